@@ -21,7 +21,7 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import packageJson from '../package.json' with {type: 'json'};
-import {answerOf} from './bench/_nvidia-tables.js';
+import {answerOf} from './bench/_helpers/nvidia-tables.js';
 import {createEmbeddedBox, type Box} from './_helpers/program/cli.js';
 import {eventually} from './_helpers/eventually.js';
 import {compileNvml, hasCompiler} from './_helpers/machine/nvml-stub.js';

@@ -16,10 +16,10 @@ import {strategyOf} from './shared/need-flags.js';
 import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
 import {queueEntryVariable} from './shared/hosts/moving.js';
 import {createBackground} from './shared/background.js';
-import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} from './shared/isolation.js';
-import {gpuEnvironment} from './shared/job-environment.js';
-import {bindJob, isBindingWanted, notWanted, numaFlag, type JobBinding} from './shared/numa.js';
-import {keepJobLease} from './shared/keep-job-lease.js';
+import {checkIsolationWish, createJobIsolator, isolateFlag, type JobIsolation} from './shared/job/isolation.js';
+import {gpuEnvironment} from './shared/job/job-environment.js';
+import {bindJob, isBindingWanted, notWanted, numaFlag, type JobBinding} from './shared/job/numa.js';
+import {keepJobLease} from './shared/job/keep-job-lease.js';
 import {checkNotLater, laterFlags} from './shared/later-flags.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */

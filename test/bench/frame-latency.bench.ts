@@ -12,9 +12,9 @@ import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
-import {median, percentile, report, tell} from './_measure.js';
-import {cpuSeconds, openMonitor, residentMiB, shownAt} from './_monitor.js';
-import {createBenchWorld} from './_world.js';
+import {median, percentile, report, tell} from './_helpers/measure.js';
+import {cpuSeconds, openMonitor, residentMiB, shownAt} from './_helpers/monitor.js';
+import {createBenchWorld} from './_helpers/world.js';
 
 const rounds = 80;
 const keyPresses = 200;

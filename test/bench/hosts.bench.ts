@@ -8,8 +8,8 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {startSshServers} from '../_helpers/machine/ssh-server.js';
 import {createEmbeddedBox} from '../_helpers/program/cli.js';
-import {median, report, tell} from './_measure.js';
-import {cpuSeconds, openMonitor, residentMiB, shownAt, type Monitor} from './_monitor.js';
+import {median, report, tell} from './_helpers/measure.js';
+import {cpuSeconds, openMonitor, residentMiB, shownAt, type Monitor} from './_helpers/monitor.js';
 
 const gpuCount = 8;
 const aloneSeconds = 30;

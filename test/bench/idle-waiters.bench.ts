@@ -12,7 +12,7 @@ import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
-import {report, tell} from './_measure.js';
+import {report, tell} from './_helpers/measure.js';
 
 const waiterCount = Number(process.env['WAITERS'] ?? 200);
 const watchedSeconds = 60;

@@ -9,7 +9,7 @@ import process from 'node:process';
 import {canMakeDevices, makeNvidiaDevices} from '../_helpers/machine/stand-in-devices.js';
 import {findBubblewrap} from '../_helpers/packages/find-bubblewrap.js';
 import {createBox, program} from '../_helpers/program/cli.js';
-import {median, report, tell} from './_measure.js';
+import {median, report, tell} from './_helpers/measure.js';
 
 const pairs = 40;
 

@@ -8,9 +8,9 @@ import {openRedisStore} from '../../source/store/redis/index.js';
 import {createRedisBox} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
-import {report, tell} from './_measure.js';
-import {openMonitor, residentMiB} from './_monitor.js';
-import {createBenchWorld} from './_world.js';
+import {report, tell} from './_helpers/measure.js';
+import {openMonitor, residentMiB} from './_helpers/monitor.js';
+import {createBenchWorld} from './_helpers/world.js';
 
 const gpuCount = 8;
 const hours = 10;

@@ -12,7 +12,7 @@ import {mostEvents} from '../../source/tui/state/events.js';
 import {keepHeapSmall} from '../../source/commands/shared/small-heap.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';
-import {report, tell} from './_measure.js';
+import {report, tell} from './_helpers/measure.js';
 
 process.env['NODE_ENV'] = 'production';
 const {createElement, useSyncExternalStore} = await import('react');

@@ -12,7 +12,7 @@ import {Redis} from 'ioredis';
 import {encodeUsage} from '../../source/store/records/index.js';
 import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
-import {report, tell} from './_measure.js';
+import {report, tell} from './_helpers/measure.js';
 
 const recordCount = 1_000_000;
 const batchSize = 10_000;

@@ -7,8 +7,8 @@ import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
-import {median, report, tell, timed} from './_measure.js';
-import {createBenchWorld} from './_world.js';
+import {median, report, tell, timed} from './_helpers/measure.js';
+import {createBenchWorld} from './_helpers/world.js';
 
 const warmRounds = 300;
 const rounds = 2000;

@@ -5,7 +5,7 @@ import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 import {isSlurmInstalled, startSlurm} from '../_helpers/machine/slurm-cluster.js';
 import {createBox, program} from '../_helpers/program/cli.js';
-import {median, report, tell} from './_measure.js';
+import {median, report, tell} from './_helpers/measure.js';
 
 const rounds = 20;
 const command = ['printenv', 'CUDA_VISIBLE_DEVICES'];

@@ -16,8 +16,8 @@ import {createBox, program} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {createTestWorld} from '../_helpers/world.js';
-import {median, report, tell} from './_measure.js';
-import {answerOf, tables} from './_nvidia-tables.js';
+import {median, report, tell} from './_helpers/measure.js';
+import {answerOf, tables} from './_helpers/nvidia-tables.js';
 
 const rounds = 31;
 

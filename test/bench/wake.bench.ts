@@ -15,7 +15,7 @@ import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
-import {median, percentile, report, tell} from './_measure.js';
+import {median, percentile, report, tell} from './_helpers/measure.js';
 
 const rounds = 30;
 const clock = createClock();

@@ -6,7 +6,7 @@ import process from 'node:process';
 import {createBox} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {bearLoad} from '../web/_load.js';
-import {percentile, report, tell} from './_measure.js';
+import {percentile, report, tell} from './_helpers/measure.js';
 
 const seconds = Number(process.env['WEB_BENCH_SECONDS'] ?? 60);
 const redis = await startRedis();

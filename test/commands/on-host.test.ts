@@ -1,5 +1,5 @@
 /**
-`--on`: the same verbs on another host, through a stub of ssh that runs them in the home of that host. Real sshd: test/long/on-host.
+`--on`: the same verbs on another host, through a stub of ssh that runs them in the home of that host. Real sshd: test/long/hosts/on-host.
 */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';

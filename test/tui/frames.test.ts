@@ -107,8 +107,8 @@ test('more GPUs than lines', async () => {
 
 test('the dialogs', async () => {
 	const size = {columns: 80, rows: 24};
-	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24/reserve.txt');
-	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/release.txt');
+	await expect(await frame(size, {}, [pressing(reserve)])).toMatchFileSnapshot('frames/80x24/dialogs/reserve.txt');
+	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/dialogs/release.txt');
 	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24/help.txt');
 });
 
@@ -125,7 +125,7 @@ test('GPUs that MIG has split: their parts, and what the dialog says can be had'
 	const state = await stateOf(box, small, {}, [{kind: 'focus-last-row'}, {kind: 'focus-previous-row'}]);
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/mig.txt');
 	const asking = await stateOf(box, small, {}, [pressing(reserve)]);
-	await expect(`\n${frameOf(asking)}\n`).toMatchFileSnapshot('frames/80x24/reserve-mig.txt');
+	await expect(`\n${frameOf(asking)}\n`).toMatchFileSnapshot('frames/80x24/dialogs/reserve-mig.txt');
 	const wide = await stateOf(box, middle, {}, [{kind: 'focus-last-row'}, {kind: 'focus-previous-row'}]);
 	await expect(`\n${frameOf(wide)}\n`).toMatchFileSnapshot('frames/120x32/mig.txt');
 });

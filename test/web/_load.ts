@@ -5,7 +5,7 @@ often the GPUs were looked at.
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {answerOf} from '../bench/_nvidia-tables.js';
+import {answerOf} from '../bench/_helpers/nvidia-tables.js';
 import type {Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';

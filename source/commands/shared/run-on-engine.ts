@@ -9,7 +9,7 @@ import {grantJson} from '../../format/json/change-json.js';
 import {placeWords} from '../../format/engine/engine-words.js';
 import {harmlessJson, harmlessJsonLine} from '../../format/text/json.js';
 import {longDuration} from '../../format/text/durations.js';
-import {isBindingWanted} from './numa.js';
+import {isBindingWanted} from './job/numa.js';
 import {createBackground} from './background.js';
 import {laterOf} from './later-flags.js';
 

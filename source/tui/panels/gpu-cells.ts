@@ -8,10 +8,9 @@ import {sanitize, shownNote} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {tagOf} from '../state/table/state.js';
-import {barSpans} from '../widgets/bar.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {sparkline} from '../widgets/graph.js';
-import {lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
+import {lineWidth, span, type Line, type Span} from '../widgets/styled-text.js';
 import type {GpuColumn, ColumnName} from './gpu-columns.js';
 import {
 	areProcessesHidden,
@@ -23,42 +22,10 @@ import {
 	serviceWords,
 	stateWord,
 } from './shared/labels.js';
-import {byMemory, gibibytes, processWords, shortModel} from './shared/readings.js';
+import {memoryCell, utilizationCell} from './shared/load-cells.js';
+import {byMemory, processWords, shortModel} from './shared/readings.js';
 
 const nothing = span('-', 'dim');
-const unavailable = span('N/A', 'dim');
-
-type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
-
-/** A bar with its number, both in the colour of the load; without room for a bar the number alone. */
-function barCell({of, share, number}: Load, {barWidth}: GpuColumn, {settings}: State): Line {
-	const tone = loadTone(of, share);
-	return barWidth === undefined
-		? [span(number, tone)]
-		: [...barSpans(of, share, barWidth, settings), span(fit(number, 5, 'end'), tone)];
-}
-
-function utilizationCell({reading}: StatusRow, column: GpuColumn, state: State): Line {
-	const percent = reading?.utilizationPercent;
-	return percent === undefined
-		? [unavailable]
-		: barCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, state);
-}
-
-function memoryCell({reading}: StatusRow, column: GpuColumn, state: State): Line {
-	const {memoryUsedMiB: used, memoryTotalMiB: total} = reading ?? {};
-	if (used === undefined) {
-		return [unavailable];
-	}
-
-	if (total === undefined || total === 0) {
-		return [span(gibibytes(used))];
-	}
-
-	const number =
-		column.barWidth === undefined ? `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}` : gibibytes(used);
-	return barCell({of: 'memory', share: used / total, number}, column, state);
-}
 
 function temperatureCell({reading}: StatusRow): Span {
 	const celsius = reading?.temperatureCelsius;
@@ -119,8 +86,9 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 	kind: ({lease}) => [lease ? span(lease.type === 'run' ? 'RUN' : 'MANUAL') : nothing],
 	held: ({heldSeconds}) => [heldSeconds === undefined ? nothing : span(shortDuration(heldSeconds))],
 	ends: (row) => [endWords(row)],
-	utilization: utilizationCell,
-	memory: memoryCell,
+	utilization: ({reading}, column, state) => utilizationCell(reading?.utilizationPercent, column, state),
+	memory: ({reading}, column, state) =>
+		memoryCell({usedMiB: reading?.memoryUsedMiB, totalMiB: reading?.memoryTotalMiB}, column, state),
 	temperature: (row) => [temperatureCell(row)],
 	power: ({reading}) => [reading?.powerWatts === undefined ? nothing : span(`${Math.round(reading.powerWatts)}W`)],
 	history: ({index, reading}, {width}, {history, nowMs, settings}) =>

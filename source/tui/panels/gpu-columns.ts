@@ -1,6 +1,7 @@
 /** The columns of the table of GPUs: which there are at a width, and how wide each is. */
 import {usualGpuColumns, type GpuColumnName} from '../../format/monitor-settings.js';
 import {grown, shrunk, totalWidth, type Column, type GrowthRound, type Sacrifice} from '../../format/text/columns.js';
+import {barNumberWidth} from './shared/load-cells.js';
 
 export type ColumnName = GpuColumnName;
 
@@ -13,9 +14,7 @@ export type GpuColumn = Column<ColumnName> & {
 export const markerWidth = 2;
 const gap = 1;
 const leastBar = 8;
-/** Behind a bar: ` 100%`. */
-const numberWidth = 5;
-const leastWithBar = leastBar + numberWidth;
+const leastWithBar = leastBar + barNumberWidth;
 
 /** The least widths, those of a bar with it. */
 const leastWidths: Readonly<Record<ColumnName, Omit<Column, 'name'>>> = {
@@ -63,8 +62,8 @@ const sacrifices: ReadonlyArray<Sacrifice<ColumnName>> = [
 /** The last round is for screens much wider than most. */
 const growth: ReadonlyArray<GrowthRound<ColumnName>> = [
 	{owner: 12, process: 20, model: 12},
-	{owner: 16, utilization: 12 + numberWidth, memory: 12 + numberWidth, history: 15, note: 20, process: 30},
-	{utilization: 20 + numberWidth, memory: 20 + numberWidth, history: 30, note: 30, process: 44},
+	{owner: 16, utilization: 12 + barNumberWidth, memory: 12 + barNumberWidth, history: 15, note: 20, process: 30},
+	{utilization: 20 + barNumberWidth, memory: 20 + barNumberWidth, history: 30, note: 30, process: 44},
 	{history: 60, note: 44, process: 60},
 ];
 
@@ -125,7 +124,7 @@ function fittingColumns(width: number, names: readonly ColumnName[]): readonly G
 		return {
 			...column,
 			align: hasNumber && !bars.has(column.name) ? 'end' : column.align,
-			barWidth: bars.has(column.name) ? column.width - numberWidth : undefined,
+			barWidth: bars.has(column.name) ? column.width - barNumberWidth : undefined,
 		};
 	});
 }

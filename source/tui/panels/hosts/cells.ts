@@ -1,44 +1,18 @@
 /** The cells of the table of all hosts. Texts of other hosts were made harmless when their answers came. */
-import type {RemoteGpu} from '../../../format/hosts/remote-gpu.js';
 import {states} from '../../../format/states.js';
 import {roughDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
 import {holdersOf, type GpuLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
-import {barSpans} from '../../widgets/bar.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
-import {loadTone, span, type Line, type Span} from '../../widgets/styled-text.js';
+import {span, type Line, type Span} from '../../widgets/styled-text.js';
 import {hotCelsius, stateTones, timeLeftWords} from '../shared/labels.js';
-import {gibibytes, processWords, shortModel} from '../shared/readings.js';
-import {barNumberWidth, type HostColumn, type HostColumnName} from './columns.js';
+import {memoryCell, utilizationCell} from '../shared/load-cells.js';
+import {processWords, shortModel} from '../shared/readings.js';
+import {type HostColumn, type HostColumnName} from './columns.js';
 
 const nothing = span('-', 'dim');
-const unavailable = span('N/A', 'dim');
-
-type Load = {readonly of: 'load' | 'memory'; readonly share: number; readonly number: string};
-
-function loadCell({of, share, number}: Load, {barWidth}: HostColumn, {settings}: State): Line {
-	const tone = loadTone(of, share);
-	return barWidth === undefined
-		? [span(number, tone)]
-		: [...barSpans(of, share, barWidth, settings), span(fit(number, barNumberWidth, 'end'), tone)];
-}
-
-function memoryCell(gpu: RemoteGpu, column: HostColumn, state: State): Line {
-	const {memory_used_mb: used, memory_total_mb: total} = gpu;
-	if (used === undefined) {
-		return [unavailable];
-	}
-
-	if (total === undefined || total === 0) {
-		return [span(gibibytes(used))];
-	}
-
-	const number =
-		column.barWidth === undefined ? `${gibibytes(used).slice(0, -1)}/${gibibytes(total)}` : gibibytes(used);
-	return loadCell({of: 'memory', share: used / total, number}, column, state);
-}
 
 function ownerCell({gpu, state}: GpuLine): Span {
 	const holders = holdersOf(gpu).join(',');
@@ -104,11 +78,9 @@ const cells: Readonly<Record<HostColumnName, CellOf>> = {
 	state: (line) => [stateCell(line)],
 	owner: (line) => [ownerCell(line)],
 	ends: (line, _, {nowMs}) => [endCell(line, nowMs)],
-	utilization: ({gpu: {utilization: percent}}, column, state) =>
-		percent === undefined
-			? [unavailable]
-			: loadCell({of: 'load', share: percent / 100, number: `${Math.round(percent)}%`}, column, state),
-	memory: ({gpu}, column, state) => memoryCell(gpu, column, state),
+	utilization: ({gpu}, column, state) => utilizationCell(gpu.utilization, column, state),
+	memory: ({gpu}, column, state) =>
+		memoryCell({usedMiB: gpu.memory_used_mb, totalMiB: gpu.memory_total_mb}, column, state),
 	temperature({gpu: {temperature: celsius}}) {
 		return [
 			celsius === undefined

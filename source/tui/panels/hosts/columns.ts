@@ -1,5 +1,6 @@
 /** The columns of the table of all hosts: which there are at a width, and how wide each is. */
 import {grown, shrunk, type Column, type GrowthRound, type Sacrifice} from '../../../format/text/columns.js';
+import {barNumberWidth} from '../shared/load-cells.js';
 
 export type HostColumnName =
 	'host' | 'gpu' | 'state' | 'owner' | 'ends' | 'utilization' | 'memory' | 'temperature' | 'model' | 'process';
@@ -12,8 +13,6 @@ export type HostColumn = Column<HostColumnName> & {
 /** The mark of the selected line. */
 export const hostMarkWidth = 2;
 const gap = 1;
-/** Behind a bar: ` 100%`. */
-export const barNumberWidth = 5;
 const leastWithBar = 8 + barNumberWidth;
 
 const leastColumns: ReadonlyArray<Column<HostColumnName>> = [

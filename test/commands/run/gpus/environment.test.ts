@@ -1,6 +1,6 @@
 /** By which variables a job finds its GPUs. */
 import {expect, test} from 'vitest';
-import {gpuEnvironment} from '../../../../source/commands/shared/job-environment.js';
+import {gpuEnvironment} from '../../../../source/commands/shared/job/job-environment.js';
 
 test('without isolation GPUs have the ids of the machine', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia'})).toEqual({

@@ -220,7 +220,7 @@ describe('hours over time', () => {
 		return {key: String(start), next: start + hour};
 	};
 
-	test('the series of a report add up to its rows, whoever is among the others, and no bin is left out', async () => {
+	test('the series of a report add up to its rows, however many are among the others, and no bin is left out', async () => {
 		const many = fc.tuple(anyRecord, fc.nat(30)).map(([one, number]) => ({...one, user: `${one.user}${number}`}));
 		await fc.assert(
 			fc.asyncProperty(fc.array(many, {maxLength: 60, size: 'max'}), anyWindow, async (records, window) => {

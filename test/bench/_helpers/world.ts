@@ -1,8 +1,8 @@
 /** A pool of idle GPUs, as the core's verbs want it. */
-import type {Store, World} from '../../source/core/model/ports.js';
-import {createClock} from '../../source/host/clock.js';
-import {createHost} from '../../source/host/host.js';
-import {idleReading, observationOf} from '../_helpers/world.js';
+import type {Store, World} from '../../../source/core/model/ports.js';
+import {createClock} from '../../../source/host/clock.js';
+import {createHost} from '../../../source/host/host.js';
+import {idleReading, observationOf} from '../../_helpers/world.js';
 
 export function createBenchWorld(store: Store, gpuCount: number): World {
 	const clock = createClock();

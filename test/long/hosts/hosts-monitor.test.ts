@@ -7,9 +7,9 @@ import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {startSshServers, type SshServers} from '../_helpers/machine/ssh-server.js';
-import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
-import {isShown, keys, startTop} from '../tui/program/_program.js';
+import {startSshServers, type SshServers} from '../../_helpers/machine/ssh-server.js';
+import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {isShown, keys, startTop} from '../../tui/program/_program.js';
 
 let here: Box;
 let boxes: Record<'near' | 'far' | 'third', Box>;

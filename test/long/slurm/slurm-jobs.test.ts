@@ -1,41 +1,22 @@
 /** Jobs that Slurm runs in the background or later, and what is asked of a Slurm that hangs or loses a node. */
-import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
-import {eventually} from '../_helpers/eventually.js';
-import {openTerminal} from '../_helpers/machine/terminal.js';
-import {startSlurm, type SlurmCluster} from '../_helpers/machine/slurm-cluster.js';
-import {createBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
-import {start} from '../_helpers/program/processes.js';
+import {expect, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {starter, starterWords} from '../../_helpers/program/cli.js';
+import {start} from '../../_helpers/program/processes.js';
+import {clusterOfFile, type Row} from './_cluster.js';
 
-let slurm: SlurmCluster;
-let box: Box;
+const {slurm, box, rows} = clusterOfFile({gres: 'gpu:1g.10gb:4,shard:16'});
 
-beforeAll(async () => {
-	slurm = await startSlurm({gres: 'gpu:1g.10gb:4,shard:16'});
-	box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
-	chmodSync(box.home, 0o755);
-});
-
-afterEach(async () => {
-	await slurm.clear();
-});
-
-afterAll(async () => {
-	await slurm.stop();
-	box.remove();
-});
-
-type Row = Readonly<Record<string, unknown>>;
-
-const rows = async (): Promise<readonly Row[]> => JSON.parse((await box.run('status --json')).stdout) as Row[];
-const inHome = (name: string): string => path.join(box.home, name);
+const inHome = (name: string): string => path.join(box().home, name);
 const textOf = (name: string): string => (existsSync(inHome(name)) ? readFileSync(inHome(name), 'utf8') : '');
 
 /** Hands a command over, and gives back its job. */
 async function detached(...words: readonly string[]): Promise<{readonly id: string; readonly output: string}> {
-	const {exitCode, stdout, stderr} = await box.run(['run', '--detach', '--json', ...words]);
+	const {exitCode, stdout, stderr} = await box().run(['run', '--detach', '--json', ...words]);
 	expect([exitCode, stderr]).toEqual([0, '']);
 	const job = JSON.parse(stdout) as {readonly lease_id: string; readonly output: string};
 	return {id: job.lease_id, output: job.output};
@@ -43,16 +24,16 @@ async function detached(...words: readonly string[]): Promise<{readonly id: stri
 
 test('without a configuration run says so and exits 4; a command that ends with 1 is no such case', async () => {
 	writeFileSync(inHome('empty.conf'), '');
-	const lost = await box.run('run -- true', {SLURM_CONF: inHome('empty.conf')});
+	const lost = await box().run('run -- true', {SLURM_CONF: inHome('empty.conf')});
 	expect(lost).toMatchObject({exitCode: 4, stdout: ''});
 	expect(lost.stderr).toContain('Error: Slurm finds no configuration that it can read on this machine\n');
-	const ended = await box.run(['run', '-q', '--', 'sh', '-c', 'exit 1']);
+	const ended = await box().run(['run', '-q', '--', 'sh', '-c', 'exit 1']);
 	expect(ended).toMatchObject({exitCode: 1, stdout: ''});
 	expect(ended.stderr).not.toContain('Error:');
 });
 
 test('a command that is handed over runs in the background, its words as they are, its output in a file', async () => {
-	const words = await box.run(
+	const words = await box().run(
 		['run', '--gpus', '2', '--detach', '--', 'printf', '<%s>', '$HOME', 'a b', "it's", '--gpus'],
 		{
 			CANHAZGPU_RUN_QUIET: 'false',
@@ -76,7 +57,7 @@ test('a command that is handed over runs in the background, its words as they ar
 		{gpu_id: 1},
 		{gpu_id: 2},
 	]);
-	expect((await box.run(['run', '--quiet', '--detach', '--', 'true'])).stdout).toMatch(/^\d+\n$/v);
+	expect((await box().run(['run', '--quiet', '--detach', '--', 'true'])).stdout).toMatch(/^\d+\n$/v);
 });
 
 test('a job begins after others have ended, or when its time has come, and the queue says which it is', async () => {
@@ -85,7 +66,7 @@ test('a job begins after others have ended, or when its time has come, and the q
 	const good = await detached('--after', `afterok:${first.id}`, '--', 'sh', '-c', 'echo never >> order');
 	const timed = await detached('--begin', '2h', '--', 'true');
 	const entries = async (): Promise<readonly Row[]> =>
-		(JSON.parse((await box.run('queue --json')).stdout) as {readonly entries: Row[]}).entries;
+		(JSON.parse((await box().run('queue --json')).stdout) as {readonly entries: Row[]}).entries;
 	await eventually(async () => {
 		const reasons = new Map((await entries()).map((entry) => [entry['id'], entry['reason']]));
 		return (
@@ -94,7 +75,7 @@ test('a job begins after others have ended, or when its time has come, and the q
 			reasons.get(timed.id) === 'BeginTime'
 		);
 	}, 30_000);
-	const waiter = start(box, ['run', '--after', first.id, '--', 'sh', '-c', 'cat order; exit 5']);
+	const waiter = start(box(), ['run', '--after', first.id, '--', 'sh', '-c', 'cat order; exit 5']);
 	await eventually(async () => (await entries()).length === 4, 30_000);
 	writeFileSync(inHome('go'), '');
 	const end = await waiter.ended;
@@ -120,24 +101,24 @@ test.each([
 	['--detach', '--nonblock', '--detach waits in the queue'],
 	['--detach', '--share=8G', '--share has no counterpart in Slurm'],
 ])('%s %s is refused, and nothing is handed over', async (flag, value, words) => {
-	const before = slurm.run('squeue', '--noheader', '--states=all', '--format=%i');
+	const before = slurm().run('squeue', '--noheader', '--states=all', '--format=%i');
 	const typed =
 		value.startsWith('--') || flag !== '--array' || value === '0-3' ? [flag, value] : [flag, value, '--detach'];
-	const {exitCode, stderr} = await box.run(['run', ...typed, '--', 'true']);
+	const {exitCode, stderr} = await box().run(['run', ...typed, '--', 'true']);
 	expect([exitCode, stderr.startsWith('Error: '), stderr.includes(words)]).toEqual([2, true, true]);
-	expect(slurm.run('squeue', '--noheader', '--states=all', '--format=%i')).toBe(before);
+	expect(slurm().run('squeue', '--noheader', '--states=all', '--format=%i')).toBe(before);
 });
 
 test('nothing is handed over to a controller that is away, and that is told', async () => {
-	await slurm.kill('slurmctld');
-	const away = await box.run(['run', '--detach', '--', 'true']);
-	await slurm.start('slurmctld');
+	await slurm().kill('slurmctld');
+	const away = await box().run(['run', '--detach', '--', 'true']);
+	await slurm().start('slurmctld');
 	expect([away.exitCode, away.stdout]).toEqual([4, '']);
 }, 120_000);
 
 test('with --json what was granted is said before the command begins, also of one that ends at once', async () => {
 	for (let turn = 0; turn < 5; turn++) {
-		const {exitCode, stdout, stderr} = await box.run([
+		const {exitCode, stdout, stderr} = await box().run([
 			'run',
 			'-g',
 			'2',
@@ -154,14 +135,14 @@ test('with --json what was granted is said before the command begins, also of on
 
 	const files = readdirSync(tmpdir()).filter((name) => name.startsWith('canhazgpu-start-'));
 	expect(files).toEqual([]);
-	expect((await box.run('run --json -g 9 -- true')).exitCode).toBe(2);
+	expect((await box().run('run --json -g 9 -- true')).exitCode).toBe(2);
 	expect(readdirSync(tmpdir()).filter((name) => name.startsWith('canhazgpu-start-'))).toEqual([]);
 });
 
 test('a profile of MIG is a type of gres.conf', async () => {
-	const {stdout} = await box.run(['run', '--mig', '1g.10gb', '--', 'printenv', 'CUDA_VISIBLE_DEVICES']);
+	const {stdout} = await box().run(['run', '--mig', '1g.10gb', '--', 'printenv', 'CUDA_VISIBLE_DEVICES']);
 	expect(stdout).toBe('0\n');
-	const {exitCode, stderr} = await box.run(['run', '--mig', '3g.40gb', '--', 'true']);
+	const {exitCode, stderr} = await box().run(['run', '--mig', '3g.40gb', '--', 'true']);
 	expect([exitCode, stderr]).toEqual([
 		2,
 		'Error: No GPU of this cluster has instances of MIG with the profile 3g.40gb\nSlurm knows: 1g.10gb\n',
@@ -170,14 +151,14 @@ test('a profile of MIG is a type of gres.conf', async () => {
 
 test('a share is as many shards as its memory takes, once somebody said how much one has, and is shown as a share', async () => {
 	const environment = {CANHAZGPU_SLURM_SHARD_MEMORY: '4G'};
-	const job = start(box, ['run', '--share', '6G', '--', 'sh', '-c', 'echo begun >&2; exec sleep 300'], environment);
+	const job = start(box(), ['run', '--share', '6G', '--', 'sh', '-c', 'echo begun >&2; exec sleep 300'], environment);
 	await job.says(/begun/v);
-	expect(slurm.run('squeue', '--noheader', '--format=%b').trim()).toBe('gres:shard:2');
+	expect(slurm().run('squeue', '--noheader', '--format=%b').trim()).toBe('gres:shard:2');
 	const shared = (await rows()).filter(({shares}) => shares !== undefined);
 	expect(shared).toMatchObject([{gpu_id: 0, shares: [{user: 'root'}]}]);
 	job.kill('SIGTERM');
 	await job.ended;
-	const several = await box.run('run --share 6G --gpus 2 -- true', environment);
+	const several = await box().run('run --share 6G --gpus 2 -- true', environment);
 	expect([several.exitCode, several.stderr]).toEqual([
 		2,
 		'Error: --share of several GPUs has no counterpart in Slurm: the shards of a job are on one GPU\nAsk for one: leave out --gpus\n',
@@ -188,12 +169,12 @@ test('a squeue that hangs is given up, with exit code 4', async () => {
 	const directory = inHome('hanging');
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(path.join(directory, 'squeue'), '#!/bin/sh\nexec sleep 600\n', {mode: 0o755});
-	const {exitCode, stderr} = await box.run('queue', {PATH: `${directory}:${box.environment['PATH']!}`});
+	const {exitCode, stderr} = await box().run('queue', {PATH: `${directory}:${box().environment['PATH']!}`});
 	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('squeue did not end within 15 seconds')]);
 }, 60_000);
 
 test('what runs when slurmd and munged are killed keeps its job and its exit code, and top says what it does not know', async () => {
-	const job = start(box, [
+	const job = start(box(), [
 		'run',
 		'-g',
 		'2',
@@ -208,20 +189,20 @@ test('what runs when slurmd and munged are killed keeps its job and its exit cod
 	const terminal = openTerminal(starter, [...starterWords, 'top'], {
 		columns: 80,
 		rows: 24,
-		cwd: box.home,
-		environment: box.environment,
+		cwd: box().home,
+		environment: box().environment,
 	});
 	await terminal.waitFor('GPU 0 of box1');
-	await slurm.kill('munged');
+	await slurm().kill('munged');
 	await terminal.waitFor(/STALE \d+s[\s\S]*: values from \d\d:\d\d:\d\d/v);
-	await slurm.start('munged');
+	await slurm().start('munged');
 	await eventually(() => !terminal.screen().join('\n').includes('STALE'), 60_000);
-	await slurm.kill('box1');
+	await slurm().kill('box1');
 	await eventually(
 		async () => (await rows()).filter(({node}) => node === 'box1').every(({status}) => status !== 'AVAILABLE'),
 		60_000,
 	);
-	await slurm.start('box1');
+	await slurm().start('box1');
 	writeFileSync(inHome('done'), '');
 	expect(await job.ended).toMatchObject({exitCode: 9});
 	await eventually(async () => (await rows()).filter(({status}) => status === 'AVAILABLE').length === 12, 60_000);
@@ -233,21 +214,23 @@ test('top shows the jobs of plain sbatch of two accounts, a change within its in
 	const terminal = openTerminal(starter, [...starterWords, 'top'], {
 		columns: 120,
 		rows: 32,
-		cwd: box.home,
-		environment: box.environment,
+		cwd: box().home,
+		environment: box().environment,
 	});
 	const rowOf = (place: string): string => terminal.screen().find((line) => line.includes(place)) ?? '';
 	await terminal.waitFor('GPU 0 of box1');
 	const script = inHome('job.sh');
 	writeFileSync(script, '#!/bin/sh\nsleep 300\n', {mode: 0o755});
 	const submit = (...words: readonly string[]): string =>
-		slurm.run('sbatch', '--parsable', '--gres=gpu:2', '--output=/dev/null', ...words, script).trim();
+		slurm()
+			.run('sbatch', '--parsable', '--gres=gpu:2', '--output=/dev/null', ...words, script)
+			.trim();
 	submit('--nodelist=box1');
 	const ofNobody = submit('--nodelist=box2', '--uid=nobody', '--chdir=/');
 	await terminal.waitFor(() => rowOf('GPU 1 of box1').includes('root') && rowOf('GPU 1 of box2').includes('nobody'));
 
-	const ids = (): readonly string[] => slurm.run('squeue', '--noheader', '--format=%i').split('\n');
-	slurm.run('scancel', ofNobody);
+	const ids = (): readonly string[] => slurm().run('squeue', '--noheader', '--format=%i').split('\n');
+	slurm().run('scancel', ofNobody);
 	await eventually(() => !ids().includes(ofNobody), 30_000);
 	const since = performance.now();
 	await terminal.waitFor(() => rowOf('GPU 1 of box2').includes('Free'));

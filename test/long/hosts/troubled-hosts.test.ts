@@ -6,11 +6,11 @@ import {chmodSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {startSshServers, type SshServers} from '../_helpers/machine/ssh-server.js';
-import {createBox, createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
-import {start} from '../_helpers/program/processes.js';
-import {isShown, startTop} from '../tui/program/_program.js';
-import {askJson, listenTo, startWeb} from '../web/_server.js';
+import {startSshServers, type SshServers} from '../../_helpers/machine/ssh-server.js';
+import {createBox, createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {start} from '../../_helpers/program/processes.js';
+import {isShown, startTop} from '../../tui/program/_program.js';
+import {askJson, listenTo, startWeb} from '../../web/_server.js';
 
 /** In the words of `status --json`: a program that means harm, or whose clock stands anywhere. */
 const escapes = String.raw`[{"gpu_id":0,"status":"\u001b[2JIN_USE","user":"\u001b]0;owned\u0007mallory\u202e","note":"\u001b[31mred\nline","gpu_model":"H100"}]`;

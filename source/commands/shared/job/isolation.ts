@@ -1,7 +1,7 @@
 /** Isolating the job of `run`: whether that is wanted, and what happens where it does not work. */
-import type {GrantedGpu, GrantedPart, IsolationLevel} from '../../core/model/isolation.js';
-import {readingOf} from '../../core/rules/mig/instances.js';
-import type {GpuReading, InstanceOfGpu, Observation} from '../../core/model/types.js';
+import type {GrantedGpu, GrantedPart, IsolationLevel} from '../../../core/model/isolation.js';
+import {readingOf} from '../../../core/rules/mig/instances.js';
+import type {GpuReading, InstanceOfGpu, Observation} from '../../../core/model/types.js';
 import {
 	isIsolationWish,
 	isolationLevelOf,
@@ -9,13 +9,13 @@ import {
 	poolIsolationOf,
 	type IsolationWish,
 	type PoolIsolation,
-} from '../../core/rules/pool/isolation.js';
-import type {PolicyDoubt} from '../../core/rules/policy/policy.js';
-import {CanhazgpuError, quoted} from '../../errors.js';
-import {isolationReason, isolationRemedy, notIsolatedLine} from '../../format/isolation.js';
-import {sanitize} from '../../format/text/text.js';
-import type {OpenWorld} from '../../app/contract.js';
-import type {Flag, Input} from '../../command-line/command.js';
+} from '../../../core/rules/pool/isolation.js';
+import type {PolicyDoubt} from '../../../core/rules/policy/policy.js';
+import {CanhazgpuError, quoted} from '../../../errors.js';
+import {isolationReason, isolationRemedy, notIsolatedLine} from '../../../format/isolation.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {OpenWorld} from '../../../app/contract.js';
+import type {Flag, Input} from '../../../command-line/command.js';
 
 export const isolateFlag: Flag = {
 	value: 'HOW',

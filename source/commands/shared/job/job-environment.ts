@@ -1,5 +1,5 @@
-import {instanceWords} from '../../core/rules/mig/instances.js';
-import type {InstanceOfGpu, ProviderName} from '../../core/model/types.js';
+import {instanceWords} from '../../../core/rules/mig/instances.js';
+import type {InstanceOfGpu, ProviderName} from '../../../core/model/types.js';
 
 export type GrantedDevices = {
 	/** Their ids, sorted. */

@@ -1,22 +1,22 @@
 /**
 Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
 */
-import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
+import {createWakeSignal} from '../../../core/operations/waiting/wake-signal.js';
 import {
 	sendHeartbeat,
 	endJobLease,
 	withJob,
 	type HeartbeatResult,
 	type JobLease,
-} from '../../core/operations/job-lease.js';
-import {ownerOf} from '../../core/rules/leases/ownership.js';
-import {CanhazgpuError} from '../../errors.js';
-import {endingWords} from '../../format/events.js';
-import {sanitize} from '../../format/text/text.js';
-import type {App, OpenWorld} from '../../app/contract.js';
-import type {EndReason, ProcessIdentity} from '../../core/model/types.js';
-import {createBackground} from './background.js';
-import {keepReminding} from './reminding.js';
+} from '../../../core/operations/job-lease.js';
+import {ownerOf} from '../../../core/rules/leases/ownership.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {endingWords} from '../../../format/events.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {App, OpenWorld} from '../../../app/contract.js';
+import type {EndReason, ProcessIdentity} from '../../../core/model/types.js';
+import {createBackground} from '../background.js';
+import {keepReminding} from '../reminding.js';
 
 export type JobLeaseKeeper = {
 	/** Gives the GPUs back, with the reason in their record. Never throws: the job's own exit code counts more. */

@@ -1,9 +1,9 @@
 /** `run --numa bind`: the job on the processors and the memory beside its GPUs. */
-import type {Observation} from '../../core/model/types.js';
-import {CanhazgpuError, quoted} from '../../errors.js';
-import {notBoundLine} from '../../format/numa.js';
-import type {OpenWorld} from '../../app/contract.js';
-import type {Flag, Input} from '../../command-line/command.js';
+import type {Observation} from '../../../core/model/types.js';
+import {CanhazgpuError, quoted} from '../../../errors.js';
+import {notBoundLine} from '../../../format/numa.js';
+import type {OpenWorld} from '../../../app/contract.js';
+import type {Flag, Input} from '../../../command-line/command.js';
 
 /** What can be typed behind `--numa`. */
 export const numaWishes = ['bind', 'off'] as const;

@@ -5,11 +5,11 @@ import {readFileSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {eventually} from '../_helpers/eventually.js';
-import {startSshServers, type SshServers} from '../_helpers/machine/ssh-server.js';
-import {openTerminal} from '../_helpers/machine/terminal.js';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
-import {peek, start} from '../_helpers/program/processes.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {startSshServers, type SshServers} from '../../_helpers/machine/ssh-server.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {peek, start} from '../../_helpers/program/processes.js';
 
 let here: Box;
 let boxes: Record<'near' | 'far' | 'off' | 'bare', Box>;

@@ -8,11 +8,11 @@ import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {startSshServers, type SshServers} from '../_helpers/machine/ssh-server.js';
-import {createBox, createRedisBox, type Box} from '../_helpers/program/cli.js';
-import {peek, start, type Started} from '../_helpers/program/processes.js';
-import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
-import {holdingsIn} from '../../source/core/rules/leases/holdings.js';
+import {startSshServers, type SshServers} from '../../_helpers/machine/ssh-server.js';
+import {createBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
+import {peek, start, type Started} from '../../_helpers/program/processes.js';
+import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {holdingsIn} from '../../../source/core/rules/leases/holdings.js';
 
 const hostNames = ['near', 'far'] as const;
 type HostName = (typeof hostNames)[number];
@@ -170,7 +170,7 @@ async function play(
 		await kill(victim, requests, random);
 	}
 
-	// Whoever lives still gets what was asked for.
+	// Those who live still get what they asked for.
 	await Promise.all([boxes.near.run('release'), boxes.far.run('release')]);
 	await Promise.all(requests.map(async ({ended}) => ended));
 	await expect

@@ -1,6 +1,6 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {gpuFields, processFields} from '../../source/gpu/nvidia/fields.js';
+import {gpuFields, processFields} from '../../../source/gpu/nvidia/fields.js';
 
 type Size = {
 	readonly gpuCount: number;

@@ -1,47 +1,28 @@
 /** The verbs on a real Slurm with three nodes of four GPUs. */
 import {execFileSync} from 'node:child_process';
-import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
-import {eventually} from '../_helpers/eventually.js';
-import {openTerminal} from '../_helpers/machine/terminal.js';
-import {startSlurm, type SlurmCluster} from '../_helpers/machine/slurm-cluster.js';
-import {createBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
-import {start} from '../_helpers/program/processes.js';
+import {expect, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {createBox, starter, starterWords} from '../../_helpers/program/cli.js';
+import {start} from '../../_helpers/program/processes.js';
+import {clusterOfFile, type Row} from './_cluster.js';
 
-let slurm: SlurmCluster;
-let box: Box;
+const {slurm, box, rows} = clusterOfFile();
 
-beforeAll(async () => {
-	slurm = await startSlurm();
-	box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
-	chmodSync(box.home, 0o755);
-});
-
-afterEach(async () => {
-	await slurm.clear();
-});
-
-afterAll(async () => {
-	await slurm.stop();
-	box.remove();
-});
-
-type Row = Readonly<Record<string, unknown>>;
-
-const rows = async (): Promise<readonly Row[]> => JSON.parse((await box.run('status --json')).stdout) as Row[];
 const heldBy = async (jobId: string): Promise<readonly Row[]> =>
 	(await rows()).filter((row) => row['lease_id'] === jobId);
 const entries = async (): Promise<readonly Row[]> =>
-	(JSON.parse((await box.run('queue --json')).stdout) as {readonly entries: Row[]}).entries;
+	(JSON.parse((await box().run('queue --json')).stdout) as {readonly entries: Row[]}).entries;
 const jobsOfSlurm = (...args: readonly string[]): readonly string[] =>
-	slurm
+	slurm()
 		.run('squeue', '--noheader', '--format', '%i', ...args)
 		.split('\n')
 		.filter((line) => line !== '');
 
 test('run gives the command its GPUs, its input, its output and its exit code', async () => {
-	const asked = await box.run([
+	const asked = await box().run([
 		'run',
 		'--gpus',
 		'2',
@@ -53,24 +34,24 @@ test('run gives the command its GPUs, its input, its output and its exit code', 
 	expect([asked.exitCode, asked.stdout]).toEqual([7, '0,1\n']);
 	expect(asked.stderr).toContain('err\n');
 	const piped = await start(
-		box,
+		box(),
 		['-c', 'head -c 300000 /dev/zero | "$@"', 'sh', starter, ...starterWords, 'run', '--', 'wc', '-c'],
 		{},
 		['/bin/sh'],
 	).ended;
 	expect([piped.exitCode, piped.stdout.trim()]).toEqual([0, '300000']);
-	expect((await box.run(['run', '--', 'sh', '-c', 'kill -9 $$'])).exitCode).toBe(137);
+	expect((await box().run(['run', '--', 'sh', '-c', 'kill -9 $$'])).exitCode).toBe(137);
 });
 
 test('words of a command reach it as they are, and no shell reads them', async () => {
 	const words = ['$(touch /tmp/x)', 'a b', '*', '"', "'", ';', '\\', '--gpus', 'ü\n'];
-	const {stdout} = await box.run(['run', '--note', '; touch x $(id)', '--', 'printf', '<%s>', ...words]);
+	const {stdout} = await box().run(['run', '--note', '; touch x $(id)', '--', 'printf', '<%s>', ...words]);
 	expect(stdout).toBe(words.map((word) => `<${word}>`).join(''));
 });
 
 test('a running job is shown with its GPUs, its node, its owner and its note, and ends by SIGTERM', async () => {
 	const job = start(
-		box,
+		box(),
 		['run', '-g', '3', '--on', 'box2', '--timeout', '1h', '--note', 'for the paper', '--', 'sleep', '300'],
 		{
 			CANHAZGPU_RUN_QUIET: 'false',
@@ -99,7 +80,7 @@ test('a command on a terminal has one, and Ctrl-C reaches it alone', async () =>
 	const terminal = openTerminal(
 		starter,
 		[...starterWords, 'run', '--', 'sh', '-c', 'trap "echo got INT; exit 5" INT; tty; echo ready; sleep 300'],
-		{columns: 80, rows: 24, cwd: box.home, environment: box.environment},
+		{columns: 80, rows: 24, cwd: box().home, environment: box().environment},
 	);
 	await terminal.waitFor('ready');
 	expect(terminal.screen().join('\n')).toContain('/dev/pts/');
@@ -109,7 +90,7 @@ test('a command on a terminal has one, and Ctrl-C reaches it alone', async () =>
 });
 
 test('reserve holds whole GPUs without a command, and release gives back whole jobs alone', async () => {
-	const reserved = await box.run(['reserve', '-g', '2', '-d', '1h', '-n', 'debugging', '--json']);
+	const reserved = await box().run(['reserve', '-g', '2', '-d', '1h', '-n', 'debugging', '--json']);
 	const grant = JSON.parse(reserved.stdout) as Row;
 	expect(grant).toMatchObject({
 		gpu_ids: [0, 1],
@@ -120,32 +101,34 @@ test('reserve holds whole GPUs without a command, and release gives back whole j
 		node_gpu_ids: [0, 1],
 	});
 	const jobId = grant['lease_id'] as string;
-	expect(slurm.run('scontrol', 'show', 'job', '-d', jobId)).toMatch(/TimeLimit=01:00:00[\s\S]*GRES=gpu:2\(IDX:0-1\)/v);
-	const words = await box.run('reserve --gpus 1');
+	expect(slurm().run('scontrol', 'show', 'job', '-d', jobId)).toMatch(
+		/TimeLimit=01:00:00[\s\S]*GRES=gpu:2\(IDX:0-1\)/v,
+	);
+	const words = await box().run('reserve --gpus 1');
 	expect(words.stdout).toMatch(
 		/^Reserved 1 GPU\(s\): \[2\] for 8h 0m 0s \(GPU 2 of box1, Slurm job \d+\)\n\n.*\nexport SLURM_JOB_ID=\d+\n/v,
 	);
-	expect((await box.run('reserve --short')).stdout).toBe('3\n');
+	expect((await box().run('reserve --short')).stdout).toBe('3\n');
 
-	const partly = await box.run('release --gpu-ids 0');
+	const partly = await box().run('release --gpu-ids 0');
 	expect([partly.exitCode, partly.stderr]).toEqual([
 		1,
 		`Error: Slurm job ${jobId} has GPU 0,1, and Slurm gives back whole jobs: GPU 0 alone cannot be released\nName them all: --gpu-ids 0,1\n`,
 	]);
 	expect(await heldBy(jobId)).toHaveLength(2);
-	expect((await box.run('release --gpu-ids 0,1')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
-	expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [2 3]\n');
+	expect((await box().run('release --gpu-ids 0,1')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
+	expect((await box().run('release')).stdout).toBe('Released 2 GPU(s): [2 3]\n');
 	expect((await rows()).every(({status}) => status === 'AVAILABLE')).toBe(true);
 });
 
 test('who waits is shown in the order of Slurm, with the reason in words and an estimate, and may leave', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
-		expect((await box.run(`reserve -g 4 -d 1h --on ${node}`)).exitCode).toBe(0);
+		expect((await box().run(`reserve -g 4 -d 1h --on ${node}`)).exitCode).toBe(0);
 	}
 
-	const first = start(box, 'reserve -g 4');
+	const first = start(box(), 'reserve -g 4');
 	await first.says(/^Waiting for 4 GPUs: position 1 of 1/mv);
-	const second = start(box, 'run -g 2 -- true');
+	const second = start(box(), 'run -g 2 -- true');
 	await eventually(
 		async () => (await entries()).length === 2 && (await entries())[0]!['estimate_seconds'] !== undefined,
 		30_000,
@@ -159,9 +142,9 @@ test('who waits is shown in the order of Slurm, with the reason in words and an 
 	});
 	expect(two).toMatchObject({position: 2, requested_count: 2, reservation_type: 'run'});
 	expect(Number(one!['estimate_seconds'])).toBeGreaterThan(3000);
-	expect((await box.run('queue')).stdout).toMatch(/ 1 │ \d+ │ root │ 4 GPUs .*in about 0h 5\dm .*no GPUs free yet/v);
+	expect((await box().run('queue')).stdout).toMatch(/ 1 │ \d+ │ root │ 4 GPUs .*in about 0h 5\dm .*no GPUs free yet/v);
 
-	expect((await box.run(`queue --leave ${String(two!['id'])}`)).stdout).toBe('Left the queue\n');
+	expect((await box().run(`queue --leave ${String(two!['id'])}`)).stdout).toBe('Left the queue\n');
 	expect((await second.ended).exitCode).not.toBe(0);
 	first.kill('SIGINT');
 	expect(await first.ended).toMatchObject({exitCode: 130, stdout: ''});
@@ -170,10 +153,10 @@ test('who waits is shown in the order of Slurm, with the reason in words and an 
 
 test('a waiter that is killed leaves nothing in the queue, and gets nothing later', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
-		slurm.run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
+		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
 
-	const waiter = start(box, 'reserve -g 1');
+	const waiter = start(box(), 'reserve -g 1');
 	await waiter.says(/position \d/v);
 	waiter.kill('SIGKILL');
 	await eventually(() => jobsOfSlurm('--states=PENDING').length === 0, 20_000);
@@ -181,11 +164,11 @@ test('a waiter that is killed leaves nothing in the queue, and gets nothing late
 
 test('there is nothing free: exit code 3, at once or when the time to wait is over', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
-		slurm.run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
+		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
 
 	for (const words of ['run --nonblock -- true', 'reserve --nonblock', 'run --wait 3s -- true', 'reserve --wait 3s']) {
-		const {exitCode, stderr} = await box.run(words);
+		const {exitCode, stderr} = await box().run(words);
 		expect([words, exitCode, /not enough free GPUs|did not become free in time/v.test(stderr)]).toEqual([
 			words,
 			3,
@@ -198,12 +181,12 @@ test('there is nothing free: exit code 3, at once or when the time to wait is ov
 
 test('a time limit ends the command with 124', async () => {
 	const began = performance.now();
-	const {exitCode} = await start(box, 'run --timeout 1m -- sleep 300').ended;
+	const {exitCode} = await start(box(), 'run --timeout 1m -- sleep 300').ended;
 	expect([exitCode, performance.now() - began > 50_000]).toEqual([124, true]);
 }, 200_000);
 
 test('what Slurm has no counterpart of is refused with exit code 2, and nothing is asked for', async () => {
-	const known = (): string => slurm.run('squeue', '--noheader', '--states=all', '--sort=i', '--format=%i');
+	const known = (): string => slurm().run('squeue', '--noheader', '--states=all', '--sort=i', '--format=%i');
 	const before = known();
 	for (const flag of [
 		'--gpu-ids 1',
@@ -221,12 +204,12 @@ test('what Slurm has no counterpart of is refused with exit code 2, and nothing 
 		'--numa bind',
 		'--share 8G --mps',
 	]) {
-		const {exitCode, stderr} = await box.run(`run ${flag} -- true`);
+		const {exitCode, stderr} = await box().run(`run ${flag} -- true`);
 		expect([flag, exitCode, /has no counterpart in Slurm: .+\n.+\n$/v.test(stderr)]).toEqual([flag, 2, true]);
 	}
 
-	expect((await box.run('reserve --force')).exitCode).toBe(2);
-	const model = await box.run('run --model h100 -- true');
+	expect((await box().run('reserve --force')).exitCode).toBe(2);
+	const model = await box().run('run --model h100 -- true');
 	expect([model.exitCode, model.stderr]).toEqual([
 		2,
 		'Error: No GPU of model h100 in this cluster\nIts gres.conf names no types of GPUs: leave out --model, and name a node: --on NODE\n',
@@ -240,33 +223,33 @@ test('what Slurm has no counterpart of is refused with exit code 2, and nothing 
 });
 
 test('wrong input is answered with what is possible', async () => {
-	expect(await box.run('run --gpus 5 -- true')).toMatchObject({exitCode: 2});
-	expect((await box.run('reserve --gpus 5')).stderr).toBe(
+	expect(await box().run('run --gpus 5 -- true')).toMatchObject({exitCode: 2});
+	expect((await box().run('reserve --gpus 5')).stderr).toBe(
 		'Error: No node of this cluster can give that\nSee what the nodes have: canhazgpu status\n',
 	);
-	const partition = await box.run('run -- true', {SLURM_PARTITION: 'nope'});
+	const partition = await box().run('run -- true', {SLURM_PARTITION: 'nope'});
 	expect([partition.exitCode, partition.stderr]).toEqual([
 		2,
 		expect.stringContaining('Error: There is no such partition\n'),
 	]);
-	expect(await box.run('reserve --on box9')).toMatchObject({exitCode: 2});
-	expect(await box.run('queue --leave 99999')).toMatchObject({exitCode: 1});
-	expect((await box.run('status', {PATH: '/nowhere'})).exitCode).toBe(4);
+	expect(await box().run('reserve --on box9')).toMatchObject({exitCode: 2});
+	expect(await box().run('queue --leave 99999')).toMatchObject({exitCode: 1});
+	expect((await box().run('status', {PATH: '/nowhere'})).exitCode).toBe(4);
 	for (const words of ['admin --drain 3', 'admin --policy', 'admin', 'reserve --pid 1', 'who 3']) {
-		const {exitCode, stderr} = await box.run(words);
+		const {exitCode, stderr} = await box().run(words);
 		expect([words, exitCode, /^Error: .+\n.+\n$/v.test(stderr)]).toEqual([words, 1, true]);
 	}
 });
 
 test('a squeue without JSON is too old, and said to be', async () => {
-	const directory = path.join(box.home, 'old');
+	const directory = path.join(box().home, 'old');
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(
 		path.join(directory, 'squeue'),
 		'#!/bin/sh\necho "squeue: unrecognized option \'--json\'" >&2\nexit 1\n',
 		{mode: 0o755},
 	);
-	const {exitCode, stderr} = await box.run('queue', {PATH: `${directory}:${box.environment['PATH']!}`});
+	const {exitCode, stderr} = await box().run('queue', {PATH: `${directory}:${box().environment['PATH']!}`});
 	expect([exitCode, stderr]).toEqual([
 		4,
 		'Error: This Slurm is too old: squeue knows no --json\nSlurm 21.08 or newer is needed. See: squeue --version\n',
@@ -284,7 +267,7 @@ const asNobody = (...words: readonly string[]): {readonly exitCode: number; read
 				{
 					encoding: 'utf8',
 					cwd: '/',
-					env: {...box.environment, HOME: '/', XDG_CACHE_HOME: '/nonexistent'},
+					env: {...box().environment, HOME: '/', XDG_CACHE_HOME: '/nonexistent'},
 					stdio: ['ignore', 'pipe', 'pipe'],
 				},
 			),
@@ -296,7 +279,7 @@ const asNobody = (...words: readonly string[]): {readonly exitCode: number; read
 };
 
 test('another account has its own jobs: it may end them and make them shorter, and those of others it may not', async () => {
-	await box.run('reserve -g 1 -d 1h');
+	await box().run('reserve -g 1 -d 1h');
 	const grant = JSON.parse(asNobody('reserve', '-g', '2', '-d', '2h', '--json').output) as Row;
 	expect(grant).toMatchObject({user: 'nobody', gpu_ids: [1, 2]});
 	expect(asNobody('release', '--gpu-ids', '0')).toMatchObject({exitCode: 1});
@@ -309,20 +292,20 @@ test('another account has its own jobs: it may end them and make them shorter, a
 			/^Error: Slurm lets its administrators alone move an end to a later time\nAsk one of them for: scontrol update JobId=\d+ TimeLimit=180/v,
 		),
 	]);
-	const minutes = (): string => slurm.run('squeue', '--noheader', '--user=nobody', '--format=%l').trim();
+	const minutes = (): string => slurm().run('squeue', '--noheader', '--user=nobody', '--format=%l').trim();
 	expect(minutes()).toBe('2:00:00');
 	const until = new Date(Date.now() + 30 * 60_000).toISOString().slice(0, 16);
 	expect(asNobody('extend', '--until', until)).toMatchObject({exitCode: 0});
 	expect(minutes()).toMatch(/^(?:29|30|31):00$/v);
 	expect(asNobody('release').output).toBe('Released 2 GPU(s): [1 2]\n');
 	// Root administers this Slurm.
-	expect(await box.run('extend --duration 1h')).toMatchObject({exitCode: 0});
+	expect(await box().run('extend --duration 1h')).toMatchObject({exitCode: 0});
 });
 
 test('a job of plain sbatch is shown like any other, its texts made harmless', async () => {
-	const script = path.join(box.home, 'job.sh');
+	const script = path.join(box().home, 'job.sh');
 	writeFileSync(script, '#!/bin/sh\nsleep 300\n', {mode: 0o755});
-	slurm.run(
+	slurm().run(
 		'sbatch',
 		'--gres=gpu:2',
 		'--output=/dev/null',
@@ -331,13 +314,13 @@ test('a job of plain sbatch is shown like any other, its texts made harmless', a
 		script,
 	);
 	await eventually(async () => (await rows()).some(({status}) => status === 'IN_USE'), 20_000);
-	const {stdout} = await box.run('status');
+	const {stdout} = await box().run('status');
 	expect(stdout).toMatch(/box1:0 │ ● IN_USE {4}│ root │ .* │ RUN /v);
 	expect(stdout.includes('\u{1B}') || stdout.includes('\u{7}')).toBe(false);
 });
 
 test('with the controller killed every verb says so with exit code 4, and a run in progress keeps its job and its exit code', async () => {
-	const job = start(box, [
+	const job = start(box(), [
 		'run',
 		'-g',
 		'2',
@@ -348,31 +331,31 @@ test('with the controller killed every verb says so with exit code 4, and a run 
 	]);
 	await job.says(/begun/v);
 	// Only changes are written down.
-	slurm.run('scontrol', 'update', `JobId=${jobsOfSlurm()[0]!}`, 'Comment=seen');
-	await slurm.saved();
-	await slurm.kill('slurmctld');
+	slurm().run('scontrol', 'update', `JobId=${jobsOfSlurm()[0]!}`, 'Comment=seen');
+	await slurm().saved();
+	await slurm().kill('slurmctld');
 	for (const words of ['status', 'queue', 'reserve', 'release', 'status --json']) {
-		const {exitCode, stderr, stdout} = await box.run(words);
+		const {exitCode, stderr, stdout} = await box().run(words);
 		expect([words, exitCode, stdout, stderr.includes('does not answer')]).toEqual([words, 4, '', true]);
 	}
 
-	expect(await box.run('run -- true')).toMatchObject({exitCode: 4});
-	await slurm.start('slurmctld');
+	expect(await box().run('run -- true')).toMatchObject({exitCode: 4});
+	await slurm().start('slurmctld');
 	expect((await rows()).filter(({status}) => status === 'IN_USE')).toHaveLength(2);
-	writeFileSync(path.join(box.home, 'go'), '');
+	writeFileSync(path.join(box().home, 'go'), '');
 	expect(await job.ended).toMatchObject({exitCode: 9});
 }, 200_000);
 
 test('with munged killed every verb says so with exit code 4', async () => {
-	await slurm.kill('munged');
-	const {exitCode, stderr} = await box.run('status');
-	await slurm.start('munged');
+	await slurm().kill('munged');
+	const {exitCode, stderr} = await box().run('status');
+	await slurm().start('munged');
 	expect([exitCode, stderr]).toEqual([4, expect.stringContaining('munge')]);
-	expect(await box.run('status')).toMatchObject({exitCode: 0});
+	expect(await box().run('status')).toMatchObject({exitCode: 0});
 }, 200_000);
 
 test('the GPUs of a node that is killed are not free, and come back with it', async () => {
-	await slurm.kill('box2');
+	await slurm().kill('box2');
 	await eventually(async () => {
 		const ofNode = (await rows()).filter(({node}) => node === 'box2');
 		return ofNode.every(({status, error}) => status === 'ERROR' && String(error).includes('box2'));
@@ -383,20 +366,20 @@ test('the GPUs of a node that is killed are not free, and come back with it', as
 		60_000,
 	);
 	expect((await rows()).filter(({status, node}) => status === 'AVAILABLE' && node === 'box2')).toEqual([]);
-	await slurm.start('box2');
+	await slurm().start('box2');
 	await eventually(async () => (await rows()).every(({status}) => status === 'AVAILABLE'), 60_000);
 }, 300_000);
 
 test('a drained node is out of service for the reason that was given', async () => {
-	slurm.run('scontrol', 'update', 'NodeName=box3', 'State=DRAIN', 'Reason=fan is dead');
+	slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DRAIN', 'Reason=fan is dead');
 	const ofNode = (await rows()).filter(({node}) => node === 'box3');
-	slurm.run('scontrol', 'update', 'NodeName=box3', 'State=RESUME');
+	slurm().run('scontrol', 'update', 'NodeName=box3', 'State=RESUME');
 	expect(ofNode).toHaveLength(4);
 	expect(ofNode[0]).toMatchObject({status: 'ERROR', drained: {reason: 'fan is dead', by: 'root'}});
 });
 
 test('Slurm is found where there is no pool, and a pool of this machine goes before it', async () => {
-	const found = createBox(slurm.environment);
+	const found = createBox(slurm().environment);
 	expect((await found.run('status')).stderr).toBe('Engine: Slurm, cluster lab\n');
 	expect((await found.run('status --engine local')).exitCode).toBe(4);
 	expect((await found.run('admin --store embedded --gpus 2 --provider fake')).exitCode).toBe(0);
@@ -406,27 +389,29 @@ test('Slurm is found where there is no pool, and a pool of this machine goes bef
 
 test('fifty waiters are served in the order of Slurm', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
-		slurm.run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
+		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
 	}
 
 	const waiters: Array<ReturnType<typeof start>> = [];
 	for (let index = 0; index < 50; index++) {
-		waiters.push(start(box, ['run', '--gpus', '4', '--', 'sh', '-c', `echo ${index} >> ${box.home}/order; sleep 0.1`]));
+		waiters.push(
+			start(box(), ['run', '--gpus', '4', '--', 'sh', '-c', `echo ${index} >> ${box().home}/order; sleep 0.1`]),
+		);
 		await eventually(() => jobsOfSlurm('--states=PENDING').length === index + 1, 60_000);
 	}
 
 	const queued = (await entries()).map(({id}) => Number(id));
-	const bySlurm = slurm
+	const bySlurm = slurm()
 		.run('squeue', '--noheader', '--states=PENDING', '--sort=-p,i', '--format=%i')
 		.trim()
 		.split('\n')
 		.map(Number);
 	expect(queued).toEqual(bySlurm);
 	expect(queued).toHaveLength(50);
-	slurm.run('scancel', '--state=RUNNING', '--user=root');
+	slurm().run('scancel', '--state=RUNNING', '--user=root');
 	const ends = await Promise.all(waiters.map(async ({ended}) => ended));
 	expect(ends.every(({exitCode}) => exitCode === 0)).toBe(true);
-	const starts = slurm
+	const starts = slurm()
 		.run('scontrol', 'show', 'job', '--oneliner')
 		.split('\n')
 		.flatMap((line) => {
@@ -438,23 +423,23 @@ test('fifty waiters are served in the order of Slurm', async () => {
 }, 300_000);
 
 test('top shows the jobs of all nodes and who waits, and takes up again after the controller was away', async () => {
-	slurm.run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
+	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
 	const terminal = openTerminal(starter, [...starterWords, 'top'], {
 		columns: 120,
 		rows: 32,
-		cwd: box.home,
-		environment: box.environment,
+		cwd: box().home,
+		environment: box().environment,
 	});
 	await terminal.waitFor('Slurm, cluster lab');
 	await terminal.waitFor('GPU 0 of box1');
 	await terminal.waitFor('the big one');
-	slurm.run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box2');
-	slurm.run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box3');
-	const waiter = start(box, 'run -- true');
+	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box2');
+	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box3');
+	const waiter = start(box(), 'run -- true');
 	await terminal.waitFor('no GPUs free yet');
-	await slurm.kill('slurmctld');
+	await slurm().kill('slurmctld');
 	await terminal.waitFor('does not answer');
-	await slurm.start('slurmctld');
+	await slurm().start('slurmctld');
 	await eventually(() => !terminal.screen().join('\n').includes('does not answer'), 60_000);
 	waiter.kill('SIGKILL');
 	terminal.write('q');
@@ -462,12 +447,12 @@ test('top shows the jobs of all nodes and who waits, and takes up again after th
 }, 300_000);
 
 test('the keys of top reserve and release on Slurm, and say that Slurm ends whole jobs', async () => {
-	slurm.run('salloc', '--no-shell', '--gres=gpu:2', '--nodelist=box1');
+	slurm().run('salloc', '--no-shell', '--gres=gpu:2', '--nodelist=box1');
 	const terminal = openTerminal(starter, [...starterWords, 'top'], {
 		columns: 80,
 		rows: 24,
-		cwd: box.home,
-		environment: box.environment,
+		cwd: box().home,
+		environment: box().environment,
 	});
 	await terminal.waitFor('GPU 0 of box1');
 	terminal.write('x');
@@ -487,10 +472,10 @@ test('the keys of top reserve and release on Slurm, and say that Slurm ends whol
 }, 200_000);
 
 test('doctor says which engine answers, and report that Slurm has the records', async () => {
-	expect((await box.run('doctor')).stdout).toMatch(
+	expect((await box().run('doctor')).stdout).toMatch(
 		/Slurm, cluster lab: it answered in \d+ ms\n.*12 GPU\(s\), granted by Slurm/v,
 	);
-	expect(await box.run('report')).toMatchObject({exitCode: 1, stdout: ''});
-	await box.run('run -- true');
-	expect((await box.run('events')).stdout).toMatch(/root/v);
+	expect(await box().run('report')).toMatchObject({exitCode: 1, stdout: ''});
+	await box().run('run -- true');
+	expect((await box().run('events')).stdout).toMatch(/root/v);
 });

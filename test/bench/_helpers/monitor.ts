@@ -1,7 +1,7 @@
 /** The built monitor on a terminal of its own, watched from outside. */
 import {readFileSync} from 'node:fs';
-import {program, type Box} from '../_helpers/program/cli.js';
-import {openTerminal, type Terminal} from '../_helpers/machine/terminal.js';
+import {program, type Box} from '../../_helpers/program/cli.js';
+import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
 
 export type Monitor = Terminal & {
 	/** When its last output came, on this process's clock. */
