@@ -176,7 +176,7 @@ export type App = {
 	*/
 	readonly callOnHost: (call: {
 		readonly host: string;
-		/** Behind `canhazgpu`. */
+		/** The words that follow `canhazgpu`. */
 		readonly words: readonly string[];
 		readonly isPatient: boolean;
 		readonly signal?: AbortSignal | undefined;

@@ -65,7 +65,7 @@ async function choose(context: Context, isPatient: boolean): Promise<Chosen> {
 	return {choice, opened, silence};
 }
 
-/** For a laptop that names the boxes: what can be done from there. */
+/** What can be done from a laptop that names the boxes. */
 const otherHostsHint = ([first]: readonly string[]): string =>
 	first === undefined
 		? ''

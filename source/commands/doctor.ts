@@ -103,7 +103,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 			];
 }
 
-/** Of a cluster that another engine keeps: what can be told from here. */
+/** What can be told from here of a cluster that another engine keeps. */
 async function examineEngine(engine: Engine, {store, gpus, clock}: OpenWorld): Promise<readonly Finding[]> {
 	const beforeMs = clock.monotonicMs();
 	const snapshot = await store.read();

@@ -5,7 +5,7 @@ import type {Requester} from '../core/model/types.js';
 import {namedWords, partName} from './instances.js';
 import {sanitize} from './text/text.js';
 
-/** Without their number: `GPU(s): [0 1]`. */
+/** The GPUs without their number: `GPU(s): [0 1]`. */
 const partsOfNotYours = (notYours: readonly NotYours[]): string =>
 	namedWords(
 		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),

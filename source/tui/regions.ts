@@ -5,7 +5,7 @@ import type {State} from './state/state.js';
 
 export type Region = {
 	readonly panel: PanelName;
-	/** With its sides, in cells from 0. */
+	/** The sides belong to it; cells count from 0. */
 	readonly left: number;
 	readonly width: number;
 	/** The line of its title, from 0. */

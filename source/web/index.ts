@@ -31,7 +31,7 @@ const mostEvents = 200;
 
 /** A page that acts for the account that runs this server, reached by its own socket alone. */
 export type MineAddress = {
-	/** In a directory of mode 0700. */
+	/** The socket lies in a directory of mode 0700. */
 	readonly socketPath: string;
 	/** Whether the caller is that account. */
 	readonly admits: (socket: Socket) => boolean;

@@ -20,7 +20,7 @@ export type ProcessSeries = {
 export type ProcessHistory = {
 	/** The time of one point while a process is young. */
 	readonly stepMs: number;
-	/** By the key of a process. */
+	/** The key is that of a process. */
 	readonly series: ReadonlyMap<string, ProcessSeries>;
 };
 

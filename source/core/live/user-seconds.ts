@@ -5,7 +5,7 @@ import type {LiveState, LiveView} from './live-view.js';
 
 /** GPU-seconds. A share or an instance of a GPU counts with its part of the memory. */
 export type UserSeconds = {
-	/** In which the user held GPUs. */
+	/** GPU seconds in which the user held GPUs. */
 	readonly reserved: number;
 	/** Of these, in which nothing ran on them. Seconds in which that is unknown are not among them. */
 	readonly idle: number;

@@ -71,7 +71,7 @@ export type AuditRecord = {
 	readonly provider?: string;
 	/** Of a share of a GPU: how much of its memory was asked for. */
 	readonly memoryMiB?: number;
-	/** Of a share: how much its processes use. */
+	/** How much the processes of a share use; absent for a whole GPU. */
 	readonly usedMiB?: number;
 	/** Of the policy: the key that changed, or `all` when a record that could not be read was removed. */
 	readonly key?: string;

@@ -63,7 +63,7 @@ export type Submission = {
 	readonly isHeld: boolean;
 	/** It shares our terminal. */
 	readonly hasTerminal: boolean;
-	/** Of this program. */
+	/** The environment of this program. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 

@@ -29,7 +29,7 @@ export type Reminder = {
 	readonly leaseId?: string;
 	/** Until it ends. */
 	readonly remainingSeconds?: number;
-	/** Of a share: how much it asked for, and how much it uses. */
+	/** How much a share asked for, and how much it uses; absent for a whole GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
 	/** What the reservation is for. */

@@ -19,7 +19,7 @@ export const undoMs = 10_000;
 /** What was given back: one reservation, on these GPUs. */
 export type Released = {
 	readonly gpus: readonly number[];
-	/** Of instances of MIG: which. */
+	/** Which instances of MIG were released; absent for whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly lease: Lease;
 };

@@ -152,7 +152,7 @@ const shownStates: Readonly<Record<SoundRow['status'], ShownState>> = {
 	ERROR: 'error',
 };
 
-/** By this machine's clock: for versions that tell only when. */
+/** The seconds until then by this machine's clock: for versions that tell only when. */
 const secondsUntil = (end: string | undefined, now: number): number | undefined =>
 	end === undefined ? undefined : plausible(Math.max(0, Math.floor(Date.parse(end) / 1000 - now)));
 

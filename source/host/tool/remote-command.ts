@@ -77,7 +77,7 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 const answerMs = 30_000;
 /** More than any change of a reservation prints. */
 const mostBytes = 1_000_000;
-/** Of ssh itself. */
+/** The exit code of ssh itself. */
 const connectionFailure = 255;
 
 export type RemoteCall = {

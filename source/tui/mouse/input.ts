@@ -5,7 +5,7 @@ report and is none is thrown away: it must never be taken for keys. Text between
 
 export type MouseEvent = {
 	readonly kind: 'click' | 'wheel-up' | 'wheel-down';
-	/** From 0, at the upper left. */
+	/** Both count from 0, at the upper left. */
 	readonly column: number;
 	readonly row: number;
 };

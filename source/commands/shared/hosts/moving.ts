@@ -3,5 +3,5 @@
 /** The environment variable by which the waiter there is given the id of its entry in the queue. Versions that do not know it never move. */
 export const queueEntryVariable = 'CANHAZGPU_QUEUE_ENTRY';
 
-/** Of a waiter that was taken out of the queue to go elsewhere: the GPUs were not available. */
+/** A waiter that was taken out of the queue to go elsewhere ends with this: the GPUs were not available. */
 export const movedExitCode = 3;

@@ -17,7 +17,7 @@ type Watched = {
 	readonly wanted: Wanted;
 	/** Where it waits. */
 	readonly host: string;
-	/** Of its entry in the queue there. */
+	/** The id of its entry in the queue there. */
 	readonly entryId: string;
 	readonly others: readonly string[];
 	/** Aborted when it waits no longer. */

@@ -46,7 +46,7 @@ export type JobIsolation = {
 	/** Undefined where it was not wanted. */
 	readonly isIsolated: boolean | undefined;
 	readonly entrance: readonly string[];
-	/** Of the GPUs that were granted; undefined where the job sees the others, too. */
+	/** The UUIDs of the GPUs that were granted; undefined where the job sees the others, too. */
 	readonly uuids: ReadonlyArray<string | undefined> | undefined;
 	/** What the user must know. */
 	readonly remark: string | undefined;

@@ -10,7 +10,7 @@ const secondsPerHour = 3600;
 export type Occupancy = {
 	readonly window: TimeWindow;
 	readonly gpuCount: number;
-	/** By GPU and then by time. */
+	/** They are sorted by GPU and then by time. */
 	readonly spans: readonly OccupancySpan[];
 };
 

@@ -44,7 +44,7 @@ export type Allocation = {
 	readonly plan: Plan;
 	/** Sorted, each once. */
 	readonly gpus: readonly number[];
-	/** Of a request for instances of MIG. */
+	/** The instances of MIG, where the request asks for such; absent otherwise. */
 	readonly instances?: readonly InstanceOfGpu[];
 };
 

@@ -7,7 +7,7 @@ export type Addition = {
 	readonly record: GpuRecord;
 	/** Of a share of memory: what all shares of the GPU may have together. */
 	readonly capacityMiB?: number | undefined;
-	/** Of an instance of MIG: which. */
+	/** Which instance of MIG it is; absent for a whole GPU. */
 	readonly instance?: InstanceOfGpu;
 };
 

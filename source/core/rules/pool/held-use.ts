@@ -10,7 +10,7 @@ const secondsPerHour = 3600;
 /** A GPU that was less busy than this over a minute was idle in it: percentages are kept whole. */
 const idleBelow = 0.005;
 
-/** In GPU hours. */
+/** All figures are GPU hours. */
 export type HeldUse = {
 	readonly user: string;
 	readonly held: number;

@@ -33,7 +33,7 @@ type ShortSpans = {span: OccupancySpan; readonly secondsByUser: Map<string, numb
 export type OccupancyCollector = {
 	/** Takes records in any order. */
 	readonly add: (record: UsageRecord, live?: {readonly endsBy: number | undefined}) => void;
-	/** By GPU and then by time. */
+	/** They are sorted by GPU and then by time. */
 	readonly spans: () => readonly OccupancySpan[];
 };
 

@@ -7,7 +7,7 @@ import type {AuditRecord, Snapshot} from '../../model/types.js';
 import {isOverused} from '../leases/share-usage.js';
 import type {ShareRow, StatusRow} from './status.js';
 
-/** So many scans in a row decide. */
+/** This many scans in a row decide. */
 export const decidingScans = 3;
 
 /** Scans that follow each other faster count as one: several faces may look at the same moment. */

@@ -26,7 +26,7 @@ export type SlurmJob = {
 	readonly submitTime: number;
 	/** Of one that waits: when Slurm expects to start it. */
 	readonly startTime?: number;
-	/** Of one without a time limit: absent. Of one that ended: its end. */
+	/** A job without a time limit has none; one that ended has its end. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
 	/** What it asks for. Absent: it asks for no GPU. */
@@ -39,7 +39,7 @@ export type SlurmJob = {
 /** The queue as it was at one moment. */
 export type QueueAnswer = {
 	readonly jobs: readonly SlurmJob[];
-	/** Of Slurm, such as `22.05.8`. */
+	/** The version of Slurm, such as `22.05.8`. */
 	readonly version?: string;
 	/** Its name; absent in old versions while there are no jobs. */
 	readonly cluster?: string;

@@ -62,7 +62,7 @@ function dropFilter(state: State): State {
 			});
 }
 
-/** Only the user of the selected process, or everybody again. */
+/** Shows only the processes of the selected one's user, or those of everybody again. */
 function filterUser(state: State): State {
 	if (state.processes.filter.user !== undefined) {
 		return withFilter(state, {user: undefined});

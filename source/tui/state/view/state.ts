@@ -16,7 +16,7 @@ export type Remembered = {
 
 export type ViewState = {
 	readonly preset: PresetName;
-	/** Of presets that were left. */
+	/** The settings of presets that were left. */
 	readonly remembered: Readonly<Partial<Record<PresetName, Remembered>>>;
 	/** Columns of the table of GPUs, in their order. Undefined: the usual ones. */
 	readonly columns?: readonly GpuColumnName[];

@@ -4,7 +4,7 @@ const hues = 8;
 const patterns = 4;
 
 export type Look = {
-	/** In degrees. */
+	/** The angle is in degrees. */
 	readonly hue: number;
 	/** From 0 on: plain, two kinds of stripes, and dots. */
 	readonly pattern: number;
