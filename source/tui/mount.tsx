@@ -28,18 +28,19 @@ type End = {readonly code: number} | {readonly error: unknown};
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 /**
-A terminal that was closed refuses every word, before its SIGHUP is heard or after: either way the monitor comes to its ordered end.
+A terminal that was closed refuses every word and every change of its mode, before its SIGHUP is heard or after: either way the monitor comes
+to its ordered end.
 
 @returns The way to give the errors of this stream back to the listeners that were there before.
 */
-function handleErrors(stdout: NodeJS.WriteStream, closed: () => void): () => void {
-	const others = stdout.listeners('error') as Array<(error: Error) => void>;
-	stdout.removeAllListeners('error');
-	stdout.on('error', closed);
+function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: () => void): () => void {
+	const others = stream.listeners('error') as Array<(error: Error) => void>;
+	stream.removeAllListeners('error');
+	stream.on('error', closed);
 	return () => {
-		stdout.off('error', closed);
+		stream.off('error', closed);
 		for (const listener of others) {
-			stdout.on('error', listener);
+			stream.on('error', listener);
 		}
 	};
 }
@@ -113,9 +114,11 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		process.on(signal, onSignal);
 	}
 
-	const leaveErrors = handleErrors(stdout, () => {
+	const closed = (): void => {
 		onSignal('SIGHUP');
-	});
+	};
+
+	const streams = [handleErrors(stdout, closed), handleErrors(stdin, closed)];
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
 	const modes = createTerminalModes((text) => {
@@ -162,7 +165,9 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	await waits.leaveAll();
 	// Of a terminal that is gone there may be more errors to come, a little later than the writes.
 	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {
-		leaveErrors();
+		for (const giveBack of streams) {
+			giveBack();
+		}
 	}
 
 	for (const signal of endingSignals) {
