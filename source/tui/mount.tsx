@@ -118,7 +118,8 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		onSignal('SIGHUP');
 	};
 
-	const streams = [handleErrors(stdout, closed), handleErrors(stdin, closed)];
+	// Also stderr: with SIGHUP comes a SIGCONT, after which Node asks each of its terminals for its size.
+	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) => handleErrors(stream, closed));
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
 	const modes = createTerminalModes((text) => {

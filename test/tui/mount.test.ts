@@ -46,14 +46,19 @@ test('q ends it with 0 and gives the terminal back', async () => {
 	expectRestored(stdout);
 });
 
-test.each(['stdin', 'stdout'] as const)('an error of %s, whose terminal was closed, is a hang-up', async (name) => {
-	const streams = await start();
-	const lost = Object.assign(new Error('read EIO'), {code: 'EIO'});
-	streams[name].emit('error', lost);
-	expect(await streams.ended).toBe(129);
-	// The mode of a terminal that is gone cannot be changed back: that is told a little later.
-	streams[name].emit('error', lost);
-});
+test.each(['stdin', 'stdout', 'stderr'] as const)(
+	'an error of %s, whose terminal was closed, is a hang-up',
+	async (name) => {
+		const stderr = new FakeStdout({columns: 80, rows: 24});
+		const {stdin, stdout, ended} = await start({stderr: stderr as unknown as NodeJS.WriteStream});
+		const stream = {stdin, stdout, stderr}[name];
+		const lost = Object.assign(new Error('read EIO'), {code: 'EIO'});
+		stream.emit('error', lost);
+		expect(await ended).toBe(129);
+		// The mode and the size of a terminal that is gone cannot be had: that is told a little later.
+		stream.emit('error', lost);
+	},
+);
 
 test.each([
 	['SIGTERM', 143],
