@@ -1,5 +1,6 @@
 /** How the lines of the screen are shared out. The table and the footer are always there; the rest gives way. */
 import type {PanelName} from './state/panels/state.js';
+import {foldedCount} from './state/table/fold.js';
 import type {State} from './state/state.js';
 
 /** Below this nothing but a summary is shown. */
@@ -168,14 +169,15 @@ function ruled(body: number, {gpus, waiting}: Counts): Shares {
 /** What the layout depends on. */
 type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
-export function layoutOf({size, snapshot, panels, view}: Laid): Layout {
+/** How the lines are shared out where the table has so many rows. */
+function layoutFor({size, snapshot, panels, view}: Laid, rows: number): Layout {
 	const bodyRows = size.rows - fixedRows;
 	if (isBelowSmallest(size)) {
 		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0};
 		return {isFramed: false, isWide: false, bodyRows, tableColumns: 1, ...none};
 	}
 
-	const counts = {gpus: snapshot?.gpus.length ?? 0, waiting: snapshot?.queue.length ?? 0};
+	const counts = {gpus: rows, waiting: snapshot?.queue.length ?? 0};
 	const isFramed = size.columns >= 100 && size.rows >= 20;
 	const {preset} = view;
 	const below = preset === 'processes' || preset === 'queue' ? preset : undefined;
@@ -214,6 +216,17 @@ export function layoutOf({size, snapshot, panels, view}: Laid): Layout {
 		alone: focus,
 	};
 }
+
+const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
+
+/** Whether GPUs of one reservation share a row: as the user wants it, or else where not all GPUs fit. Who chose the dense preset wants each of them. */
+export function isFolded(state: Laid): boolean {
+	const {tableRows, tableColumns} = layoutFor(state, gpusOf(state));
+	return state.view.isFolded ?? (state.view.preset !== 'dense' && gpusOf(state) > tableRows * tableColumns);
+}
+
+export const layoutOf = (state: Laid): Layout =>
+	layoutFor(state, state.snapshot !== undefined && isFolded(state) ? foldedCount(state.snapshot) : gpusOf(state));
 
 /** Columns of the terminal that half of a line needs to say what matters of a GPU. */
 const leastTableColumn = 56;

@@ -3,7 +3,7 @@ import {Box} from 'ink';
 import {layoutOf, queueWidthOf, roomOf} from '../layout.js';
 import type {PanelName} from '../state/panels/state.js';
 import type {State} from '../state/state.js';
-import {selectedRow} from '../state/table/rows.js';
+import {selectedRow, visibleRows} from '../state/table/rows.js';
 import {isFiltered} from '../state/table/state.js';
 import {themeOf} from '../theme.js';
 import {panelOf} from '../panels/contents.js';
@@ -156,12 +156,17 @@ function FramedBody({state}: Properties): ReactElement {
 }
 
 /** Nothing about the table's order or choice of rows needs to be told. */
-const isPlain = ({table, view}: State): boolean =>
-	view.preset === 'default' &&
-	table.sort.by === 'gpu' &&
-	!table.sort.isInverted &&
-	!isFiltered(table.filter) &&
-	table.tags.size === 0;
+const isPlain = (state: State): boolean => {
+	const {table, view} = state;
+	return (
+		view.preset === 'default' &&
+		table.sort.by === 'gpu' &&
+		!table.sort.isInverted &&
+		!isFiltered(table.filter) &&
+		table.tags.size === 0 &&
+		visibleRows(state).every(({members}) => members === undefined)
+	);
+};
 
 /** Where there is no room for frames: the panels one below another, with rules between them. */
 function ruledLines(state: State): readonly Line[] {

@@ -169,6 +169,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: panelModes, keys: ['7', 'H'], intent: 'focus-hosts', help: ['Panels', 'the GPUs of all hosts']},
 	...keysOf(verbs.hosts),
 	...hostBindings,
+	{modes: ['table', 'detail'], keys: ['g'], intent: 'toggle-fold', help: ['Panels', 'reservations as one row']},
 	{modes: panelModes, keys: ['P'], intent: 'next-preset', help: ['Panels', 'preset, columns, keep']},
 	{modes: panelModes, keys: ['C'], intent: 'open-columns', help: ['Panels', 'preset, columns, keep']},
 	...keysOf(verbs.view),

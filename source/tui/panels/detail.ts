@@ -6,8 +6,9 @@ import type {MigInstance} from '../../core/model/types.js';
 import {instanceWords} from '../../core/rules/mig/instances.js';
 import {isOver, overWords, sharesWords, shareOwner, sharePart, sharedAmount} from '../../format/shares.js';
 import {shortDuration} from '../../format/text/durations.js';
+import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import {selectedRow} from '../state/table/rows.js';
+import {selectedGpus, selectedRow} from '../state/table/rows.js';
 import {storeNow, type State} from '../state/state.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
@@ -227,6 +228,12 @@ export function detailPanel(state: State, {rows, width}: Room): PanelBody {
 	};
 }
 
+/** `GPU 0`, or `GPU 0 of 0-7` where its reservation has one row. */
+export function amongWords(index: number, state: State): string {
+	const gpus = selectedGpus(state);
+	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
+}
+
 /** The shortest form, for a rule: the largest process, or else the holding. */
 export function detailTitle(row: StatusRow | undefined, state: State): Line {
 	if (row === undefined) {
@@ -247,5 +254,5 @@ export function detailTitle(row: StatusRow | undefined, state: State): Line {
 						].join(' '),
 					),
 				];
-	return [span(`GPU ${row.index}: `, 'strong'), ...words];
+	return [span(`${amongWords(row.index, state)}: `, 'strong'), ...words];
 }

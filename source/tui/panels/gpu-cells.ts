@@ -5,8 +5,9 @@ import {migWords} from '../../format/status-labels.js';
 import {isOver, sharesWords} from '../../format/shares.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import {fit} from '../../format/text/width.js';
+import {fit, truncate, widthOf} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
+import {gpuWords, membersOf, type TableRow} from '../state/table/fold.js';
 import {tagOf} from '../state/table/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {sparkline} from '../widgets/graph.js';
@@ -36,8 +37,33 @@ function temperatureCell({reading}: StatusRow): Span {
 	return celsius >= hotCelsius ? span(`${Math.round(celsius)}C!`, 'warning') : span(`${Math.round(celsius)}C `);
 }
 
+/** However many they are, the count is in view. */
+function gpuNumbers(row: TableRow, width: number, ellipsis: string): string {
+	const words = gpuWords(row);
+	const count = words.indexOf(' ');
+	return widthOf(words) <= width || count === -1
+		? words
+		: truncate(words.slice(0, count), width - (words.length - count), ellipsis) + words.slice(count);
+}
+
+type Series = ReadonlyArray<number | undefined>;
+
+/** The mean of what is known of several GPUs, column by column. */
+function meanSeries(all: readonly Series[]): Series {
+	return all[0]!.map((_, column) => {
+		const known = all.map((series) => series[column]).filter((value) => value !== undefined);
+		return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
+	});
+}
+
+/** `8 GPUs of box1, box2`: the nodes of a job. */
+function nodeWords(members: readonly StatusRow[]): string | undefined {
+	const nodes = [...new Set(members.map(({reading}) => reading?.place?.node).filter((node) => node !== undefined))];
+	return nodes.length === 0 ? undefined : sanitize(`${members.length} GPUs of ${nodes.join(', ')}`);
+}
+
 /** The largest process, how many more there are, and before them whatever is wrong. */
-function processCell(row: StatusRow, isScanned: boolean): Span {
+function processCell(row: TableRow, isScanned: boolean): Span {
 	const fault = faultOf(row);
 	if (fault !== undefined && isScanned) {
 		return span(sanitize(fault), 'error');
@@ -58,7 +84,7 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 		return span(shared, row.shares!.some((share) => isOver(share)) ? 'warning' : 'plain');
 	}
 
-	const place = placeWords(row);
+	const place = row.members === undefined ? placeWords(row) : nodeWords(row.members);
 	if (place !== undefined) {
 		return span(place);
 	}
@@ -76,11 +102,11 @@ function processCell(row: StatusRow, isScanned: boolean): Span {
 /** `00000000:3A:00.0` -> `0000:3A:00.0`, as the kernel writes a domain. */
 const shortBusId = (busId: string): string => sanitize(busId).replace(/^0000(?=[\da-f]{4}:)/iv, '');
 
-type CellOf = (row: StatusRow, column: GpuColumn, state: State) => Line;
+type CellOf = (row: TableRow, column: GpuColumn, state: State) => Line;
 
 /** What stands in each column of a row. */
 const cells: Readonly<Record<ColumnName, CellOf>> = {
-	gpu: ({index}) => [span(String(index), 'strong')],
+	gpu: (row, {width}, state) => [span(gpuNumbers(row, width, ellipsisOf(state)), 'strong')],
 	state: (row, _, {settings, observation}) => [stateWord(row, settings.requester, observation !== undefined)],
 	owner: (row, _, {settings}) => [ownerWords(row, settings.requester)],
 	kind: ({lease}) => [lease ? span(lease.type === 'run' ? 'RUN' : 'MANUAL') : nothing],
@@ -91,8 +117,15 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 		memoryCell({usedMiB: reading?.memoryUsedMiB, totalMiB: reading?.memoryTotalMiB}, column, state),
 	temperature: (row) => [temperatureCell(row)],
 	power: ({reading}) => [reading?.powerWatts === undefined ? nothing : span(`${Math.round(reading.powerWatts)}W`)],
-	history: ({index, reading}, {width}, {history, nowMs, settings}) =>
-		sparkline(seriesOf(history, tagOf(index, reading), 'utilization', {columns: width, nowMs}), settings.isAscii),
+	history: (row, {width}, {history, nowMs, settings}) =>
+		sparkline(
+			meanSeries(
+				membersOf(row).map(({index, reading}) =>
+					seriesOf(history, tagOf(index, reading), 'utilization', {columns: width, nowMs}),
+				),
+			),
+			settings.isAscii,
+		),
 	note({lease}) {
 		const note = sanitize(shownNote(lease?.note ?? ''));
 		return [note === '' ? nothing : span(note)];
@@ -114,5 +147,5 @@ function fitCell(line: Line, {width, align}: GpuColumn, ellipsis: string): Line 
 }
 
 /** The cell of a row in a column, exactly as wide as the column. */
-export const gpuCell = (row: StatusRow, column: GpuColumn, state: State): Line =>
+export const gpuCell = (row: TableRow, column: GpuColumn, state: State): Line =>
 	fitCell(cells[column.name](row, column, state), column, ellipsisOf(state));

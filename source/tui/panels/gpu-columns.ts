@@ -75,6 +75,8 @@ export type WantedColumns = {
 	readonly chosen?: readonly ColumnName[];
 	/** GPUs of several models: without a choice, the model has a column. */
 	readonly isMixed?: boolean;
+	/** Cells of the longest list of GPUs that one row stands for. */
+	readonly gpuWidth?: number;
 };
 
 /** By what was asked; every row of a frame asks for the same. */
@@ -85,12 +87,15 @@ const mostKnown = 100;
 const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gpu', 'model'] as const) : [name]));
 
 /** The most of the wanted columns that fits into `width`, in the order in which the screen narrows. */
-export function columnsFor(width: number, {chosen, isMixed = false}: WantedColumns = {}): readonly GpuColumn[] {
+export function columnsFor(
+	width: number,
+	{chosen, isMixed = false, gpuWidth = 0}: WantedColumns = {},
+): readonly GpuColumn[] {
 	const names = chosen ?? (isMixed ? usualWithModel : usualGpuColumns);
-	const key = `${width} ${names.join(' ')}`;
+	const key = `${width} ${gpuWidth} ${names.join(' ')}`;
 	let columns = known.get(key);
 	if (columns === undefined) {
-		columns = fittingColumns(width, names);
+		columns = fittingColumns(width, names, gpuWidth);
 		if (known.size >= mostKnown) {
 			known.clear();
 		}
@@ -104,12 +109,19 @@ export function columnsFor(width: number, {chosen, isMixed = false}: WantedColum
 const isBar = ({name, width}: Column<ColumnName>): boolean =>
 	(name === 'utilization' || name === 'memory') && width >= leastWithBar;
 
+/** A list of GPUs that is longer is cut off: how many they are comes first. */
+const mostGpuWidth = 14;
+
 /** What takes the room that is left: what is longest, or where no process is shown the owner. */
 const spacious = ['process', 'note', 'owner'] as const satisfies readonly ColumnName[];
 
-function fittingColumns(width: number, names: readonly ColumnName[]): readonly GpuColumn[] {
+function fittingColumns(width: number, names: readonly ColumnName[], gpuWidth: number): readonly GpuColumn[] {
 	const room = {width: width - markerWidth, gap};
-	const least = names.map((name) => ({name, ...leastWidths[name]}));
+	const least = names.map((name) => ({
+		name,
+		...leastWidths[name],
+		...(name === 'gpu' && {width: Math.max(leastWidths.gpu.width, Math.min(gpuWidth, mostGpuWidth))}),
+	}));
 	const columns = shrunk<ColumnName>(least, room, sacrifices);
 	// A number without its bar needs no more.
 	const bars = new Set(columns.filter((column) => isBar(column)).map(({name}) => name));

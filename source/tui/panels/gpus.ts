@@ -5,6 +5,7 @@ import {fit, widthOf} from '../../format/text/width.js';
 import {layoutOf, type Room} from '../layout.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
+import {gpuWords, membersOf, type TableRow} from '../state/table/fold.js';
 import {taggedGpus, visibleRows} from '../state/table/rows.js';
 import {isSortKey, type Pointed} from '../state/mouse/pointer.js';
 import {isFiltered, tagOf, type SortKey} from '../state/table/state.js';
@@ -27,8 +28,14 @@ const isMixed = remembering(
 	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,
 );
 
+/** The same for all rows, in view or not, so that nothing jumps while they scroll. */
+const gpuWidthOf = remembering(
+	(state: State) => [visibleRows(state)],
+	(state) => Math.max(0, ...visibleRows(state).map((row) => gpuWords(row).length)),
+);
+
 const columnsOf = (state: State, width: number): readonly GpuColumn[] =>
-	columnsFor(width, {chosen: state.view.columns, isMixed: isMixed(state)});
+	columnsFor(width, {chosen: state.view.columns, isMixed: isMixed(state), gpuWidth: gpuWidthOf(state)});
 
 /** The line of titles above the table. */
 function tableHead(state: State, width: number): Line {
@@ -67,7 +74,10 @@ function bracketOf(row: StatusRow, {above, below}: Neighbours, state: State): Sp
 	return isBelowFirst ? span(isAboveLast ? vertical : bottomLeft, 'frame') : span(isAboveLast ? topLeft : ' ', 'frame');
 }
 
-function tableRow(row: StatusRow, neighbours: Neighbours, state: State, width: number): Line {
+const isTagged = (row: TableRow, {table}: State): boolean =>
+	membersOf(row).some(({index, reading}) => table.tags.has(tagOf(index, reading)));
+
+function tableRow(row: TableRow, neighbours: Neighbours, state: State, width: number): Line {
 	const isSelected = row.index === state.selectedGpu;
 	const isStale = state.connection.kind === 'lost';
 	const {above, isAboveShown} = neighbours;
@@ -87,7 +97,7 @@ function tableRow(row: StatusRow, neighbours: Neighbours, state: State, width: n
 		columns[place + 1]!.name === 'owner' ? bracketOf(row, neighbours, state) : span(' '),
 		...fitted,
 	]);
-	const marks = `${isSelected ? '>' : ' '}${state.table.tags.has(tagOf(row.index, row.reading)) ? '*' : ' '}`;
+	const marks = `${isSelected ? '>' : ' '}${isTagged(row, state) ? '*' : ' '}`;
 	const line = isSelected
 		? [span(`${marks}${lineText(first!)}`, 'marked'), ...inBold(following)]
 		: [span(marks, 'key'), ...first!, ...following];
@@ -149,13 +159,16 @@ export function gpusPanel(state: State, {rows, width}: Room): PanelBody {
 			}),
 		];
 	});
+	const hasFolds = all.some(({members}) => members !== undefined);
+	const range = rangeWords(from, to, all.length);
 	const isFilteredOut = all.length === 0 && isFiltered(state.table.filter);
 	return {
 		beside: [
 			state.view.preset === 'default' ? [] : [span('preset '), span(state.view.preset, 'strong')],
 			...orderWords({sort: state.table.sort, filter: state.table.filter, tagged: taggedGpus(state).length}, sortTitle),
+			hasFolds ? [span('by reservation '), span('g', 'key')] : [],
 		],
-		end: rangeWords(from, to, all.length),
+		end: hasFolds && range !== '' ? `${range} rows` : range,
 		lines: [
 			...(tableColumns === 1 ? blocks[0]! : sideBySide(blocks, 1 + Math.min(lines, to - from), state)),
 			...(isFilteredOut ? [[span('  No GPU matches; Esc clears the filter', 'dim')]] : []),

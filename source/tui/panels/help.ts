@@ -80,6 +80,7 @@ function legend({settings}: State): readonly Group[] {
 		[
 			[span('Marks', 'heading')],
 			mark('> *', 'selected, tagged'),
+			mark('0-7 (8)', '8 GPUs of a reservation'),
 			mark('dave?', 'uses it, and holds no reservation'),
 			mark('! dave: x', 'runs x on a GPU of someone else'),
 			mark('!12m', 'ends in less than 15 minutes'),

@@ -5,7 +5,7 @@ import {policyProblemWords} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuCountOf, type State} from '../state/state.js';
 import {hostLines, unfilteredHostLines, type HostLine} from '../state/hosts/lines.js';
-import {visibleRows} from '../state/table/rows.js';
+import {filteredRows} from '../state/table/rows.js';
 import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
 import type {TextField} from '../state/text-field.js';
 import {promptLine as commandPromptLine} from '../dialogs/command-line.js';
@@ -80,7 +80,7 @@ function countWords(state: State): string {
 	const isGpu = ({kind}: HostLine): boolean => kind === 'gpu';
 	const [shown, all] =
 		state.hosts.prompt === undefined
-			? [visibleRows(state).length, gpuCountOf(state)]
+			? [filteredRows(state).length, gpuCountOf(state)]
 			: [
 					hostLines(state).filter((line) => isGpu(line)).length,
 					unfilteredHostLines(state).filter((line) => isGpu(line)).length,

@@ -35,11 +35,11 @@ export const adopt = defineVerb<Confirmation<Adoption>>({
 			return;
 		}
 
-		const target = seen && ownTargets(seen.scan, seen.gpu).find(({pid}) => pid === process?.pid);
+		const target = seen && ownTargets(seen.scan, seen.gpus[0]!).find(({pid}) => pid === process?.pid);
 		dispatch(
 			target === undefined
 				? openingOf(reserveThese, getState())!
-				: {kind: 'opened', dialog: ask('adopt', {process: target, gpu: seen!.gpu})},
+				: {kind: 'opened', dialog: ask('adopt', {process: target, gpu: seen!.gpus[0]!})},
 		);
 	},
 	command: ({process}) => shellCommand(['canhazgpu', 'reserve', '--pid', String(process.pid)]),

@@ -4,6 +4,7 @@ import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
 import type {Answer} from '../state/answers.js';
 import {isAsking, type AskingDialog} from '../state/dialogs.js';
+import {selectedGpus} from '../state/table/rows.js';
 import {ownProcesses, scanProcesses} from './shared/own-scan.js';
 import {openingOf, type DialogKey, type EffectContext, type Outcome, type Verb} from './verb.js';
 import {verbOf} from './index.js';
@@ -59,10 +60,11 @@ function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOw
 	return {
 		scanOwn,
 		async scanSelected() {
-			const {selectedGpu: gpu} = getState();
+			const gpus = selectedGpus(getState());
 			const shown = ownProcesses(getState()).map(({pid}) => pid);
-			const scan = gpu === undefined ? undefined : await scanOwn([gpu], shown);
-			return scan === undefined || getState().selectedGpu !== gpu ? undefined : {gpu: gpu!, scan};
+			const scan = gpus.length === 0 ? undefined : await scanOwn(gpus, shown);
+			const isStillSelected = new Set(gpus).symmetricDifference(new Set(selectedGpus(getState()))).size === 0;
+			return scan === undefined || !isStillSelected ? undefined : {gpus, scan};
 		},
 	};
 }

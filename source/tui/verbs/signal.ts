@@ -9,7 +9,7 @@ import {choose, type Choice} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {chosenProcesses} from '../state/processes/rows.js';
 import type {ProcessRow} from '../state/processes/state.js';
-import {selectedRow} from '../state/table/rows.js';
+import {rowWith, selectedGpus} from '../state/table/rows.js';
 import {byMemory, processLine} from '../panels/shared/readings.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
 import {ownProcesses, problemWords, scanProcesses} from './shared/own-scan.js';
@@ -71,12 +71,14 @@ function reasonAgainstChosen(state: State): string | undefined {
 }
 
 function reasonAgainstOnGpu(state: State): string | undefined {
-	const gpu = `GPU ${state.selectedGpu}`;
+	const gpu = gpuList(selectedGpus(state));
 	if (ownProcesses(state).length > 0) {
 		return undefined;
 	}
 
-	const users = [...new Set((selectedRow(state)?.processes ?? []).map(({user}) => user ?? 'an unknown user'))];
+	const users = [
+		...new Set((rowWith(state, state.selectedGpu)?.processes ?? []).map(({user}) => user ?? 'an unknown user')),
+	];
 	return users.length === 0
 		? `No process is visible on ${gpu}`
 		: `No process of yours is on ${gpu}, only of ${sanitize(users.join(', '))}`;
@@ -98,7 +100,7 @@ const outcomeWords = {
 	unknown: 'has no known start time, so it cannot be identified',
 } as const satisfies Readonly<Record<Exclude<ReturnType<SendSignal>, 'sent'>, string>>;
 
-/** The user's processes on the selected GPU, or why there are none. Undefined when the user went on to something else. */
+/** The user's processes on the GPUs of the selected row, or why there are none. Undefined when the user went on to something else. */
 async function choiceOnGpu({
 	store: {getState},
 	scanSelected,
@@ -109,14 +111,23 @@ async function choiceOnGpu({
 		return undefined;
 	}
 
-	const {gpu, scan} = seen;
-	const targets = byMemory(ownTargets(scan, gpu));
-	if (targets.length > 0) {
-		return signalChoice(targets.map((process) => ({gpu, process})));
+	const {gpus, scan} = seen;
+	const found = gpus.flatMap((gpu) => ownTargets(scan, gpu).map((process): Target => ({gpu, process})));
+	const places = new Map(found.toReversed().map((target) => [target.process.pid, target]));
+	if (places.size > 0) {
+		// One that is on several GPUs is asked about once.
+		const processes = places
+			.values()
+			.map(({process}) => process)
+			.toArray();
+		return signalChoice(byMemory(processes).map(({pid}) => places.get(pid)!));
 	}
 
-	const problem = problemWith(shown!, gpu, scan);
-	return problem === undefined ? `no process of yours is on GPU ${gpu}` : problemWords(shown!.pid, gpu, problem);
+	const problems = gpus.map((gpu) => problemWith(shown!, gpu, scan));
+	const [problem] = problems;
+	return problem === undefined || problems.includes(undefined)
+		? `no process of yours is on ${gpuList(gpus)}`
+		: problemWords(shown!.pid, gpus, problem);
 }
 
 /** The tagged processes, or the selected one, as far as they are the user's by a scan of our own. */

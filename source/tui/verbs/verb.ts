@@ -27,8 +27,8 @@ export type EffectContext = {
 	readonly tellTerminal: (text: string) => void;
 	/** Scans these GPUs and inspects the processes there, and these others. Undefined while another such scan runs, and when a dialog was opened meanwhile. */
 	readonly scanOwn: (gpus: readonly number[], pids: readonly number[]) => Promise<OwnScan | undefined>;
-	/** Scans the selected GPU and inspects the processes there. Undefined when the user went on to something else meanwhile. */
-	readonly scanSelected: () => Promise<{readonly gpu: number; readonly scan: OwnScan} | undefined>;
+	/** Scans the GPUs of the selected row and inspects the processes there. Undefined when the user went on to something else meanwhile. */
+	readonly scanSelected: () => Promise<{readonly gpus: readonly number[]; readonly scan: OwnScan} | undefined>;
 };
 
 type Outcomes = Extract<Answer, {readonly kind: 'done' | 'refused' | 'put-away' | 'printed'}>;

@@ -239,6 +239,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		{kind: 'keep-search'},
 		{kind: 'search-previous'},
 		{kind: 'next-preset'},
+		{kind: 'toggle-fold'},
 		{kind: 'open-columns'},
 		{kind: 'next-column'},
 		{kind: 'toggle-column'},

@@ -145,7 +145,7 @@ test('a mixed box has a column of models, at every width; a box of one model has
 	}
 
 	expect(frameOf(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}))).toMatch(
-		/0 +H100 +Mine/v,
+		/0-6 \(7\) +H100 +Mine/v,
 	);
 });
 

@@ -7,6 +7,7 @@ import {focusProcess} from '../processes/reduce.js';
 import {holdsWords, selectedProcessPlace, visibleProcesses} from '../processes/rows.js';
 import {flashMs, type State} from '../state.js';
 import {rowHolds} from '../table/filter.js';
+import {membersOf} from '../table/fold.js';
 import {focusRow, selectedRowNumber} from '../table/reduce.js';
 import {visibleRows} from '../table/rows.js';
 import {wordsOfFilter} from '../table/state.js';
@@ -56,7 +57,9 @@ function searchedIn(state: State, words: readonly string[]): Searched {
 	}
 
 	return {
-		matches: visibleRows(state).map((row) => rowHolds(row, words, settings.requester, observation !== undefined)),
+		matches: visibleRows(state).map((row) =>
+			membersOf(row).some((member) => rowHolds(member, words, settings.requester, observation !== undefined)),
+		),
 		selected: Math.max(0, selectedRowNumber(state)),
 		select: (place) => focusRow(state, place),
 	};

@@ -4,7 +4,8 @@ import {flashMs, type State} from '../state.js';
 import {edit, fieldOf, insert, type Edit} from '../text-field.js';
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import {userOfRow} from './filter.js';
-import {selectedRow, visibleRows} from './rows.js';
+import {membersOf} from './fold.js';
+import {rowWith, selectedRow, visibleRows} from './rows.js';
 import {tagOf, noFilter, sortKeys, type Filter, type Sort, type TableState} from './state.js';
 import {sortedByNext, withInverted, withNextSecond, withSecondInverted} from './order.js';
 
@@ -36,19 +37,16 @@ const focusBy = (state: State, by: number): State => focusRow(state, selectedRow
 const sortBy = (state: State, change: (sort: Sort) => Sort): State =>
 	withTable(state, {sort: change(state.table.sort)});
 
-/** Tags the selected GPU, or takes its tag away, and goes on to the next. */
+/** Tags the GPUs of the selected row, or takes their tags away where all have one, and goes on to the next. */
 function toggleTag(state: State): State {
 	const row = selectedRow(state);
 	if (row === undefined) {
 		return state;
 	}
 
-	const tags = new Set(state.table.tags);
-	if (!tags.delete(tagOf(row.index, row.reading))) {
-		tags.add(tagOf(row.index, row.reading));
-	}
-
-	return focusBy(withTable(state, {tags}), 1);
+	const meant = new Set(membersOf(rowWith(state, row.index) ?? row).map(({index, reading}) => tagOf(index, reading)));
+	const {tags} = state.table;
+	return focusBy(withTable(state, {tags: meant.isSubsetOf(tags) ? tags.difference(meant) : tags.union(meant)}), 1);
 }
 
 function openFilter(state: State): State {

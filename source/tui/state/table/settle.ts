@@ -2,6 +2,7 @@
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {rowsOf, type State} from '../state.js';
 import {tableRowsOf} from '../../layout.js';
+import {membersOf, type TableRow} from './fold.js';
 import {visibleRows} from './rows.js';
 import {tagOf} from './state.js';
 
@@ -12,9 +13,9 @@ function meantGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly St
 		: (rows.find(({reading}) => reading?.uuid === selectedUuid)?.index ?? selectedGpu);
 }
 
-/** The one that is meant, or the nearest to it by index. */
-function nearest(rows: readonly StatusRow[], meant: number): StatusRow | undefined {
-	const distance = ({index}: StatusRow): number => Math.abs(index - meant);
+/** The one that the meant GPU stands in, or the nearest to it by index. */
+function nearest(rows: readonly TableRow[], meant: number): TableRow | undefined {
+	const distance = (row: TableRow): number => Math.min(...membersOf(row).map(({index}) => Math.abs(index - meant)));
 	return rows.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 

@@ -35,7 +35,7 @@ function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> 
 }
 
 /** The rows in another order. By owner, the GPUs of one reservation stay together. */
-export function sorted(rows: readonly StatusRow[], sort: Sort): readonly StatusRow[] {
+export function sorted<Row extends StatusRow>(rows: readonly Row[], sort: Sort): readonly Row[] {
 	const byIndex = (a: StatusRow, b: StatusRow): number => a.index - b.index;
 	if (sort.by !== 'owner') {
 		return inOrder(rows, sort, valueOf, byIndex);

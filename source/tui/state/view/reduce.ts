@@ -1,6 +1,8 @@
 /** What the keys do to presets and columns. */
 import {presetNames, type GpuColumnName, type PresetName} from '../../../format/monitor-settings.js';
+import {isFolded} from '../../layout.js';
 import {initialProcesses} from '../processes/state.js';
+import {foldedCount} from '../table/fold.js';
 import {initialTable} from '../table/state.js';
 import type {PanelName} from '../panels/state.js';
 import {flashMs, type State} from '../state.js';
@@ -72,6 +74,34 @@ function nextPreset(state: State): State {
 	};
 }
 
+const told = (state: State, level: 'ok' | 'warning', text: string): State => ({
+	...state,
+	flash: {level, text, untilMs: state.nowMs + flashMs},
+});
+
+/** GPUs of one reservation in one row, or each in a row of its own. */
+function toggleFold(state: State): State {
+	const {snapshot, settings, view} = state;
+	if (settings.hasNoPool === true) {
+		return withoutPool(state);
+	}
+
+	if (settings.isLinear) {
+		return told(state, 'warning', 'Each GPU has a sentence of its own here');
+	}
+
+	if (snapshot === undefined || foldedCount(snapshot) === snapshot.gpus.length) {
+		return told(state, 'warning', 'No reservation has several GPUs');
+	}
+
+	const isNowFolded = !isFolded(state);
+	return told(
+		{...state, view: {...view, isFolded: isNowFolded}},
+		'ok',
+		isNowFolded ? 'One row for each reservation; g unfolds them' : 'One row for each GPU; g folds reservations',
+	);
+}
+
 const withColumns = (state: State, columns: readonly GpuColumnName[] | undefined, selected: number): State => ({
 	...state,
 	view: {...state.view, columns},
@@ -116,6 +146,7 @@ function moveColumn(state: State, by: 1 | -1): State {
 
 export const viewIntents = {
 	'next-preset': nextPreset,
+	'toggle-fold': toggleFold,
 	'open-columns': (state) =>
 		state.settings.hasNoPool === true ? withoutPool(state) : {...state, dialog: {kind: 'columns', selected: 0}},
 	'previous-column': (state) => selectColumn(state, -1),

@@ -18,6 +18,8 @@ export type ViewState = {
 	readonly preset: PresetName;
 	/** The settings of presets that were left. */
 	readonly remembered: Readonly<Partial<Record<PresetName, Remembered>>>;
+	/** Reservations of several GPUs as one row each. Undefined: where not all GPUs fit. */
+	readonly isFolded?: boolean;
 	/** Columns of the table of GPUs, in their order. Undefined: the usual ones. */
 	readonly columns?: readonly GpuColumnName[];
 };

@@ -1,17 +1,18 @@
 /** A scan of processes by this monitor itself, before anything is asked about one or done to one. */
 import {pidsOn, type OwnScan, type TargetProblem} from '../../../core/rules/leases/process-targets.js';
 import type {World} from '../../../core/model/ports.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import type {InspectProcesses} from '../../ports.js';
 import type {State} from '../../state/state.js';
-import {selectedRow} from '../../state/table/rows.js';
+import {rowWith} from '../../state/table/rows.js';
 import {byMemory} from '../../panels/shared/readings.js';
 
-/** The user's own processes on the selected GPU as they are shown, the largest first. */
+/** The user's own processes on the GPUs of the selected row as they are shown, the largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {
 	const {account} = state.settings.requester;
-	return byMemory(selectedRow(state)?.processes ?? []).filter(({user}) => user === account);
+	return byMemory(rowWith(state, state.selectedGpu)?.processes ?? []).filter(({user}) => user === account);
 }
 
 /**
@@ -38,7 +39,7 @@ export async function scanProcesses(
 }
 
 /** Why nothing is done to a process, as the rest of a sentence. */
-export function problemWords(pid: number, gpu: number, problem: TargetProblem): string {
+export function problemWords(pid: number, gpu: number | readonly number[], problem: TargetProblem): string {
 	switch (problem.kind) {
 		case 'no-scan': {
 			return `the GPUs cannot be looked at: ${sanitize(problem.message)}`;
@@ -49,7 +50,7 @@ export function problemWords(pid: number, gpu: number, problem: TargetProblem): 
 		}
 
 		case 'not-on-gpu': {
-			return `process ${pid} is not on GPU ${gpu}, by a scan of our own`;
+			return `process ${pid} is not on ${gpuList(typeof gpu === 'number' ? [gpu] : gpu)}, by a scan of our own`;
 		}
 
 		case 'not-yours': {

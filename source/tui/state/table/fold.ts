@@ -1,0 +1,118 @@
+/** Reservations of several GPUs as one row each. */
+import type {GpuProcess, GpuReading, Snapshot} from '../../../core/model/types.js';
+import {shownStateOf, type ShownState, type StatusRow} from '../../../core/rules/pool/status.js';
+import {gpuRanges} from '../../../format/text/gpu-list.js';
+import {remembering} from '../memo.js';
+
+/** A row of the table: that of a GPU, or one for all GPUs of a reservation. */
+export type TableRow = StatusRow & {
+	/** The GPUs of a reservation that one row stands for, by their index; the row itself goes by the first of them. */
+	readonly members?: readonly StatusRow[];
+};
+
+/** The GPUs that a row stands for. */
+export const membersOf = (row: TableRow): readonly StatusRow[] => row.members ?? [row];
+
+/** `0-7 (8)` for a reservation that is folded. */
+export const gpuWords = (row: TableRow): string => {
+	const gpus = membersOf(row).map(({index}) => index);
+	return gpus.length === 1 ? String(row.index) : `${gpuRanges(gpus)} (${gpus.length})`;
+};
+
+/** How many rows a pool has where reservations are folded. The peer's reservations have no id to be told by. */
+export const foldedCount = remembering(
+	(snapshot: Pick<Snapshot, 'gpus'>) => [snapshot.gpus],
+	({gpus}): number =>
+		new Set(gpus.map((record) => (record.kind === 'leased' ? (record.lease.leaseId ?? record) : record))).size,
+);
+
+const known = <Value>(values: ReadonlyArray<Value | undefined>): readonly Value[] =>
+	values.filter((value) => value !== undefined);
+
+/** Of those that tell it; a reading that none has stays unknown. */
+const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
+	const told = known(values);
+	return told.length === 0 ? undefined : told.reduce((sum, value) => sum + value, 0) / told.length;
+};
+
+const largestOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
+	const told = known(values);
+	return told.length === 0 ? undefined : Math.max(...told);
+};
+
+/** A word that is the same for all. */
+const sameOf = <Value>(values: ReadonlyArray<Value | undefined>): Value | undefined =>
+	values.every((value) => value === values[0]) ? values[0] : undefined;
+
+/** A process on several GPUs is one, with the memory that it has on all of them. */
+function oncePerPid(processes: readonly GpuProcess[]): readonly GpuProcess[] {
+	const merged = new Map<number, GpuProcess>();
+	for (const process of processes) {
+		const before = merged.get(process.pid);
+		const memory = known([before?.memoryUsedMiB, process.memoryUsedMiB]);
+		merged.set(process.pid, {
+			...(before ?? process),
+			memoryUsedMiB: memory.length === 0 ? undefined : memory.reduce((sum, value) => sum + value, 0),
+		});
+	}
+
+	return merged.values().toArray();
+}
+
+/** The mean of each load, and the hottest. */
+function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuReading {
+	const mean = (read: (reading: GpuReading) => number | undefined): number | undefined =>
+		meanOf(readings.map((reading) => read(reading)));
+	const failed = readings.find(({failure}) => failure !== undefined);
+	return {
+		...(failed ?? first),
+		index: first.index,
+		uuid: first.uuid,
+		name: sameOf(readings.map(({name}) => name)),
+		memoryUsedMiB: mean(({memoryUsedMiB}) => memoryUsedMiB),
+		memoryTotalMiB: mean(({memoryTotalMiB}) => memoryTotalMiB),
+		utilizationPercent: mean(({utilizationPercent}) => utilizationPercent),
+		powerWatts: mean(({powerWatts}) => powerWatts),
+		fanPercent: mean(({fanPercent}) => fanPercent),
+		smClockMHz: mean(({smClockMHz}) => smClockMHz),
+		temperatureCelsius: largestOf(readings.map(({temperatureCelsius}) => temperatureCelsius)),
+		pciBusId: undefined,
+		numaNode: sameOf(readings.map(({numaNode}) => numaNode)),
+		processes: readings.every(({processes}) => processes === undefined)
+			? undefined
+			: oncePerPid(readings.flatMap(({processes = []}) => processes)),
+	};
+}
+
+const order: Readonly<Record<ShownState, number>> = {error: 0, drained: 1, unreserved: 2, 'in-use': 3, available: 4};
+
+/** Whatever is wrong with one of its GPUs is what the row says: the smallest comes first. */
+const urgencyOf = (row: StatusRow): number => 2 * order[shownStateOf(row)] + (row.problem === undefined ? 1 : 0);
+
+function foldedRow(members: readonly StatusRow[]): TableRow {
+	const ordered = members.toSorted((a, b) => a.index - b.index);
+	const worst = ordered.toSorted((a, b) => urgencyOf(a) - urgencyOf(b))[0]!;
+	const first = ordered[0]!;
+	const readings = known(ordered.map(({reading}) => reading));
+	const isIdle = ordered.every(({idleSeconds}) => idleSeconds !== undefined);
+	const {idleSeconds: _idle, reading: _reading, use: _use, ...rest} = worst;
+	return {
+		...rest,
+		index: first.index,
+		...(isIdle && {idleSeconds: Math.min(...ordered.map(({idleSeconds = 0}) => idleSeconds))}),
+		...(readings.length > 0 && {reading: foldedReading(readings[0]!, readings)}),
+		use: (ordered.find(({use}) => use.kind !== 'idle') ?? first).use,
+		processes: oncePerPid(ordered.flatMap(({processes}) => processes)),
+		squatters: oncePerPid(ordered.flatMap(({squatters}) => squatters)),
+		members: ordered,
+	};
+}
+
+/** One row for each reservation of several GPUs, at the place of its first one. */
+export function folded(rows: readonly StatusRow[]): readonly TableRow[] {
+	const groups = Map.groupBy(rows, (row) => row.lease?.leaseId ?? row);
+	return groups
+		.values()
+		.map((members) => (members.length === 1 ? members[0]! : foldedRow(members)))
+		.toArray();
+}

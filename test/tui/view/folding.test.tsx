@@ -1,0 +1,217 @@
+/** Reservations of several GPUs as one row each: when, what such a row says, and what is done to it. */
+import {afterEach, expect, test} from 'vitest';
+import type {Lease} from '../../../source/core/model/types.js';
+import type {Size, State} from '../../../source/tui/state/state.js';
+import {chosenGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
+import {gpuWords} from '../../../source/tui/state/table/fold.js';
+import {tableRowsOf} from '../../../source/tui/layout.js';
+import {after, frameOf, keys, pressing, startMonitor, stateOf, type Session, type Step} from '../_harness.js';
+import {told} from '../_scene.js';
+import {busy, createBox, gpuReading, lease, run, type Box} from '../_world.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {createLarge} from './_large.js';
+
+let session: Session | undefined;
+
+afterEach(() => {
+	expect(session?.errors ?? []).toEqual([]);
+	session?.unmount();
+	session = undefined;
+});
+
+const quiet: Step = {kind: 'ticked', nowMs: 9000};
+
+const sizeOf = (name: string): Size => {
+	const [columns = 0, rows = 0] = name.split('x').map(Number);
+	return {columns, rows};
+};
+
+const firstCells = (state: State): readonly string[] => visibleRows(state).map((row) => gpuWords(row));
+
+for (const name of ['60x15', '80x24', '120x32', '200x50'] as const) {
+	test(`64 GPUs at ${name}: a row for each reservation, and g unfolds them`, async () => {
+		const state = await stateOf(await createLarge(), sizeOf(name), {}, [told, quiet]);
+		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/folded.txt`);
+		expect(visibleRows(state)).toHaveLength(16);
+		const unfolded = after(state, 'toggle-fold');
+		expect(visibleRows(unfolded)).toHaveLength(64);
+		expect(frameOf(unfolded)).toContain('One row for each GPU; g folds reservations');
+		expect(visibleRows(after(unfolded, 'toggle-fold'))).toHaveLength(16);
+	});
+}
+
+/** Eight GPUs: a job on three of them, which do not stand together, a pair, and three of which nobody else is on. */
+const createMixed = async (more: Readonly<Record<number, Lease>> = {}): Promise<Box> =>
+	createBox(8, {
+		leases: {
+			0: run('alice', {leaseId: 'job'}),
+			2: run('alice', {leaseId: 'job'}),
+			5: run('alice', {leaseId: 'job'}),
+			3: lease('bob', {leaseId: 'pair'}),
+			4: lease('bob', {leaseId: 'pair'}),
+			...more,
+		},
+		readings: [
+			busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 100}),
+			gpuReading(1),
+			busy(2, 'alice', 'python train.py', {gibibytes: 30, percent: 50}),
+			gpuReading(3),
+			gpuReading(4),
+			{...busy(5, 'alice', 'python train.py', {gibibytes: 50, percent: 0}), temperatureCelsius: 84},
+			gpuReading(6),
+			gpuReading(7),
+		],
+	});
+
+test('GPUs that all fit have a row each, until g folds them', async () => {
+	for (const name of ['60x15', '80x24', '120x32', '200x50']) {
+		const state = await stateOf(await createMixed(), sizeOf(name));
+		const fits = visibleRows(state).length <= tableRowsOf(state);
+		expect([name, fits, firstCells(state).length]).toEqual([name, true, 8]);
+	}
+
+	const state = await stateOf(await createMixed(), sizeOf('120x32'));
+	const folded = after(state, 'toggle-fold', quiet);
+	expect(firstCells(folded)).toEqual(['0,2,5 (3)', '1', '3,4 (2)', '6', '7']);
+	expect(frameOf(folded)).toContain('by reservation g');
+	expect(firstCells(after(folded, 'toggle-fold'))).toHaveLength(8);
+});
+
+test('a folded row has the means of the loads and the hottest temperature; what one GPU does not tell is left out', async () => {
+	const box = await createMixed();
+	const [row] = visibleRows(after(await stateOf(box, sizeOf('120x32')), 'toggle-fold'));
+	expect(row?.reading).toMatchObject({
+		utilizationPercent: 50,
+		memoryUsedMiB: 30 * 1024,
+		memoryTotalMiB: gpuReading(0).memoryTotalMiB,
+		temperatureCelsius: 84,
+	});
+	const partly = await createBox(2, {
+		leases: {0: run('alice', {leaseId: 'job'}), 1: run('alice', {leaseId: 'job'})},
+		readings: [
+			busy(0, 'alice', 'python', {gibibytes: 10, percent: 80}),
+			{...gpuReading(1), utilizationPercent: undefined, failure: 'GPU is lost'},
+		],
+	});
+	const [unread] = visibleRows(after(await stateOf(partly, sizeOf('80x24')), 'toggle-fold'));
+	expect(unread?.reading?.utilizationPercent).toBe(80);
+	// What is wrong with one of them is what the row says.
+	expect(frameOf(after(await stateOf(partly, sizeOf('80x24')), 'toggle-fold'))).toMatch(
+		/0,1 \(2\) +Mine .*GPU is lost/v,
+	);
+	const nothing = await createBox(2, {
+		leases: {0: run('alice', {leaseId: 'job'}), 1: run('alice', {leaseId: 'job'})},
+		readings: [gpuReading(0), gpuReading(1)].map((reading) => ({...reading, utilizationPercent: undefined})),
+	});
+	expect(
+		visibleRows(after(await stateOf(nothing, sizeOf('80x24')), 'toggle-fold'))[0]?.reading?.utilizationPercent,
+	).toBeUndefined();
+});
+
+test('the selection stays on the reservation while it is folded and unfolded, and tags are those of all its GPUs', async () => {
+	const start = await stateOf(await createMixed(), sizeOf('120x32'));
+	const onFive = after(start, ...Array.from({length: 5}, () => 'focus-next-row' as const));
+	expect(onFive.selectedGpu).toBe(5);
+	const folded = after(onFive, 'toggle-fold');
+	expect([folded.selectedGpu, chosenGpus(folded)]).toEqual([0, [0, 2, 5]]);
+	const tagged = after(folded, 'toggle-tag', 'focus-next-row', 'toggle-tag');
+	expect(chosenGpus(tagged)).toEqual([0, 2, 3, 4, 5]);
+	expect(frameOf(tagged)).toMatch(/ \*0,2,5 \(3\)/v);
+	// One of them that is not tagged: then the row tags all of them, and only once all are, none.
+	const unfolded = after(tagged, 'toggle-fold', 'focus-first-row', 'toggle-tag');
+	expect(chosenGpus(unfolded)).toEqual([2, 3, 4, 5]);
+	const again = after(unfolded, 'toggle-fold', 'focus-first-row', 'toggle-tag');
+	expect(chosenGpus(again)).toEqual([0, 2, 3, 4, 5]);
+	expect(chosenGpus(after(again, 'focus-first-row', 'toggle-tag'))).toEqual([3, 4]);
+});
+
+test('rows are sorted by what they show, and a filter counts GPUs', async () => {
+	const state = after(await stateOf(await createMixed(), sizeOf('120x32')), 'toggle-fold');
+	const byTemperature = after(state, ...Array.from({length: 7}, () => 'sort-next' as const));
+	expect(byTemperature.table.sort.by).toBe('temperature');
+	expect(firstCells(byTemperature)[0]).toBe('0,2,5 (3)');
+	const filtering = after(state, 'open-filter', {kind: 'typed', text: 'alice'});
+	expect(firstCells(filtering)).toEqual(['0,2,5 (3)']);
+	expect(frameOf(filtering)).toContain('3 of 8 GPUs');
+	// A search finds a GPU in the row of its reservation.
+	const found = after(state, 'open-search', {kind: 'typed', text: 'gpu4'}, 'keep-search');
+	expect(found.selectedGpu).toBe(3);
+});
+
+test('without a reservation of several GPUs there is nothing to fold, and a screen reader has each GPU', async () => {
+	const state = await stateOf(await createBox(4, {leases: {1: lease('bob')}}), sizeOf('80x24'));
+	const pressed = after(state, 'toggle-fold');
+	expect(frameOf(pressed)).toContain('No reservation has several GPUs');
+	expect(pressed.view.isFolded).toBeUndefined();
+	const linear = await stateOf(await createLarge(), sizeOf('80x24'), {isLinear: true});
+	expect(visibleRows(linear)).toHaveLength(64);
+	expect(after(linear, 'toggle-fold').flash?.text).toBe('Each GPU has a sentence of its own here');
+});
+
+test('the dialog on a folded row is about all its GPUs', async () => {
+	const state = await stateOf(await createMixed(), sizeOf('80x24'), {}, ['toggle-fold', pressing(release)]);
+	expect(frameOf(state)).toContain('Release GPUs 0,2,5 now? y/N');
+	expect(frameOf(state)).toContain('$ canhazgpu release --gpu-ids 0,2,5');
+});
+
+test('x on a folded row gives the whole reservation back in one commit, and z brings it back', async () => {
+	const box = await createMixed({6: lease('alice', {leaseId: 'mine'}), 7: lease('alice', {leaseId: 'mine'})});
+	session = startMonitor(box, {size: {columns: 80, rows: 24}});
+	await session.shows(/> 0 +Mine/v);
+	await session.press('g', keys.end);
+	await session.shows(/> 6,7 \(2\) +Mine/v);
+	const commits: unknown[] = [];
+	const {commit} = box.store;
+	Object.assign(box.store, {
+		async commit(plan: {writes: unknown}) {
+			commits.push(plan.writes);
+			return commit(plan as never);
+		},
+	});
+
+	await session.press('x', 'y');
+	await session.shows('released GPUs 6,7');
+	expect(commits).toHaveLength(1);
+	const owners = async (): Promise<readonly string[]> => {
+		const {gpus} = await box.store.read();
+		return gpus.map((record) => (record.kind === 'leased' ? (record.lease.leaseId ?? '?') : '-'));
+	};
+
+	expect(await owners()).toEqual(['job', '-', 'job', 'pair', 'pair', 'job', '-', '-']);
+	await session.press('z');
+	await session.shows(/6,7 \(2\) +Mine/v);
+	const [six, seven] = (await owners()).slice(6);
+	expect([six === seven, six === '-']).toEqual([true, false]);
+});
+
+test('K on a folded row asks about the processes of all its GPUs, each once', async () => {
+	const leases = {0: run('alice', {leaseId: 'job'}), 1: run('alice', {leaseId: 'job'})};
+	const box = await createBox(2, {leases});
+	const spread = {pid: 77, startTicks: 5, user: 'alice', name: 'torchrun', memoryUsedMiB: 900};
+	const second = {pid: 78, startTicks: 5, user: 'alice', name: 'ray', memoryUsedMiB: 10};
+	box.readings = [
+		{...gpuReading(0), processes: [spread]},
+		{...gpuReading(1), processes: [spread, second]},
+	];
+	const sent: unknown[] = [];
+	session = startMonitor(box, {
+		size: {columns: 80, rows: 24},
+		ports: {
+			sendSignal(...words) {
+				sent.push(words);
+				return 'sent';
+			},
+		},
+	});
+	await session.shows(/> 0 +Mine/v);
+	await session.press('g');
+	await session.shows(/> 0,1 \(2\) +Mine/v);
+	await session.press('K');
+	await session.shows('$ kill -TERM 77');
+	expect(frameOf(session.store.getState()).match(/torchrun/gv)).toHaveLength(1 + 1);
+	await session.press(keys.down);
+	await session.shows('$ kill -TERM 78');
+	await session.press('y');
+	await session.shows('sent SIGTERM to process 78');
+	expect(sent).toEqual([[{pid: 78, startTicks: 5}, 'SIGTERM']]);
+});
