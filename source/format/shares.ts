@@ -4,8 +4,8 @@ import {isOverused} from '../core/rules/leases/share-usage.js';
 import type {ShareRow, StatusRow} from '../core/rules/pool/status.js';
 import {shortDuration} from './text/durations.js';
 import {instanceLabel} from './instances.js';
+import {ownerWords} from './owner.js';
 import {counted} from './text/numbers.js';
-import {sanitize} from './text/text.js';
 
 /** `24/86G`; `512M/8G` where the units differ. */
 export function ofTotal(part: number, total: number): string {
@@ -14,8 +14,7 @@ export function ofTotal(part: number, total: number): string {
 }
 
 /** Who has a share: `account`, or `account (label)`. */
-export const shareOwner = ({owner, label}: ShareRow): string =>
-	label === undefined ? sanitize(owner) : `${sanitize(owner)} (${sanitize(label)})`;
+export const shareOwner = ({owner, label}: ShareRow): string => ownerWords(owner, label);
 
 /** Whether a share uses more than it asked for. */
 export const isOver = ({lease: {memoryMiB}, memoryUsedMiB}: ShareRow): boolean =>

@@ -1,6 +1,7 @@
 /** A status row in words: what the table, the JSON and the page say in the same way. */
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../core/model/types.js';
+import {ownerWords} from './owner.js';
 import {mebibytes} from './text/numbers.js';
 import {longDuration} from './text/durations.js';
 import {sharesWords} from './shares.js';
@@ -47,8 +48,7 @@ export function unreservedNames({state, unreservedUsers, processes}: StatusRow):
 /** The column USER: `account`, `account (label)`, `2 shared`, or all who use it without a reservation. */
 export function userWords(row: StatusRow): string {
 	if (row.owner !== undefined) {
-		const owner = sanitize(row.owner);
-		return row.label === undefined ? owner : `${owner} (${sanitize(row.label)})`;
+		return ownerWords(row.owner, row.label);
 	}
 
 	if (row.shares !== undefined) {

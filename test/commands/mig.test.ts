@@ -74,7 +74,7 @@ slowTest('what cannot be is said with what can', async () => {
 	]);
 	expect(await said('reserve --gpu-ids 7:1')).toEqual([
 		2,
-		'Error: No GPU 7 in this pool',
+		'Error: GPU 7 is out of range',
 		'The pool has 2 GPU(s): ids are 0 to 1.',
 	]);
 	expect((await box.run('reserve --mig 1g.10gb')).stderr).toContain('Error: No GPU of this pool is split by MIG\n');

@@ -47,7 +47,7 @@ test('with all that is in the way counted', () => {
 			]),
 		).message,
 	).toBe(
-		"Not enough GPUs available. Requested: 3, Available: 1 (1 GPU in use without reservation, 1 GPU kept for the queue, 2 GPUs out of order, 1 GPU of unknown use - run 'canhazgpu status' for details)",
+		"Not enough GPUs available. Requested: 3, Available: 1 (1 GPUs in use without reservation, 1 GPU kept for the queue, 2 GPUs out of order, 1 GPU of unknown use - run 'canhazgpu status' for details)",
 	);
 });
 
@@ -69,6 +69,15 @@ test('a time limit is an end like an expiry, and what is held for a waiter is sa
 	const partial: Block = {kind: 'leased', lease: {...run, endsBy: 1060, partialQueueId: 'q'}};
 	expect(refusalMessage(refusal([limited, partial], {wanted: {count: 2, ids: [0, 1]}})).hint).toBe(
 		'GPU 0 is held by bob for another 0h 1m 0s, GPU 1 is held for bob, who waits in the queue.',
+	);
+});
+
+test('who names GPUs is told how many of them are reserved, and who wants any is not', () => {
+	expect(refusalMessage(refusal([held], {wanted: {count: 1, ids: [0]}})).message).toBe(
+		"Not enough GPUs available. Requested: 1, Available: 1 (1 GPU already reserved - run 'canhazgpu status' for details)",
+	);
+	expect(refusalMessage(refusal([held], {wanted: {count: 1}})).message).toBe(
+		'Not enough GPUs available. Requested: 1, Available: 1',
 	);
 });
 

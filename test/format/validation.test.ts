@@ -148,7 +148,8 @@ test.each<Case>([
 	expect({user: userWords(row), validation: validationWords(row)}).toEqual({user, validation});
 	expect(detailWords(row)).toBe(details ?? 'expires in 2h 46m 40s');
 	expect(json.validation).toBe(validation === '-' ? undefined : validation);
-	expect(json.user).toBe(user === '-' || row.state === 'unreserved' ? undefined : user);
+	// JSON has the label and the account apart.
+	expect(json.user).toBe(user === '-' || row.state === 'unreserved' ? undefined : (row.label ?? row.owner));
 	expect(json.unreserved_users).toEqual(row.state === 'unreserved' ? user.split(',') : undefined);
 });
 

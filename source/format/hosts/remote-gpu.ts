@@ -7,6 +7,7 @@ import {longestSeconds} from '../../core/rules/leases/durations.js';
 import type {ShownState} from '../../core/rules/pool/status.js';
 import {maskSecrets} from '../../core/rules/pool/secrets.js';
 import {timestamp} from '../text/durations.js';
+import {ownerWords} from '../owner.js';
 import {sanitize} from '../text/text.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -91,12 +92,13 @@ const plausible = (seconds: number | undefined): number | undefined =>
 	seconds !== undefined && seconds <= longestSeconds ? seconds : undefined;
 
 /** One share of a GPU that several hold. */
-const shareSchema = v.object({user: text()});
+const shareSchema = v.object({user: text(), actual_user: text()});
 
 const rowSchema = v.object({
 	gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
 	status: v.fallback(v.picklist(['AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR']), 'ERROR'),
 	user: text(),
+	actual_user: text(),
 	duration: text(),
 	type: text(),
 	note: text(),
@@ -163,6 +165,10 @@ const ago = (now: number, seconds: number | undefined): string | undefined => {
 	return began > 0 && began <= now ? timestamp(began) : undefined;
 };
 
+/** The Go program tells the account alone, or the label alone. */
+const shownOwner = ({user, actual_user: account = user}: Pick<SoundRow, 'user' | 'actual_user'>): string | undefined =>
+	account === undefined ? undefined : ownerWords(account, user === account ? undefined : user);
+
 /**
 @param now - Seconds since the epoch, for the start of what has lasted for a while.
 */
@@ -173,6 +179,8 @@ export function fromCommandRow(row: Row, now: number) {
 	}
 
 	const {
+		user,
+		actual_user: account = user,
 		type,
 		duration,
 		validation,
@@ -188,6 +196,10 @@ export function fromCommandRow(row: Row, now: number) {
 	const freeFor = secondsOf(/^free for (?<time>.*)$/v.exec(details ?? '')?.groups?.['time']);
 	return {
 		...same,
+		user: shownOwner(result.output),
+		/** The accounts that hold it: one, or those of its shares. */
+		accounts:
+			account === undefined ? shares?.flatMap(({user: name, actual_user: owner = name}) => owner ?? []) : [account],
 		state: isOnlyDrained(result.output) ? ('drained' as const) : shownStates[same.status],
 		reservation_type: type?.toLowerCase(),
 		duration: seconds === undefined ? undefined : seconds * 1e9,
@@ -197,7 +209,7 @@ export function fromCommandRow(row: Row, now: number) {
 		idle_since: ago(now, idle),
 		idle_seconds: idle,
 		/** Who holds a share of it, where several do. */
-		sharers: shares?.flatMap(({user}) => user ?? []),
+		sharers: shares?.flatMap((share) => shownOwner(share) ?? []),
 		validation_info: validation,
 		model_info: model,
 		drain: drained,

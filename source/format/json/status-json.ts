@@ -7,9 +7,8 @@ import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/st
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../text/durations.js';
 import {heldInstanceJson} from '../instances.js';
-import {shareOwner} from '../shares.js';
-import {shownNote} from '../text/text.js';
-import {detailWords, unreservedNames, unreservedWords, userWords, validationWords} from '../status-labels.js';
+import {sanitize, shownNote} from '../text/text.js';
+import {detailWords, unreservedNames, unreservedWords, validationWords} from '../status-labels.js';
 import {stateWords} from '../states.js';
 
 const time = (seconds: number | undefined): string | undefined =>
@@ -69,8 +68,14 @@ const leaseJson = (lease: Lease, remainingSeconds: number | undefined) => ({
 	held_for_queue: lease.partialQueueId,
 });
 
+/** The name that is shown, as in the Go program and in the queue, and the account behind it. */
+const ownerJson = ({owner, label}: {readonly owner?: string; readonly label?: string | undefined}) => ({
+	user: owner === undefined ? undefined : sanitize(label ?? owner),
+	actual_user: owner === undefined ? undefined : sanitize(owner),
+});
+
 const shareJson = ({lease, heldSeconds, remainingSeconds, idleSeconds, memoryUsedMiB, ...share}: ShareRow) => ({
-	user: shareOwner({lease, heldSeconds, memoryUsedMiB, ...share}),
+	...ownerJson(share),
 	duration: longDuration(heldSeconds),
 	...leaseJson(lease, remainingSeconds),
 	memory_mb: lease.memoryMiB,
@@ -92,7 +97,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	...placeJson(row),
 	status: stateWords[row.state],
 	// Who uses a GPU without a reservation stands in `unreserved_users`: scripts take a `user` for a holder.
-	user: row.owner === undefined ? undefined : userWords(row),
+	...ownerJson(row),
 	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
 	...(row.lease && leaseJson(row.lease, row.remainingSeconds)),
 	shares: row.shares?.map((share) => shareJson(share)),

@@ -197,11 +197,16 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 		: `${gpuWords(refusal)}${force}${own}`;
 }
 
+const inUse = 'in use without reservation';
+
 export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMessage {
 	const {wanted, available} = refusal;
 	const details = asker.seesHolders === true ? '' : " - run 'canhazgpu status' for details";
+	const isNamed = wanted.ids !== undefined && wanted.ids.length > 0;
 	const reasons = [
-		[countOf(refusal, 'unreserved'), 'in use without reservation'],
+		// Who asks for any GPU knows that others are held.
+		[isNamed ? countOf(refusal, 'leased') : 0, 'already reserved'],
+		[countOf(refusal, 'unreserved'), inUse],
 		[countOf(refusal, 'queued'), 'kept for the queue'],
 		[countOf(refusal, 'drained'), 'out of service'],
 		[countOf(refusal, 'failed', 'garbage', 'unfit'), 'out of order'],
@@ -212,7 +217,10 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'unknown-quality'), 'of which it is unknown whether they qualify'],
 	] as const;
 	const noun = wanted.need?.mig === undefined ? 'GPU' : 'MIG instance';
-	const counts = reasons.filter(([count]) => count > 0).map(([count, what]) => `${counted(count, noun)} ${what}`);
+	// The Go program says `1 GPUs` of these, and scripts look for its words.
+	const counts = reasons
+		.filter(([count]) => count > 0)
+		.map(([count, what]) => `${what === inUse ? `${count} ${noun}s` : counted(count, noun)} ${what}`);
 	const why = counts.length === 0 ? '' : ` (${counts.join(', ')}${details})`;
 	return {
 		message: `Not enough ${noun}s available. Requested: ${wanted.count}, Available: ${available}${why}`,

@@ -6,7 +6,7 @@ import {gpuRanges} from '../text/gpu-list.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Cell} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
-import {withoutName, type JsonRow} from './host-tables.js';
+import {holderOf, withoutName, type JsonRow} from './host-tables.js';
 
 /** Who waits on one host, or why that is not known. */
 export type HostQueue =
@@ -41,7 +41,7 @@ function cellsOf(host: string, entry: JsonRow, now: number): readonly Cell[] {
 	return [
 		host,
 		String(number(entry['position']) ?? '-'),
-		text(entry['actual_user'] ?? entry['user']),
+		text(holderOf(entry)),
 		ids.length > 0 ? `GPU ${gpuRanges(ids)}` : `${count} GPU(s)`,
 		`${numbers(entry['allocated_gpus']).length}/${count}`,
 		durationOf(waitedSeconds(entry, now)),

@@ -1,6 +1,7 @@
 /**
 Tables of hosts, from the rows that `status --json` prints: so ours and others', this version's and the peer's, look the same.
 */
+import {ownerWords} from '../owner.js';
 import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Cell} from '../text/table.js';
@@ -46,12 +47,18 @@ const modelOf = ({model}: JsonRow): unknown =>
 
 const isUnreserved = (row: JsonRow): boolean => row['status'] === 'UNRESERVED';
 
+/** `alice`, or `alice (team)`. The Go program's `status` tells the label alone. */
+export const holderOf = ({user, actual_user: account = user}: JsonRow): unknown =>
+	typeof account === 'string' && typeof user === 'string'
+		? ownerWords(account, user === account ? undefined : user)
+		: account;
+
 /** Who has it, or who uses it without a reservation, of whom the Go program says nothing under `user`. */
 function userOf(row: JsonRow): string {
-	const {user, unreserved_users: users} = row;
+	const {unreserved_users: users} = row;
 	return isUnreserved(row) && Array.isArray(users) && users.length > 0
 		? shorten(users.map((name) => text(name)).join(','), longestCell)
-		: text(user);
+		: text(holderOf(row));
 }
 
 /** The Go program says by what a GPU is used in `process_info`, and in `details` only that it is. */

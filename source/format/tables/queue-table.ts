@@ -3,6 +3,7 @@ import type {QueueEntry} from '../../core/model/types.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {blockerJson, blockersWords} from '../queue/blockers.js';
 import {engineReasonWords} from '../engine/engine-reasons.js';
+import {ownerWords} from '../owner.js';
 import {clockTime} from '../text/days.js';
 import {longDuration, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
@@ -15,11 +16,7 @@ import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
 /** `alice`, or `alice (team)` for an entry with a label. */
-export function userWords(entry: QueueEntry): string {
-	const label = labelOf(entry);
-	const owner = sanitize(ownerOf(entry));
-	return label === undefined ? owner : `${owner} (${sanitize(label)})`;
-}
+export const userWords = (entry: QueueEntry): string => ownerWords(ownerOf(entry), labelOf(entry));
 
 /** When an entry is served, as far as that can be foreseen. */
 export function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {

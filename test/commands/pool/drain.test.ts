@@ -54,7 +54,7 @@ test('what is out of service is shown everywhere and given to nobody', async () 
 test.each<[typed: string, exitCode: number, error: string]>([
 	['admin --drain', 2, '--drain needs a value'],
 	['admin --drain x', 2, '--drain: "x" is not a GPU id\nWrite ids with commas between them: --drain 1,3'],
-	['admin --drain 4', 2, 'No GPU 4 in this pool'],
+	['admin --drain 4', 2, 'GPU 4 is out of range'],
 	['admin --drain 1,1', 2, 'GPU 1 is named twice'],
 	['admin --drain 1 --undrain 2', 2, 'Give --drain or --undrain, not both'],
 	['admin --drain 1 --gpus 4', 2, '--gpus makes a pool, and --drain and --undrain change the one that is there'],

@@ -122,7 +122,7 @@ test.each([
 		'--duration must be a duration such as 30m, 2h or 1h30m, not "4"',
 		'Did you mean 4m (minutes) or 4h (hours)?',
 	],
-	['reserve -G 9', 'No GPU 9 in this pool', 'The pool has 4 GPU(s): ids are 0 to 3.'],
+	['reserve -G 9', 'GPU 9 is out of range', 'The pool has 4 GPU(s): ids are 0 to 3.'],
 	["reserve --note 'half", "A quote or a backslash has no other half: 'half", undefined],
 	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
 	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],

@@ -77,7 +77,7 @@ test('wrong input is told at once, and takes and queues nothing', async () => {
 		[['run', '--', './folder'], 126, ''],
 		[['run', '--gpus', '3', '--', 'true'], 2, 'Cannot reserve 3 GPUs: the pool has 2'],
 		[['run', '--gpus', '0', '--', 'true'], 2, '--gpus must be a whole number'],
-		[['run', '--gpu-ids', '2', '--', 'true'], 2, 'No GPU 2 in this pool'],
+		[['run', '--gpu-ids', '2', '--', 'true'], 2, 'GPU 2 is out of range'],
 		[['run', '--gpu-ids', '1,1', '--', 'true'], 2, 'GPU 1 is named twice in 1,1'],
 		[['run', '--timeout', '90', '--', 'true'], 2, '--timeout must be a duration'],
 		[['run', '--timeout', '0s', '--', 'true'], 2, '--timeout must be a duration'],

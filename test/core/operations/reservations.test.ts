@@ -100,8 +100,8 @@ describe('reserve', () => {
 	test.each([
 		[{count: 5}, 'Cannot reserve 5 GPUs: the pool has 4'],
 		[{count: 0}, 'Cannot reserve 0 GPUs'],
-		[{count: 1, ids: [4]}, 'No GPU 4 in this pool'],
-		[{count: 1, ids: [-1, 9]}, 'No GPU -1, 9 in this pool'],
+		[{count: 1, ids: [4]}, 'GPU 4 is out of range'],
+		[{count: 1, ids: [-1, 9]}, 'GPUs -1, 9 are out of range'],
 		[{count: 1, ids: [1, 1]}, 'GPU 1 is named twice in 1,1'],
 	])('refuses at once what can never be: %j', async (wants, message) => {
 		const world = await createTestWorld();

@@ -1,6 +1,7 @@
 /** What another host answers, in this API's words. */
 import {expect, test} from 'vitest';
 import {fromCommandReport} from '../../../source/web/api/remote-report.js';
+import {holderOf} from '../../../source/format/tables/host-tables.js';
 import {fromCommandRow, fromCommandRows, secondsOf} from '../../../source/format/hosts/remote-gpu.js';
 
 test("the rows of another host in this API's words, and their texts harmless", () => {
@@ -30,6 +31,26 @@ test("the rows of another host in this API's words, and their texts harmless", (
 	});
 	expect(row.expiry_time).toBeUndefined();
 	expect(secondsOf('90')).toBeUndefined();
+});
+
+test('who holds a GPU is the account with its label behind it, and the label alone where a host tells no account', () => {
+	const now = 1_800_000_000;
+	const held = {gpu_id: 0, status: 'IN_USE'};
+	const told = (row: Readonly<Record<string, unknown>>) => {
+		const gpu = fromCommandRow({...held, ...row}, now);
+		return [gpu?.user, gpu?.accounts, gpu?.sharers, holderOf(row)];
+	};
+
+	expect(told({user: 'team', actual_user: 'alice'})).toEqual(['alice (team)', ['alice'], undefined, 'alice (team)']);
+	expect(told({user: 'alice', actual_user: 'alice'})).toEqual(['alice', ['alice'], undefined, 'alice']);
+	expect(told({user: 'team'})).toEqual(['team', ['team'], undefined, 'team']);
+	expect(told({shares: [{user: 'eval', actual_user: 'bob'}, {user: 'carol'}]})).toEqual([
+		undefined,
+		['bob', 'carol'],
+		['bob (eval)', 'carol'],
+		undefined,
+	]);
+	expect(told({})).toEqual([undefined, undefined, undefined, undefined]);
 });
 
 test('values of another kind than they should be are unknown, and unknown keys are left out', () => {

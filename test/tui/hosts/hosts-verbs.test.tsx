@@ -19,7 +19,7 @@ const rows = [
 	held(1, 'alice'),
 	held(2, 'alice'),
 	held(3, 'bob'),
-	held(4, 'alice (eval)', {lease_id: 'other', type: 'RUN'}),
+	held(4, 'eval', {actual_user: 'alice', lease_id: 'other', type: 'RUN'}),
 ];
 
 const commandLine: CommandLine = {

@@ -55,9 +55,14 @@ const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 
 export function checkIds(ids: readonly number[], gpuCount: number): void {
 	const outside = ids.filter((id) => !Number.isSafeInteger(id) || id < 0 || id >= gpuCount);
 	if (outside.length > 0) {
-		throw new CanhazgpuError('impossible', `No GPU ${cutShort(outside.join(', '))} in this pool`, {
-			hint: `The pool has ${gpuCount} GPU(s): ${idRange(gpuCount)}.`,
-		});
+		const which = cutShort(outside.join(', '));
+		throw new CanhazgpuError(
+			'impossible',
+			outside.length === 1 ? `GPU ${which} is out of range` : `GPUs ${which} are out of range`,
+			{
+				hint: `The pool has ${gpuCount} GPU(s): ${idRange(gpuCount)}.`,
+			},
+		);
 	}
 
 	const twice = ids.find((id, position) => ids.indexOf(id) !== position);

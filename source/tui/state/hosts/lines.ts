@@ -43,15 +43,12 @@ export type HostLine = GpuLine | NoteLine;
 export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
 
-/** Who holds it, or uses it. */
-const usersOf = (gpu: RemoteGpu): readonly string[] => [
-	...holdersOf(gpu),
+/** The accounts that hold it or use it. */
+const accountsOf = (gpu: RemoteGpu): readonly string[] => [
+	...(gpu.accounts ?? []),
 	...(gpu.unreserved_users ?? []),
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
-
-/** A label stands behind the account: `alice (eval)`. */
-const isOf = (user: string, account: string): boolean => user === account || user.startsWith(`${account} (`);
 
 /** Held for so long without any use, it is called idle. */
 const idleSeconds = 10 * 60;
@@ -65,11 +62,7 @@ function stateOf(gpu: RemoteGpu, account: string): MonitorState {
 		return 'waiting';
 	}
 
-	return holdersOf(gpu).some((user) => isOf(user, account))
-		? 'mine'
-		: (gpu.idle_seconds ?? 0) >= idleSeconds
-			? 'idle'
-			: 'in-use';
+	return gpu.accounts?.includes(account) === true ? 'mine' : (gpu.idle_seconds ?? 0) >= idleSeconds ? 'idle' : 'in-use';
 }
 
 type Told = {
@@ -182,7 +175,8 @@ const wordsOf = ({host, gpu, state}: GpuLine): string =>
 		gpu.uuid,
 		gpu.error,
 		gpu.process_info,
-		...usersOf(gpu),
+		...holdersOf(gpu),
+		...accountsOf(gpu),
 		...(gpu.processes ?? []).flatMap(({pid, name, command}) => [String(pid), name, command]),
 	]
 		.join(' ')
@@ -197,7 +191,7 @@ function isShown(line: HostLine, filter: Filter): boolean {
 
 	if (
 		(filter.isMine && line.state !== 'mine') ||
-		(filter.user !== undefined && usersOf(line.gpu).every((user) => !isOf(user, filter.user!)))
+		(filter.user !== undefined && !accountsOf(line.gpu).includes(filter.user))
 	) {
 		return false;
 	}
@@ -240,4 +234,4 @@ export function selectedHostLine(state: State): HostLine | undefined {
 
 /** Whom the line is about: who holds the GPU, or else who uses it. */
 export const userOfLine = (line: HostLine | undefined): string | undefined =>
-	line?.kind === 'gpu' ? usersOf(line.gpu)[0]?.replace(/ \(.*$/v, '') : undefined;
+	line?.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined;

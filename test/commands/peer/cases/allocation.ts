@@ -179,12 +179,6 @@ export const allocationGroups: readonly Group[] = [
 		name: 'AtomicReserveGPUs, by count, by ids, and both',
 		origin: 'its tests',
 		cases: reserveCases,
-		differences: {
-			'too few, one of them used': 'one GPU is not `1 GPUs`',
-			'one of them is reserved: words':
-				'the words are those of every refusal, and the hint says who holds which GPU until when',
-			'an id that is not there: words': 'No GPU 5 in this pool, and the hint says which there are',
-		},
 	},
 	{name: 'most recently used by this user, least recently used by all', origin: 'its tests', cases: orderCases},
 	{

@@ -247,7 +247,6 @@ export const statusGroups: readonly Group[] = [
 		origin: 'its source',
 		cases: commandCases,
 		differences: {
-			'a label: user': 'account (label): people share accounts, and a release asks for the account',
 			'without a reservation: process_info': 'the processes are named, as its own documentation shows them',
 		},
 	},

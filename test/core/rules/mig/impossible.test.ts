@@ -83,7 +83,7 @@ describe('a request that this box can never serve', () => {
 			'Instance 1:1 is named twice in 1:1,1:1',
 			'Name each instance once.',
 		],
-		['an instance of no GPU', named(7, 1), 'No GPU 7 in this pool', 'The pool has 3 GPU(s): ids are 0 to 2.'],
+		['an instance of no GPU', named(7, 1), 'GPU 7 is out of range', 'The pool has 3 GPU(s): ids are 0 to 2.'],
 	])('%s', (_, wanted, message, hint) => {
 		expect(said(wanted)).toEqual([2, message, hint]);
 	});
