@@ -12,11 +12,12 @@ export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string,
 	readonly commands?: ShownCommands;
 };
 
-/** A GPU that several share has no user of its own: those who have a part of it are named. */
-const withSharers = (gpu: RemoteGpu): RemoteGpu =>
-	gpu.user === undefined && gpu.sharers !== undefined && gpu.sharers.length > 0
-		? {...gpu, user: gpu.sharers.join(', ')}
-		: gpu;
+/** A GPU that several share has no user of its own: those who have a part of it are named. The page needs no accounts beside the names. */
+const withSharers = (gpu: RemoteGpu): RemoteGpu => ({
+	...gpu,
+	user: gpu.user ?? (gpu.sharers?.length === 0 ? undefined : gpu.sharers?.join(', ')),
+	accounts: undefined,
+});
 
 export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOptions): RemoteHosts =>
 	watchHosts({
