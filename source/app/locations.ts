@@ -92,7 +92,7 @@ export function createLocations(config: Config, host: Host): Locations {
 		databaseIn: (directory) => path.join(directory, databaseName),
 		privateDirectory,
 		lineHistory: path.join(stateDirectory(), 'history'),
-		privateLabel: `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: canhazgpu admin`,
+		privateLabel: `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: sudo canhazgpu admin`,
 		facts: () => ({
 			asked: config.get('store'),
 			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),

@@ -53,6 +53,18 @@ async function openShared(context: Context): Promise<NewLocation> {
 	}
 }
 
+/** What makes the same pool without Redis. */
+const embeddedCommand = (config: Context['config']): string =>
+	[
+		'sudo canhazgpu admin --store embedded',
+		...(['gpus', 'provider'] as const).map((flag) => {
+			const value = config.isGiven(`admin.${flag}`) ? config.get(`admin.${flag}`) : undefined;
+			return value === undefined ? undefined : `--${flag} ${value}`;
+		}),
+	]
+		.filter((part) => part !== undefined)
+		.join(' ');
+
 /** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
 async function newLocation(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
@@ -76,7 +88,7 @@ async function newLocation(context: Context): Promise<NewLocation> {
 	} catch (error) {
 		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 			throw new CanhazgpuError(error.code, error.message, {
-				hint: `${error.hint ?? ''} Or keep the pool without Redis: canhazgpu admin --store embedded`.trim(),
+				hint: `${error.hint ?? ''} Or keep the pool without Redis: ${embeddedCommand(config)}`.trim(),
 				cause: error,
 			});
 		}

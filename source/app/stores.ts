@@ -110,7 +110,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	return {
 		store,
 		privateLabel: context.locations.privateLabel,
-		notice: 'There was no pool: made a private one. For everybody on this machine: canhazgpu admin',
+		notice: 'Made a private pool. For all: sudo canhazgpu admin',
 	};
 }
 

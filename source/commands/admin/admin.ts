@@ -16,12 +16,12 @@ type Found = {
 	readonly found: number;
 };
 
-/** The pool that is there already, where no GPU is found to make one of. */
+/** The pool of everybody that is there already, where no GPU is found to make one of. A private pool is in nobody's way. */
 async function existingPool(app: App): Promise<{readonly gpuCount: number; readonly location: string} | undefined> {
 	try {
 		const world = await app.open();
 		try {
-			const {pool} = await readForDisplay(world);
+			const {pool} = world.privateLabel === undefined ? await readForDisplay(world) : {};
 			return pool && {gpuCount: pool.gpuCount, location: world.store.location};
 		} finally {
 			await world.close();
@@ -57,7 +57,7 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 		}
 
 		throw new CanhazgpuError('provider', `No GPUs were found here: ${detected.reason}`, {
-			hint: `Fix that, or simulate them: canhazgpu admin --gpus ${given ?? 8} --provider fake`,
+			hint: `Fix that, or simulate them: canhazgpu admin --gpus ${given ?? 8} --provider fake${config.get('store') === 'embedded' ? ' --store embedded' : ''}`,
 		});
 	}
 

@@ -248,7 +248,9 @@ describe('without a pool', () => {
 		);
 		const admin = await empty.run('admin --gpus 8 --provider fake', withoutRedis);
 		expect(admin).toMatchObject({exitCode: 4, stdout: ''});
-		expect(admin.stderr).toContain('Or keep the pool without Redis: canhazgpu admin --store embedded');
+		expect(admin.stderr).toContain(
+			'Or keep the pool without Redis: sudo canhazgpu admin --store embedded --gpus 8 --provider fake',
+		);
 		empty.remove();
 	});
 

@@ -19,7 +19,7 @@ test('without a GPU tool no simulated pool is made by its size alone', async () 
 		exitCode: 1,
 		stdout: '',
 		stderr:
-			'Error: No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\nFix that, or simulate them: canhazgpu admin --gpus 8 --provider fake\n',
+			'Error: No GPUs were found here: None of nvidia-smi, amd-smi and rocm-smi is in PATH.\nFix that, or simulate them: canhazgpu admin --gpus 8 --provider fake --store embedded\n',
 	});
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 8 --provider fake --json')).toMatchObject({exitCode: 0});

@@ -37,9 +37,8 @@ test('a first run shows simulated GPUs of its own, follows the verbs, and leaves
 		/^ canhazgpu top .* 8x\S*H100\S* {2}\[LIVE\] {2}SIMULATED {2}PRIVATE pool {2}scan \d+s ago /v,
 	);
 	expect(opened[1]).toMatch(/^ Free 8 {2}Mine 0 {2}Others 0 /v);
-	expect(opened.at(-2)).toBe(
-		' WARN There was no pool: made a private one. For everybody on this machine: canhazgpu admin',
-	);
+	// Short enough for the smallest screen.
+	expect(opened.at(-2)).toBe(' WARN Made a private pool. For all: sudo canhazgpu admin');
 
 	const reserved = await box.run('reserve --gpus 2');
 	expect(reserved.exitCode).toBe(0);
@@ -51,7 +50,7 @@ test('a first run shows simulated GPUs of its own, follows the verbs, and leaves
 	]);
 	expect((await box.run('release')).exitCode).toBe(0);
 	await top.waitFor('Free 8  Mine 0');
-	await top.waitFor((screen) => !screen.includes('There was no pool'), 15_000);
+	await top.waitFor((screen) => !screen.includes('Made a private pool'), 15_000);
 
 	top.write('q');
 	expect(await top.exit).toEqual({exitCode: 0, signal: undefined});
@@ -61,6 +60,14 @@ test('a first run shows simulated GPUs of its own, follows the verbs, and leaves
 	expect(top.screen().slice(0, 2)).toEqual(['before', 'after 0']);
 	// What is typed is echoed and edited by the terminal again.
 	expect(top.screen().join('\n')).toMatch(/ icanon [\s\S]* echo /v);
+
+	// A private pool is in nobody's way: what is told is what keeps the shared one from being made.
+	expect(await box.run('admin')).toMatchObject({
+		exitCode: 1,
+		stderr: expect.stringMatching(
+			/^Error: No GPUs were found here: .*\n.*: canhazgpu admin --gpus 8 --provider fake\n$/v,
+		) as unknown,
+	});
 });
 
 describe.each([
