@@ -57,7 +57,7 @@ export function askedAlone(words: readonly string[]): 'help' | 'version' {
 export async function findCommand(verb: string): Promise<Command> {
 	const load = Object.hasOwn(commands, verb) ? commands[verb] : undefined;
 	if (load === undefined) {
-		const guess = otherNameOf(verb) ?? nearest(verb, verbs);
+		const guess = otherNameOf(verb) ?? nearest(verb, [...verbs, 'help']);
 		throw new CanhazgpuError('usage', `There is no verb ${quoted(verb)}`, {
 			hint: guess === undefined ? 'See all of them: canhazgpu --help' : `Did you mean: canhazgpu ${guess}`,
 		});

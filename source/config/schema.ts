@@ -57,8 +57,8 @@ const choice = <const Options extends readonly string[]>(options: Options) =>
 	v.picklist(options, `one of ${options.join(', ')}`);
 
 /** Text such as `1h30m`; becomes seconds. */
-const duration = () => {
-	const what = 'a duration such as 30m, 2h or 1h30m';
+const duration = (examples = '30m, 2h or 1h30m') => {
+	const what = `a duration such as ${examples}`;
 	return v.pipe(
 		v.string(what),
 		v.check((typed) => durationProblem(typed) === undefined, what),
@@ -288,7 +288,7 @@ export const settings = {
 	'notify.terminals': setting(flag(), true),
 	'notify.command': secret(setting(words('a list of a program and its arguments'))),
 	'notify.webhook': secret(setting(webAddress())),
-	'top.interval': harmless(setting(duration(), '2s')),
+	'top.interval': harmless(setting(duration('2s or 1m'), '2s')),
 	'top.preset': harmless(setting(choice(presetNames), 'default')),
 	// A stranger's file gives no key another meaning.
 	'top.keys': setting(keys()),
@@ -321,6 +321,14 @@ export type Checked<Value> = {readonly value: Value} | {readonly expected: strin
 const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
 	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;
 
+/** Those that are seconds as a rule. */
+const shortDurations: ReadonlySet<SettingPath> = new Set(['gpu.timeout', 'top.interval', 'web.hosts_interval']);
+
+const durationHint = (path: SettingPath, raw: unknown): string | undefined =>
+	shortDurations.has(path) && /^\s*[1-9]\d*\s*$/v.test(String(raw))
+		? `Did you mean ${String(raw).trim()}s (seconds)?`
+		: durationProblem(raw)?.hint;
+
 /** Checks a value from a file against its setting. */
 export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown): Checked<SettingValue<Path>> {
 	const result = v.safeParse(settings[path].schema, raw, {abortEarly: true});
@@ -329,7 +337,7 @@ export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown)
 	}
 
 	const expected = result.issues[0].message;
-	return {expected, hint: expected.startsWith('a duration') ? durationProblem(raw)?.hint : noteHint(path, raw)};
+	return {expected, hint: expected.startsWith('a duration') ? durationHint(path, raw) : noteHint(path, raw)};
 }
 
 /** Checks text, from a flag or the environment, against its setting. */

@@ -1,6 +1,6 @@
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {parseMoment} from './time-of-day.js';
+import {noTime, parseMoment} from './time-of-day.js';
 
 /** From when on: so many seconds before now, or a time in seconds since the epoch. */
 export type Since = {readonly seconds: number} | {readonly time: number};
@@ -11,7 +11,13 @@ Reads what `--since` says: how long ago (`2h`, `7d`), or a date and time here (`
 @throws CanhazgpuError `usage` for anything else, and for a time that is still to come.
 */
 export function parseSince(typed: string, now = new Date()): Since {
-	if (!/^\s*\d{4}-/v.test(typed)) {
+	const isDate = /^\s*\d{4}-/v.test(typed);
+	// Neither a date nor anything of which durations are made.
+	if (!isDate && !/^[\s\d+.dhms]+$/v.test(typed)) {
+		throw noTime(typed.trim(), '--since');
+	}
+
+	if (!isDate) {
 		return {seconds: parseDuration(typed, '--since')};
 	}
 

@@ -37,7 +37,7 @@ const examples = {
 	'--since': 'Write how long ago, such as 7d, or 2026-05-01 or 2026-05-01T18:30.',
 };
 
-const wrong = (typed: string, flag: keyof typeof examples, problem = ''): CanhazgpuError =>
+export const noTime = (typed: string, flag: keyof typeof examples, problem = ''): CanhazgpuError =>
 	new CanhazgpuError('usage', `${flag}: ${quoted(typed)} is not a time`, {hint: `${problem}${examples[flag]}`});
 
 const datePattern =
@@ -73,13 +73,13 @@ export function parseMoment(text: string, {flag = '--until', now = new Date()}: 
 
 	const {date, time = '00:00', offset} = datePattern.exec(typed)?.groups ?? {};
 	if (date === undefined) {
-		throw wrong(typed, flag);
+		throw noTime(typed, flag);
 	}
 
 	const wall = wallTimeOf(date, time);
 	const instant = offset === undefined ? nextOf(wall, nowMs) : Date.parse(`${date}T${time}${offset}`);
 	if (Number.isNaN(wall) || Number.isNaN(instant)) {
-		throw wrong(typed, flag, 'There is no such day, or no such time of a day. ');
+		throw noTime(typed, flag, 'There is no such day, or no such time of a day. ');
 	}
 
 	return instant / 1000;

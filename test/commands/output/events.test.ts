@@ -169,7 +169,7 @@ test('what is typed wrong, and a Redis that is gone, are said at once', async ()
 	const box = await createRedisBox(server.port, 1);
 	expect(await box.run('events --since yesterday')).toMatchObject({
 		exitCode: 2,
-		stderr: expect.stringContaining('Error: --since: "yesterday" is not a duration') as string,
+		stderr: expect.stringContaining('Error: --since: "yesterday" is not a time') as string,
 	});
 	expect(await box.run('events --since 90')).toMatchObject({exitCode: 2});
 	expect(await box.run('events now')).toMatchObject({exitCode: 2});

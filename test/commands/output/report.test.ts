@@ -96,7 +96,7 @@ test.each([
 	['report --days 0', '--days must be a whole number from 1 to 3650, not "0"'],
 	['report --days 3651', '--days must be a whole number from 1 to 3650, not "3651"'],
 	['report --days 3 --since 1d', 'Give --days or --since, not both'],
-	['report --since yesterday', '--since: "yesterday" is not a duration'],
+	['report --since yesterday', '--since: "yesterday" is not a time\nWrite how long ago, such as 7d, or 2026-05-01'],
 	['report --since 2026-02-31', '--since: "2026-02-31" is not a time'],
 	['report --since 2999-01-01', '--since: "2999-01-01" is still to come'],
 	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
