@@ -75,9 +75,12 @@ export type WantedColumns = {
 	readonly chosen?: readonly ColumnName[];
 	/** GPUs of several models: without a choice, the model has a column. */
 	readonly isMixed?: boolean;
-	/** Cells of the longest list of GPUs that one row stands for. */
-	readonly gpuWidth?: number;
+	/** What the cells of these columns need. */
+	readonly needs?: Partial<Needs>;
 };
+
+/** The width of the longest cell: the GPUs that a row stands for, the model, who holds it. */
+export type Needs = Readonly<Record<'gpu' | 'model' | 'owner', number>>;
 
 /** By what was asked; every row of a frame asks for the same. */
 const known = new Map<string, readonly GpuColumn[]>();
@@ -89,13 +92,13 @@ const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gp
 /** The most of the wanted columns that fits into `width`, in the order in which the screen narrows. */
 export function columnsFor(
 	width: number,
-	{chosen, isMixed = false, gpuWidth = 0}: WantedColumns = {},
+	{chosen, isMixed = false, needs: {gpu = 0, model = leastWidths.model.width, owner = 0} = {}}: WantedColumns = {},
 ): readonly GpuColumn[] {
 	const names = chosen ?? (isMixed ? usualWithModel : usualGpuColumns);
-	const key = `${width} ${gpuWidth} ${names.join(' ')}`;
+	const key = [width, gpu, model, owner, ...names].join(' ');
 	let columns = known.get(key);
 	if (columns === undefined) {
-		columns = fittingColumns(width, names, gpuWidth);
+		columns = fittingColumns(width, names, {gpu, model, owner});
 		if (known.size >= mostKnown) {
 			known.clear();
 		}
@@ -112,21 +115,40 @@ const isBar = ({name, width}: Column<ColumnName>): boolean =>
 /** A list of GPUs that is longer is cut off: how many they are comes first. */
 const mostGpuWidth = 14;
 
+/** In a narrow table, too, a name of this length is whole. */
+const leastWholeOwner = 10;
+
+/** A longer name of an account, or of a model, is cut off. */
+const mostNameWidth = 24;
+
+const within = (width: number, least: number, most: number): number => Math.max(least, Math.min(width, most));
+
+/** The title of the column. */
+const leastModel = 5;
+
+/** The least widths, as far as the cells need them. */
+const leastNeeded = ({gpu, model, owner}: Needs): Partial<Record<ColumnName, number>> => ({
+	gpu: within(gpu, leastWidths.gpu.width, mostGpuWidth),
+	model: within(model, leastModel, leastWidths.model.width),
+	owner: within(owner, leastWidths.owner.width, leastWholeOwner),
+});
+
 /** What takes the room that is left: what is longest, or where no process is shown the owner. */
 const spacious = ['process', 'note', 'owner'] as const satisfies readonly ColumnName[];
 
-function fittingColumns(width: number, names: readonly ColumnName[], gpuWidth: number): readonly GpuColumn[] {
+function fittingColumns(width: number, names: readonly ColumnName[], needs: Needs): readonly GpuColumn[] {
 	const room = {width: width - markerWidth, gap};
-	const least = names.map((name) => ({
-		name,
-		...leastWidths[name],
-		...(name === 'gpu' && {width: Math.max(leastWidths.gpu.width, Math.min(gpuWidth, mostGpuWidth))}),
-	}));
+	const needed = leastNeeded(needs);
+	const least = names.map((name) => ({name, ...leastWidths[name], width: needed[name] ?? leastWidths[name].width}));
 	const columns = shrunk<ColumnName>(least, room, sacrifices);
 	// A number without its bar needs no more.
 	const bars = new Set(columns.filter((column) => isBar(column)).map(({name}) => name));
-	const rounds = growth.map(({utilization, memory, ...others}) => ({
+	const longest = {model: Math.min(needs.model, mostNameWidth), owner: Math.min(needs.owner, mostNameWidth)};
+	const rounds = growth.map(({utilization, memory, owner = 0, ...others}, round) => ({
 		...others,
+		// Names are whole before bars get longer.
+		owner: round === 0 ? owner : Math.max(owner, longest.owner),
+		model: round === 0 ? Math.min(others.model ?? 0, longest.model) : longest.model,
 		...(bars.has('utilization') && {utilization}),
 		...(bars.has('memory') && {memory}),
 	}));

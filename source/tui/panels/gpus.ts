@@ -12,12 +12,13 @@ import {isFiltered, tagOf, type SortKey} from '../state/table/state.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {rangeWords} from '../widgets/scroll.js';
 import {inTone, lineText, span, type Line, type Span} from '../widgets/styled-text.js';
-import {columnsFor, markerWidth, type GpuColumn} from './gpu-columns.js';
+import {columnsFor, markerWidth, type GpuColumn, type Needs} from './gpu-columns.js';
 import {gpuCell} from './gpu-cells.js';
 import {gpuTitles} from './shared/gpu-titles.js';
 import {orderWords} from './shared/order-words.js';
 import type {PanelBody} from './shared/panel-body.js';
-import {commonMemory, gibibytes} from './shared/readings.js';
+import {ownerWords} from './shared/labels.js';
+import {commonMemory, gibibytes, shortModel} from './shared/readings.js';
 
 /** The title of a column, as the frame names the order. */
 const sortTitle = (name: SortKey): string => gpuTitles[name].short.trim();
@@ -29,13 +30,22 @@ const isMixed = remembering(
 );
 
 /** The same for all rows, in view or not, so that nothing jumps while they scroll. */
-const gpuWidthOf = remembering(
-	(state: State) => [visibleRows(state)],
-	(state) => Math.max(0, ...visibleRows(state).map((row) => gpuWords(row).length)),
+const needsOf = remembering(
+	(state: State) => [visibleRows(state), state.settings],
+	(state): Needs => {
+		const rows = visibleRows(state);
+		const longest = (wordsOf: (row: TableRow) => string): number =>
+			Math.max(0, ...rows.map((row) => widthOf(wordsOf(row))));
+		return {
+			gpu: longest((row) => gpuWords(row)),
+			model: longest(({reading}) => shortModel(reading?.name ?? '')),
+			owner: longest((row) => ownerWords(row, state.settings.requester).text),
+		};
+	},
 );
 
 const columnsOf = (state: State, width: number): readonly GpuColumn[] =>
-	columnsFor(width, {chosen: state.view.columns, isMixed: isMixed(state), gpuWidth: gpuWidthOf(state)});
+	columnsFor(width, {chosen: state.view.columns, isMixed: isMixed(state), needs: needsOf(state)});
 
 /** The line of titles above the table. */
 function tableHead(state: State, width: number): Line {

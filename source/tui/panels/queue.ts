@@ -29,26 +29,41 @@ type Cells = Readonly<Record<ColumnName, string>>;
 /** With this much room, who blocks is a column. */
 const leastForBlockers = 70;
 
-/** A number that counts is never cut: the column of those held is as wide as the widest. */
-const gotWidthOf = (waiting: readonly QueueRow[]): number =>
-	Math.max(4, ...waiting.map((row) => (row.entry === undefined ? 0 : gotOf(row, row.entry).length)));
+/** The width of the longest cells: a number that counts is never cut, and names take no more than they need from who blocks. */
+const longestOf = remembering(
+	(state: State) => [waitingOf(state)],
+	(state) => {
+		const entries = waitingOf(state).flatMap((row) => (row.entry === undefined ? [] : [{row, entry: row.entry}]));
+		return {
+			user: Math.max(4, ...entries.map(({entry}) => widthOf(sanitize(ownerOf(entry))))),
+			want: Math.max(4, ...entries.map(({entry}) => widthOf(wantOf(entry)))),
+			got: Math.max(4, ...entries.map(({row, entry}) => gotOf(row, entry).length)),
+		};
+	},
+);
 
 /** The columns, without the mark: what is left over goes to the names, the wishes, and who blocks. */
 function columnsFor(state: State, width: number) {
 	const gap = width < 46 ? 1 : 2;
 	const isWide = width >= leastForBlockers;
+	const longest = longestOf(state);
 	const least: ReadonlyArray<Column<ColumnName>> = [
 		{name: 'position', width: 2, align: 'end'},
 		{name: 'user', width: 4},
 		{name: 'want', width: 4},
-		{name: 'got', width: gotWidthOf(waitingOf(state)), align: 'end'},
+		{name: 'got', width: longest.got, align: 'end'},
 		{name: 'waited', width: 6, align: 'end'},
 		{name: 'estimate', width: 8},
 		...(isWide ? [{name: 'blockedBy', width: 0} as const] : []),
 	];
-	const most = isWide ? 10 : 16;
-	// An odd column goes to the wishes.
-	const rounds: ReadonlyArray<GrowthRound<ColumnName>> = [{user: most, want: most}, {want: most}];
+	const [user, want] = [Math.min(longest.user, 16), Math.min(longest.want, 24)];
+	// Who blocks has a column where all of the longest name and wish has one. An odd column goes to the wishes.
+	const rounds: ReadonlyArray<GrowthRound<ColumnName>> = isWide
+		? [
+				{user: Math.min(user, 12), want: Math.min(want, 12)},
+				{user, want},
+			]
+		: [{user: 16, want: 16}, {want: 16}];
 	return {columns: grown(least, {width, gap}, rounds, isWide ? 'blockedBy' : undefined), gap};
 }
 
