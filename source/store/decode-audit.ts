@@ -4,7 +4,7 @@ import {decodeAudit} from './records/index.js';
 /** The audit log holds about so many records; older ones go. */
 export const auditCap = 10_000;
 
-/** The place behind which to read, in a store that numbers its records; 0 for an id that is none of its own. */
+/** The position behind which to read, in a store that numbers its records; 0 for an id that is none of its own. */
 export const rowAfter = (afterId: string | undefined): number =>
 	/^\d{1,15}$/v.test(afterId ?? '') ? Number(afterId) : 0;
 

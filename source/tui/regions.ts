@@ -94,7 +94,7 @@ export function regionsOf(state: State): readonly Region[] {
 			];
 }
 
-/** The panel at this place, and the line of it: 0 is its title. */
+/** The panel at this column and row, and the line in it: 0 is its title. */
 export function panelAt(
 	state: State,
 	column: number,

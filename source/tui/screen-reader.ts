@@ -6,7 +6,7 @@ import type {StatusRow} from '../core/rules/pool/status.js';
 import {roughDuration} from '../format/text/durations.js';
 import {widthOf} from '../format/text/width.js';
 import {sanitize} from '../format/text/text.js';
-import {hostLines, selectedPlace} from './state/hosts/lines.js';
+import {hostLines, selectedLineIndex} from './state/hosts/lines.js';
 import {visibleRows} from './state/table/rows.js';
 import {gpuCountOf, rowsOf, type State} from './state/state.js';
 import {dialogView} from './dialogs/dialog.js';
@@ -103,7 +103,7 @@ const unlimited = 400;
 
 /** All hosts together, and the selected line with those below. */
 function hostSentences(state: State, rows: number): readonly string[] {
-	const first = selectedPlace(state) ?? 0;
+	const first = selectedLineIndex(state) ?? 0;
 	const fromSelected: State = {...state, hosts: {...state.hosts, firstLine: first}};
 	const [, ...lines] = hostsPanel(fromSelected, {rows, width: 120}).lines;
 	const total = hostLines(state).length;

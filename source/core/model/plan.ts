@@ -50,7 +50,7 @@ export type Write =
 	| {
 			readonly kind: 'join';
 			readonly entry: QueueEntry;
-			/** Gives the place of an entry that joined at this time, in seconds on the store's clock. Absent: the place at the end. */
+			/** The entry gets the position of one that joined at this time, in seconds on the store's clock. Absent: it joins at the end. */
 			readonly at?: number;
 	  }
 	/** Replaces the entry of somebody who stands in the queue. */

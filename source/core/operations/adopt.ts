@@ -46,9 +46,9 @@ export type Adopted = {
 };
 
 /** Where a process is: on a GPU, or on one of its instances. */
-type Place = {readonly index: number; readonly instance?: InstanceOfGpu};
+type UsedGpu = {readonly index: number; readonly instance?: InstanceOfGpu};
 
-type Seen = {readonly process: GpuProcess; readonly places: readonly Place[]};
+type Seen = {readonly process: GpuProcess; readonly used: readonly UsedGpu[]};
 
 /** Where the process is on GPUs. */
 function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Seen {
@@ -72,11 +72,11 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 		});
 	}
 
-	return {process, places: on.map((reading) => placeOn(reading, pid))};
+	return {process, used: on.map((reading) => usedGpuOf(reading, pid))};
 }
 
 /** @throws CanhazgpuError `unavailable` where MIG has split the GPU, and the tool does not say which instance the process is on. */
-function placeOn(reading: GpuReading, pid: number): Place {
+function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	const {index} = reading;
 	if (isWhole(reading) === true) {
 		return {index};
@@ -109,7 +109,7 @@ function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester)
 	return user;
 }
 
-function checkFree(record: GpuRecord | undefined, {index, instance}: Place, drain: Drain | undefined): Addition {
+function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, drain: Drain | undefined): Addition {
 	if (record === undefined) {
 		throw new CanhazgpuError('unavailable', `GPU ${index} is not in this pool`);
 	}
@@ -164,11 +164,9 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 	return transact<Adopted>(world, {
 		async attempt(snapshot) {
 			requireNoClone(snapshot, host, world.store.location);
-			const {process, places} = find(await scan(), request);
+			const {process, used} = find(await scan(), request);
 			const owner = ownerAllowed(process, requester);
-			const parts = places.map((place) =>
-				checkFree(snapshot.gpus[place.index], place, snapshot.drains.get(place.index)),
-			);
+			const parts = used.map((gpu) => checkFree(snapshot.gpus[gpu.index], gpu, snapshot.drains.get(gpu.index)));
 			const {gpus, instances} = grantedParts(parts);
 			const lease: Lease = {
 				user: label ?? owner,

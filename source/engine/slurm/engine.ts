@@ -23,13 +23,13 @@ const shownMs = 10_000;
 /** Where the job stands in the queue. Undefined: it is not there any more. */
 function progressOf(state: ClusterState, jobId: number, request: AcquireRequest): Progress | undefined {
 	const waiting = waitingJobs(state);
-	const place = waiting.findIndex(({id}) => id === jobId);
-	const job = waiting[place];
+	const index = waiting.findIndex(({id}) => id === jobId);
+	const job = waiting[index];
 	return job === undefined
 		? undefined
 		: {
 				kind: 'waiting',
-				position: place + 1,
+				position: index + 1,
 				waiting: waiting.length,
 				wanted: request,
 				held: [],

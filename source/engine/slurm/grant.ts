@@ -14,13 +14,13 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	}
 
 	const gpus = clusterGpus(state.nodes);
-	const places = held.map(({index}) => gpus[index]!);
+	const heldGpus = held.map(({index}) => gpus[index]!);
 	return {
 		kind: 'granted',
 		gpus: held.map(({index}) => index),
 		leaseId: String(jobId),
 		startTime: first.lease.startTime,
 		endsBy: latestEndOf(first.lease),
-		place: {node: places[0]!.node, gpuIds: places.map(({gpu}) => gpu)},
+		place: {node: heldGpus[0]!.node, gpuIds: heldGpus.map(({gpu}) => gpu)},
 	};
 }

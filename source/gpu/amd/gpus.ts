@@ -23,9 +23,9 @@ export type AmdAnswers = {
 /**
 A reading, and where the versions of the tool tell it: ROCm 6 and 7 first.
 */
-type Place = {readonly quantity: Quantity; readonly paths: readonly string[]; readonly plainUnit?: string};
+type ValuePath = {readonly quantity: Quantity; readonly paths: readonly string[]; readonly plainUnit?: string};
 
-const metricPlaces = {
+const metricPaths = {
 	memoryUsedMiB: {
 		quantity: 'memory',
 		paths: ['mem_usage.used_vram', 'fb_usage.vram_used', 'fb_usage.fb_used'],
@@ -46,7 +46,7 @@ const metricPlaces = {
 	smClockMHz: {quantity: 'clock', paths: ['clock.gfx_0.clk', 'clock.gfx.clk', 'clock.gfx.cur_clk']},
 	memoryClockMHz: {quantity: 'clock', paths: ['clock.mem_0.clk', 'clock.mem.clk', 'clock.mem.cur_clk']},
 	eccUncorrectedErrors: {quantity: 'count', paths: ['ecc.total_uncorrectable_count', 'ecc.uncorrectable']},
-} as const satisfies Partial<Record<keyof GpuReading, Place>>;
+} as const satisfies Partial<Record<keyof GpuReading, ValuePath>>;
 
 /**
 The largest memory of its own, in MiB, that a GPU without a word on its kind has where it shares the machine's. (The firmware sets 512 MiB or a few GiB
@@ -63,7 +63,7 @@ const isIntegrated = (measured: JsonObject, fixed: JsonObject): boolean => {
 		return !/gddr|hbm/iv.test(type);
 	}
 
-	const own = take(measured, metricPlaces.memoryTotalMiB);
+	const own = take(measured, metricPaths.memoryTotalMiB);
 	const shared = take(measured, gttTotal);
 	if (own === undefined || shared === undefined || !('value' in own) || !('value' in shared)) {
 		return false;
@@ -79,8 +79,8 @@ Those that share the machine's memory, by index.
 export const integratedGpus = ({metric, fixed}: Pick<AmdAnswers, 'metric' | 'fixed'>): ReadonlySet<number> =>
 	new Set([...metric].flatMap(([index, measured]) => (isIntegrated(measured, fixed.get(index) ?? {}) ? [index] : [])));
 
-const gttUsed: Place = {quantity: 'memory', paths: ['mem_usage.used_gtt', 'fb_usage.gtt_used'], plainUnit: 'MB'};
-const gttTotal: Place = {quantity: 'memory', paths: ['mem_usage.total_gtt', 'fb_usage.gtt_total'], plainUnit: 'MB'};
+const gttUsed: ValuePath = {quantity: 'memory', paths: ['mem_usage.used_gtt', 'fb_usage.gtt_used'], plainUnit: 'MB'};
+const gttTotal: ValuePath = {quantity: 'memory', paths: ['mem_usage.total_gtt', 'fb_usage.gtt_total'], plainUnit: 'MB'};
 
 /**
 The memory of its own and that of the machine together; unknown where one of them is.
@@ -126,7 +126,7 @@ type Taken = {readonly value: number} | {readonly word: string} | undefined;
 /**
 The first reading at the paths, or else the first word.
 */
-const take = (entry: JsonObject, {quantity, paths, plainUnit}: Place): Taken => {
+const take = (entry: JsonObject, {quantity, paths, plainUnit}: ValuePath): Taken => {
 	const readings = paths.flatMap((path) => readQuantity(valueAt(entry, path), quantity, plainUnit) ?? []);
 	return readings.find((one) => one.kind === 'number') ?? readings[0];
 };
@@ -152,8 +152,8 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 		return undefined;
 	};
 
-	const places = Object.entries(metricPlaces) as ReadonlyArray<[keyof typeof metricPlaces, Place]>;
-	const taken = new Map(places.map(([field, place]) => [field, take(measured, place)]));
+	const paths = Object.entries(metricPaths) as ReadonlyArray<[keyof typeof metricPaths, ValuePath]>;
+	const taken = new Map(paths.map(([field, path]) => [field, take(measured, path)]));
 	if (isIntegrated(measured, still)) {
 		taken.set('memoryUsedMiB', together(taken.get('memoryUsedMiB'), take(measured, gttUsed)));
 		taken.set('memoryTotalMiB', together(taken.get('memoryTotalMiB'), take(measured, gttTotal)));
@@ -171,7 +171,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 
 	const readings: Partial<GpuReading> = {
 		...Object.fromEntries(
-			places.map(([field]) => [field, number(field, taken.get(field), field === 'memoryTotalMiB' ? size : undefined)]),
+			paths.map(([field]) => [field, number(field, taken.get(field), field === 'memoryTotalMiB' ? size : undefined)]),
 		),
 		temperatureCelsius: number('temperatureCelsius', ...temperatures),
 		temperatureLimitCelsius: limit,

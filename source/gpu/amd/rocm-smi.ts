@@ -170,11 +170,11 @@ export const readPids = (
 		return undefined;
 	}
 
-	const places = readGpusOfPids(gpusOfPids);
+	const indicesByPid = readGpusOfPids(gpusOfPids);
 	const rows = new Map<number, ProcessRow[]>(indices.map((index) => [index, []]));
 	let isSomeUnplaced = false;
 	for (const process of listed) {
-		const gpus = places.get(process.pid) ?? (indices.length === 1 ? indices : undefined);
+		const gpus = indicesByPid.get(process.pid) ?? (indices.length === 1 ? indices : undefined);
 		isSomeUnplaced ||= gpus === undefined;
 		for (const index of gpus ?? []) {
 			rows.get(index)?.push(gpus?.length === 1 ? process : {...process, memoryUsedMiB: undefined});
@@ -197,16 +197,16 @@ const readPid = (pid: number, raw: string): ProcessRow => {
 };
 
 const readGpusOfPids = (text: string): ReadonlyMap<number, readonly number[]> => {
-	const places = new Map<number, readonly number[]>();
+	const indicesByPid = new Map<number, readonly number[]>();
 	for (const {groups} of text.matchAll(
 		/^pid (?<pid>\d{1,10}) is using (?<count>\d{1,4}) drm device\(s\)(?::\n(?<list>(?:\d+ *\n?)+))?/gimv,
 	)) {
 		const {pid, count, list = ''} = groups ?? {};
 		const indices = list.trim() === '' ? [] : list.trim().split(/\s+/v).map(Number);
 		if (indices.length === Number(count)) {
-			places.set(Number(pid), indices);
+			indicesByPid.set(Number(pid), indices);
 		}
 	}
 
-	return places;
+	return indicesByPid;
 };

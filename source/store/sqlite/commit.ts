@@ -27,7 +27,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 			const {ids, extent} = expectation;
 			// One more than expected tells whether the queue goes on.
 			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
-			return ids.every((id, place) => queue[place] === id) && (extent === 'prefix' || queue.length === ids.length);
+			return ids.every((id, index) => queue[index] === id) && (extent === 'prefix' || queue.length === ids.length);
 		}
 
 		case 'pool': {
@@ -46,7 +46,7 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 /** So many changes are remembered. A request is carried out by the process that makes it, so it never comes late. */
 const changesKept = 1000;
 
-/** Joining twice would move somebody to the end; an entry without a place would never be found again. */
+/** Joining twice would move somebody to the end; an entry without a position would never be found again. */
 function isPossible(statements: PoolStatements, write: RawWrite): boolean {
 	if (write.kind !== 'join' && write.kind !== 'entry') {
 		return true;
@@ -64,14 +64,14 @@ function setPoolValue(statements: PoolStatements, name: string, raw: string | un
 	}
 }
 
-/** The place of an entry that joined at this time: the next that no entry has. */
-function placeAt(statements: PoolStatements, microseconds: number): number {
-	let place = microseconds;
-	while (statements.idAt.get(place) !== undefined) {
-		place++;
+/** The position of an entry that joined at this time: the next that no entry has. */
+function positionAt(statements: PoolStatements, microseconds: number): number {
+	let position = microseconds;
+	while (statements.idAt.get(position) !== undefined) {
+		position++;
 	}
 
-	return place;
+	return position;
 }
 
 function carryOut(statements: PoolStatements, write: RawWrite, now: number): void {
@@ -99,7 +99,7 @@ function carryOut(statements: PoolStatements, write: RawWrite, now: number): voi
 			if (atMicroseconds === undefined) {
 				statements.join.run(id, raw, Math.floor(now * 1e6));
 			} else {
-				statements.joinAt.run(id, raw, placeAt(statements, atMicroseconds));
+				statements.joinAt.run(id, raw, positionAt(statements, atMicroseconds));
 			}
 
 			break;

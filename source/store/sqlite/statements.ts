@@ -46,7 +46,7 @@ export const poolStatements = {
 	queue: `SELECT ${id}, ${raw} FROM queue ORDER BY place`,
 	queueIds: `SELECT ${id} FROM queue ORDER BY place LIMIT ?`,
 	entry: `SELECT ${raw} FROM queue WHERE id = ?`,
-	/** A place is the time of joining in microseconds, so that an entry that lost it can have it again; earlier versions counted from 1. */
+	/** A position is the time of joining in microseconds, so that an entry that lost it can have it again; earlier versions counted from 1. */
 	join: 'INSERT INTO queue (place, id, raw) VALUES (max(?3, (SELECT coalesce(max(place), 0) + 1 FROM queue)), ?1, ?2)',
 	idAt: 'SELECT 1 FROM queue WHERE place = ?',
 	joinAt: 'INSERT INTO queue (place, id, raw) VALUES (?3, ?1, ?2)',

@@ -14,24 +14,24 @@ export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt
 
 /** One line back in the history, or forward again to what was being typed. */
 function recall(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
-	const {history, place = history.length, field} = prompt;
-	const next = place + by;
+	const {history, historyIndex: index = history.length, field} = prompt;
+	const next = index + by;
 	if (next < 0 || next > history.length) {
 		return prompt;
 	}
 
-	const draft = place === history.length ? field.value : prompt.draft;
+	const draft = index === history.length ? field.value : prompt.draft;
 	const isNewest = next === history.length;
 	return {
 		...withText(prompt, fieldOf(isNewest ? draft : history[next]!)),
-		place: isNewest ? undefined : next,
+		historyIndex: isNewest ? undefined : next,
 		draft,
 	};
 }
 
 const commonStart = (words: readonly string[]): string => {
 	const [first = ''] = words;
-	const differs = [...first].findIndex((_, place) => words.some((word) => !word.startsWith(first.slice(0, place + 1))));
+	const differs = [...first].findIndex((_, index) => words.some((word) => !word.startsWith(first.slice(0, index + 1))));
 	return differs === -1 ? first : first.slice(0, differs);
 };
 
@@ -61,12 +61,12 @@ const columnStep = 20;
 
 /** The choice moves, and what is shown with it. */
 function chosenBy(output: Output, state: State, by: number): Output {
-	const places = output.opens.keys().toArray();
-	const place = Math.max(0, Math.min(places.indexOf(output.chosen!) + by, places.length - 1));
-	const chosen = places[place]!;
+	const lines = output.opens.keys().toArray();
+	const index = Math.max(0, Math.min(lines.indexOf(output.chosen!) + by, lines.length - 1));
+	const chosen = lines[index]!;
 	const rows = outputRowsOf(state);
 	// From the first choice on, what stands above it is shown, too.
-	const top = place === 0 ? 0 : Math.max(chosen - rows + 1, Math.min(output.top, chosen));
+	const top = index === 0 ? 0 : Math.max(chosen - rows + 1, Math.min(output.top, chosen));
 	return {...output, chosen, top};
 }
 

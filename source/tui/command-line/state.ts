@@ -10,7 +10,7 @@ export type CommandPrompt = {
 	/** Lines that were typed before, newest last. */
 	readonly history: readonly string[];
 	/** Which of them is shown; undefined: what is being typed. */
-	readonly place?: number;
+	readonly historyIndex?: number;
 	/** What was being typed before the history was recalled. */
 	readonly draft: string;
 	/** What Tab found, when it was more than one. */
@@ -68,8 +68,8 @@ export const openedLiveOutput = (title: string, liveOutput: LiveOutput, from: Ou
 /** What is shown now: the choice stays on the line that opens the same. */
 export function withPage(output: Output, {lines, opens = new Map(), tones = new Map()}: LiveOutputPage): Output {
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
-	const places = opens.keys().toArray();
-	const chosen = places.find((place) => opens.get(place) === before) ?? places[0];
+	const opening = opens.keys().toArray();
+	const chosen = opening.find((line) => opens.get(line) === before) ?? opening[0];
 	return {...output, lines, opens, tones, chosen, top: Math.max(0, Math.min(output.top, lines.length - 1))};
 }
 

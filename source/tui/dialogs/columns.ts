@@ -11,8 +11,8 @@ const width = 58;
 
 export function columnsView({selected}: ColumnsDialog, state: State): DialogView {
 	const {shown, all} = listedColumns(state.view);
-	const lines = all.map((name, place): Line => {
-		const isSelected = place === selected;
+	const lines = all.map((name, index): Line => {
+		const isSelected = index === selected;
 		const {short, meaning} = gpuTitles[name];
 		return [
 			span(isSelected ? '> ' : '  ', 'key'),

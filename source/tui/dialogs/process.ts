@@ -91,7 +91,7 @@ function graphsOf(key: string, total: number | undefined, state: State, room: {r
 		room.rows,
 		style,
 	);
-	return count === 1 ? memory : load.map((line, place) => [...line, span(' '.repeat(graphGap)), ...memory[place]!]);
+	return count === 1 ? memory : load.map((line, index) => [...line, span(' '.repeat(graphGap)), ...memory[index]!]);
 }
 
 export function processView({shown}: ProcessView, state: State, glyphs: Glyphs): DialogView {

@@ -25,7 +25,7 @@ const typed: Readonly<Record<string, string>> = {
 	'\u{7F}': 'backspace',
 };
 
-/** And so does Ctrl with a letter, as the place of that in the alphabet. */
+/** And so does Ctrl with a letter, as the number of that letter in the alphabet. */
 function typedName(character: string): string {
 	const code = character.codePointAt(0)!;
 	return typed[character] ?? (code <= 26 ? `ctrl-${String.fromCodePoint(code + 96)}` : character);

@@ -93,14 +93,14 @@ export function createMouseFilter(tell: (event: MouseEvent) => void): MouseFilte
 			held = '';
 			while (text !== '') {
 				const mark = isPasting ? pasteEnd : escape;
-				const place = text.indexOf(mark);
-				if (place === -1) {
+				const offset = text.indexOf(mark);
+				if (offset === -1) {
 					const kept = isPasting ? startOf(pasteEnd, text) : 0;
 					held = text.slice(text.length - kept);
 					return keys + text.slice(0, text.length - kept);
 				}
 
-				const until = isPasting ? place + mark.length : place;
+				const until = isPasting ? offset + mark.length : offset;
 				keys += text.slice(0, until);
 				text = text.slice(until);
 				if (isPasting) {

@@ -55,9 +55,9 @@ function inDialog(state: State, {column, row}: MouseEvent): readonly Pointing[] 
 	}
 
 	// The frame, and a blank.
-	const place = column - left - 2;
+	const offset = column - left - 2;
 	if (question?.line === line) {
-		return place === question.yes ? [{key: 'y'}] : place === question.no ? [{key: 'n'}] : [];
+		return offset === question.yes ? [{key: 'y'}] : offset === question.no ? [{key: 'n'}] : [];
 	}
 
 	const field = dialog.kind === 'form' ? dialog.fields[line - fieldsFrom] : undefined;
@@ -65,7 +65,7 @@ function inDialog(state: State, {column, row}: MouseEvent): readonly Pointing[] 
 		return [];
 	}
 
-	const focused = acting({kind: 'field-pointed', place: line - fieldsFrom});
+	const focused = acting({kind: 'field-pointed', field: line - fieldsFrom});
 	return field.kind === 'check' ? [focused, {key: ' '}] : [focused];
 }
 

@@ -103,8 +103,8 @@ function tableRow(row: TableRow, neighbours: Neighbours, state: State, width: nu
 				: fitted;
 	});
 	const [first, ...rest] = cells;
-	const following = rest.flatMap((fitted, place) => [
-		columns[place + 1]!.name === 'owner' ? bracketOf(row, neighbours, state) : span(' '),
+	const following = rest.flatMap((fitted, index) => [
+		columns[index + 1]!.name === 'owner' ? bracketOf(row, neighbours, state) : span(' '),
 		...fitted,
 	]);
 	const marks = `${isSelected ? '>' : ' '}${isTagged(row, state) ? '*' : ' '}`;
@@ -125,11 +125,11 @@ const columnWidthOf = (width: number, tableColumns: number): number =>
 function sideBySide(blocks: ReadonlyArray<readonly Line[]>, rows: number, state: State): readonly Line[] {
 	const separator = span(` ${glyphsOf(state).vertical} `, 'frame');
 	return Array.from({length: rows}, (_, row) =>
-		blocks.flatMap((lines, place) => (place === 0 ? (lines[row] ?? []) : [separator, ...(lines[row] ?? [])])),
+		blocks.flatMap((lines, index) => (index === 0 ? (lines[row] ?? []) : [separator, ...(lines[row] ?? [])])),
 	);
 }
 
-/** What stands at this place of the panel: a GPU, or the heading of a column that it can be sorted by. */
+/** What is at this line and column of the panel: a GPU, or the heading of a column that it can be sorted by. */
 export function gpuAt(
 	state: State,
 	{rows, width}: Room,
@@ -147,8 +147,8 @@ export function gpuAt(
 		return name !== undefined && isSortKey(name) ? {on: 'heading', panel: 'table', key: name} : undefined;
 	}
 
-	const place = state.firstRow + block * (rows - 1) + line - 1;
-	return place < visibleRows(state).length ? {on: 'row', panel: 'table', place} : undefined;
+	const position = state.firstRow + block * (rows - 1) + line - 1;
+	return position < visibleRows(state).length ? {on: 'row', panel: 'table', index: position} : undefined;
 }
 
 export function gpusPanel(state: State, {rows, width}: Room): PanelBody {
@@ -163,8 +163,8 @@ export function gpusPanel(state: State, {rows, width}: Room): PanelBody {
 		return [
 			tableHead(state, columnWidth),
 			...all.slice(start, Math.min(to, start + lines)).map((row, line) => {
-				const place = start + line;
-				const neighbours = {above: all[place - 1], below: all[place + 1], isAboveShown: line > 0};
+				const index = start + line;
+				const neighbours = {above: all[index - 1], below: all[index + 1], isAboveShown: line > 0};
 				return tableRow(row, neighbours, state, columnWidth);
 			}),
 		];

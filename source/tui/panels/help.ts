@@ -142,7 +142,7 @@ function helpView(groups: readonly Group[], size: {readonly rows: number; readon
 	const height = Math.max(...blocks.map(({column}) => column.length));
 	const drawn = blocks.map(({column, columnWidth}) => block(column, height, columnWidth));
 	const lines = Array.from({length: height}, (_, row) =>
-		drawn.flatMap((column, place) => (place === 0 ? column[row]! : [span(' '.repeat(gap)), ...column[row]!])),
+		drawn.flatMap((column, index) => (index === 0 ? column[row]! : [span(' '.repeat(gap)), ...column[row]!])),
 	);
 	return {lines, width: widest(lines), page: shown, pages: pages.length};
 }

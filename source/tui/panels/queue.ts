@@ -129,7 +129,7 @@ function estimateOf({estimateSeconds, isPossible, isUnknown, outages}: QueueRow)
 	return estimateSeconds === undefined ? 'on-exit' : estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
 }
 
-/** What is wrong with a place that nobody can be served on. */
+/** Why nobody can be served at a position. */
 function problemOf({position}: QueueRow, {snapshot}: State): string {
 	const record = snapshot?.queue[position - 1];
 	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';
@@ -160,7 +160,7 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 
 export type QueueView = {
 	readonly lines: readonly Line[];
-	/** First place shown, from 0. */
+	/** Index of the first entry that is shown. */
 	readonly first: number;
 	readonly total: number;
 };
@@ -174,7 +174,7 @@ export const waitingOf = remembering(
 	},
 );
 
-/** At most `rows` places, those around the selected one. */
+/** At most `rows` entries, those around the selected one. */
 export function queueView(state: State, rows: number, width: number): QueueView {
 	const waiting = waitingOf(state);
 	if (waiting.length === 0) {
@@ -218,8 +218,8 @@ function reasonLines(row: QueueRow, state: State, width: number): readonly Line[
 	const blockerWidth = columns.find(({name}) => name === 'blockedBy')?.width ?? 0;
 	const isInColumn = widthOf(blocked) <= blockerWidth;
 	const linesOf = (words: string, tone: Tone): readonly Line[] =>
-		wrap(`#${row.position} ${words}`, width - 2 * markWidth, 3, ellipsisOf(state)).map((line, place) => [
-			span(' '.repeat(place === 0 ? markWidth : 2 * markWidth)),
+		wrap(`#${row.position} ${words}`, width - 2 * markWidth, 3, ellipsisOf(state)).map((line, index) => [
+			span(' '.repeat(index === 0 ? markWidth : 2 * markWidth)),
 			span(line, tone),
 		]);
 	return [
@@ -232,9 +232,9 @@ function reasonLines(row: QueueRow, state: State, width: number): readonly Line[
 export function queueEntryAt(state: State, {rows, width}: Room, line: number): Pointed | undefined {
 	const headRows = hasQueueHead(state) ? 1 : 0;
 	const {first, total} = queueView(state, rows - headRows, width);
-	const place = first + line - headRows;
-	return line >= headRows && place < Math.min(total, first + rows - headRows)
-		? {on: 'row', panel: 'queue', place}
+	const position = first + line - headRows;
+	return line >= headRows && position < Math.min(total, first + rows - headRows)
+		? {on: 'row', panel: 'queue', index: position}
 		: undefined;
 }
 

@@ -6,7 +6,7 @@ export function remembering<Input, Answer>(
 	let last: {readonly parts: readonly unknown[]; readonly answer: Answer} | undefined;
 	return (input) => {
 		const parts = partsOf(input);
-		if (last === undefined || last.parts.some((part, place) => part !== parts[place])) {
+		if (last === undefined || last.parts.some((part, index) => part !== parts[index])) {
 			last = {parts, answer: answerTo(input)};
 		}
 

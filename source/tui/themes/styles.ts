@@ -50,9 +50,9 @@ type Rgb = readonly [red: number, green: number, blue: number];
 export const gradient =
 	(...stops: readonly Rgb[]) =>
 	(share: number): string => {
-		const place = share * (stops.length - 1);
-		const from = Math.min(stops.length - 2, Math.floor(place));
-		const part = place - from;
+		const position = share * (stops.length - 1);
+		const from = Math.min(stops.length - 2, Math.floor(position));
+		const part = position - from;
 		const mixed = stops[from]!.map((value, channel) => Math.round(value + (stops[from + 1]![channel]! - value) * part));
 		return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 	};

@@ -32,7 +32,7 @@ function reasonAgainstSelected(state: State): string | undefined {
 		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can leave the queue with it`;
 }
 
-/** The place, and the GPUs that are held for it by now. */
+/** The position, and the GPUs that are held for it by now. */
 type Place = {readonly entry: QueueEntry; readonly held: readonly number[]};
 
 export const leave = defineVerb<Confirmation<Place>>({

@@ -40,7 +40,7 @@ export const signalChoice = (targets: readonly Target[], more: Partial<Signal> =
 const sentTo = ({targets, chosen, isTogether}: Signal): readonly Target[] =>
 	isTogether ? targets : [targets[chosen]!];
 
-const around = (place: number, by: number, count: number): number => (place + by + count) % count;
+const around = (index: number, by: number, count: number): number => (index + by + count) % count;
 
 export const chooseProcess =
 	(by: 1 | -1) =>
@@ -113,14 +113,14 @@ async function choiceOnGpu({
 
 	const {gpus, scan} = seen;
 	const found = gpus.flatMap((gpu) => ownTargets(scan, gpu).map((process): Target => ({gpu, process})));
-	const places = new Map(found.toReversed().map((target) => [target.process.pid, target]));
-	if (places.size > 0) {
+	const targetsByPid = new Map(found.toReversed().map((target) => [target.process.pid, target]));
+	if (targetsByPid.size > 0) {
 		// One that is on several GPUs is asked about once.
-		const processes = places
+		const processes = targetsByPid
 			.values()
 			.map(({process}) => process)
 			.toArray();
-		return signalChoice(byMemory(processes).map(({pid}) => places.get(pid)!));
+		return signalChoice(byMemory(processes).map(({pid}) => targetsByPid.get(pid)!));
 	}
 
 	const problems = gpus.map((gpu) => problemWith(shown!, gpu, scan));
@@ -233,8 +233,8 @@ export const signal = defineVerb<SignalChoice>({
 		const {targets, chosen, isTogether, signal: name, leftOut} = choice;
 		const first = isTogether ? 0 : Math.max(0, Math.min(chosen - 2, targets.length - mostProcesses));
 		const shown = targets.slice(first, first + mostProcesses);
-		const listed = shown.map(({process}, place): Line => {
-			const isChosen = isTogether || first + place === chosen;
+		const listed = shown.map(({process}, index): Line => {
+			const isChosen = isTogether || first + index === chosen;
 			return [span(isChosen ? '> ' : '  ', 'key'), span(processLine(process), isChosen ? 'strong' : 'plain')];
 		});
 		const hidden = isTogether ? targets.length - shown.length : 0;

@@ -71,8 +71,8 @@ function rowOfGraph(values: Values, row: number, rows: number, style: GraphStyle
 		return values.map((value) => cellOf(value, row, rows, style === 'ascii')).join('');
 	}
 
-	return Array.from({length: Math.ceil(values.length / 2)}, (_, place) =>
-		brailleOf(values[2 * place], values[2 * place + 1], row, rows),
+	return Array.from({length: Math.ceil(values.length / 2)}, (_, index) =>
+		brailleOf(values[2 * index], values[2 * index + 1], row, rows),
 	).join('');
 }
 

@@ -48,8 +48,8 @@ function withJoint(line: Line, {at, left, right}: Joint, {horizontal, upJoint}: 
 			return [piece];
 		}
 
-		const place = Math.max(0, Math.min(width, at - from));
-		const [before, after] = [piece.text.slice(0, place), piece.text.slice(place)];
+		const offset = Math.max(0, Math.min(width, at - from));
+		const [before, after] = [piece.text.slice(0, offset), piece.text.slice(offset)];
 		const joined = from <= at && after.startsWith(horizontal) ? upJoint + after.slice(1) : after;
 		return [span(before, left), span(joined, right)].filter(({text}) => text !== '');
 	});

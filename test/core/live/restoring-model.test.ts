@@ -316,9 +316,9 @@ test('before anybody else does something, all that the newest reader knew is the
 
 				await all.do({what: 'save', which: 0});
 				// Everybody knows something; the last knows it best.
-				for (const [place, step] of after.entries()) {
+				for (const [index, step] of after.entries()) {
 					await all.do(step);
-					await readCurrent(staying[place % 2]!);
+					await readCurrent(staying[index % 2]!);
 				}
 
 				const known = contentOf(await readCurrent(staying[2]!));

@@ -136,9 +136,9 @@ test('the invariants hold after every step of every history', async () => {
 			const world = await createTestWorld({gpuCount});
 			const begun = new Set<Held>();
 			const wrappers = new Map<string, JobLease>();
-			for (const [place, current] of steps.entries()) {
+			for (const [stepIndex, current] of steps.entries()) {
 				const before = (await readStatus(world)).snapshot.gpus;
-				for (const hold of await act(world, current, `run-${place}`, wrappers)) {
+				for (const hold of await act(world, current, `run-${stepIndex}`, wrappers)) {
 					expect(before[Number(hold.split('/', 2)[1])]!.kind).toBe('free');
 					begun.add(hold);
 				}

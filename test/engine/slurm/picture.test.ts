@@ -70,7 +70,7 @@ test('a GPU is available only where its node can start a job, no job has it, and
 				const trouble = troubles[index];
 				return node(name, {usedGpus: used[index]!, ...(trouble !== undefined && {trouble})});
 			});
-			const jobs = held.map((each, place) => job({id: place + 1, held: [each]}));
+			const jobs = held.map((each, position) => job({id: position + 1, held: [each]}));
 			const rows = rowsOf(stateOf(nodes, jobs));
 			expect(rows).toHaveLength(8);
 			for (const row of rows) {

@@ -151,7 +151,7 @@ async function play(
 		while (!over.signal.aborted) {
 			const [near, far] = await Promise.all([notesOn('near'), notesOn('far')]);
 			const held = [...near.held, ...far.held];
-			doubles.push(...held.filter((note, place) => held.indexOf(note) !== place));
+			doubles.push(...held.filter((note, position) => held.indexOf(note) !== position));
 			await sleep(20);
 		}
 	};

@@ -87,8 +87,8 @@ beforeAll(async () => {
 	rmSync(path.join(troubled['bare']!.home, 'installed'), {recursive: true});
 	// This host is offered a key that there is not.
 	const client = readFileSync(fileOf('client.conf'), 'utf8').split('\n');
-	const place = client.findIndex((line, at) => at > client.indexOf('Host key') && line.startsWith('IdentityFile '));
-	writeFileSync(fileOf('client.conf'), client.with(place, `IdentityFile ${fileOf('none')}`).join('\n'));
+	const index = client.findIndex((line, at) => at > client.indexOf('Host key') && line.startsWith('IdentityFile '));
+	writeFileSync(fileOf('client.conf'), client.with(index, `IdentityFile ${fileOf('none')}`).join('\n'));
 	environment = {
 		PATH: `${machines.directory}:${here.environment['PATH']!}`,
 		CANHAZGPU_REMOTE_HOSTS: [...Object.keys(troubled), 'near', 'far'].join(','),

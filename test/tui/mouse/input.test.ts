@@ -58,9 +58,9 @@ test('a stream means the same in any chunks', () => {
 		fc.property(fc.array(piece, {maxLength: 12}), fc.array(fc.nat(200), {maxLength: 12}), (pieces, cuts) => {
 			const whole = pieces.join('');
 			const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)), whole.length]
-				.filter((place) => whole[place - 1] !== '\u{1B}')
+				.filter((index) => whole[index - 1] !== '\u{1B}')
 				.toSorted((a, b) => a - b);
-			const chunks = places.slice(1).map((place, position) => whole.slice(places[position], place));
+			const chunks = places.slice(1).map((offset, position) => whole.slice(places[position], offset));
 			expect(filtered(chunks)).toEqual(filtered([whole]));
 		}),
 		{numRuns: 500},

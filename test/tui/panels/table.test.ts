@@ -167,7 +167,7 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 		fc.constantFrom('bob', 'free', 'zz').map((text) => typed(text)),
 		fc
 			.shuffledSubarray(Array.from({length: 12}, (_, index) => index))
-			.map((places) => scan(places.map((place, index) => ({...gpuReading(place), index})))),
+			.map((places) => scan(places.map((position, index) => ({...gpuReading(position), index})))),
 	);
 	fc.assert(
 		fc.property(fc.array(step, {maxLength: 25, size: 'max'}), (steps) => {

@@ -29,14 +29,14 @@ test('the selection jumps from match to match, round and round, both ways', asyn
 					return;
 				}
 
-				let place = matches.findIndex((index) => index > 0);
-				place = place === -1 ? 0 : place;
-				expect(state.selectedGpu).toBe(matches[place]);
+				let position = matches.findIndex((index) => index > 0);
+				position = position === -1 ? 0 : position;
+				expect(state.selectedGpu).toBe(matches[position]);
 				for (const step of steps) {
 					state = after(state, step);
-					place = (place + (step === 'search-next' ? 1 : -1) + matches.length) % matches.length;
-					expect(state.selectedGpu).toBe(matches[place]);
-					expect(state.flash?.text).toBe(`Search ANN: ${place + 1} of ${matches.length}`);
+					position = (position + (step === 'search-next' ? 1 : -1) + matches.length) % matches.length;
+					expect(state.selectedGpu).toBe(matches[position]);
+					expect(state.flash?.text).toBe(`Search ANN: ${position + 1} of ${matches.length}`);
 				}
 			},
 		),

@@ -40,8 +40,8 @@ test('the curve covers each known step that is drawn, at its height, and nothing
 				});
 			const xOf = (ms: number) => Number((((ms - fromMs) / (toMs - fromMs)) * 1000).toFixed(1));
 			expect(covered).toEqual(
-				values.flatMap((value, place) =>
-					value === null || place < hidden ? [] : [[xOf(place * 1000), xOf((place + 1) * 1000), value]],
+				values.flatMap((value, index) =>
+					value === null || index < hidden ? [] : [[xOf(index * 1000), xOf((index + 1) * 1000), value]],
 				),
 			);
 		}),
@@ -79,12 +79,12 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			const answer = await askJson<{
 				readonly series: {readonly rows: ReadonlyArray<{readonly gpu_hours: readonly number[]}>};
 			}>(web.port, '/api/report?days=30');
-			const sums = heights.map((_, place) =>
-				answer.series.rows.reduce((sum, {gpu_hours: row}) => sum + row[place]!, 0),
+			const sums = heights.map((_, index) =>
+				answer.series.rows.reduce((sum, {gpu_hours: row}) => sum + row[index]!, 0),
 			);
 			const highest = Math.max(...heights);
-			for (const [place, height] of heights.entries()) {
-				expect(height / highest).toBeCloseTo(sums[place]! / Math.max(...sums), 1);
+			for (const [position, height] of heights.entries()) {
+				expect(height / highest).toBeCloseTo(sums[position]! / Math.max(...sums), 1);
 			}
 
 			await page.getByRole('button', {name: '1 day', exact: true}).click();

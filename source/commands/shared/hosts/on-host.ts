@@ -13,7 +13,7 @@ import {globalFlags} from '../../../command-line/flags.js';
 import {movedExitCode, queueEntryVariable} from './moving.js';
 
 /** Flags of every verb that say where the pool of this box is. */
-const ownPlaces = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
+const localFlags = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
 
 /** What was typed, but for `--on` and what is left out: the config files of that box say the rest. */
 function typedFlags({flags}: Command, input: Input, leftOut?: string): readonly string[] {
@@ -87,7 +87,7 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 		});
 	}
 
-	refuseOwnPlaces(input);
+	refuseLocalFlags(input);
 	if (host === 'any') {
 		throw new CanhazgpuError('usage', `${command.name} needs the host: --on any is for run and reserve`, {
 			hint: 'To see which host it is: canhazgpu status --all',
@@ -97,8 +97,8 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 	return runThere(app, input, {command, host});
 }
 
-function refuseOwnPlaces(input: Input): void {
-	const own = ownPlaces.find((name) => input.has(name));
+function refuseLocalFlags(input: Input): void {
+	const own = localFlags.find((name) => input.has(name));
 	if (own !== undefined) {
 		throw new CanhazgpuError('usage', `--${own} is about this host, and --on names another`, {
 			hint: `Leave out --${own}: the configuration of that host says it.`,
@@ -200,7 +200,7 @@ export async function acquireElsewhere(
 		return undefined;
 	}
 
-	refuseOwnPlaces(input);
+	refuseLocalFlags(input);
 	if (typed === 'any' && wanted.need?.mig !== undefined) {
 		throw new CanhazgpuError('usage', '--on any compares whole GPUs and shares, and instances of MIG are wanted', {
 			hint: 'Name the host. The instances of each: canhazgpu status --all',

@@ -51,6 +51,6 @@ export function sizeOfProfile(profile: string | undefined): readonly number[] {
 
 /** Orders lists of numbers: the first number that differs decides. */
 export function compareNumbers(one: readonly number[], other: readonly number[]): number {
-	const place = one.findIndex((value, position) => value !== other[position]);
-	return place === -1 ? 0 : one[place]! - (other[place] ?? Infinity);
+	const index = one.findIndex((value, position) => value !== other[position]);
+	return index === -1 ? 0 : one[index]! - (other[index] ?? Infinity);
 }

@@ -33,7 +33,7 @@ function rangeTexts(text: string): readonly string[] {
 		}
 
 		const count = Math.min(mostHosts, Math.max(0, Number(last) - Number(first) + 1));
-		return Array.from({length: count}, (_, place) => String(Number(first) + place).padStart(first.length, '0'));
+		return Array.from({length: count}, (_, offset) => String(Number(first) + offset).padStart(first.length, '0'));
 	});
 }
 

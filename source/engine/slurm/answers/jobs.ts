@@ -143,8 +143,8 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		shards: wantedGres(wishes, 'shard'),
 		held:
 			state === 'holding'
-				? listOf(fields['gres_detail']).flatMap((detail, place) => {
-						const node = nodes[place];
+				? listOf(fields['gres_detail']).flatMap((detail, index) => {
+						const node = nodes[index];
 						return node === undefined ? [] : [{node, ...heldGres(textOf(detail))}];
 					})
 				: [],

@@ -3,7 +3,7 @@ import {roughDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
-import {hostLines, selectedPlace, type GpuLine, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
+import {hostLines, selectedLineIndex, type GpuLine, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
 import type {Pointed} from '../../state/mouse/pointer.js';
 import type {HostSortKey} from '../../state/hosts/state.js';
 import type {State} from '../../state/state.js';
@@ -98,15 +98,17 @@ function orderWords({hosts: {sort, filter}}: State): readonly Line[] {
 
 /** The line of the table at this line of the panel. */
 export function hostLineAt(state: State, {rows}: Room, line: number): Pointed | undefined {
-	const place = state.hosts.firstLine + line - 1;
-	return line >= 1 && line < rows && place < hostLines(state).length ? {on: 'row', panel: 'hosts', place} : undefined;
+	const position = state.hosts.firstLine + line - 1;
+	return line >= 1 && line < rows && position < hostLines(state).length
+		? {on: 'row', panel: 'hosts', index: position}
+		: undefined;
 }
 
 export function hostsPanel(state: State, {rows, width}: Room): PanelBody {
 	const all = hostLines(state);
 	const from = state.hosts.firstLine;
 	const to = Math.min(all.length, from + Math.max(0, rows - 1));
-	const selected = selectedPlace(state);
+	const selected = selectedLineIndex(state);
 	const shown = all.slice(from, to).map((line, row, inView) =>
 		tableLine(line, state, {
 			isSelected: from + row === selected,

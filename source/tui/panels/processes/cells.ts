@@ -73,9 +73,9 @@ export function processCellsLine(
 ): Line {
 	const cells = cellsOf(placed, state);
 	const ellipsis = ellipsisOf(state);
-	return columns.flatMap(({name, width, align}, place): Line => {
+	return columns.flatMap(({name, width, align}, index): Line => {
 		const {text, tone} = cells[name];
 		const piece = span(fit(text, width, align, ellipsis), tone);
-		return place === 0 ? [piece] : [span(' '.repeat(gap)), piece];
+		return index === 0 ? [piece] : [span(' '.repeat(gap)), piece];
 	});
 }

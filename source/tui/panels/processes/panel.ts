@@ -50,7 +50,7 @@ function lineOf(placed: ProcessRow, isSelected: boolean, state: State, {columns,
 const emptyWords = ({processes: {filter}}: State): string =>
 	isFiltered(filter) ? 'No process matches; Esc clears the filter' : 'no process is seen on any GPU';
 
-/** What stands at this place of the panel: a process, or the heading of a column. */
+/** What is at this line and column of the panel: a process, or the heading of a column. */
 export function processAt(
 	state: State,
 	{rows, width}: Room,
@@ -63,8 +63,8 @@ export function processAt(
 
 	const total = visibleProcesses(state).length;
 	const {from, to} = windowOf(firstShown(state), {total, shown: rows - 1});
-	const place = from + line - 1;
-	return place < to ? {on: 'row', panel: 'processes', place} : undefined;
+	const position = from + line - 1;
+	return position < to ? {on: 'row', panel: 'processes', index: position} : undefined;
 }
 
 /** The rows follow the selection only while they have the focus. */
@@ -79,7 +79,7 @@ export function processesPanel(state: State, {rows, width}: Room): PanelBody {
 	const {from, to} = windowOf(firstShown(state), {total: all.length, shown: rows - 1});
 	const lines = all
 		.slice(from, to)
-		.map((placed, place) => lineOf(placed, isFocused && from + place === position, state, table));
+		.map((placed, index) => lineOf(placed, isFocused && from + index === position, state, table));
 	return {
 		beside: orderWords({sort, filter, tagged: taggedProcesses(state).length}, (key) => processTitles[key]),
 		lines: [headOf(table), ...(all.length === 0 ? [[span(`  ${emptyWords(state)}`, 'dim')]] : lines)],

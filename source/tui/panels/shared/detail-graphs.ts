@@ -151,5 +151,5 @@ export function detailGraphs(state: State, room: Room): readonly Line[] {
 	}
 
 	const memory = linesOf('memory', height);
-	return utilization.map((line, place) => [...line, span(' '.repeat(gap)), ...memory[place]!]);
+	return utilization.map((line, index) => [...line, span(' '.repeat(gap)), ...memory[index]!]);
 }

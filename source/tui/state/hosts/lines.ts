@@ -220,16 +220,16 @@ export const hostLines = remembering(
 export const unfilteredHostLines = allLines;
 
 /** Where the selected line stands now: it, or the one that took its place. Undefined when there is none. */
-export function selectedPlace(state: State): number | undefined {
+export function selectedLineIndex(state: State): number | undefined {
 	const lines = hostLines(state);
-	const {key, place} = state.hosts.selected;
+	const {key, position: index} = state.hosts.selected;
 	const found = lines.findIndex((line) => line.key === key);
-	return lines.length === 0 ? undefined : found === -1 ? Math.min(place, lines.length - 1) : found;
+	return lines.length === 0 ? undefined : found === -1 ? Math.min(index, lines.length - 1) : found;
 }
 
 export function selectedHostLine(state: State): HostLine | undefined {
-	const place = selectedPlace(state);
-	return place === undefined ? undefined : hostLines(state)[place];
+	const index = selectedLineIndex(state);
+	return index === undefined ? undefined : hostLines(state)[index];
 }
 
 /** Whom the line is about: who holds the GPU, or else who uses it. */

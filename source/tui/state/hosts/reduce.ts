@@ -4,7 +4,7 @@ import {roomOf} from '../../layout.js';
 import {noFilter, type Filter} from '../table/state.js';
 import {flashMs, type State} from '../state.js';
 import {edit, fieldOf, insert, type Edit} from '../text-field.js';
-import {hostLines, selectedHostLine, selectedPlace, userOfLine} from './lines.js';
+import {hostLines, selectedHostLine, selectedLineIndex, userOfLine} from './lines.js';
 import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
 
 /** All that is known of the other hosts, and when on the monitor's clock. */
@@ -18,17 +18,17 @@ const withFilter = (state: State, more: Partial<Filter>): State =>
 /** The lines below the head of the table. */
 export const hostRowsOf = (state: State): number => Math.max(1, roomOf(state, 'hosts').rows - 1);
 
-export function selectHostPlace(state: State, wanted: number): State {
+export function selectHostLine(state: State, wanted: number): State {
 	const lines = hostLines(state);
-	const place = Math.max(0, Math.min(wanted, lines.length - 1));
-	return withHosts(state, {selected: {key: lines[place]?.key, place}});
+	const index = Math.max(0, Math.min(wanted, lines.length - 1));
+	return withHosts(state, {selected: {key: lines[index]?.key, position: index}});
 }
 
-const moveBy = (state: State, by: number): State => selectHostPlace(state, (selectedPlace(state) ?? 0) + by);
+const moveBy = (state: State, by: number): State => selectHostLine(state, (selectedLineIndex(state) ?? 0) + by);
 
 function sortBy(state: State, step: 1 | -1): State {
-	const place = hostSortKeys.indexOf(state.hosts.sort.by) + step + hostSortKeys.length;
-	return withHosts(state, {sort: {by: hostSortKeys[place % hostSortKeys.length]!, isInverted: false}});
+	const index = hostSortKeys.indexOf(state.hosts.sort.by) + step + hostSortKeys.length;
+	return withHosts(state, {sort: {by: hostSortKeys[index % hostSortKeys.length]!, isInverted: false}});
 }
 
 function filterUser(state: State): State {
@@ -54,8 +54,8 @@ export const hostsIntents = {
 	'previous-host-line': (state) => moveBy(state, -1),
 	'next-host-page': (state) => moveBy(state, hostRowsOf(state)),
 	'previous-host-page': (state) => moveBy(state, -hostRowsOf(state)),
-	'first-host-line': (state) => selectHostPlace(state, 0),
-	'last-host-line': (state) => selectHostPlace(state, Infinity),
+	'first-host-line': (state) => selectHostLine(state, 0),
+	'last-host-line': (state) => selectHostLine(state, Infinity),
 	'sort-hosts-next': (state) => sortBy(state, 1),
 	'sort-hosts-previous': (state) => sortBy(state, -1),
 	'invert-hosts': (state) => withHosts(state, {sort: {...state.hosts.sort, isInverted: !state.hosts.sort.isInverted}}),
@@ -99,12 +99,12 @@ export function settledHosts(state: State): State {
 	}
 
 	const lines = hostLines(state);
-	const place = selectedPlace(state) ?? 0;
+	const index = selectedLineIndex(state) ?? 0;
 	const {selected, firstLine: before} = state.hosts;
 	const rows = hostRowsOf(state);
-	const firstLine = Math.max(0, Math.min(lines.length - rows, Math.max(Math.min(before, place), place - rows + 1)));
-	const key = lines[place]?.key;
-	return firstLine === before && place === selected.place && key === selected.key
+	const firstLine = Math.max(0, Math.min(lines.length - rows, Math.max(Math.min(before, index), index - rows + 1)));
+	const key = lines[index]?.key;
+	return firstLine === before && index === selected.position && key === selected.key
 		? state
-		: withHosts(state, {selected: {key, place}, firstLine});
+		: withHosts(state, {selected: {key, position: index}, firstLine});
 }

@@ -27,7 +27,7 @@ export type HostsState = {
 	/** A filter being typed, and what it was before. */
 	readonly prompt?: {readonly field: TextField; readonly before: string};
 	/** The key of the selected line, and where it stood when it was last seen. */
-	readonly selected: {readonly key?: string; readonly place: number};
+	readonly selected: {readonly key?: string; readonly position: number};
 	/** The first line shown. */
 	readonly firstLine: number;
 };
@@ -36,6 +36,6 @@ export const initialHosts: HostsState = {
 	known: [],
 	sort: {by: 'host', isInverted: false},
 	filter: noFilter,
-	selected: {place: 0},
+	selected: {position: 0},
 	firstLine: 0,
 };

@@ -1,11 +1,11 @@
 /** What the mouse does to the state: a click selects, sorts or goes somewhere, and the wheel moves by lines. */
 import {focusRow, selectedRowNumber} from '../table/reduce.js';
 import {focusProcess} from '../processes/reduce.js';
-import {selectedProcessPlace} from '../processes/rows.js';
+import {selectedProcessIndex} from '../processes/rows.js';
 import {sortKeys, type SortKey} from '../table/state.js';
 import type {ProcessSortKey} from '../processes/state.js';
-import {selectedPlace} from '../hosts/lines.js';
-import {selectHostPlace} from '../hosts/reduce.js';
+import {selectedLineIndex} from '../hosts/lines.js';
+import {selectHostLine} from '../hosts/reduce.js';
 import {selectedPosition, selectPosition} from '../panels/queue-selection.js';
 import {focusPanel, scrollTo} from '../panels/reduce.js';
 import type {PanelName} from '../panels/state.js';
@@ -14,8 +14,8 @@ import type {State} from '../state.js';
 
 /** Something of a panel. */
 export type Pointed =
-	/** The row at this place of all rows, from 0. */
-	| {readonly on: 'row'; readonly panel: RowPanel; readonly place: number}
+	/** Which of all rows, from 0. */
+	| {readonly on: 'row'; readonly panel: RowPanel; readonly index: number}
 	| {readonly on: 'heading'; readonly panel: 'table'; readonly key: SortKey}
 	| {readonly on: 'heading'; readonly panel: 'processes'; readonly key: ProcessSortKey}
 	| {readonly on: 'panel'; readonly panel: PanelName};
@@ -28,24 +28,24 @@ export type PointerAction =
 	/** The wheel, over a panel; below zero it goes up. */
 	| {readonly kind: 'wheeled'; readonly panel: PanelName; readonly lines: number}
 	/** A field of the form that is open. */
-	| {readonly kind: 'field-pointed'; readonly place: number};
+	| {readonly kind: 'field-pointed'; readonly field: number};
 
 /** A second click turns the order round. */
 const sortedBy = <Key extends string>(sort: SortBy<Key>, key: Key): SortBy<Key> =>
 	sort.by === key ? {...sort, isInverted: !sort.isInverted} : {...sort, by: key, isInverted: false};
 
-const rowSelections: Readonly<Record<RowPanel, (state: State, place: number) => State>> = {
+const rowSelections: Readonly<Record<RowPanel, (state: State, index: number) => State>> = {
 	table: focusRow,
 	processes: focusProcess,
 	queue: selectPosition,
-	hosts: selectHostPlace,
+	hosts: selectHostLine,
 };
 
-const selectedPlaces: Readonly<Record<RowPanel, (state: State) => number | undefined>> = {
+const selectedIndices: Readonly<Record<RowPanel, (state: State) => number | undefined>> = {
 	table: selectedRowNumber,
-	processes: selectedProcessPlace,
+	processes: selectedProcessIndex,
 	queue: selectedPosition,
-	hosts: selectedPlace,
+	hosts: selectedLineIndex,
 };
 
 const isRowPanel = (panel: PanelName): panel is RowPanel => Object.hasOwn(rowSelections, panel);
@@ -54,7 +54,7 @@ function point(state: State, at: Pointed): State {
 	const focused = focusPanel(state, at.panel);
 	switch (at.on) {
 		case 'row': {
-			return rowSelections[at.panel](focused, at.place);
+			return rowSelections[at.panel](focused, at.index);
 		}
 
 		case 'heading': {
@@ -76,7 +76,7 @@ function wheel(state: State, panel: PanelName, lines: number): State {
 	}
 
 	const from = panel === 'processes' ? focusPanel(state, panel) : state;
-	return rowSelections[panel](from, Math.max(0, (selectedPlaces[panel](from) ?? 0) + lines));
+	return rowSelections[panel](from, Math.max(0, (selectedIndices[panel](from) ?? 0) + lines));
 }
 
 export function afterPointer(state: State, action: PointerAction): State {
@@ -91,8 +91,8 @@ export function afterPointer(state: State, action: PointerAction): State {
 
 		case 'field-pointed': {
 			const {dialog} = state;
-			return dialog?.kind === 'form' && !dialog.isBusy && dialog.fields[action.place] !== undefined
-				? {...state, dialog: {...dialog, focused: action.place}}
+			return dialog?.kind === 'form' && !dialog.isBusy && dialog.fields[action.field] !== undefined
+				? {...state, dialog: {...dialog, focused: action.field}}
 				: state;
 		}
 	}

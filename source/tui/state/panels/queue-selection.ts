@@ -16,7 +16,7 @@ export function selectedEntry(state: Pick<State, 'snapshot' | 'panels'>): QueueR
 	return position === undefined ? undefined : state.snapshot!.queue[position];
 }
 
-/** Selects the one at this place, or the last there is. */
+/** Selects the entry at this position, or the last there is. */
 export function selectPosition(state: State, position: number): State {
 	const queue = state.snapshot?.queue ?? [];
 	const within = Math.max(0, Math.min(position, queue.length - 1));

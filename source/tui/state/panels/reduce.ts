@@ -75,8 +75,8 @@ const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail')
 
 /** The graphs are drawn in the detail, which may have no room for them: so the key says what it did. */
 function lookBack(state: State, step: 1 | -1): State {
-	const place = pastRanges.indexOf(state.panels.range) + step;
-	const range = pastRanges[place];
+	const index = pastRanges.indexOf(state.panels.range) + step;
+	const range = pastRanges[index];
 	return range === undefined
 		? {
 				...state,

@@ -6,7 +6,7 @@ import {pageRowsOf} from '../../layout.js';
 import {sortedByNext, withInverted, withNextSecond, withSecondInverted} from '../table/order.js';
 import type {TableIntent} from '../table/reduce.js';
 import {isFiltered, noFilter, type Filter} from '../table/state.js';
-import {selectedProcess, selectedProcessPlace, visibleProcesses} from './rows.js';
+import {selectedProcess, selectedProcessIndex, visibleProcesses} from './rows.js';
 import {processSortKeys, type ProcessesState, type ProcessSort} from './state.js';
 
 const withProcesses = (state: State, more: Partial<ProcessesState>): State => ({
@@ -17,14 +17,14 @@ const withProcesses = (state: State, more: Partial<ProcessesState>): State => ({
 const withFilter = (state: State, more: Partial<Filter>): State =>
 	withProcesses(state, {filter: {...state.processes.filter, ...more}});
 
-/** Selects the row at this place of the table, or the last there is. */
-export function focusProcess(state: State, place: number): State {
+/** Selects the row with this index in the table, or the last there is. */
+export function focusProcess(state: State, index: number): State {
 	const rows = visibleProcesses(state);
-	const position = Math.max(0, Math.min(place, rows.length - 1));
+	const position = Math.max(0, Math.min(index, rows.length - 1));
 	return withProcesses(state, {position, selectedKey: rows[position]?.key});
 }
 
-const focusBy = (state: State, by: number): State => focusProcess(state, (selectedProcessPlace(state) ?? 0) + by);
+const focusBy = (state: State, by: number): State => focusProcess(state, (selectedProcessIndex(state) ?? 0) + by);
 
 const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, 'processes'));
 

@@ -84,7 +84,7 @@ export const visibleProcesses = remembering(
 );
 
 /** Where the selected row stands now, or the one that took its place. Undefined when none is shown. */
-export function selectedProcessPlace(state: State): number | undefined {
+export function selectedProcessIndex(state: State): number | undefined {
 	const rows = visibleProcesses(state);
 	const {selectedKey, position} = state.processes;
 	const found = selectedKey === undefined ? -1 : rows.findIndex(({key}) => key === selectedKey);
@@ -92,8 +92,8 @@ export function selectedProcessPlace(state: State): number | undefined {
 }
 
 export function selectedProcess(state: State): ProcessRow | undefined {
-	const place = selectedProcessPlace(state);
-	return place === undefined ? undefined : visibleProcesses(state)[place];
+	const index = selectedProcessIndex(state);
+	return index === undefined ? undefined : visibleProcesses(state)[index];
 }
 
 /** Those that are tagged and still run, whatever the filter hides. */

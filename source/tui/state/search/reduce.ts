@@ -4,7 +4,7 @@ import type {QueueRecord} from '../../../core/model/types.js';
 import {sanitize} from '../../../format/text/text.js';
 import {selectedPosition, selectPosition} from '../panels/queue-selection.js';
 import {focusProcess} from '../processes/reduce.js';
-import {holdsWords, selectedProcessPlace, visibleProcesses} from '../processes/rows.js';
+import {holdsWords, selectedProcessIndex, visibleProcesses} from '../processes/rows.js';
 import {flashMs, type State} from '../state.js';
 import {rowHolds} from '../table/filter.js';
 import {membersOf} from '../table/fold.js';
@@ -34,7 +34,7 @@ function entryHolds(record: QueueRecord, words: readonly string[]): boolean {
 type Searched = {
 	readonly matches: readonly boolean[];
 	readonly selected: number;
-	readonly select: (place: number) => State;
+	readonly select: (index: number) => State;
 };
 
 /** The table that has the focus, or the queue. */
@@ -43,8 +43,8 @@ function searchedIn(state: State, words: readonly string[]): Searched {
 	if (panels.focus === 'processes') {
 		return {
 			matches: visibleProcesses(state).map((row) => holdsWords(row, words)),
-			selected: selectedProcessPlace(state) ?? 0,
-			select: (place) => focusProcess(state, place),
+			selected: selectedProcessIndex(state) ?? 0,
+			select: (index) => focusProcess(state, index),
 		};
 	}
 
@@ -52,7 +52,7 @@ function searchedIn(state: State, words: readonly string[]): Searched {
 		return {
 			matches: (state.snapshot?.queue ?? []).map((record) => entryHolds(record, words)),
 			selected: selectedPosition(state) ?? 0,
-			select: (place) => selectPosition(state, place),
+			select: (position) => selectPosition(state, position),
 		};
 	}
 
@@ -61,7 +61,7 @@ function searchedIn(state: State, words: readonly string[]): Searched {
 			membersOf(row).some((member) => rowHolds(member, words, settings.requester, observation !== undefined)),
 		),
 		selected: Math.max(0, selectedRowNumber(state)),
-		select: (place) => focusRow(state, place),
+		select: (row) => focusRow(state, row),
 	};
 }
 
@@ -82,11 +82,11 @@ function jump(state: State, step: 1 | -1): State {
 	const {matches, selected, select} = searchedIn(state, words);
 	const count = matches.filter(Boolean).length;
 	for (let distance = 1; distance <= matches.length; distance++) {
-		const place = (selected + step * distance + matches.length * distance) % matches.length;
-		if (matches[place] === true) {
-			const number = matches.slice(0, place + 1).filter(Boolean).length;
+		const index = (selected + step * distance + matches.length * distance) % matches.length;
+		if (matches[index] === true) {
+			const number = matches.slice(0, index + 1).filter(Boolean).length;
 			const found = `Search ${sanitize(text)}: ${number} of ${count}`;
-			return {...select(place), flash: {level: 'ok', text: found, untilMs: state.nowMs + flashMs}};
+			return {...select(index), flash: {level: 'ok', text: found, untilMs: state.nowMs + flashMs}};
 		}
 	}
 

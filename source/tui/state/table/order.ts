@@ -61,8 +61,8 @@ export function sortedByNext<Key extends string>(
 /** The next second column: none is one of them, the first column is not. */
 export function withNextSecond<Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> {
 	const choices: ReadonlyArray<Key | undefined> = [undefined, ...keys.filter((key) => key !== sort.by)];
-	const place = choices.indexOf(sort.second?.by);
-	const next = choices[(place + step + choices.length) % choices.length];
+	const index = choices.indexOf(sort.second?.by);
+	const next = choices[(index + step + choices.length) % choices.length];
 	return {...sort, second: next === undefined ? undefined : {by: next, isInverted: false}};
 }
 

@@ -14,10 +14,10 @@ const withTable = (state: State, more: Partial<TableState>): State => ({...state
 const withFilter = (state: State, more: Partial<Filter>): State =>
 	withTable(state, {filter: {...state.table.filter, ...more}});
 
-/** Selects the row at this place of the table, or the last there is. */
-export function focusRow(state: State, place: number): State {
+/** Selects the row with this index in the table, or the last there is. */
+export function focusRow(state: State, index: number): State {
 	const rows = visibleRows(state);
-	const row = rows[Math.max(0, Math.min(place, rows.length - 1))];
+	const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
 	return row === undefined ? state : {...withTable(state, {selectedUuid: row.reading?.uuid}), selectedGpu: row.index};
 }
 

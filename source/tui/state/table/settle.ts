@@ -45,12 +45,12 @@ export function settled(state: State): State {
 			: (selected.reading?.uuid ?? (isSameGpu ? state.table.selectedUuid : undefined));
 	const tags = settledTags(state.table.tags, rowsOf(state));
 	const shown = tableRowsOf(state);
-	const place = Math.max(
+	const position = Math.max(
 		0,
 		rows.findIndex(({index}) => index === selectedGpu),
 	);
 	const lastFirst = Math.max(0, rows.length - shown);
-	const firstRow = Math.min(lastFirst, Math.max(0, Math.min(state.firstRow, place), place - shown + 1));
+	const firstRow = Math.min(lastFirst, Math.max(0, Math.min(state.firstRow, position), position - shown + 1));
 	const table =
 		selectedUuid === state.table.selectedUuid && tags === state.table.tags
 			? state.table

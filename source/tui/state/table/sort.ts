@@ -42,9 +42,9 @@ export function sorted<Row extends StatusRow>(rows: readonly Row[], sort: Sort):
 	}
 
 	const first = firstOfLeases(rows);
-	const placeOf = ({lease, index}: StatusRow): number => first.get(lease?.leaseId ?? '') ?? index;
+	const positionOf = ({lease, index}: StatusRow): number => first.get(lease?.leaseId ?? '') ?? index;
 	return inOrder(rows, sort, valueOf, (a, b) => {
-		const order = placeOf(a) - placeOf(b);
+		const order = positionOf(a) - positionOf(b);
 		return order === 0 ? byIndex(a, b) : order;
 	});
 }

@@ -66,8 +66,8 @@ function nextPreset(state: State): State {
 		return withoutPool(state);
 	}
 
-	const place = presetNames.indexOf(state.view.preset);
-	const preset = presetNames[(place + 1) % presetNames.length]!;
+	const index = presetNames.indexOf(state.view.preset);
+	const preset = presetNames[(index + 1) % presetNames.length]!;
 	return {
 		...withPreset(state, preset),
 		flash: {level: 'ok', text: `${descriptions[preset]}. S keeps it`, untilMs: state.nowMs + flashMs},
@@ -133,14 +133,14 @@ function toggleColumn(state: State): State {
 /** Moves the selected column to the left or to the right of the table. */
 function moveColumn(state: State, by: 1 | -1): State {
 	const {shown} = listedColumns(state.view);
-	const place = selectedOf(state);
-	const target = place + by;
+	const index = selectedOf(state);
+	const target = index + by;
 	// The first is that of the GPU.
-	if (place < 1 || place >= shown.length || target < 1 || target >= shown.length) {
+	if (index < 1 || index >= shown.length || target < 1 || target >= shown.length) {
 		return state;
 	}
 
-	const moved = shown.with(place, shown[target]!).with(target, shown[place]!);
+	const moved = shown.with(index, shown[target]!).with(target, shown[index]!);
 	return withColumns(state, moved, target);
 }
 

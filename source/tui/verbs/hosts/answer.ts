@@ -13,12 +13,12 @@ const notNow = 3;
 /** The error that was printed, and its hint. */
 export function complaintOf(host: string, {exitCode, stderr}: AnswerThere): Complaint {
 	const lines = stderr.trim().split('\n');
-	const place = lines.findIndex((line) => line.startsWith('Error: '));
-	const message = place === -1 ? (lines.at(-1) ?? '') : lines[place]!.slice('Error: '.length);
+	const index = lines.findIndex((line) => line.startsWith('Error: '));
+	const message = index === -1 ? (lines.at(-1) ?? '') : lines[index]!.slice('Error: '.length);
 	const words = message.trim() === '' ? `canhazgpu there ended with ${exitCode}` : message;
 	return {
 		message: sanitize(`${host}: ${words}`),
-		hint: place === -1 ? '' : sanitize(lines.slice(place + 1).join(' ')),
+		hint: index === -1 ? '' : sanitize(lines.slice(index + 1).join(' ')),
 		canWait: exitCode === notNow,
 	};
 }

@@ -161,7 +161,7 @@ function groupLines(targets: readonly HeldGpu[], state: State): readonly Line[] 
 	const names = shown.map(([, held]) => targetNames(held));
 	const width = Math.max(...names.map((name) => name.length));
 	return [
-		...shown.map(([words], place): Line => [span(fit(names[place]!, width)), span(`  ${words}`, 'dim')]),
+		...shown.map(([words], position): Line => [span(fit(names[position]!, width)), span(`  ${words}`, 'dim')]),
 		...(hidden.length > 0
 			? [
 					[

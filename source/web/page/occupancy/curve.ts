@@ -20,8 +20,8 @@ export function curveOf(
 	const x = (ms: number): string => (((Math.max(ms, fromMs) - fromMs) / (toMs - fromMs)) * width).toFixed(1);
 	let path = '';
 	let isOpen = false;
-	for (const [place, value] of [...values, null].entries()) {
-		const startMs = endMs - (values.length - 1 - place) * stepMs;
+	for (const [index, value] of [...values, null].entries()) {
+		const startMs = endMs - (values.length - 1 - index) * stepMs;
 		if (value === null || startMs + stepMs <= fromMs) {
 			path += isOpen ? `V${height}Z` : '';
 			isOpen = false;

@@ -130,7 +130,7 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 			const world = await createTestWorld({wrap: late.wrap});
 			const told: Told[] = [];
 			let released: Before['released'] = [];
-			for (const [place, each] of steps.entries()) {
+			for (const [stepIndex, each] of steps.entries()) {
 				const {gpus, queue, drains} = await world.memory.read();
 				const leases = gpus.filter((record) => isLeased(record));
 				const before: Before = {
@@ -141,7 +141,13 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 				};
 				late.meet(each.fates);
 				try {
-					const scene: Scene = {world, requester: actorOf(place), choice: each.choice, id: `place-${place}`, before};
+					const scene: Scene = {
+						world,
+						requester: actorOf(stepIndex),
+						choice: each.choice,
+						id: `place-${stepIndex}`,
+						before,
+					};
 					const answer = await acts[each.verb](scene);
 					told.push({answer});
 					if (each.verb === 'release' && answer.kind === 'done') {

@@ -278,22 +278,22 @@ test('nothing is granted twice or lost, no GPU that MIG has split is handed out 
 					});
 				}
 
-				for (const [place, step] of steps.entries()) {
+				for (const [index, step] of steps.entries()) {
 					const before = await readCurrent(world);
 					const firm = holdingsIn(before.gpus).filter(({lease}) => lease.partialQueueId === undefined);
 					let given: Holding | undefined;
 					switch (step.do) {
 						case 'join':
 						case 'newcomer': {
-							const request = requestOf(`user${place}`, step.wanted, step.force);
+							const request = requestOf(`user${index}`, step.wanted, step.force);
 							if (step.do === 'newcomer') {
-								await ask(world, {request, leaseId: `newcomer-${place}`, before, box: box()});
+								await ask(world, {request, leaseId: `newcomer-${index}`, before, box: box()});
 								break;
 							}
 
 							const observation = await world.gpus.observe();
 							try {
-								await joinQueue(world, {id: `entry-${place}`, request, waitSeconds: undefined, observation});
+								await joinQueue(world, {id: `entry-${index}`, request, waitSeconds: undefined, observation});
 							} catch (error) {
 								checkImpossible(error, step.wanted, box());
 							}
@@ -308,8 +308,8 @@ test('nothing is granted twice or lost, no GPU that MIG has split is handed out 
 							}
 
 							if (step.newcomer !== undefined) {
-								const request = requestOf(`user${place}`, step.newcomer);
-								await ask(world, {request, leaseId: `newcomer-${place}`, before, box: box()});
+								const request = requestOf(`user${index}`, step.newcomer);
+								await ask(world, {request, leaseId: `newcomer-${index}`, before, box: box()});
 							}
 
 							break;

@@ -169,8 +169,8 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
-			for (const [place, step] of steps.entries()) {
-				await act(world, step, place);
+			for (const [stepIndex, step] of steps.entries()) {
+				await act(world, step, stepIndex);
 				const rested = await readCurrent(world);
 				const before = rested.queue;
 				const served = await settle(world);

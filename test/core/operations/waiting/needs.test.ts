@@ -144,13 +144,13 @@ test('nobody is overtaken who could be served, nobody is held up by another need
 						: reading,
 				);
 			world.see(() => observationOf(boxNow()));
-			for (const [place, step] of steps.entries()) {
+			for (const [stepIndex, step] of steps.entries()) {
 				const before = await readCurrent(world);
 				switch (step.do) {
 					case 'join': {
 						await joinQueue(world, {
-							id: `entry-${place}`,
-							request: requestOf(`user${place}`, step.wanted),
+							id: `entry-${stepIndex}`,
+							request: requestOf(`user${stepIndex}`, step.wanted),
 							waitSeconds: undefined,
 							observation: await world.gpus.observe(),
 						});
@@ -158,7 +158,7 @@ test('nobody is overtaken who could be served, nobody is held up by another need
 					}
 
 					case 'newcomer': {
-						const answer = await acquireNow(world, requestOf('newcomer', step.wanted), `newcomer-${place}`);
+						const answer = await acquireNow(world, requestOf('newcomer', step.wanted), `newcomer-${stepIndex}`);
 						const claimed = new Set(entriesOf(before).flatMap(({entry}) => setsFor(wantedOf(entry), boxNow()).flat()));
 						expect(answer.kind === 'granted' ? answer.gpus.filter((index) => claimed.has(index)) : []).toEqual([]);
 						break;
@@ -219,10 +219,10 @@ test('what an entry is given is what it needs', async () => {
 		fc.asyncProperty(fc.array(anyWanted, {minLength: 1, maxLength: 8}), async (wishes) => {
 			const world = await createTestWorld({gpuCount});
 			world.see(() => observationOf(mixedBox));
-			for (const [place, wanted] of wishes.entries()) {
+			for (const [wishIndex, wanted] of wishes.entries()) {
 				await joinQueue(world, {
-					id: `entry-${place}`,
-					request: requestOf(`user${place}`, wanted),
+					id: `entry-${wishIndex}`,
+					request: requestOf(`user${wishIndex}`, wanted),
 					waitSeconds: undefined,
 					observation: await world.gpus.observe(),
 				});
@@ -230,10 +230,10 @@ test('what an entry is given is what it needs', async () => {
 
 			await settle(world);
 			const snapshot = await readCurrent(world);
-			for (const [place, wanted] of wishes.entries()) {
+			for (const [wishIndex, wanted] of wishes.entries()) {
 				const got = snapshot.gpus
 					.filter(isLeased)
-					.filter(({lease}) => lease.leaseId === `lease-entry-${place}` && lease.partialQueueId === undefined)
+					.filter(({lease}) => lease.leaseId === `lease-entry-${wishIndex}` && lease.partialQueueId === undefined)
 					.map(({index}) => index);
 				const served = got.length === 0 || setsFor(wanted, mixedBox).some((set) => set.join(',') === got.join(','));
 				expect(served, `${JSON.stringify(wanted)} got ${got.join(',')}`).toBe(true);

@@ -77,7 +77,7 @@ test('adding somebody to the end takes no claim from anybody before', () => {
 	);
 	fc.assert(
 		fc.property(fc.array(wants), wants, fc.integer({min: 1, max: 8}), (line, last, gpuCount) => {
-			const queue = line.map((want, place) => entry(String(place), want));
+			const queue = line.map((want, position) => entry(String(position), want));
 			const before = claimsOf(queue, gpuCount);
 			const after = claimsOf([...queue, entry('last', last)], gpuCount);
 			for (const [index, {id}] of before) {

@@ -56,7 +56,7 @@ describe('what is spoken for', () => {
 				fc.array(fc.tuple(fc.option(fc.constantFrom(...people)), fc.integer({min: 0, max: 20_000})), {maxLength: 6}),
 				fc.integer({min: 0, max: 5000}),
 				(asked, used, besideMiB) => {
-					const shares = asked.map(([user, memoryMiB], place) => share(user, memoryMiB, {leaseId: `${place}`}));
+					const shares = asked.map(([user, memoryMiB], index) => share(user, memoryMiB, {leaseId: `${index}`}));
 					const processes = used.map(([user, memoryMiB], pid) => process(user ?? undefined, memoryMiB, {pid}));
 					const usedMiB = besideMiB + sumOf(used.map(([, memoryMiB]) => memoryMiB));
 					const committed = committedMiB(shares, reading(usedMiB, ...processes))!;

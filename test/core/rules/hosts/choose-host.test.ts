@@ -53,8 +53,10 @@ test('no other host is better, by trying every set of GPUs; none is chosen only 
 			fc.integer({min: 1, max: 4}),
 			fc.option(fc.constantFrom('A100', 'H100'), {nil: undefined}),
 			(list, count, model) => {
-				const answers = list.map((host, place) =>
-					host === 'away' ? {host: `h${place}`, error: 'away'} : answer(`h${place}`, host.gpus, host.waitingCount),
+				const answers = list.map((host, position) =>
+					host === 'away'
+						? {host: `h${position}`, error: 'away'}
+						: answer(`h${position}`, host.gpus, host.waitingCount),
 				);
 				const choice = chooseHost({count, need: model === undefined ? undefined : {models: [model]}}, answers);
 				const keys = list.map((host) => {
@@ -64,7 +66,7 @@ test('no other host is better, by trying every set of GPUs; none is chosen only 
 						: [seconds === 0 && host.waitingCount === 0 ? 0 : 1, seconds, host.waitingCount];
 				});
 				const ranked = keys
-					.flatMap((key, place) => (key === undefined ? [] : [{key: [...key, place], place}]))
+					.flatMap((key, offset) => (key === undefined ? [] : [{key: [...key, offset], index: offset}]))
 					.toSorted((one, other) => {
 						const at = one.key.findIndex((part, index) => part !== other.key[index]);
 						return one.key[at]! < other.key[at]! ? -1 : 1;
@@ -78,7 +80,7 @@ test('no other host is better, by trying every set of GPUs; none is chosen only 
 				const seconds = best.key[1]!;
 				expect(choice).toMatchObject({
 					kind: 'chosen',
-					host: `h${best.place}`,
+					host: `h${best.index}`,
 					waitSeconds: Number.isFinite(seconds) ? seconds : undefined,
 				});
 			},
@@ -110,12 +112,12 @@ test('GPUs that are named by their ids are looked for on each host', () => {
 test('a request moves only to another host that serves it at once, where nobody waits, by trying every set of GPUs', () => {
 	fc.assert(
 		fc.property(hosts, fc.integer({min: 1, max: 4}), fc.nat(3), (list, count, current) => {
-			const answers = list.map((host, place) =>
-				host === 'away' ? {host: `h${place}`, error: 'away'} : answer(`h${place}`, host.gpus, host.waitingCount),
+			const answers = list.map((host, index) =>
+				host === 'away' ? {host: `h${index}`, error: 'away'} : answer(`h${index}`, host.gpus, host.waitingCount),
 			);
 			const servesAtOnce = list.map(
-				(host, place) =>
-					place !== current && host !== 'away' && host.waitingCount === 0 && soonest(host, count, undefined) === 0,
+				(host, position) =>
+					position !== current && host !== 'away' && host.waitingCount === 0 && soonest(host, count, undefined) === 0,
 			);
 			const first = servesAtOnce.indexOf(true);
 			expect(hostToMoveTo({count}, `h${current}`, answers)).toBe(first === -1 ? undefined : `h${first}`);

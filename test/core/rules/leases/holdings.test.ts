@@ -47,7 +47,7 @@ test('shares come and go one by one: none is lost or doubled, and all of them fi
 			/** Lease id -> when it ends. */
 			const expected = new Map<string, {readonly gpu: number; end: number}>();
 			let granted = 0;
-			for (const {does, gpu, who, memoryMiB, minutes, place} of steps) {
+			for (const {does, gpu, who, memoryMiB, minutes, place: position} of steps) {
 				const {gpus} = await readCurrent(world);
 				for (const [id, {end}] of expected) {
 					if (end <= world.now()) {
@@ -75,7 +75,7 @@ test('shares come and go one by one: none is lost or doubled, and all of them fi
 					}
 
 					case 'end': {
-						const {lease} = here[place] ?? {};
+						const {lease} = here[position] ?? {};
 						if (lease !== undefined) {
 							await release(world, person(lease.user), {by: 'lease', leaseId: lease.leaseId!});
 							expected.delete(lease.leaseId!);
@@ -85,7 +85,7 @@ test('shares come and go one by one: none is lost or doubled, and all of them fi
 					}
 
 					case 'extend': {
-						const {lease} = here[place] ?? {};
+						const {lease} = here[position] ?? {};
 						if (lease !== undefined) {
 							await extend(world, person(lease.user), {by: 'lease', leaseId: lease.leaseId!}, {by: minutes * 60});
 							expected.get(lease.leaseId!)!.end += minutes * 60;

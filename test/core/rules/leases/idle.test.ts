@@ -222,8 +222,8 @@ describe('whatever is seen', () => {
 				const isIdle = (what: string) => ['idle', 'a desktop', 'unified memory, nothing on it'].includes(what);
 				const since = looks.slice(looks.findLastIndex(([, what]) => isWork(what)) + 1);
 				let naive = 0;
-				for (const [place, [at, what]] of since.entries()) {
-					const [before, whatBefore] = since[place - 1] ?? [at, 'busy'];
+				for (const [index, [at, what]] of since.entries()) {
+					const [before, whatBefore] = since[index - 1] ?? [at, 'busy'];
 					naive += isIdle(what) && isIdle(whatBefore) && at - before <= 300 ? at - before : 0;
 				}
 

@@ -47,8 +47,8 @@ const anyPercents = fc.array(
 test('each second that was held is busy by its minute, idle, or unknown, as a count second by second says', () => {
 	fc.assert(
 		fc.property(fc.array(anyRecord, {maxLength: 6}), anyPercents, (records, percents) => {
-			const lines = percents.map((row, place) => lineOf(firstMinute + place, row));
-			const hours = [...new Set(percents.map((_, place) => hourOf(firstMinute + place)))];
+			const lines = percents.map((row, position) => lineOf(firstMinute + position, row));
+			const hours = [...new Set(percents.map((_, offset) => hourOf(firstMinute + offset)))];
 			const minutes = hours.flatMap((hour) => decodeHour(hour, lines.join('\n'), firstMinute + minuteCount));
 			const collector = collectHeldUse({window, minutes, nameOf: (index) => loadName({index})});
 			const naive = new Map<string, {held: number; known: number; used: number; idle: number}>();

@@ -172,13 +172,13 @@ test('an entry that could be served is held up by none that cannot be, and is ne
 			const world = await createTestWorld({gpuCount});
 			const states: State[] = Array.from({length: gpuCount}, () => 'fine');
 			seeStates(world, states);
-			for (const [place, step] of steps.entries()) {
+			for (const [stepIndex, step] of steps.entries()) {
 				switch (step.do) {
 					case 'join': {
 						const wanted = step.id === undefined ? {count: step.count} : {count: 1, ids: [step.id]};
-						const options = {requester: person(`user${place}`), wanted, tenure: {type: 'run'} as const};
+						const options = {requester: person(`user${stepIndex}`), wanted, tenure: {type: 'run'} as const};
 						const entry = entryFor(
-							{...options, id: `entry-${place}`, force: step.force, waitSeconds: undefined},
+							{...options, id: `entry-${stepIndex}`, force: step.force, waitSeconds: undefined},
 							world.host,
 							world.now(),
 						);
