@@ -177,7 +177,8 @@ function layoutFor({size, snapshot, panels, view}: Laid, rows: number): Layout {
 		return {isFramed: false, isWide: false, bodyRows, tableColumns: 1, ...none};
 	}
 
-	const counts = {gpus: rows, waiting: snapshot?.queue.length ?? 0};
+	// An empty queue that is looked at says so in a line, below the table.
+	const counts = {gpus: rows, waiting: Math.max(snapshot?.queue.length ?? 0, panels.focus === 'queue' ? 1 : 0)};
 	const isFramed = size.columns >= 100 && size.rows >= 20;
 	const {preset} = view;
 	const below = preset === 'processes' || preset === 'queue' ? preset : undefined;

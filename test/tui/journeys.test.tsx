@@ -131,6 +131,26 @@ test('e extends the whole reservation, as y copies it; x releases the one GPU an
 	expect((await box.store.read()).gpus[2]).toMatchObject({kind: 'leased'});
 });
 
+test('root who releases one GPU of somebody else is told that the holder keeps the others', async () => {
+	const pair = {leaseId: 'pair'};
+	const box = await createBox(2, {leases: {0: lease('bob', pair), 1: lease('bob', pair)}});
+	session = startMonitor(box, {requester: {account: 'root', uid: 0, label: 'root'}});
+	await session.shows(/> 0 +Reserved/v);
+	await session.press('x');
+	await session.shows('Of the same reservation bob keeps GPU 1');
+});
+
+test('a key that does nothing says in which panels it does something, or that it is none', async () => {
+	session = startMonitor(await createBox(2));
+	await session.shows(/> 0 +Free/v);
+	await session.press('5', 't');
+	await session.shows('WARN t does nothing here. It is a key of 1 GPUs, 2 Detail, 6 Processes');
+	await session.press('b');
+	await session.shows('WARN b is no key of the monitor: ? shows them all');
+	await session.press(keys.escape);
+	await session.shows(/> 0 +Free/v);
+});
+
 test('a run cannot be extended', async () => {
 	session = startMonitor(await createBox(1, {leases: {0: run('alice')}}));
 	await session.shows(/> 0 +Mine/v);

@@ -5,6 +5,7 @@ import type {Action} from '../state/actions.js';
 import type {StateStore} from '../state/store.js';
 import {completeLine, openChosenLine} from '../command-line/run.js';
 import type {VerbRunner} from '../verbs/dispatch.js';
+import {warning} from '../verbs/verb.js';
 import {pointingAt} from '../mouse/pointing.js';
 import type {MouseEvent} from '../mouse/input.js';
 import {isCharacter, keyNames} from './key-names.js';
@@ -12,6 +13,7 @@ import {intentOf, type Intended} from './bindings.js';
 import {bindingsWith} from './custom.js';
 import {modeOf} from './mode.js';
 import type {Mode} from './binding.js';
+import {isPanelMode, unboundWords} from './unbound.js';
 
 export type Effects = {
 	readonly quit: () => void;
@@ -104,7 +106,8 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 
 	function pressOne(key: string, isAlone: boolean): void {
 		const mode = modeOf(getState());
-		const intent = intentOf(mode, key, bindingsWith(getState().settings.keys));
+		const bindings = bindingsWith(getState().settings.keys);
+		const intent = intentOf(mode, key, bindings);
 		if (questions.has(mode)) {
 			// A `y` in the middle of a burst was not an answer to this question.
 			if (intent !== 'submit') {
@@ -116,6 +119,8 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 			act(intent);
 		} else if (texts.has(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
+		} else if (isPanelMode(mode) && key !== 'escape') {
+			dispatch(warning(unboundWords(key, bindings)));
 		}
 	}
 

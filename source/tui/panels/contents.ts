@@ -29,7 +29,10 @@ const panels: Readonly<Record<PanelName, Panel>> = {
 	table: {nameOf: () => 'GPUs', bodyOf: gpusPanel},
 	detail: {nameOf: detailName, bodyOf: detailPanel},
 	queue: {nameOf: () => 'Queue', bodyOf: queuePanel},
-	report: {nameOf: (state) => `Report by ${state.panels.reportBy}, ${reportDays} days`, bodyOf: reportPanel},
+	report: {
+		nameOf: ({panels: {reportBy}}) => `Report by ${reportBy === 'gpu' ? 'GPU' : reportBy}, ${reportDays} days`,
+		bodyOf: reportPanel,
+	},
 	events: {nameOf: () => 'Events', bodyOf: eventsPanel},
 	processes: {nameOf: () => 'Processes', bodyOf: processesPanel},
 	hosts: {nameOf: () => 'Hosts', bodyOf: hostsPanel},

@@ -3,6 +3,7 @@ import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossWords} from '../../format/data-loss.js';
 import {policyProblemWords} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
+import {counted} from '../../format/text/numbers.js';
 import {gpuCountOf, type State} from '../state/state.js';
 import {hostLines, unfilteredHostLines, type HostLine} from '../state/hosts/lines.js';
 import {filteredRows} from '../state/table/rows.js';
@@ -102,7 +103,7 @@ const commandSpans = (command: string | undefined): Line =>
 export function messageLine(state: State): Line {
 	const {columns} = state.size;
 	if (state.search.prompt !== undefined) {
-		return promptLine(state, 'Search', state.search.prompt, `${matchCount(state)} match `);
+		return promptLine(state, 'Search', state.search.prompt, `${counted(matchCount(state), 'row')} `);
 	}
 
 	const prompt = state.hosts.prompt ?? state.processes.prompt ?? state.table.prompt;

@@ -1,8 +1,10 @@
 /** `x` over the table: gives the chosen GPUs back. */
 import {release as releaseLeases} from '../../core/operations/reservations.js';
 import {reasonAgainstUndo, undoableOf} from '../../core/operations/undo.js';
+import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
+import {sanitize} from '../../format/text/text.js';
 import {aboutAndWarning, dialogWidth, questionWidth} from '../dialogs/dialog-parts.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {span, type Line} from '../widgets/styled-text.js';
@@ -43,14 +45,18 @@ const slurmWarning = ({targets}: Targets): string =>
 		: 'Slurm ends their jobs, with all that runs in them.';
 
 /** What stays when one GPU of a reservation is released. */
-function restLines(others: readonly number[], {settings}: State): readonly Line[] {
+function restLines({targets}: Targets, others: readonly number[], {settings}: State): readonly Line[] {
 	if (others.length === 0) {
 		return [];
 	}
 
+	const [target] = targets;
+	// Root may release what is somebody else's.
+	const isOwn = target === undefined || owns(settings.requester, target.lease);
+	const keeper = isOwn ? 'you keep' : `${sanitize(ownerOf(target.lease))} keeps`;
 	return [
 		settings.engine === undefined
-			? [span(`Of the same reservation you keep ${gpuList(others, 8)}`, 'dim')]
+			? [span(`Of the same reservation ${keeper} ${gpuList(others, 8)}`, 'dim')]
 			: [span(`The job has ${gpuList(others, 8)}, too: tag all of it (Space)`, 'warning')],
 	];
 }
@@ -82,7 +88,7 @@ export const release = defineVerb<Confirmation<Targets>>({
 			title: `Release ${names}`,
 			width,
 			lines: aboutAndWarning(
-				[...targetLines(dialog, state, glyphs), ...restLines(otherGpusOf(dialog, state), state)],
+				[...targetLines(dialog, state, glyphs), ...restLines(dialog, otherGpusOf(dialog, state), state)],
 				state.settings.engine === undefined ? jobWarning(dialog) : slurmWarning(dialog),
 				width,
 				glyphs,

@@ -55,3 +55,9 @@ test('GPUs in a row are told as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
 	expect(eventWords({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
 });
+
+test('an empty queue that is looked at leaves the GPUs in view', async () => {
+	const text = frameOf(await stateOf(await createBox(4), {columns: 80, rows: 24}, {}, ['focus-queue']));
+	expect(text).toMatch(/> 0 +Free/v);
+	expect(text).toMatch(/3:Queue [^\n]*\n {2}the queue is empty\n/v);
+});

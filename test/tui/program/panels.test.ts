@@ -28,7 +28,7 @@ test('what is released is the GPU that was filtered and selected, however the ro
 	top.write(keys.escape);
 	await top.waitFor(isShown(6));
 	top.write('>>>>>');
-	await top.waitFor(/sort UTIL\^/v);
+	await top.waitFor(/sort UTILv/v);
 	await box.run('extend --gpu-ids 1 --duration 30m');
 	top.write('x');
 	await top.waitFor(/Release GPU 4 now\?/v);
@@ -74,7 +74,7 @@ test('every panel at every size, resized with a dialog open, and no frame too la
 	for (const [key, words] of [
 		['5', '5:Events'],
 		['4', '4:Report by user'],
-		['>', '4:Report by gpu'],
+		['>', '4:Report by GPU'],
 		['3', '3:Queue'],
 		['2', '2:Detail GPU'],
 		['+', 'Esc Back'],

@@ -57,7 +57,7 @@ test('n asks for the words where there are none yet, Esc leaves the search as it
 	const start: State = await stateOf(await createScene(), size);
 	const asking = after(start, 'search-next', {kind: 'typed', text: 'carol'});
 	expect(modeOf(asking)).toBe('search');
-	expect(frameOf(asking)).toMatch(/ Search carol.* 2 match\n Enter Search {2}Esc Cancel/v);
+	expect(frameOf(asking)).toMatch(/ Search carol.* 2 rows\n Enter Search {2}Esc Cancel/v);
 	const left = after(asking, 'drop-search');
 	expect([modeOf(left), left.search.text, left.selectedGpu]).toEqual(['table', '', 0]);
 	const found = after(asking, 'keep-search', 'open-search');

@@ -7,6 +7,7 @@ import {hostLines, selectedLineIndex, type GpuLine, type HostLine, type NoteLine
 import type {Pointed} from '../../state/mouse/pointer.js';
 import type {HostSortKey} from '../../state/hosts/state.js';
 import type {State} from '../../state/state.js';
+import {arrowOf} from '../../state/table/order.js';
 import {isFiltered} from '../../state/table/state.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
 import {rangeWords} from '../../widgets/scroll.js';
@@ -91,7 +92,7 @@ function tableLine(line: HostLine, state: State, {isSelected, isRepeated, width}
 function orderWords({hosts: {sort, filter}}: State): readonly Line[] {
 	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');
 	return [
-		[span('sort '), span(`${sortTitles[sort.by]}${sort.isInverted ? 'v' : '^'}`, 'strong')],
+		[span('sort '), span(`${sortTitles[sort.by]}${arrowOf(sort)}`, 'strong')],
 		isFiltered(filter) ? [span('filter '), span(sanitize(words), 'warning')] : [],
 	];
 }

@@ -1,6 +1,7 @@
 /** The order of the GPUs of all hosts. Whatever is unknown comes last, and equals stay as they were: so lines do not jump. */
 import type {RemoteGpu} from '../../../format/hosts/remote-gpu.js';
 import type {MonitorState} from '../../../format/states.js';
+import {compareIn, type SortValue} from '../table/order.js';
 import type {HostSortKey, HostsState} from './state.js';
 
 /** What needs somebody first comes first. */
@@ -18,44 +19,32 @@ const urgency: Readonly<Record<MonitorState, number>> = {
 
 type Sortable = {readonly gpu: RemoteGpu; readonly state: MonitorState};
 
-type Value = number | string | undefined;
-
-/** The largest is what people look for. */
-const largestFirst = (value: number | undefined): Value => (value === undefined ? undefined : -value);
-
 /** Nobody holds it, so that there is nothing to end. */
 const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
 
-const endOf = ({gpu, state}: Sortable): Value => (isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity));
+const endOf = ({gpu, state}: Sortable): SortValue =>
+	isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity);
 
 /** The host itself is the order that the lines have. */
-const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) => Value>> = {
+const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) => SortValue>> = {
 	state: ({state}) => urgency[state],
 	owner: ({gpu}) => gpu.user ?? gpu.sharers?.[0] ?? gpu.unreserved_users?.[0],
 	ends: endOf,
-	utilization: ({gpu}) => largestFirst(gpu.utilization),
-	memory: ({gpu}) => largestFirst(gpu.memory_used_mb),
-	temperature: ({gpu}) => largestFirst(gpu.temperature),
+	utilization: ({gpu}) => gpu.utilization,
+	memory: ({gpu}) => gpu.memory_used_mb,
+	temperature: ({gpu}) => gpu.temperature,
 	model: ({gpu}) => gpu.gpu_model,
 };
 
-const compare = (a: NonNullable<Value>, b: NonNullable<Value>): number => (a === b ? 0 : a < b ? -1 : 1);
-
 export function sortedGpuLines<Line extends Sortable>(
 	lines: readonly Line[],
-	{by, isInverted}: HostsState['sort'],
+	sort: HostsState['sort'],
 ): readonly Line[] {
+	const {by, isInverted} = sort;
 	if (by === 'host') {
 		return isInverted ? lines.toReversed() : lines;
 	}
 
 	const value = valueOf[by];
-	return lines.toSorted((first, second) => {
-		const [a, b] = [value(first), value(second)];
-		if (a === undefined || b === undefined) {
-			return a === b ? 0 : a === undefined ? 1 : -1;
-		}
-
-		return compare(a, b) * (isInverted ? -1 : 1);
-	});
+	return lines.toSorted((a, b) => compareIn(sort, value(a), value(b)));
 }

@@ -5,7 +5,7 @@ import {processRightWords} from '../../../format/process-right.js';
 import {processWords} from '../../panels/shared/readings.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
-import {inOrder, largestFirst, type SortValue} from '../table/order.js';
+import {inOrder, type SortValue} from '../table/order.js';
 import {wordsOfFilter, type Filter} from '../table/state.js';
 import {keyedProcesses, type ProcessRow, type ProcessSortKey} from './state.js';
 import {asTree} from './tree.js';
@@ -50,12 +50,12 @@ const valueOf: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> 
 	pid: ({process}) => process.pid,
 	user: ({process}) => process.user,
 	right: ({right}) => processRights.indexOf(right),
-	load: ({process}) => largestFirst(process.utilizationPercent),
-	memory: ({process}) => largestFirst(process.memoryUsedMiB),
-	cpu: ({process}) => largestFirst(process.cpuPercent),
-	hostMemory: ({process}) => largestFirst(process.hostMemoryMiB),
+	load: ({process}) => process.utilizationPercent,
+	memory: ({process}) => process.memoryUsedMiB,
+	cpu: ({process}) => process.cpuPercent,
+	hostMemory: ({process}) => process.hostMemoryMiB,
 	// Who has run for longest comes first.
-	time: ({process}) => process.startTime,
+	time: ({process}) => (process.startTime === undefined ? undefined : -process.startTime),
 	container: ({process}) => process.containerId,
 	command: ({process}) => processWords(process),
 };

@@ -7,19 +7,34 @@ export type SortBy<Key extends string> = OneSort<Key> & {
 	readonly second?: OneSort<Key>;
 };
 
-/** A value to sort by: the smallest comes first. */
+/** A value to sort by. */
 export type SortValue = number | string | undefined;
 
-/** The largest is what people look for. */
-export const largestFirst = (value: number | undefined): number | undefined =>
-	value === undefined ? undefined : -value;
+/** In these columns, of whichever table, the largest is what people look for: it comes first, unless the order is turned round. */
+const largestFirst: ReadonlySet<string> = new Set([
+	'held',
+	'utilization',
+	'memory',
+	'temperature',
+	'power',
+	'load',
+	'cpu',
+	'hostMemory',
+	'time',
+]);
 
-function compare(a: SortValue, b: SortValue, isInverted: boolean): number {
+const isDescending = ({by, isInverted}: OneSort<string>): boolean => largestFirst.has(by) !== isInverted;
+
+/** Behind the title of a column: `^` where the values go up from row to row, `v` where they go down. */
+export const arrowOf = (sort: OneSort<string>): string => (isDescending(sort) ? 'v' : '^');
+
+/** Which of two values comes first in a column that is sorted like this. */
+export function compareIn(sort: OneSort<string>, a: SortValue, b: SortValue): number {
 	if (a === undefined || b === undefined) {
 		return a === b ? 0 : a === undefined ? 1 : -1;
 	}
 
-	return a === b ? 0 : (a < b ? -1 : 1) * (isInverted ? -1 : 1);
+	return a === b ? 0 : (a < b ? -1 : 1) * (isDescending(sort) ? -1 : 1);
 }
 
 /**
@@ -29,10 +44,11 @@ The rows in another order.
 */
 export function inOrder<Row, Key extends string>(
 	rows: readonly Row[],
-	{by, isInverted, second}: SortBy<Key>,
+	sort: SortBy<Key>,
 	valueOf: Readonly<Record<Key, (row: Row) => SortValue>>,
 	tie: (a: Row, b: Row) => number,
 ): readonly Row[] {
+	const {by, second} = sort;
 	// Each value is made once: a comparison is made many times.
 	const valued = rows.map((row) => ({
 		row,
@@ -41,8 +57,8 @@ export function inOrder<Row, Key extends string>(
 	}));
 	return valued
 		.toSorted((a, b) => {
-			const order = compare(a.value, b.value, isInverted);
-			const nextOrder = order === 0 ? compare(a.next, b.next, second?.isInverted === true) : order;
+			const order = compareIn(sort, a.value, b.value);
+			const nextOrder = order === 0 && second !== undefined ? compareIn(second, a.next, b.next) : order;
 			return nextOrder === 0 ? tie(a.row, b.row) : nextOrder;
 		})
 		.map(({row}) => row);

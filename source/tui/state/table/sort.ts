@@ -1,6 +1,6 @@
 /** What the rows of the table of GPUs are sorted by. */
 import type {GpuState, StatusRow} from '../../../core/rules/pool/status.js';
-import {inOrder, largestFirst, type SortValue} from './order.js';
+import {inOrder, type SortValue} from './order.js';
 import type {Sort, SortKey} from './state.js';
 
 /** What needs somebody first comes first. */
@@ -12,13 +12,13 @@ const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>
 const valueOf: Readonly<Record<SortKey, (row: StatusRow) => SortValue>> = {
 	gpu: ({index}) => index,
 	state: ({state}) => urgency[state],
-	owner: ({owner, unreservedUsers}) => owner ?? unreservedUsers[0],
-	held: ({heldSeconds}) => largestFirst(heldSeconds),
+	owner: ({owner, shares, unreservedUsers}) => owner ?? shares?.[0]?.owner ?? unreservedUsers[0],
+	held: ({heldSeconds}) => heldSeconds,
 	ends: endOf,
-	utilization: ({reading}) => largestFirst(reading?.utilizationPercent),
-	memory: ({reading}) => largestFirst(reading?.memoryUsedMiB),
-	temperature: ({reading}) => largestFirst(reading?.temperatureCelsius),
-	power: ({reading}) => largestFirst(reading?.powerWatts),
+	utilization: ({reading}) => reading?.utilizationPercent,
+	memory: ({reading}) => reading?.memoryUsedMiB,
+	temperature: ({reading}) => reading?.temperatureCelsius,
+	power: ({reading}) => reading?.powerWatts,
 };
 
 /** The first GPU of each reservation, by its id. */
