@@ -10,13 +10,19 @@ import {
 	type Split,
 	type TimeWindow,
 } from '../core/rules/pool/report.js';
+import {heldUseOf, mostHeldUseHours} from '../core/operations/history/held-use.js';
 import {reportOf, type ReportQuestion} from '../core/operations/history/report.js';
+import {readForDisplay} from '../core/operations/transact.js';
+import type {EngineWorld} from '../core/operations/engine.js';
+import {loadName} from '../core/rules/pool/load-minutes.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {localDay, localHour} from '../format/text/days.js';
 import {harmlessJson} from '../format/text/json.js';
+import {heldUseCsv, heldUseJson, heldUseTable} from '../format/tables/held-use.js';
 import {reportCsv, reportJson, reportTable} from '../format/tables/report.js';
 import {counted} from '../format/text/numbers.js';
 import {sanitize} from '../format/text/text.js';
+import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {parseSince} from './shared/since.js';
@@ -57,10 +63,12 @@ export async function reportBy(
 }
 
 const secondsPerDay = 86_400;
+const daysOfUse = mostHeldUseHours / 24;
 
 /** How far back it goes, for the question and in words. */
 function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days' | 'from'>; readonly words: string} {
-	const days = input.config.get('report.days')!;
+	// For longer it is not known how busy the GPUs were.
+	const days = input.has('used') && !input.has('days') ? daysOfUse : input.config.get('report.days')!;
 	const typed = input.text('since');
 	if (typed === undefined) {
 		return {question: {days}, words: `in the last ${counted(days, 'day')}`};
@@ -78,13 +86,44 @@ function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days'
 
 const forms: readonly string[] = ['table', 'csv'];
 
+type Asked = ReturnType<typeof periodOf> & {readonly world: EngineWorld};
+
+/** What a GPU goes by in the load history depends on its UUID, so the GPUs are scanned, too. */
+async function printHeldUse(app: App, input: Input, {world, question, words}: Asked): Promise<void> {
+	if (world.engine !== undefined) {
+		throw new CanhazgpuError('failed', `${await world.engine.label()} does not tell how busy the GPUs of a job were`, {
+			hint: 'Leave --used out for the GPU hours.',
+		});
+	}
+
+	const scan = await world.gpus.observe();
+	if (scan.failure !== undefined) {
+		app.remark(`What was used is not known: ${sanitize(scan.failure.message)}`);
+	}
+
+	const names = new Map(scan.gpus.map((reading) => [reading.index, loadName(reading)]));
+	const {now} = await readForDisplay(world);
+	const hours = question.from === undefined ? question.days * 24 : (now - question.from) / 3600;
+	const made = await heldUseOf(world, hours, (gpu) => names.get(gpu));
+	const user = input.text('user');
+	const report = {...made, rows: made.rows.filter((row) => user === undefined || row.user === user)};
+	if (input.config.get('report.json') === true && !input.has('format')) {
+		app.print(harmlessJson(heldUseJson(report)));
+	} else if (input.text('format') === 'csv') {
+		app.print(heldUseCsv(heldUseJson(report)));
+	} else {
+		app.print(heldUseTable(report, {period: words, user, width: app.columns}, app.paint));
+	}
+}
+
 export const report: Command = {
 	name: 'report',
 	summary: 'Show who used how many GPU hours',
-	usage: '[--days N | --since WHEN] [--by user|gpu|day|model] [--json | --format FORM]',
+	usage: '[--days N | --since WHEN] [--by user|gpu|day|model | --used] [--json | --format FORM]',
 	examples: [
 		['canhazgpu report --days 7', 'the last week, by user'],
 		['canhazgpu report --by day --user alice', 'day by day, of one'],
+		['canhazgpu report --used', 'what was reserved, and what of it was used'],
 	],
 	flags: {
 		days: {
@@ -100,6 +139,7 @@ export const report: Command = {
 			completes: ['12h', '1d', '7d', '30d'],
 		},
 		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)', completes: Object.keys(splits)},
+		used: {summary: 'what was reserved against what was used (--days 7)'},
 		user: {short: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
 		json: {...jsonFlag, setting: 'report.json'},
 		format: {value: 'FORM', summary: 'table or csv (table)', completes: forms},
@@ -117,11 +157,20 @@ export const report: Command = {
 			throw new CanhazgpuError('usage', 'Give --json or --format, not both');
 		}
 
+		if (input.has('used') && input.has('by')) {
+			throw new CanhazgpuError('usage', 'Give --used or --by, not both: what was used is told by user');
+		}
+
 		const {question, words} = periodOf(input);
 		// The objects of a long history live for a moment; without this, room for 200 MiB of them would be made, to no use.
 		setFlagsFromString('--semi-space-growth-factor=1');
 		const world = await app.open();
 		try {
+			if (input.has('used')) {
+				await printHeldUse(app, input, {world, question, words});
+				return 0;
+			}
+
 			const made = await reportBy(world, {...question, by, user: input.text('user')});
 			if (input.config.get('report.json') === true && !input.has('format')) {
 				app.print(harmlessJson(reportJson(made, by)));

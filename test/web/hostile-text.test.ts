@@ -23,7 +23,7 @@ import {createMetrics} from '../../source/web/api/metrics.js';
 import {startLiveView} from '../../source/core/live/live-view.js';
 import {heldUseOf} from '../../source/core/operations/history/held-use.js';
 import {occupancyOf} from '../../source/core/operations/history/occupancy.js';
-import {heldUseJson} from '../../source/web/api/held-use-json.js';
+import {heldUseJson} from '../../source/format/tables/held-use.js';
 import {occupancyJson} from '../../source/web/api/occupancy-json.js';
 import {createReports} from '../../source/web/api/reports.js';
 import {createRoutes, type HoursQuestion} from '../../source/web/server/routes.js';

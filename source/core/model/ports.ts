@@ -73,8 +73,8 @@ export const longestScan = 2 ** 20;
 /** Characters of the load history of one hour; no canhazgpu writes more. */
 export const longestLoadHour = 2 ** 20;
 
-/** For how many hours the load history goes back, that of now included: a day, and the rest of its first hour. */
-export const loadHours = 25;
+/** For how many hours the load history goes back, that of now included: a week, and the rest of its first hour. */
+export const loadHours = 7 * 24 + 1;
 
 /**
 How busy the GPUs were, as a text for each hour since the epoch. Anything may be in it: it is to be looked at and never acted upon. Both methods

@@ -154,7 +154,7 @@ export const webReportJson = (made: Report, by: string) => ({
 const isFormula = (text: string): boolean => /^[+\-=@\u{2212}]/v.test(text.normalize('NFKC'));
 
 /** One field, by RFC 4180, and one field also to programs that split at `;`. A formula is made text, as OWASP advises. */
-function field(text: string): string {
+export function csvField(text: string): string {
 	const plain = sanitize(text);
 	const harmless = isFormula(plain) ? `'${plain}` : plain;
 	return /[",;]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
@@ -167,7 +167,7 @@ export function reportCsv({rows}: Pick<Report, 'rows'> & Partial<Report>, by: st
 		[by, ...names, ...(hasInstances ? ['mig_instance_hours'] : [])].join(','),
 		...rows.map(({key, gpuHours, instanceHours = 0, percentage, runCount, manualCount}) =>
 			[
-				field(key),
+				csvField(key),
 				gpuHours.toFixed(4),
 				percentage.toFixed(1),
 				runCount,

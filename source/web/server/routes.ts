@@ -11,6 +11,8 @@ import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
 import type {LiveView} from '../../core/live/live-view.js';
 import type {HeldUseJson} from '../api/held-use-json.js';
+import {mostHeldUseHours} from '../../core/operations/history/held-use.js';
+import {heldUseCsv} from '../../format/tables/held-use.js';
 import type {OccupancyJson} from '../api/occupancy-json.js';
 import {dayNamed} from '../../format/text/days.js';
 import {webReportCsv} from '../../format/tables/report.js';
@@ -151,8 +153,6 @@ function addHosts(app: Hono<Bindings>, parts: Parts): void {
 
 /** A week. */
 const mostOccupancyHours = 168;
-/** The load history has a day. */
-const mostHeldUseHours = 24;
 /** A chart has no more columns. */
 const mostPoints = 2160;
 
@@ -196,6 +196,22 @@ function datesOf(context: Context, otherHost: string | undefined): {readonly fro
 	return {from: first.from, to: last?.to};
 }
 
+function formatOf(context: Context): 'json' | 'csv' {
+	const format = context.req.query('format') ?? 'json';
+	if (format !== 'json' && format !== 'csv') {
+		throw wrong('format must be json or csv');
+	}
+
+	return format;
+}
+
+/** @param name - Of the file, without its ending. */
+const respondCsv = (context: Context, text: string, name: string): Response =>
+	context.body(`${text}\n`, 200, {
+		'content-type': 'text/csv; charset=utf-8',
+		'content-disposition': `attachment; filename="${name}.csv"`,
+	});
+
 function addApi(app: Hono<Bindings>, parts: Parts): void {
 	const {liveView, streams, reports, occupancy, heldUse, metrics, use, hosts, commands, hasPool} = parts;
 	app.get('/api/status', async (context) => respond(context, statusJson(await liveView.fresh(), commands)));
@@ -207,33 +223,30 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 			return noSuchHost(context);
 		}
 
-		const format = context.req.query('format') ?? 'json';
-		if (format !== 'json' && format !== 'csv') {
-			throw wrong('format must be json or csv');
-		}
-
+		const format = formatOf(context);
 		const by = context.req.query('by') ?? 'user';
 		const made = await reports.report({host: other, days: daysOf(context), by, ...datesOf(context, other)});
 		return format === 'json'
 			? respond(context, made)
-			: context.body(`${webReportCsv(made as ReportJson, by)}\n`, 200, {
-					'content-type': 'text/csv; charset=utf-8',
-					'content-disposition': `attachment; filename="gpu-hours-by-${by}.csv"`,
-				});
+			: respondCsv(context, webReportCsv(made as ReportJson, by), `gpu-hours-by-${by}`);
 	});
-	for (const [path, made, mostHours] of [
-		['/api/occupancy', occupancy, mostOccupancyHours],
-		['/api/held-use', heldUse, mostHeldUseHours],
-	] as const) {
-		app.get(path, async (context) => {
-			if (!isLocal(parts, context.req.query('host'))) {
-				throw wrong('host must be this one: who had the GPUs of another host is not known here');
-			}
+	/** @throws CanhazgpuError For another host. */
+	const hoursAsked = (context: Context, mostHours: number): HoursQuestion => {
+		if (!isLocal(parts, context.req.query('host'))) {
+			throw wrong('host must be this one: who had the GPUs of another host is not known here');
+		}
 
-			return respond(context, await made.report({hours: numberOf(context, 'hours', 24, [1, mostHours])}));
-		});
-	}
+		return {hours: numberOf(context, 'hours', 24, [1, mostHours])};
+	};
 
+	app.get('/api/occupancy', async (context) =>
+		respond(context, await occupancy.report(hoursAsked(context, mostOccupancyHours))),
+	);
+	app.get('/api/held-use', async (context) => {
+		const format = formatOf(context);
+		const made = await heldUse.report(hoursAsked(context, mostHeldUseHours));
+		return format === 'json' ? respond(context, made) : respondCsv(context, heldUseCsv(made), 'reserved-and-used');
+	});
 	app.get('/api/use', async (context) => {
 		const minutes = numberOf(context, 'minutes', 360, [1, mostMinutes]);
 		const gpu = context.req.query('gpu') === undefined ? undefined : numberOf(context, 'gpu', 0, [0, 9999]);

@@ -1,5 +1,6 @@
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, expect, test} from 'vitest';
+import {hourOf, loadName} from '../../../source/core/rules/pool/load-minutes.js';
 import {account, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 
@@ -146,4 +147,50 @@ test('by day a list of days, which is not called users', async () => {
 
 test('nothing used is said', async () => {
 	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
+});
+
+test('what was reserved against what was used: a table, JSON, CSV, and what was not seen', async () => {
+	const client = new Redis(redis.port);
+	const lastMinute = Math.floor(Date.now() / 60_000) - 1;
+	const scan = (await box.run('status --json')).stdout;
+	const [first] = JSON.parse(scan) as ReadonlyArray<{uuid?: string}>;
+	const name = loadName({index: 0, uuid: first?.uuid});
+	const minutes = Array.from({length: 5 * 60}, (_, place) => lastMinute - 5 * 60 + place);
+	for (const [hour, some] of Map.groupBy(minutes, (minute) => hourOf(minute))) {
+		// Half of what `=cmd()` had is seen: busy by 50 %, and then idle.
+		const lines = some
+			.filter((minute) => minute >= lastMinute - 210)
+			.map((minute) => `${minute} 9 ${name}${minute < lastMinute - 165 ? '1e' : '00'}--\n`);
+		await client.set(`canhazgpu:load:${hour}`, lines.join(''));
+	}
+
+	client.disconnect();
+	const table = (await box.run('report --used --days 1')).stdout.split('\n');
+	expect(table.slice(0, 2)).toEqual([
+		' USER   │ RESERVED │ MEAN USE │ IDLE    │ KNOWN',
+		'────────┼──────────┼──────────┼─────────┼───────',
+	]);
+	expect(table[2]).toMatch(/^ =cmd\(\) │ +3\.00 │ +\d\d% │ +0\.\d\d │ +5\d%$/v);
+	expect(table[3]).toMatch(/^ bob +│ +1\.00 │ +- │ - +│ +0%$/v);
+	expect(table.join('\n')).toMatch(
+		/GPU hours were reserved in the last 1 day\. Of 1\.5\d of them it is known what ran: \d\d% busy, 0\.\d\d hours idle\nNobody looked at the GPUs for 20\.\d of 24\.0 hours: \d{4}-.* to .*\n$/v,
+	);
+	const json = JSON.parse((await box.run('report --used --days 1 --json')).stdout) as {
+		users: ReadonlyArray<Readonly<Record<string, number | string>>>;
+		not_recorded: readonly unknown[];
+		recorded_hours: number;
+	};
+	expect(json.users.map((row) => row['name'])).toContain('=cmd()');
+	expect(json.not_recorded).toHaveLength(1);
+	expect(json.recorded_hours).toBeCloseTo(3.5, 1);
+	expect((await box.run('report --used --days 1 --user bob --format csv')).stdout).toBe(
+		'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours\nbob,1.0000,0.0000,0.0000,0.0000\n',
+	);
+	expect((await box.run('report --used --user nobody')).stdout).toBe(
+		'Nothing was reserved by "nobody" in the last 7 days\n',
+	);
+	expect(await box.run('report --used --by gpu')).toMatchObject({
+		exitCode: 2,
+		stderr: expect.stringContaining('Give --used or --by, not both') as unknown,
+	});
 });

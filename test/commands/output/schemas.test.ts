@@ -156,6 +156,7 @@ describe('what is printed is as the schema says', () => {
 			await check('report', await ok(`report --json --by ${by}`));
 		}
 
+		await check('web-held-use', await ok('report --used --json'));
 		await check('events', await ok('events --json --count 10000'));
 		await check('doctor', await ok('doctor --json'));
 	});

@@ -30,7 +30,7 @@ export function loadContract({store, harness}: Subject): void {
 			expect(text.trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 		});
 
-		test('no more than a day and the hour before it can be asked for', async () => {
+		test('no more than a week and the hour before it can be asked for', async () => {
 			for (const back of [loadHours, loadHours - 1, 1, 0]) {
 				await harness().setLoads(hour - back, 'x\n');
 			}

@@ -99,6 +99,19 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			const heldUse = await askJson<Readonly<Record<string, unknown>>>(web.port, '/api/held-use?hours=24');
 			const {default: schema} = await schemas['web-held-use']!();
 			expect(new Ajv().compile(schema)(heldUse)).toBe(true);
+			await used.getByText(/ the GPUs for [\d,.]+ of 24(?:\.00)? hours: /v).waitFor();
+			await used.getByRole('button', {name: '7 days'}).click();
+			const week = page.getByRole('region', {name: 'Reserved against used, the last 7 days'});
+			await week.getByText(/^Nobody looked at the GPUs for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
+			await page.waitForURL(/[&?]used=168/v);
+			expect(await week.getByRole('link', {name: 'Download as CSV'}).getAttribute('href')).toBe(
+				'/api/held-use?hours=168&format=csv',
+			);
+			const table = await fetch(`${web.url}api/held-use?hours=168&format=csv`);
+			expect([table.headers.get('content-type'), (await table.text()).split('\n', 1)[0]]).toEqual([
+				'text/csv; charset=utf-8',
+				'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours',
+			]);
 			await expectFits(page, 'report');
 			await page.emulateMedia({media: 'print'});
 			expect([await page.locator('#view-report .controls').isVisible(), await chartOf(page).isVisible()]).toEqual([

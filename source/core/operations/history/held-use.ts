@@ -1,5 +1,6 @@
 /** What was reserved against what was used over the last hours. */
-import type {World} from '../../model/ports.js';
+import {loadHours, type World} from '../../model/ports.js';
+import {hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
 import {collectHeldUse, type HeldUse, type HeldUseOptions} from '../../rules/pool/held-use.js';
 import {liveUsage, type TimeWindow} from '../../rules/pool/report.js';
 import {readForDisplay} from '../transact.js';
@@ -8,14 +9,24 @@ import {takeOverHistory} from './report.js';
 
 const secondsPerHour = 3600;
 
+/** How far back it is known at most how busy the GPUs were. */
+export const mostHeldUseHours = loadHours - 1;
+
+/** Hours of the load history that are read at once: whoever else this process serves waits no longer for it. */
+const hoursAtOnce = 12;
+
 export type HeldUseReport = {
 	readonly window: TimeWindow;
 	/** Most hours first. */
 	readonly rows: readonly HeldUse[];
+	/** Hours of the window in which somebody looked at the GPUs. */
+	readonly recordedHours: number;
+	/** When nobody did for ten minutes or more, oldest first. */
+	readonly gaps: readonly TimeWindow[];
 };
 
 /**
-@param hours - The load history has a day.
+@param hours - How far back it goes; of what is older than {@link mostHeldUseHours} the use is not known.
 @param nameOf - What a GPU goes by in the load history; undefined where that is not known now.
 Rejects with a CanhazgpuError where the store does.
 */
@@ -23,8 +34,14 @@ export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOpti
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
 	const window = {from: snapshot.now - hours * secondsPerHour, to: snapshot.now};
-	const minutes = await readLoads(world, window.from, window.to);
-	const collector = collectHeldUse({window, minutes, nameOf});
+	const collector = collectHeldUse({window, gpuCount: snapshot.pool?.gpuCount ?? 0, nameOf});
+	const lastHour = hourOf(minuteOf(window.to));
+	const firstHour = Math.max(hourOf(minuteOf(window.from)), lastHour - loadHours + 1);
+	for (let hour = firstHour; hour <= lastHour; hour += hoursAtOnce) {
+		const end = Math.min(window.to, (hour + hoursAtOnce) * secondsPerHour - 1);
+		collector.addLoads(await readLoads(world, hour * secondsPerHour, end));
+	}
+
 	for await (const page of world.store.history(window.from, window.to).pages()) {
 		for (const record of page) {
 			collector.add(record);
@@ -35,5 +52,10 @@ export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOpti
 		collector.add(record);
 	}
 
-	return {window, rows: collector.rows()};
+	return {
+		window,
+		rows: collector.rows(),
+		recordedHours: collector.recordedSeconds() / secondsPerHour,
+		gaps: collector.gaps(),
+	};
 }

@@ -22,75 +22,125 @@ export type HeldUse = {
 	readonly idle: number;
 };
 
-type Mean = {total: number; scans: number};
-
-/** How busy each GPU was in each minute, from 0 to 1, by its name in the load history. */
-function utilizationByMinute(minutes: readonly MinuteLoads[]): ReadonlyMap<string, ReadonlyMap<number, Mean>> {
-	const byName = new Map<string, Map<number, Mean>>();
-	const add = (name: string, utilization: number, {minute, scans}: MinuteLoads): void => {
-		const means = byName.get(name) ?? new Map<number, Mean>();
-		byName.set(name, means);
-		// A minute has two lines where one scanner took over from another.
-		const mean = means.get(minute) ?? {total: 0, scans: 0};
-		means.set(minute, {total: mean.total + utilization * scans, scans: mean.scans + scans});
-	};
-
-	for (const line of minutes) {
-		for (const [name, {utilization}] of loadsIn(line)) {
-			if (utilization !== undefined) {
-				add(name, utilization, line);
-			}
-		}
-	}
-
-	return byName;
-}
+/** How busy one GPU was, by the minutes of the window; a minute without scans was not seen. */
+type Means = {readonly totals: Float64Array; readonly scans: Uint16Array};
 
 export type HeldUseOptions = {
 	readonly window: TimeWindow;
-	readonly minutes: readonly MinuteLoads[];
+	readonly gpuCount: number;
 	/** What a GPU goes by in the load history; undefined where that is not known now. */
 	readonly nameOf: (gpu: number) => string | undefined;
 };
 
 type Sum = {held: number; known: number; used: number; idle: number};
 
-/** Takes records in any order; `rows` has most hours first. */
-export function collectHeldUse({window, minutes, nameOf}: HeldUseOptions): {
+/** Two people who look one after the other leave a gap of some minutes: that is not worth a word. */
+const leastGapMinutes = 10;
+
+/** The lines of the load history come first, in any order, and then the records, in any order; `rows` has most hours first. */
+export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
+	readonly addLoads: (lines: readonly MinuteLoads[]) => void;
 	readonly add: (record: UsageRecord) => void;
 	readonly rows: () => readonly HeldUse[];
+	/** Seconds of the window in which somebody looked at the GPUs. */
+	readonly recordedSeconds: () => number;
+	/** The times in which nobody did for ten minutes or more, oldest first. */
+	readonly gaps: () => readonly TimeWindow[];
 } {
-	const byName = utilizationByMinute(minutes);
+	const first = Math.floor(window.from / secondsPerMinute);
+	const count = Math.max(0, Math.ceil(window.to / secondsPerMinute) - first);
+	const names = Array.from({length: gpuCount}, (_, gpu) => nameOf(gpu));
+	// Anybody may have written lines: names of no GPU cost nothing.
+	const byName = new Map<string, Means>(
+		names
+			.filter((name) => name !== undefined)
+			.map((name) => [name, {totals: new Float64Array(count), scans: new Uint16Array(count)}]),
+	);
+	const isRecorded = new Uint8Array(count);
 	const sums = new Map<string, Sum>();
+
+	/** Of a minute, the part that lies between two times. */
+	const secondsWithin = (place: number, {from, to}: TimeWindow): number => {
+		const begin = (first + place) * secondsPerMinute;
+		return Math.max(0, Math.min(to, begin + secondsPerMinute) - Math.max(from, begin));
+	};
+
+	/** A minute has two lines where one scanner took over from another. */
+	function addLine(line: MinuteLoads, place: number): void {
+		for (const [name, {utilization}] of loadsIn(line)) {
+			const means = byName.get(name);
+			if (means === undefined || utilization === undefined) {
+				continue;
+			}
+
+			means.totals[place]! += utilization * line.scans;
+			means.scans[place]! += line.scans;
+		}
+	}
+
 	return {
+		addLoads(lines) {
+			for (const line of lines) {
+				const place = line.minute - first;
+				if (place < 0 || place >= count) {
+					continue;
+				}
+
+				isRecorded[place] = 1;
+				addLine(line, place);
+			}
+		},
 		add({user, gpuId, startTime, endTime, memoryMiB, mig}) {
-			const from = Math.max(startTime, window.from);
-			const to = Math.min(endTime, window.to);
-			if (to <= from) {
+			const held = {from: Math.max(startTime, window.from), to: Math.min(endTime, window.to)};
+			if (held.to <= held.from) {
 				return;
 			}
 
 			const sum = sums.get(user) ?? {held: 0, known: 0, used: 0, idle: 0};
 			sums.set(user, sum);
-			sum.held += to - from;
+			sum.held += held.to - held.from;
 			const isWhole = gpuId !== undefined && memoryMiB === undefined && mig === undefined;
-			const means = isWhole ? byName.get(nameOf(gpuId) ?? '') : undefined;
+			const means = isWhole ? byName.get(names[gpuId] ?? '') : undefined;
 			if (means === undefined) {
 				return;
 			}
 
-			for (let minute = Math.floor(from / secondsPerMinute); minute * secondsPerMinute < to; minute++) {
-				const mean = means.get(minute);
-				if (mean === undefined) {
+			const last = Math.ceil(held.to / secondsPerMinute) - first;
+			for (let place = Math.floor(held.from / secondsPerMinute) - first; place < last; place++) {
+				const scans = means.scans[place]!;
+				if (scans === 0) {
 					continue;
 				}
 
-				const seconds = Math.min(to, (minute + 1) * secondsPerMinute) - Math.max(from, minute * secondsPerMinute);
-				const utilization = mean.total / mean.scans;
+				const seconds = secondsWithin(place, held);
+				const utilization = means.totals[place]! / scans;
 				sum.known += seconds;
 				sum.used += seconds * utilization;
 				sum.idle += utilization < idleBelow ? seconds : 0;
 			}
+		},
+		recordedSeconds: () =>
+			isRecorded.reduce((sum, value, place) => sum + (value === 0 ? 0 : secondsWithin(place, window)), 0),
+		gaps() {
+			const found: TimeWindow[] = [];
+			let begin: number | undefined;
+			for (let place = 0; place <= count; place++) {
+				const isGap = place < count && isRecorded[place] === 0;
+				if (isGap) {
+					begin ??= place;
+				} else if (begin !== undefined) {
+					if (place - begin >= leastGapMinutes) {
+						found.push({
+							from: Math.max(window.from, (first + begin) * secondsPerMinute),
+							to: Math.min(window.to, (first + place) * secondsPerMinute),
+						});
+					}
+
+					begin = undefined;
+				}
+			}
+
+			return found;
 		},
 		rows: () =>
 			[...sums]

@@ -1,10 +1,21 @@
-/** What was reserved over the last day against what was used of it. */
+/** What was reserved over the last day, or the last days, against what was used of it, and what of it nobody saw. */
 import type {HeldUseJson} from '../../api/held-use-json.js';
+import {Chips} from '../shared/chips.js';
+import {SectionHead} from '../shared/section-head.js';
 import {useAnswer} from '../shared/answer.js';
 import {hourWords} from '../shared/hours.js';
-import {unknown} from '../words.js';
+import {dateWords, unknown} from '../words.js';
 
-const hours = 24;
+/** The load history has a week. */
+export const usePeriods = [
+	[24, '24 hours'],
+	[72, '3 days'],
+	[168, '7 days'],
+] as const;
+
+export type UseHours = (typeof usePeriods)[number][0];
+
+const wordsOf = (hours: UseHours): string => usePeriods.find(([value]) => value === hours)![1];
 
 type Row = HeldUseJson['users'][number];
 
@@ -50,23 +61,48 @@ const legend = [
 	['unknown', 'not recorded, or shared with others'],
 ] as const;
 
-type HeldUseProps = {readonly isShown: boolean; readonly occasion: unknown};
+const msPerHour = 3_600_000;
 
-export function HeldUse({isShown, occasion}: HeldUseProps) {
-	const {value, problem} = useAnswer<HeldUseJson>(
-		isShown ? `/api/held-use?hours=${hours}` : undefined,
-		'What was used',
-		occasion,
-	);
+const msOf = ({since, until}: HeldUseJson['not_recorded'][number]): number => Date.parse(until) - Date.parse(since);
+
+/** What was not seen, and when it was that it was longest. */
+function unseenWords({since, until, recorded_hours: recorded, not_recorded: gaps}: HeldUseJson): string {
+	const longest = gaps.toSorted((a, b) => msOf(b) - msOf(a))[0];
+	const hours = msOf({since, until}) / msPerHour;
+	if (longest === undefined) {
+		return `The GPUs were looked at for ${hourWords(recorded)} of ${hourWords(hours)} hours, at least every ten minutes.`;
+	}
+
+	const times = `${dateWords(longest.since)} – ${dateWords(longest.until)}`;
+	return `Nobody looked at the GPUs for ${hourWords(hours - recorded)} of ${hourWords(hours)} hours: ${gaps.length === 1 ? times : `the longest time was ${times}`}.`;
+}
+
+type HeldUseProps = {
+	readonly isShown: boolean;
+	readonly occasion: unknown;
+	readonly hours: UseHours;
+	readonly choose: (hours: UseHours) => void;
+};
+
+export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
+	const address = `/api/held-use?hours=${hours}`;
+	const {value, problem, isOld} = useAnswer<HeldUseJson>(isShown ? address : undefined, 'What was used', occasion);
 	const most = Math.max(...(value?.users ?? []).map(({reserved_gpu_hours: reserved}) => reserved));
 	return (
 		<section class="held-use" aria-labelledby="held-use-title">
-			<h2 id="held-use-title">{`Reserved against used, the last ${hours} hours`}</h2>
+			<SectionHead>
+				<h2 id="held-use-title">{`Reserved against used, the last ${wordsOf(hours)}`}</h2>
+				<Chips label="Time" choices={usePeriods} chosen={hours} choose={choose} />
+				<a class="text-button" download href={`${address}&format=csv`}>
+					Download as CSV
+				</a>
+			</SectionHead>
 			{problem !== undefined && <p class="banner">{problem}</p>}
 			{value?.users.length === 0 && <p class="panel quiet">Nothing was reserved in this time.</p>}
+			{value !== undefined && !isOld && <p class="held-unseen">{unseenWords(value)}</p>}
 			{value !== undefined && value.users.length > 0 && (
 				<>
-					<table class="report panel">
+					<table class="report panel" data-old={isOld ? '' : undefined}>
 						<thead>
 							<tr>
 								<th scope="col">User</th>

@@ -8,7 +8,7 @@ import {share} from '../widgets.js';
 import {hourWords} from '../shared/hours.js';
 import {counted, dateWords} from '../words.js';
 import {ReportChart} from './chart.js';
-import {HeldUse} from './held-use.js';
+import {HeldUse, usePeriods, type UseHours} from './held-use.js';
 
 const defaultDays = 30;
 const mostDays = 90;
@@ -32,6 +32,8 @@ type Question = {
 	/** Days instead of a period up to now, such as `2026-05-01`; empty for none. */
 	readonly from: string;
 	readonly to: string;
+	/** How far back goes what was used. */
+	readonly used: UseHours;
 };
 
 const dayIn = (query: URLSearchParams, name: string): string =>
@@ -45,14 +47,21 @@ function questionIn(query: URLSearchParams): Question {
 		host: query.get('host') ?? '',
 		from: dayIn(query, 'from'),
 		to: dayIn(query, 'to'),
+		used: usePeriods.find(([hours]) => String(hours) === query.get('used'))?.[0] ?? 24,
 	};
 }
 
-/** Dates are of this host alone. */
+/** What the API is asked. Dates are of this host alone. */
 const queryOf = ({days, by, host, from, to}: Question): Readonly<Record<string, string>> => ({
 	...(from === '' || host !== '' ? {days: String(days)} : {from, ...(to !== '' && {to})}),
 	by,
 	...(host !== '' && {host}),
+});
+
+/** What stands in the address of the page. */
+const addressOf = (question: Question): Readonly<Record<string, string>> => ({
+	...queryOf(question),
+	...(question.used !== 24 && {used: String(question.used)}),
 });
 
 const totalWords = (report: Report): string =>
@@ -225,7 +234,11 @@ type ReportViewProps = {
 };
 
 export function ReportView({isShown, leaseChanges, about, query}: ReportViewProps) {
-	const [asked, choose] = useQuestion({view: 'report', read: questionIn, write: queryOf, isKept: true}, query, isShown);
+	const [asked, choose] = useQuestion(
+		{view: 'report', read: questionIn, write: addressOf, isKept: true},
+		query,
+		isShown,
+	);
 	// Without a pool here there is no report of this host.
 	const question = about?.has_pool === false && asked.host === '' ? {...asked, host: about.hosts[0] ?? ''} : asked;
 	const address = `/api/report?${new URLSearchParams(queryOf(question)).toString()}`;
@@ -258,7 +271,16 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 					<ReportTable rows={report.users} head={splits.find(([name]) => name === question.by)?.[1]} isOld={isOld} />
 				</>
 			)}
-			{question.host === '' && about?.has_pool === true && <HeldUse isShown={isShown} occasion={leaseChanges} />}
+			{question.host === '' && about?.has_pool === true && (
+				<HeldUse
+					isShown={isShown}
+					occasion={leaseChanges}
+					hours={question.used}
+					choose={(used) => {
+						choose({used});
+					}}
+				/>
+			)}
 		</>
 	);
 }

@@ -50,7 +50,8 @@ test('each second that was held is busy by its minute, idle, or unknown, as a co
 			const lines = percents.map((row, position) => lineOf(firstMinute + position, row));
 			const hours = [...new Set(percents.map((_, offset) => hourOf(firstMinute + offset)))];
 			const minutes = hours.flatMap((hour) => decodeHour(hour, lines.join('\n'), firstMinute + minuteCount));
-			const collector = collectHeldUse({window, minutes, nameOf: (index) => loadName({index})});
+			const collector = collectHeldUse({window, gpuCount: gpus.length, nameOf: (index) => loadName({index})});
+			collector.addLoads(minutes);
 			const naive = new Map<string, {held: number; known: number; used: number; idle: number}>();
 			for (const record of records) {
 				collector.add(record);
@@ -103,7 +104,8 @@ test('a minute that two scanners saw is their mean by their scans, and an unknow
 		[loadName({index: 0}), {known: 1 / 60, used: 0.75 / 60}],
 		[undefined, {known: 0, used: 0}],
 	] as const) {
-		const collector = collectHeldUse({window, minutes, nameOf: () => name});
+		const collector = collectHeldUse({window, gpuCount: 1, nameOf: () => name});
+		collector.addLoads(minutes);
 		collector.add(record);
 		expect(collector.rows()).toEqual([{user: 'alice', held: 1 / 60, idle: 0, ...expected}]);
 	}
@@ -119,4 +121,44 @@ test('what is held now counts up to now', async () => {
 	);
 	const {rows} = await heldUseOf(world, 24, (index) => loadName({index}));
 	expect(rows).toMatchObject([{user: 'alice', held: 1, known: 1 / 60, used: 0.5 / 60, idle: 0}]);
+});
+
+test('what was seen of the window, and when nobody looked for ten minutes or more', () => {
+	const collector = collectHeldUse({
+		window: {from: firstMinute * 60 + 30, to: (firstMinute + minuteCount) * 60},
+		gpuCount: 1,
+		nameOf: () => loadName({index: 0}),
+	});
+	const seen = [0, 1, 2, 12, 13, 23, 24, 25, 26, 27, 28, 29].map((place) => firstMinute + place);
+	const text = seen.map((minute) => lineOf(minute, [50])).join('\n');
+	const hours = [...new Set(seen.map((minute) => hourOf(minute)))];
+	collector.addLoads(hours.flatMap((hour) => decodeHour(hour, text, firstMinute + minuteCount)));
+	// The window begins in the middle of its first minute.
+	expect(collector.recordedSeconds()).toBe(seen.length * 60 - 30);
+	expect(collector.gaps()).toEqual([{from: (firstMinute + 30) * 60, to: (firstMinute + 40) * 60}]);
+	const nobody = collectHeldUse({window, gpuCount: 1, nameOf: () => undefined});
+	expect([nobody.recordedSeconds(), nobody.gaps()]).toEqual([0, [window]]);
+});
+
+test('a week comes out of the store in pieces, no minute twice; what is older is reserved and not known', async () => {
+	const world = await createTestWorld();
+	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 40 * 86_400});
+	world.pass(30 * 86_400);
+	const now = Math.floor(world.now() / 60);
+	for (let minute = now - 10 * 1440; minute < now; minute++) {
+		await world.store.loads.append(hourOf(minute), `${minute} 5 ${loadName({index: 0})}1e--`);
+	}
+
+	const nameOf = (index: number) => loadName({index});
+	const week = await heldUseOf(world, 168, nameOf);
+	expect(week.rows[0]?.held).toBe(168);
+	expect(week.rows[0]?.known).toBeCloseTo(168, 1);
+	expect(week.rows[0]?.used).toBeCloseTo(84, 1);
+	expect(week.gaps).toEqual([]);
+	const month = await heldUseOf(world, 24 * 20, nameOf);
+	expect(month.rows[0]?.held).toBe(480);
+	expect(month.rows[0]?.known).toBeGreaterThan(167.9);
+	expect(month.rows[0]?.known).toBeLessThan(169.1);
+	expect(month.gaps).toHaveLength(1);
+	expect(month.gaps[0]?.from).toBe(month.window.from);
 });

@@ -1,0 +1,106 @@
+/** What was reserved against what was used: as a table, as JSON, as CSV. */
+import type {HeldUseReport} from '../../core/operations/history/held-use.js';
+import {clockTime} from '../text/days.js';
+import {timestamp} from '../text/durations.js';
+import type {Paint} from '../text/paint.js';
+import {ruledTable} from '../text/table.js';
+import {sanitize, shorten} from '../text/text.js';
+import {csvField} from './report.js';
+
+const toTenThousandths = (hours: number): number => Math.round(hours * 10_000) / 10_000;
+
+/** The longest of them say enough. */
+const mostGaps = 100;
+
+/** `report --used --json`, and `GET /api/held-use`. */
+export const heldUseJson = ({window, rows, recordedHours, gaps}: HeldUseReport) => ({
+	since: timestamp(Math.floor(window.from)),
+	until: timestamp(Math.floor(window.to)),
+	recorded_hours: toTenThousandths(recordedHours),
+	not_recorded: gaps
+		.toSorted((a, b) => b.to - b.from - (a.to - a.from))
+		.slice(0, mostGaps)
+		.toSorted((a, b) => a.from - b.from)
+		.map(({from, to}) => ({since: timestamp(Math.floor(from)), until: timestamp(Math.floor(to))})),
+	users: rows.map(({user, held, known, used, idle}) => ({
+		name: user,
+		reserved_gpu_hours: toTenThousandths(held),
+		// Of how many of these it was recorded how busy the GPU was; the others are of these.
+		known_gpu_hours: toTenThousandths(known),
+		used_gpu_hours: toTenThousandths(used),
+		idle_gpu_hours: toTenThousandths(idle),
+	})),
+});
+
+export type HeldUseJson = ReturnType<typeof heldUseJson>;
+
+/** The same columns, a line a user. */
+export const heldUseCsv = ({users}: Pick<HeldUseJson, 'users'>): string =>
+	[
+		'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours',
+		...users.map((row) =>
+			[
+				csvField(row.name),
+				...[row.reserved_gpu_hours, row.known_gpu_hours, row.used_gpu_hours, row.idle_gpu_hours].map((hours) =>
+					hours.toFixed(4),
+				),
+			].join(','),
+		),
+	].join('\n');
+
+const percent = (part: number, whole: number): string => (whole > 0 ? `${Math.round((part / whole) * 100)}%` : '-');
+
+const secondsPerHour = 3600;
+
+/** What was not seen, and when it was that it was longest. */
+function unseenWords({window, recordedHours, gaps}: HeldUseReport): string {
+	const hours = (window.to - window.from) / secondsPerHour;
+	const longest = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
+	if (longest === undefined) {
+		return `The GPUs were looked at for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, at least every ten minutes`;
+	}
+
+	const from = `${clockTime(longest.from, window.to)} to ${clockTime(longest.to, window.to)}`;
+	const when = gaps.length === 1 ? from : `the longest time from ${from}`;
+	return `Nobody looked at the GPUs for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
+}
+
+export type HeldUseTableOptions = {
+	/** Such as `in the last 7 days`. */
+	readonly period: string;
+	/** The only one asked for. */
+	readonly user?: string;
+	/** Of the terminal; without one nothing is left out. */
+	readonly width?: number;
+};
+
+export function heldUseTable(made: HeldUseReport, {period, user, width}: HeldUseTableOptions, paint: Paint): string {
+	const {rows} = made;
+	if (rows.length === 0) {
+		return `Nothing was reserved${user === undefined ? '' : ` by ${JSON.stringify(sanitize(user))}`} ${period}`;
+	}
+
+	const table = ruledTable(
+		['USER', 'RESERVED', 'MEAN USE', 'IDLE', 'KNOWN'],
+		rows.map(({user: name, held, known, used, idle}) => [
+			shorten(sanitize(name), 40),
+			held.toFixed(2).padStart('RESERVED'.length),
+			percent(used, known).padStart('MEAN USE'.length),
+			known > 0 ? idle.toFixed(2).padStart(7) : '-',
+			percent(known, held).padStart('KNOWN'.length),
+		]),
+		paint,
+		{width, sacrifices: [['USER', 8]]},
+	);
+	const sum = (of: (row: (typeof rows)[number]) => number): number => rows.reduce((total, row) => total + of(row), 0);
+	const known = sum((row) => row.known);
+	return [
+		table,
+		'',
+		`${sum(({held}) => held).toFixed(2)} GPU hours were reserved ${period}. Of ${known.toFixed(2)} of them it is known what ran: ${percent(
+			sum(({used}) => used),
+			known,
+		)} busy, ${sum(({idle}) => idle).toFixed(2)} hours idle`,
+		unseenWords(made),
+	].join('\n');
+}
