@@ -30,10 +30,13 @@ function badge({connection, nowMs}: State): Line {
 const pauseBadge = ({pause, nowMs}: State): Line =>
 	pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')];
 
-/** Why it is stale, or how old the scan is. */
-function freshness({connection, scanFailure, observation, nowMs}: State): Line {
+/** From when the values are, where they are stale, or how old the scan is. The message says why. */
+function freshness({connection, snapshot, snapshotAtMs, scanFailure, observation, nowMs, settings}: State): Line {
 	if (connection.kind === 'lost') {
-		return [span(connection.reason, 'warning')];
+		// It was up to date until the moment it was lost.
+		const lostAt = snapshot && snapshot.now + Math.max(0, connection.sinceMs - snapshotAtMs) / 1000;
+		const values = lostAt === undefined ? 'nothing read yet' : `values from ${settings.formatTime(lostAt).slice(0, 5)}`;
+		return [span(values, 'warning')];
 	}
 
 	const age = (sinceMs: number): string => shortDuration(Math.max(0, nowMs - sinceMs) / 1000);
@@ -57,7 +60,8 @@ function leftOf(state: State, level: number): Line {
 }
 
 function rightOf(state: State, level: number): Line {
-	const {requester, isReadonly, formatTime} = state.settings;
+	const {requester, formatTime} = state.settings;
+	const isReadonly = state.settings.isReadonly || state.connection.kind === 'lost';
 	const now = storeNow(state);
 	const time = now === undefined ? '' : formatTime(now);
 	return joined([

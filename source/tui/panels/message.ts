@@ -27,16 +27,10 @@ const words: Readonly<Record<Message['level'], readonly [string, Tone]>> = {
 
 /** What is wrong for as long as it is, where no message stands. */
 function standing(state: State): Message | undefined {
-	const {connection, snapshot, snapshotAtMs, observation, scanFailure, nowMs, settings} = state;
+	const {connection, snapshot, observation, scanFailure, nowMs, settings} = state;
 	if (connection.kind === 'lost') {
-		// It was up to date until the moment it was lost.
-		const values =
-			snapshot &&
-			`values from ${settings.formatTime(snapshot.now + Math.max(0, connection.sinceMs - snapshotAtMs) / 1000)}`;
-		return {
-			level: 'warning',
-			text: [`${connection.reason}:`, values ?? 'nothing was read yet', '- changes are disabled'].join(' '),
-		};
+		// The header has the time of the values.
+		return {level: 'warning', text: `${connection.reason} - changes are disabled`};
 	}
 
 	if (scanFailure !== undefined) {

@@ -141,7 +141,7 @@ describe('a Redis', () => {
 		const {heard, stop} = await listen();
 		await server.restart();
 		await eventually(() => heard.includes('restored'));
-		expect(heard).toEqual(['lost: the connection was cut', 'restored']);
+		expect(heard).toEqual([`lost: Cannot reach Redis at ${host}:${server.port}: the connection was cut`, 'restored']);
 		const after = await store.read();
 		expect(after.gpus).toEqual(before.gpus);
 		expect(after.storeUptimeSeconds).toBeLessThan(5);
@@ -189,7 +189,10 @@ describe('a Redis', () => {
 			expect(reading.ownSeconds).toBeLessThan(6);
 			expect(committing.error).toMatchObject({code: 'store-unreachable'});
 			expect(committing.ownSeconds).toBeLessThan(6);
-			await eventually(() => heard.includes('lost: no answer in time'), 12_000);
+			await eventually(
+				() => heard.includes(`lost: Cannot reach Redis at ${host}:${server.port}: no answer in time`),
+				12_000,
+			);
 		} finally {
 			process.kill(server.pid(), 'SIGCONT');
 		}

@@ -34,7 +34,7 @@ test('a monitor without its Redis says so, changes nothing, keeps its place in t
 	expect([0, 1, 2, 3].map((gpu) => rowOf(lost, gpu).slice(0, 26))).toEqual(
 		[0, 1, 2, 3].map((gpu) => rowOf(before, gpu).slice(0, 26)),
 	);
-	await top.waitFor(/WARN .*values from [\d:]+ - changes are disabled/v);
+	await top.waitFor(/values from [\d:]+ [\s\S]* WARN Cannot reach Redis at .*: .* - changes are disabled/v);
 	top.write('r');
 	await top.waitFor('WARN The store is unreachable: changes are disabled until it is back');
 	top.write('jx');
