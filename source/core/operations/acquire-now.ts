@@ -6,7 +6,7 @@ import {eligibilityOf} from '../rules/allocation/need.js';
 import {withSeenInstances} from '../rules/queue/eligible.js';
 import {withinSharePolicy} from '../rules/allocation/share-policy.js';
 import {judge, latestEndOf} from '../rules/leases/liveness.js';
-import {policyOf} from '../rules/policy/policy.js';
+import {policyValue} from '../rules/policy/policy.js';
 import {dependsOnLinks, type StrategyName} from '../rules/allocation/strategy.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
@@ -157,7 +157,7 @@ export async function acquireNow(
 			const lease = leaseFor(request, leaseId, world.host, snapshot.now);
 			const observation = await scan();
 			const gpuCount = snapshot.gpus.length;
-			const strategy = request.strategy ?? policyOf(snapshot).strategy;
+			const strategy = request.strategy ?? policyValue(snapshot, 'strategy');
 			const links = await readLinks(wanted, strategy);
 			const eligibility = withinSharePolicy(wanted, eligibilityOf(wanted, observation, gpuCount, links), snapshot);
 			requirePossible(wanted, {eligibility, observation, gpuCount, links});

@@ -29,14 +29,11 @@ export function decodeDrains(raw: string | undefined): {readonly drains: Drains}
 export const encodeDrains = (drains: Drains): string | undefined =>
 	drains.size === 0
 		? undefined
-		: writeRecord([
-				[
-					'drains',
-					[...drains].map(([gpu, {reason, by, since}]) => ({
-						gpu,
-						reason: optionalText(reason),
-						by: optionalText(by),
-						since: formatRfc3339(since),
-					})),
-				],
-			]);
+		: writeRecord({
+				drains: [...drains].map(([gpu, {reason, by, since}]) => ({
+					gpu,
+					reason: optionalText(reason),
+					by: optionalText(by),
+					since: formatRfc3339(since),
+				})),
+			});

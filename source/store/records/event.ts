@@ -37,10 +37,10 @@ export function decodeEvent(raw: string): PoolEvent | undefined {
 }
 
 export const encodeEvent = ({kind, gpus, user, left = [], shared}: PoolEvent): string =>
-	writeRecord([
-		['kind', kind],
-		['gpus', gpus],
-		['user', optionalText(user)],
-		['left', left.length === 0 ? undefined : left],
-		['shared', shared],
-	]);
+	writeRecord({
+		kind,
+		gpus,
+		user: optionalText(user),
+		left: left.length === 0 ? undefined : left,
+		shared,
+	});

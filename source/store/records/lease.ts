@@ -4,7 +4,7 @@ import {readRecord, type Fields} from './json/fields.js';
 import {instanceRecord, readInstance} from './instance.js';
 import {processFields, readBoot, readProcess} from './process.js';
 import {textOf} from './json/raw.js';
-import {readSilence, silenceField} from './silence.js';
+import {readSilence, silenceRecord} from './silence.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
 import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js';
 
@@ -82,6 +82,9 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 	};
 }
 
+/** What was read last of each GPU, by its index: from one read of a pool to the next hardly any record changes. */
+const lastRead: Array<GpuRecord | undefined> = [];
+
 /**
 Reads what is stored for one GPU. Never throws: a record that cannot be read is `garbage`, with the reason in words.
 
@@ -93,6 +96,17 @@ export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
 		return {kind: 'free', index, raw};
 	}
 
+	const last = lastRead[index];
+	if (last?.raw === raw) {
+		return last;
+	}
+
+	const record = readGpu(index, raw);
+	lastRead[index] = record;
+	return record;
+}
+
+function readGpu(index: number, raw: string): GpuRecord {
 	const result = readRecord(textOf(raw), (fields): GpuRecord => {
 		const user = fields.text('user');
 		if (user === sharedUser && (fields.hasList('shares') || fields.hasList('instances'))) {
@@ -121,27 +135,27 @@ The fields of a lease as they are stored. Its start and heartbeat are rounded do
 have happened before it did, and no promise is shortened.
 */
 const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
-	[
-		['user', requiredText(lease.user, 'The label of a lease')],
-		['actual_user', optionalText(lease.actualUser)],
-		['start_time', wholePast(lease.startTime)],
-		['last_heartbeat', lease.lastHeartbeat === undefined ? undefined : wholePast(lease.lastHeartbeat)],
-		['expiry_time', lease.expiryTime === undefined ? undefined : wholePromise(lease.expiryTime)],
-		['type', lease.type],
-		['note', optionalText(lease.note)],
-		['model', optionalText(lease.model)],
-		['memory_mib', lease.memoryMiB],
-		['mig', instanceRecord(lease.mig)],
-		['partial_queue_id', optionalText(lease.partialQueueId)],
-		['lease_id', optionalText(lease.leaseId)],
-		['machine', optionalText(lease.machine)],
-		['boot_id', optionalText(lease.bootId)],
+	{
+		user: requiredText(lease.user, 'The label of a lease'),
+		actual_user: optionalText(lease.actualUser),
+		start_time: wholePast(lease.startTime),
+		last_heartbeat: lease.lastHeartbeat === undefined ? undefined : wholePast(lease.lastHeartbeat),
+		expiry_time: lease.expiryTime === undefined ? undefined : wholePromise(lease.expiryTime),
+		type: lease.type,
+		note: optionalText(lease.note),
+		model: optionalText(lease.model),
+		memory_mib: lease.memoryMiB,
+		mig: instanceRecord(lease.mig),
+		partial_queue_id: optionalText(lease.partialQueueId),
+		lease_id: optionalText(lease.leaseId),
+		machine: optionalText(lease.machine),
+		boot_id: optionalText(lease.bootId),
 		...processFields('pid', lease.holder),
 		...processFields('job_pid', lease.job),
-		silenceField(lease.silence),
-		['ends_by', lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy)],
-		['reminded_of', lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf)],
-	],
+		silence: silenceRecord(lease.silence),
+		ends_by: lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy),
+		reminded_of: lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf),
+	},
 	lease.unknownFields,
 ];
 
@@ -172,15 +186,15 @@ export function encodeShares({
 	}
 
 	return writeRecord(
-		[
-			['user', sharedUser],
-			['start_time', wholePast(Math.min(...shares.map(({startTime}) => startTime)))],
-			['expiry_time', farSecond],
-			['type', 'manual'],
-			['capacity_mib', capacityMiB],
-			['shares', recordsOf(shares.filter(({mig}) => mig === undefined))],
-			['instances', recordsOf(shares.filter(({mig}) => mig !== undefined))],
-		],
+		{
+			user: sharedUser,
+			start_time: wholePast(Math.min(...shares.map(({startTime}) => startTime))),
+			expiry_time: farSecond,
+			type: 'manual',
+			capacity_mib: capacityMiB,
+			shares: recordsOf(shares.filter(({mig}) => mig === undefined)),
+			instances: recordsOf(shares.filter(({mig}) => mig !== undefined)),
+		},
 		unknownFields,
 	);
 }
@@ -194,7 +208,7 @@ The stored form of a free GPU; undefined: nothing is stored for it.
 export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
 	lastReleased === undefined
 		? undefined
-		: writeRecord([
-				['last_released', formatRfc3339(lastReleased)],
-				['ended', ended && {reason: ended.reason, lease_id: optionalText(ended.leaseId)}],
-			]);
+		: writeRecord({
+				last_released: formatRfc3339(lastReleased),
+				ended: ended && {reason: ended.reason, lease_id: optionalText(ended.leaseId)},
+			});

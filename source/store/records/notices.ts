@@ -74,22 +74,18 @@ export const encodeNotices = ({
 }: Omit<Extract<Write, {kind: 'notices'}>, 'kind'>): string | undefined =>
 	notices.length === 0 && dataLoss === undefined && baselines.size === 0 && overuse.length === 0
 		? undefined
-		: writeRecord([
-				[
-					'notices',
-					notices.map(({kind, gpu, account, owner, problem, since}) => ({
-						kind,
-						gpu,
-						account: optionalText(account),
-						owner: optionalText(owner),
-						problem,
-						since: formatRfc3339(since),
-					})),
-				],
-				['restored_at', dataLoss && formatRfc3339(dataLoss.restoredAt)],
-				['restored_read_at', dataLoss && formatRfc3339(dataLoss.readAt)],
-				[
-					'baselines',
+		: writeRecord({
+				notices: notices.map(({kind, gpu, account, owner, problem, since}) => ({
+					kind,
+					gpu,
+					account: optionalText(account),
+					owner: optionalText(owner),
+					problem,
+					since: formatRfc3339(since),
+				})),
+				restored_at: dataLoss && formatRfc3339(dataLoss.restoredAt),
+				restored_read_at: dataLoss && formatRfc3339(dataLoss.readAt),
+				baselines:
 					baselines.size === 0
 						? undefined
 						: Array.from(baselines, ([gpu, {memoryMiB, uuid, bootId}]) => ({
@@ -98,9 +94,7 @@ export const encodeNotices = ({
 								uuid: optionalText(uuid),
 								boot_id: optionalText(bootId),
 							})),
-				],
-				[
-					'overuse',
+				overuse:
 					overuse.length === 0
 						? undefined
 						: overuse.map(({gpu, leaseId, since, countedAt, scans, usedMiB, isTold, isReminded}) => ({
@@ -113,5 +107,4 @@ export const encodeNotices = ({
 								told: isTold ? 1 : undefined,
 								reminded: isReminded ? 1 : undefined,
 							})),
-				],
-			]);
+			});

@@ -29,14 +29,11 @@ export function decodePolicy(raw: string | undefined): {readonly policy: Setting
 export const encodePolicy = (policy: Settings): string | undefined =>
 	policy.size === 0
 		? undefined
-		: writeRecord([
-				[
-					'policy',
-					[...policy].map(([key, {value, by, since}]) => ({
-						key,
-						value,
-						by: optionalText(by),
-						since: formatRfc3339(since),
-					})),
-				],
-			]);
+		: writeRecord({
+				policy: [...policy].map(([key, {value, by, since}]) => ({
+					key,
+					value,
+					by: optionalText(by),
+					since: formatRfc3339(since),
+				})),
+			});

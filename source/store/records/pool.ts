@@ -47,11 +47,18 @@ export function decodePool(raw: RawPool): Pool | undefined {
 		throw poolGarbage(`provider is ${quote(raw.provider!)}, which is not ${providers.join(', ')}`);
 	}
 
-	if (raw.machine === undefined) {
-		return {gpuCount, provider};
+	return raw.machine === undefined ? {gpuCount, provider} : {gpuCount, provider, machine: decodeMachine(raw.machine)};
+}
+
+/** What was read last: it is the same at each read of a pool. */
+let lastMachine: {readonly raw: string; readonly machine: NonNullable<Pool['machine']>} | undefined;
+
+function decodeMachine(raw: string): NonNullable<Pool['machine']> {
+	if (lastMachine?.raw === raw) {
+		return lastMachine.machine;
 	}
 
-	const machine = readRecord(textOf(raw.machine), (fields) => ({
+	const machine = readRecord(textOf(raw), (fields) => ({
 		id: fields.required('machine_id', fields.text('machine_id')),
 		bootId: readBoot(fields),
 	}));
@@ -59,7 +66,8 @@ export function decodePool(raw: RawPool): Pool | undefined {
 		throw poolGarbage(`the record of its machine: ${machine.problem}`);
 	}
 
-	return {gpuCount, provider, machine: machine.value};
+	lastMachine = {raw, machine: machine.value};
+	return machine.value;
 }
 
 /** The stored form of a pool. */
@@ -68,8 +76,8 @@ export const encodePool = ({gpuCount, provider, machine}: Pool): RawPool => ({
 	provider,
 	machine:
 		machine &&
-		writeRecord([
-			['machine_id', requiredText(machine.id, 'The machine of a pool')],
-			['boot_id', optionalText(machine.bootId)],
-		]),
+		writeRecord({
+			machine_id: requiredText(machine.id, 'The machine of a pool'),
+			boot_id: optionalText(machine.bootId),
+		}),
 });

@@ -26,13 +26,13 @@ export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdent
 export const processFields = (
 	prefix: ProcessPrefix,
 	process: ProcessIdentity | undefined,
-): ReadonlyArray<readonly [name: string, value: number | string | undefined]> => [
-	[prefix, process?.pid],
-	[`${prefix}_start`, process?.startTicks],
-	[`${prefix}_ns`, process?.namespace],
-	[`${prefix}_time_ns`, process?.timeNamespace],
-	[`${prefix}_group`, process?.group],
-];
+): Readonly<Record<string, unknown>> => ({
+	[prefix]: process?.pid,
+	[`${prefix}_start`]: process?.startTicks,
+	[`${prefix}_ns`]: process?.namespace,
+	[`${prefix}_time_ns`]: process?.timeNamespace,
+	[`${prefix}_group`]: process?.group,
+});
 
 /** Version 0.1.0 wrote this, and the machine-id, where it could not read the boot id. */
 const unreadBootId = 'no-boot-id-';

@@ -3,7 +3,7 @@ import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
 import {processFields, readBoot, readProcess} from './process.js';
 import {textOf} from './json/raw.js';
-import {readSilence, silenceField} from './silence.js';
+import {readSilence, silenceRecord} from './silence.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 
@@ -147,37 +147,34 @@ The stored form of a queue entry.
 */
 export const encodeQueueEntry = (entry: QueueEntry): string =>
 	writeRecord(
-		[
-			['id', requiredText(entry.id, 'The id of a queue entry')],
-			['user', requiredText(entry.user, 'The label of a queue entry')],
-			['actual_user', optionalText(entry.actualUser)],
-			['requested_count', entry.requestedCount],
-			['requested_ids', entry.requestedIds],
-			['need', entry.need && needRecord(entry.need)],
-			['eligible_gpus', entry.eligible],
-			['eligible_instances', entry.eligibleInstances],
-			['allocated_gpus', entry.allocatedGpus],
-			['reservation_type', entry.reservationType],
-			['expiry_duration', nanoseconds(entry.expirySeconds)],
-			['note', optionalText(entry.note)],
-			['enqueue_time', formatRfc3339(entry.enqueueTime)],
-			['last_heartbeat', formatRfc3339(entry.lastHeartbeat)],
-			['wait_timeout', entry.waitTimeout === undefined ? undefined : formatRfc3339(entry.waitTimeout)],
-			['force', entry.force],
-			[
-				'unavailable_gpus',
-				entry.unavailable?.map(({gpu, kind, detail, since}) => ({
-					gpu,
-					kind,
-					detail: optionalText(detail),
-					since: formatRfc3339(since),
-				})),
-			],
-			['machine', optionalText(entry.machine)],
-			['boot_id', optionalText(entry.bootId)],
+		{
+			id: requiredText(entry.id, 'The id of a queue entry'),
+			user: requiredText(entry.user, 'The label of a queue entry'),
+			actual_user: optionalText(entry.actualUser),
+			requested_count: entry.requestedCount,
+			requested_ids: entry.requestedIds,
+			need: entry.need && needRecord(entry.need),
+			eligible_gpus: entry.eligible,
+			eligible_instances: entry.eligibleInstances,
+			allocated_gpus: entry.allocatedGpus,
+			reservation_type: entry.reservationType,
+			expiry_duration: nanoseconds(entry.expirySeconds),
+			note: optionalText(entry.note),
+			enqueue_time: formatRfc3339(entry.enqueueTime),
+			last_heartbeat: formatRfc3339(entry.lastHeartbeat),
+			wait_timeout: entry.waitTimeout === undefined ? undefined : formatRfc3339(entry.waitTimeout),
+			force: entry.force,
+			unavailable_gpus: entry.unavailable?.map(({gpu, kind, detail, since}) => ({
+				gpu,
+				kind,
+				detail: optionalText(detail),
+				since: formatRfc3339(since),
+			})),
+			machine: optionalText(entry.machine),
+			boot_id: optionalText(entry.bootId),
 			...processFields('pid', entry.holder),
-			silenceField(entry.silence),
-			['time_limit', entry.timeLimitSeconds],
-		],
+			silence: silenceRecord(entry.silence),
+			time_limit: entry.timeLimitSeconds,
+		},
 		entry.unknownFields,
 	);

@@ -10,14 +10,15 @@ Reads the revision. What is not one, or is absent, is that of a store that this 
 @param run - The store's present run; undefined when that is not known: then it is the one in which the last commit was made.
 */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
-	const stored = pattern.exec(raw ?? '')?.groups;
-	if (stored === undefined) {
+	const stored = raw === undefined ? null : pattern.exec(raw);
+	if (stored === null) {
 		return {count: 0, base: 0, run: run ?? '', since: undefined, raw};
 	}
 
-	const count = Number(stored['count']);
-	return run === undefined || run === stored['run']
-		? {count, base: Number(stored['base']), run: stored['run']!, since: Number(stored['since']), raw}
+	const [, countText, base, since, storedRun] = stored;
+	const count = Number(countText);
+	return run === undefined || run === storedRun
+		? {count, base: Number(base), run: storedRun!, since: Number(since), raw}
 		: // Nothing was committed in this run yet: it begins with what it found.
 			{count, base: count, run, since: undefined, raw};
 }

@@ -15,13 +15,11 @@ export function readSilence(fields: Fields): Silence | undefined {
 		: {clock, seconds, since, ...(lastHeartbeat !== undefined && {lastHeartbeat})};
 }
 
-/** The same fields, to be written. */
-export const silenceField = (silence: Silence | undefined): readonly [name: string, value: unknown] => [
-	'silence',
+/** The same, to be written. */
+export const silenceRecord = (silence: Silence | undefined): Readonly<Record<string, unknown>> | undefined =>
 	silence && {
 		clock: silence.clock,
 		seconds: silence.seconds,
 		since: silence.since,
 		last_heartbeat: silence.lastHeartbeat,
-	},
-];
+	};

@@ -66,21 +66,21 @@ The stored form of a usage record.
 @throws TypeError for an empty label, RangeError for an impossible time: bugs of the caller.
 */
 export const encodeUsage = (usage: UsageRecord): string =>
-	writeRecord([
-		['user', requiredText(usage.user, 'The label of a usage record')],
-		['actual_user', optionalText(usage.actualUser)],
-		['gpu_id', usage.gpuId],
-		['start_time', formatRfc3339(usage.startTime)],
-		['end_time', formatRfc3339(usage.endTime)],
-		['duration_seconds', usage.durationSeconds],
-		['reservation_type', usage.reservationType],
-		['lease_id', optionalText(usage.leaseId)],
-		['note', optionalText(usage.note)],
-		['model', optionalText(usage.model)],
-		['memory_mib', usage.memoryMiB],
-		['mig', instanceRecord(usage.mig)],
-		['end_reason', usage.endReason],
-	]);
+	writeRecord({
+		user: requiredText(usage.user, 'The label of a usage record'),
+		actual_user: optionalText(usage.actualUser),
+		gpu_id: usage.gpuId,
+		start_time: formatRfc3339(usage.startTime),
+		end_time: formatRfc3339(usage.endTime),
+		duration_seconds: usage.durationSeconds,
+		reservation_type: usage.reservationType,
+		lease_id: optionalText(usage.leaseId),
+		note: optionalText(usage.note),
+		model: optionalText(usage.model),
+		memory_mib: usage.memoryMiB,
+		mig: instanceRecord(usage.mig),
+		end_reason: usage.endReason,
+	});
 
 /**
 The texts that a stored record of this user holds: as we write the label, and as Go does, which escapes what HTML would mind.

@@ -22,6 +22,9 @@ type Arguments = {
 	readonly values: readonly Argument[];
 };
 
+/** Where those of KEYS that every script is given stand, from 1. */
+const fixedPositions: ReadonlyMap<string, number> = new Map(commitKeys.map((key, index) => [key, index + 1]));
+
 /** The key of an entry, whose id may be bytes that are no text. */
 function entryKeyOf(id: string): Argument {
 	const wire = wireOf(id);
@@ -33,10 +36,10 @@ class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [...commitKeys];
 
-	#positionOf(name: string, key: () => Argument): number {
+	#positionOf(name: string, key: Argument = name): number {
 		let position = this.#positions.get(name);
 		if (position === undefined) {
-			this.keys.push(key());
+			this.keys.push(key);
 			position = this.keys.length;
 			this.#positions.set(name, position);
 		}
@@ -46,19 +49,19 @@ class KeyList {
 
 	/** Of a key that every script is given. */
 	value(name: 'gpuCount' | 'drains' | 'notices' | 'policy' | 'revision'): number {
-		return commitKeys.indexOf(keys[name]) + 1;
+		return fixedPositions.get(keys[name])!;
 	}
 
 	gpu(index: number): number {
-		return this.#positionOf(`${gpuKeyPrefix}${index}`, () => `${gpuKeyPrefix}${index}`);
+		return this.#positionOf(`${gpuKeyPrefix}${index}`);
 	}
 
 	change(id: string): number {
-		return this.#positionOf(`${changeKeyPrefix}${id}`, () => `${changeKeyPrefix}${id}`);
+		return this.#positionOf(`${changeKeyPrefix}${id}`);
 	}
 
 	entry(id: string): number {
-		return this.#positionOf(`${entryKeyPrefix}${id}`, () => entryKeyOf(id));
+		return this.#positionOf(`${entryKeyPrefix}${id}`, entryKeyOf(id));
 	}
 }
 

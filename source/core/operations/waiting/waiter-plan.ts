@@ -13,7 +13,7 @@ import {eligibilityOf, eligibleAfterLook, isSameEligible, type Eligibility} from
 import {checkWanted, type AcquireRequest} from '../../rules/allocation/request.js';
 import {groupsOf, withSeenInstances} from '../../rules/queue/eligible.js';
 import type {EntryNote} from '../../rules/queue/queue.js';
-import {policyOf} from '../../rules/policy/policy.js';
+import {policyValue} from '../../rules/policy/policy.js';
 import {isAwakeOn, leaseFor, type ReadLinks} from '../acquire-now.js';
 
 type Options = {
@@ -52,7 +52,7 @@ export async function planWithScan(
 	{request, leaseId, entryId, scan, readLinks, isScanDue = false, seen}: Options,
 ): Promise<ScannedGrant | 'stale'> {
 	const isAwake = isAwakeOn(host);
-	const strategy = request.strategy ?? policyOf(snapshot).strategy;
+	const strategy = request.strategy ?? policyValue(snapshot, 'strategy');
 	const options = {
 		preference: {strategy},
 		lease: leaseFor(request, leaseId, host, snapshot.now),

@@ -13,7 +13,7 @@ import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {GpuLinks, GpuRecord, InstanceOfGpu, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
-import {policyExpectation, policyOf} from '../policy/policy.js';
+import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from './request.js';
 import {cleanRuleOf, type CleanRule} from './cleanliness.js';
 import {gpusOf, type Eligibility} from './need.js';
@@ -82,11 +82,12 @@ type Picked =
 	| {readonly kind: 'picked'; readonly taken: readonly Taken[]}
 	| {readonly kind: 'short'; readonly available: number; readonly blocked: readonly BlockedGpu[]};
 
+const heldKinds: ReadonlySet<string> = new Set(['leased', 'shared', 'split', 'garbage']);
+
 /** Whether what others have of the GPU is all that matters. */
 const isHeld = (
 	answer: GpuCandidate | GpuBlock,
-): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> =>
-	['leased', 'shared', 'split', 'garbage'].includes(answer.kind);
+): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> => heldKinds.has(answer.kind);
 
 /** What of the GPU can be had, or why it cannot. */
 function answerOf(
@@ -138,15 +139,14 @@ function pickGpus(
 	{waiters, clean}: Circumstances,
 ): Picked {
 	const {wanted, eligibility} = request;
-	const {drains} = snapshot;
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
 	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = gpusOf(groups).map((index) => snapshot.gpus[index]!);
-	const share = shareLimitsOf(wanted.need, snapshot);
+	const rules = {claims, clean, drains: snapshot.drains, waiters, share: shareLimitsOf(wanted.need, snapshot)};
 	const candidates: GpuCandidate[] = [];
 	const blocked: BlockedGpu[] = [...unknownBlocks(eligibility)];
 	for (const record of considered) {
-		const answer = answerOf(record, observation, request, {claims, clean, drains, waiters, share});
+		const answer = answerOf(record, observation, request, rules);
 		if (answer.kind === 'candidate') {
 			candidates.push(answer);
 		} else {
@@ -166,7 +166,7 @@ function pickGpus(
 		count: wanted.count,
 	}));
 	const best = chooseGpus(snapshot, candidateGroups, {
-		strategy: request.strategy ?? policyOf(snapshot).strategy,
+		strategy: request.strategy ?? policyValue(snapshot, 'strategy'),
 		readings: observation.gpus,
 		links: request.links,
 	});
@@ -239,7 +239,8 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, lease, grant} = request;
-	const out = outagesSeen(snapshot, observation, request.memoryThresholdMiB);
+	// What is out of service matters to those who wait.
+	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const circumstances: Circumstances = {
 		waiters: waitersOf(snapshot, out, request.isAwake),
 		clean: cleanRuleOf(snapshot),

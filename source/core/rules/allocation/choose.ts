@@ -63,7 +63,8 @@ export function chooseGpus(
 
 		const keptGpus = candidatesOf([...kept, ...fromShared]);
 		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: missing - needed}, box);
-		const score = scoreOf(strategy, {kept: keptGpus, chosen}, box);
+		// Of a single group, as in a box of one model, nothing is compared.
+		const score = groups.length === 1 ? [] : scoreOf(strategy, {kept: keptGpus, chosen}, box);
 		return [
 			{
 				group,

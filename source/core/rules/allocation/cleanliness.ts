@@ -2,7 +2,7 @@
 Clean between tenants: with `clean=on` in the policy, a GPU that nobody holds is free only with no process on it and with no more memory in use
 than the driver keeps for itself.
 */
-import {policyOf, type StoredPolicy} from '../policy/policy.js';
+import {policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from '../../model/types.js';
 
 /** What a GPU may have in use beyond its baseline, in MiB. Even an empty context of CUDA holds more. */
@@ -16,7 +16,7 @@ export type CleanRule = {
 /** Undefined: the policy asks for no such thing. */
 export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>): CleanRule | undefined {
 	const {baselines} = snapshot;
-	return policyOf(snapshot).clean === 'off'
+	return policyValue(snapshot, 'clean') === 'off'
 		? undefined
 		: {
 				limitMiB({index, uuid}) {
@@ -49,7 +49,7 @@ export function nextBaselines(
 	{observation, bootId, memoryThresholdMiB}: Scan,
 ): ReadonlyMap<number, MemoryBaseline> | undefined {
 	const {baselines, gpus} = snapshot;
-	if (policyOf(snapshot).clean === 'off') {
+	if (policyValue(snapshot, 'clean') === 'off') {
 		return baselines.size === 0 ? undefined : new Map();
 	}
 

@@ -80,30 +80,31 @@ export function meets(
 	{minMemoryMiB, shareMiB, mig, models, minCompute}: Need,
 	reading: GpuReading | undefined,
 ): boolean | OwnQuality {
-	const answers: ReadonlyArray<readonly [OwnQuality, boolean | undefined]> = [
-		['MIG mode', mig !== undefined || isWhole(reading)],
-		[
-			'memory',
-			minMemoryMiB === undefined ||
-				(reading?.memoryTotalMiB === undefined ? undefined : reading.memoryTotalMiB >= minMemoryMiB),
-		],
-		['memory', shareMiB === undefined || isRoomFor(shareMiB, reading)],
-		[
-			'model',
-			models === undefined ||
-				(reading?.name === undefined ? undefined : models.some((model) => isModel(reading.name!, model))),
-		],
-		[
-			'compute capability',
-			minCompute === undefined ||
-				(reading?.computeCapability === undefined
-					? undefined
-					: isComputeAtLeast(reading.computeCapability, minCompute)),
-		],
-	];
-	return answers.every(([, answer]) => answer !== false)
-		? (answers.find(([, answer]) => answer === undefined)?.[0] ?? true)
-		: false;
+	let unknown: OwnQuality | undefined;
+	/** Notes what is unknown. False: the GPU does not have it, whatever else is unknown. */
+	const mayHave = (quality: OwnQuality, answer: boolean | undefined): boolean => {
+		if (answer === undefined) {
+			unknown ??= quality;
+		}
+
+		return answer !== false;
+	};
+
+	const {memoryTotalMiB, name, computeCapability} = reading ?? {};
+	return (
+		(mig !== undefined || mayHave('MIG mode', isWhole(reading))) &&
+		(minMemoryMiB === undefined ||
+			mayHave('memory', memoryTotalMiB === undefined ? undefined : memoryTotalMiB >= minMemoryMiB)) &&
+		(shareMiB === undefined || mayHave('memory', isRoomFor(shareMiB, reading))) &&
+		(models === undefined ||
+			mayHave('model', name === undefined ? undefined : models.some((model) => isModel(name, model)))) &&
+		(minCompute === undefined ||
+			mayHave(
+				'compute capability',
+				computeCapability === undefined ? undefined : isComputeAtLeast(computeCapability, minCompute),
+			)) &&
+		(unknown ?? true)
+	);
 }
 
 function isNvlink(links: GpuLinks | undefined, one: number, other: number): boolean | undefined {
@@ -153,19 +154,19 @@ function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boo
 
 type Facts = {
 	readonly readings: ReadonlyArray<GpuReading | undefined>;
+	/** What {@link meets} says of each of them. */
+	readonly answers: ReadonlyArray<boolean | OwnQuality>;
 	readonly links: GpuLinks | undefined;
 	/** Whether what is unknown counts as what is needed, to see what could be possible at best. */
 	readonly isHopeful: boolean;
 };
 
-function groupsFor(wanted: Wanted, {readings, links, isHopeful}: Facts): readonly GpuGroup[] {
+function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts): readonly GpuGroup[] {
 	const {ids, need = {}, count} = wanted;
-	const fits = (index: number): boolean => {
-		const answer = meets(need, readings[index]);
+	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => {
+		const answer = answers[index] ?? false;
 		return typeof answer === 'boolean' ? answer : isHopeful;
-	};
-
-	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => fits(index));
+	});
 	const models = new Set(gpus.map((index) => readings[index]?.name).filter((name) => name !== undefined));
 	// Nobody named the model where it is one by default: then a GPU of unknown model goes with all.
 	const mayBeUnknown = isHopeful || need.sameModel !== true;
@@ -208,6 +209,13 @@ function unknownTogether(index: number, {need, isModelUnknown, considered, links
 	return need.nvlink === true && considered.some((other) => isLinkUnknown(other)) && 'links';
 }
 
+/** Whether all GPUs are alike to a request: it asks for nothing but a number of them, and none is in MIG mode. */
+const isServedByAny = (wanted: Wanted, readings: ReadonlyArray<GpuReading | undefined>): boolean =>
+	wanted.ids === undefined &&
+	asksForNothing(wanted.need ?? {}) &&
+	!isOfOneModel(wanted) &&
+	readings.every((reading) => isWhole(reading) === true);
+
 /**
 @param wanted - As checkWanted returned it.
 @param observation - What the GPU tool saw. After a failed scan all is unknown.
@@ -226,13 +234,18 @@ export function eligibilityOf(
 		return instanceEligibility(wanted, wanted.need, readings);
 	}
 
-	const groups = groupsFor(wanted, {readings, links, isHopeful: false});
+	if (isServedByAny(wanted, readings)) {
+		return {...anyGpus, isPossible: wanted.count <= gpuCount};
+	}
+
 	const {need = {}, ids} = wanted;
+	const answers = readings.map((reading) => meets(need, reading));
+	const groups = groupsFor(wanted, {readings, answers, links, isHopeful: false});
 	const considered = ids ?? readings.map((_, index) => index);
 	const unknown = new Map<number, Quality>();
 	let isCertain = true;
 	for (const index of considered) {
-		const answer = meets(need, readings[index]);
+		const answer = answers[index] ?? false;
 		const isModelUnknown = answer === true && isOfOneModel(wanted) && readings[index]?.name === undefined;
 		const quality =
 			typeof answer === 'boolean'
@@ -251,7 +264,7 @@ export function eligibilityOf(
 	return {
 		groups: isPlain ? undefined : groups,
 		unknown,
-		isPossible: groups.length > 0 || groupsFor(wanted, {readings, links, isHopeful: true}).length > 0,
+		isPossible: groups.length > 0 || groupsFor(wanted, {readings, answers, links, isHopeful: true}).length > 0,
 		isCertain,
 	};
 }

@@ -1,14 +1,14 @@
 /** What the pool's policy allows of shares. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Need, Snapshot} from '../../model/types.js';
-import {policyDoubtOf, policyOf, type StoredPolicy} from '../policy/policy.js';
+import {policyDoubtOf, policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {Eligibility} from './need.js';
 import type {Wanted} from './request.js';
 import type {ShareLimits} from './share-fit.js';
 
 /** The limits of a share that a need asks for; undefined where GPUs are wanted alone. */
 export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): ShareLimits | undefined =>
-	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyOf(snapshot)['share.max']};
+	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyValue(snapshot, 'share.max')};
 
 /**
 Leaves of the GPUs that can serve a request those that may be shared, where a share is asked for.
@@ -31,14 +31,13 @@ export function withinSharePolicy(
 		});
 	}
 
-	const policy = policyOf(snapshot);
-	if (policy.share === 'off') {
+	if (policyValue(snapshot, 'share') === 'off') {
 		throw new CanhazgpuError('impossible', 'This pool does not share GPUs', {
 			hint: 'An administrator allows it: canhazgpu admin --set share=on. Without --share you get whole GPUs.',
 		});
 	}
 
-	const allowed = policy['share.gpus'];
+	const allowed = policyValue(snapshot, 'share.gpus');
 	if (allowed === 'all') {
 		return eligibility;
 	}

@@ -150,20 +150,17 @@ export const dependsOnReadings = (strategy: StrategyName): boolean => strategy !
 
 /** The lowest is the best. */
 export function compareScores(one: readonly number[], other: readonly number[]): number {
-	for (const [index, value] of one.entries()) {
-		const otherValue = other[index] ?? -Infinity;
-		// Infinities are equal, although their difference is no number.
-		if (value !== otherValue) {
-			return value < otherValue ? -1 : 1;
-		}
-	}
-
-	return one.length - other.length;
+	const different = one.findIndex((value, index) => value !== (other[index] ?? -Infinity));
+	// Infinities are equal, although their difference is no number.
+	return different === -1 ? one.length - other.length : one[different]! < (other[different] ?? -Infinity) ? -1 : 1;
 }
 
 function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly Candidate[] {
 	const order = orders[strategy];
-	return [...gpus].toSorted((a, b) => compareScores(order(a), order(b)));
+	return gpus
+		.map((gpu) => ({gpu, score: order(gpu)}))
+		.toSorted((a, b) => compareScores(a.score, b.score))
+		.map(({gpu}) => gpu);
 }
 
 /**

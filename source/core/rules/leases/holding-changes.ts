@@ -33,8 +33,27 @@ const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
 const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
 	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
 
+/** The record of a GPU that nobody has any more. */
+const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingChange, {kind: 'end'}>): Write => ({
+	kind: 'free',
+	index,
+	lastReleased: usageOf(index, lease, ending).endTime,
+	ended: {reason: ending.reason, leaseId: lease.leaseId},
+});
+
 /** The new record of one GPU, of which all changes are given. */
 function writeOf(index: number, changes: readonly HoldingChange[]): Write {
+	const [only] = changes;
+	if (changes.length === 1 && only !== undefined && sharedRecordOf(only) === undefined) {
+		if (only.kind === 'end') {
+			return freeWrite(index, only);
+		}
+
+		if (!isShare(only.lease)) {
+			return {kind: 'lease', index, lease: only.lease};
+		}
+	}
+
 	const record = changes.map((change) => sharedRecordOf(change)).find((shared) => shared !== undefined);
 	const stay = (record?.shares ?? []).map((lease, position): Lease | undefined => {
 		const change = changes.find((one) => one.kind !== 'add' && one.holding.sharedBy?.position === position);
@@ -47,14 +66,7 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 	const leases = [...stay.filter((lease) => lease !== undefined), ...alone, ...added.map(({lease}) => lease)];
 	const [first] = leases;
 	if (first === undefined) {
-		const {holding, ending} = lastEnding(changes.filter((change) => change.kind === 'end'));
-		const {leaseId} = holding.lease;
-		return {
-			kind: 'free',
-			index,
-			lastReleased: usageOf(index, holding.lease, ending).endTime,
-			ended: {reason: ending.reason, leaseId},
-		};
+		return freeWrite(index, lastEnding(changes.filter((change) => change.kind === 'end')));
 	}
 
 	if (leases.every((lease) => isShare(lease))) {
@@ -75,6 +87,10 @@ Plans what becomes of holdings: one expectation and one write a GPU, and a usage
 @throws Error for a lease that would have a GPU for itself beside others: a bug of the caller.
 */
 export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
+	if (changes.length === 0) {
+		return {expect: [], writes: [], usage: []};
+	}
+
 	const gpus = Map.groupBy(changes, (change) => gpuOf(change).index);
 	return {
 		expect: Array.from(gpus, ([index, [change]]): Expectation => ({kind: 'gpu', index, raw: gpuOf(change!).raw})),

@@ -2,7 +2,7 @@
 How a lease lives and ends: expire, release, extend. Each makes a Plan that names exactly the records it read, so
 that a late change can never touch somebody else's lease.
 */
-import type {Plan} from '../../model/plan.js';
+import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {planHoldings, type HoldingChange} from './holding-changes.js';
@@ -110,6 +110,10 @@ export function planExpiry(
 	const watched = entries.flatMap(({record: {id, raw, entry}, judgement}) =>
 		judgement.kind === 'watch' ? [{id, raw, entry: {...entry, silence: judgement.silence}}] : [],
 	);
+	if (gone.length === 0 && ended.length === 0 && noted.length === 0 && watched.length === 0) {
+		return emptyPlan;
+	}
+
 	const changes = planHoldings([...ended.map((end) => endChange(end)), ...noted]);
 	const drops = dropFromQueue(gone);
 	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.

@@ -1,6 +1,6 @@
 /**
 Every key of the policy, once: what it can be, what holds where it is not set, and what it does. To add a key, write one entry here, read it by
-`policyOf` where it decides something, and add a line to `source/help/policy.md`; a plan that depends on it also expects the record: see
+`policyValue` where it decides something, and add a line to `source/help/policy.md`; a plan that depends on it also expects the record: see
 `policyExpectation`. A key is added together with what it does.
 */
 import {isolationLevels} from '../../model/isolation.js';

@@ -23,9 +23,9 @@ function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): un
 	return policyProblem === undefined ? (read(stored ?? fallback) ?? inDoubt.value) : inDoubt.value;
 }
 
-/** What holds now. */
-export const policyOf = (snapshot: StoredPolicy): Policy =>
-	Object.fromEntries(policyKeyNames.map((name) => [name, valueOf(name, snapshot)])) as Policy;
+/** What holds now of one key. */
+export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, name: Name): Policy[Name] =>
+	valueOf(name, snapshot) as Policy[Name];
 
 /** Why it cannot be told what is set. */
 export type PolicyDoubt = {

@@ -1,6 +1,6 @@
 /** Whether a job is to be isolated from the GPUs that it was not granted, and how strictly. */
 import {isolationLevels, type IsolationLevel} from '../../model/isolation.js';
-import {policyDoubtOf, policyOf, type PolicyDoubt, type StoredPolicy} from '../policy/policy.js';
+import {policyDoubtOf, policyValue, type PolicyDoubt, type StoredPolicy} from '../policy/policy.js';
 
 /** What can be typed behind `--isolate=`. */
 export const isolationWishes = ['auto', 'require', 'off'] as const;
@@ -27,7 +27,7 @@ export type PoolIsolation = {
 };
 
 export const poolIsolationOf = (snapshot: StoredPolicy): PoolIsolation => ({
-	level: policyOf(snapshot).isolate,
+	level: policyValue(snapshot, 'isolate'),
 	doubt: policyDoubtOf(snapshot, ['isolate']),
 });
 

@@ -8,7 +8,7 @@ import type {Expectation, Plan} from '../../model/plan.js';
 import {chooseGpus, type CandidateGroup, type Preference} from '../allocation/choose.js';
 import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
-import {policyExpectation, policyOf} from '../policy/policy.js';
+import {policyExpectation, policyValue} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {
 	GpuGroup,
@@ -211,7 +211,7 @@ function chooseForGpus(
 		snapshot,
 		possible,
 		{groups, count: wantedCountOf(entry), held: held.map(({index}) => index), isOnlyGroup},
-		{...preference, strategy: preference?.strategy ?? policyOf(snapshot).strategy},
+		{...preference, strategy: preference?.strategy ?? policyValue(snapshot, 'strategy')},
 	);
 	return {
 		kept: held.filter(({index}) => kept.includes(index)),

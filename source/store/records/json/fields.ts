@@ -28,7 +28,7 @@ function describe(value: unknown): string {
 /** A JSON object, asked field by field. `null`, an empty string and absence all mean "not set". */
 export class Fields {
 	readonly #object: Readonly<Record<string, unknown>>;
-	/** Few: a list is several times as fast as a set, and a report reads a million records. */
+	/** Those of its fields that were asked for. Few: a list is several times as fast as a set, and a report reads a million records. */
 	readonly #asked: string[] = [];
 
 	constructor(object: Readonly<Record<string, unknown>>) {
@@ -36,8 +36,13 @@ export class Fields {
 	}
 
 	#take(name: string): unknown {
+		const value = this.#object[name];
+		// Most fields are absent, and there is no more to do. What is inherited is none of the record's.
+		if (value === undefined || !Object.hasOwn(this.#object, name)) {
+			return undefined;
+		}
+
 		this.#asked.push(name);
-		const value = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
 		return value === null || value === '' ? undefined : value;
 	}
 
@@ -154,13 +159,18 @@ export class Fields {
 
 	/** Fields that nobody asked for. */
 	rest(): Readonly<Record<string, unknown>> | undefined {
-		const entries = Object.entries(this.#object).filter(([name]) => !this.#asked.includes(name));
+		const names = Object.keys(this.#object).filter((name) => !this.#asked.includes(name));
+		if (names.length === 0) {
+			return undefined;
+		}
+
+		const entries = names.map((name) => [name, this.#object[name]] as const);
 		if (entries.some(([, value]) => isDeeperThan(value, deepest))) {
 			throw new RecordProblem('it is nested too deeply');
 		}
 
 		// Not by assignment: a field named __proto__ would become the prototype.
-		return entries.length === 0 ? undefined : Object.fromEntries(entries);
+		return Object.fromEntries(entries);
 	}
 }
 

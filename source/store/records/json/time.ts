@@ -24,6 +24,8 @@ function digitsAt(text: string, index: number, count: number): number {
 	return value;
 }
 
+const secondsOfDay = 86_400;
+
 /** Midnights by their date: a history is read by the million, and day by day. */
 const midnights = new Map<string, number>();
 const mostMidnights = 1000;
@@ -131,14 +133,30 @@ export function checkTime(seconds: number): number {
 	return seconds;
 }
 
+/** The day that was printed last: nearly all that is written happened on one day. */
+let lastDate = {day: 0, text: '1970-01-01'};
+
+/** @param day - Days since the epoch. */
+function dateOf(day: number): string {
+	if (day !== lastDate.day) {
+		lastDate = {day, text: new Date(day * secondsOfDay * 1000).toISOString().slice(0, 10)};
+	}
+
+	return lastDate.text;
+}
+
+const twoDigits = (value: number): string => (value < 10 ? `0${value}` : String(value));
+
 /** RFC 3339 in UTC, to the microsecond, without needless zeros: what Go prints and reads. */
 export function formatRfc3339(seconds: number): string {
 	checkTime(seconds);
 	const microseconds = Math.round(seconds * 1e6);
-	const date = new Date(Math.floor(microseconds / 1e6) * 1000).toISOString().slice(0, 19);
+	const whole = Math.floor(microseconds / 1e6);
+	const ofDay = whole % secondsOfDay;
+	const clock = [Math.floor(ofDay / 3600), Math.floor(ofDay / 60) % 60, ofDay % 60].map((part) => twoDigits(part));
 	const fraction = microseconds % 1e6;
 	// The fraction as JavaScript prints it has no needless zeros: 0.25 is `.25`.
-	return `${date}${fraction === 0 ? '' : String(fraction / 1e6).slice(1)}Z`;
+	return `${dateOf(Math.floor(whole / secondsOfDay))}T${clock.join(':')}${fraction === 0 ? '' : String(fraction / 1e6).slice(1)}Z`;
 }
 
 /** Whole seconds for something that has happened: never later than it did. */

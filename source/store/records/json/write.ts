@@ -8,23 +8,22 @@ Writes records as canonical JSON: fields in the order given, nothing for what is
 @throws RangeError for a number that JSON does not have; that is a bug of the caller.
 */
 export function recordOf(
-	known: ReadonlyArray<readonly [name: string, value: unknown]>,
-	unknown: Readonly<Record<string, unknown>> = {},
+	known: Readonly<Record<string, unknown>>,
+	unknown?: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-	const record: Record<string, unknown> = {};
-	for (const [name, value] of known) {
+	for (const [name, value] of Object.entries(known)) {
 		if (typeof value === 'number' && !Number.isFinite(value)) {
 			throw new RangeError(`${name} to be stored is ${value}`);
 		}
-
-		if (value !== undefined) {
-			record[name] = value;
-		}
 	}
 
-	const kept = Object.entries(unknown).filter(([name]) => known.every(([knownName]) => knownName !== name));
+	if (unknown === undefined) {
+		return known;
+	}
+
+	const kept = Object.entries(unknown).filter(([name]) => !Object.hasOwn(known, name));
 	// Not by assignment: a field named __proto__ would become the prototype.
-	return kept.length === 0 ? record : Object.fromEntries([...Object.entries(record), ...kept]);
+	return Object.fromEntries([...Object.entries(known), ...kept]);
 }
 
 /** The text of a record that {@link recordOf} makes of the same. */

@@ -7,11 +7,16 @@ import {
 	planPolicy,
 	planPolicyReplacement,
 	policyDoubtOf,
-	policyOf,
 	policyRows,
+	policyValue,
+	type Policy,
 } from '../../../../source/core/rules/policy/policy.js';
 import {createTestWorld} from '../../../_helpers/world.js';
 import {anyPolicy} from '../../../store/records/arbitraries.js';
+
+/** Everything that holds. */
+const policyOf = (stored: Parameters<typeof policyValue>[0]): Partial<Policy> =>
+	Object.fromEntries(policyKeyNames.map((name) => [name, policyValue(stored, name)]));
 
 const policy = (settings: Readonly<Record<string, string>>): Pick<Snapshot, 'policy'> => ({
 	policy: new Map(Object.entries(settings).map(([key, value]): [string, PolicySetting] => [key, {value, since: 5}])),
@@ -40,8 +45,8 @@ describe('every key', () => {
 	});
 
 	test('has its default where it is not set', () => {
-		expect(policyOf(policy({})).strategy).toBe('mru');
-		expect(policyOf(policy({strategy: 'lru'})).strategy).toBe('lru');
+		expect(policyValue(policy({}), 'strategy')).toBe('mru');
+		expect(policyValue(policy({strategy: 'lru'}), 'strategy')).toBe('lru');
 	});
 });
 
