@@ -164,7 +164,7 @@ type Facts = {
 function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts): readonly GpuGroup[] {
 	const {ids, need = {}, count} = wanted;
 	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => {
-		const answer = answers[index] ?? false;
+		const answer = answers[index]!;
 		return typeof answer === 'boolean' ? answer : isHopeful;
 	});
 	const models = new Set(gpus.map((index) => readings[index]?.name).filter((name) => name !== undefined));
@@ -245,7 +245,7 @@ export function eligibilityOf(
 	const unknown = new Map<number, Quality>();
 	let isCertain = true;
 	for (const index of considered) {
-		const answer = answers[index] ?? false;
+		const answer = answers[index]!;
 		const isModelUnknown = answer === true && isOfOneModel(wanted) && readings[index]?.name === undefined;
 		const quality =
 			typeof answer === 'boolean'
