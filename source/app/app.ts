@@ -196,7 +196,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		try {
 			const opened = await openStore(context, options, async () => detectGpus(undefined, context));
 			({store} = opened);
-			if (options.isPatient === true) {
+			if (options.keepReconnecting === true) {
 				store = await restoring(store);
 			}
 
@@ -267,10 +267,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			// All that is imported late and reachable while `run` and `reserve` wait, or a job runs, is named here.
 			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
 		},
-		async notify(notice, signal) {
+		async notify(reminder, signal) {
 			try {
 				const {notifyBy} = await loadNotify();
-				return await notifyBy(config, host, notice, signal);
+				return await notifyBy(config, host, reminder, signal);
 			} catch (error) {
 				return [error instanceof Error ? error.message : String(error)];
 			}

@@ -43,7 +43,7 @@ export type OpenOptions = {
 	/** What the GPUs are asked for besides, which may take long: their parts, where MIG has split them; or all that the tool knows. */
 	readonly details?: 'parts' | 'all';
 	/** Stays through outages of the store instead of failing: for what runs long. */
-	readonly isPatient?: boolean;
+	readonly keepReconnecting?: boolean;
 	/** Makes a private pool where there is none at all. */
 	readonly canMakePrivate?: boolean;
 	/** A pool in memory with simulated GPUs, for looking around. */
@@ -172,13 +172,13 @@ export type App = {
 	}) => Promise<number>;
 	/**
 	Runs this program on another host by ssh, as if it had been typed there without a terminal, and collects what it prints. Rejects with a
-	CanhazgpuError in words where ssh fails, and where no answer came within 30 s unless it `isPatient`: then it lasts until `signal` is aborted.
+	CanhazgpuError in words where ssh fails, and where no answer came within 30 s unless it `isUnbounded`: then it lasts until `signal` is aborted.
 	*/
 	readonly callOnHost: (call: {
 		readonly host: string;
 		/** The words that follow `canhazgpu`. */
 		readonly words: readonly string[];
-		readonly isPatient: boolean;
+		readonly isUnbounded: boolean;
 		readonly signal?: AbortSignal | undefined;
 	}) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
@@ -213,7 +213,7 @@ export type App = {
 	Tells an account something, on its terminals and by what the config names. Never rejects; answers within seconds what went wrong, in words.
 	Given up when `signal` is aborted.
 	*/
-	readonly notify: (notice: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
+	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
 	/** Whether this machine can isolate jobs at all; undefined: it can. Never rejects. */

@@ -17,17 +17,17 @@ const longestName = 256;
 export async function notifyBy(
 	config: Config,
 	{hostname, account: own}: Host,
-	notice: Reminder,
+	reminder: Reminder,
 	signal?: AbortSignal,
 ): Promise<readonly string[]> {
-	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = notice;
+	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = reminder;
 	const users = createUsers();
 	// Everybody who may write to the pool could have made up the name, for a program that takes it for an option or writes it somewhere.
 	if (account !== own.name && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}
 
-	const text = reminderText(notice, hostname);
+	const text = reminderText(reminder, hostname);
 	const notify = createNotifier({
 		usesTerminals: config.get('notify.terminals')!,
 		command: config.get('notify.command'),

@@ -25,7 +25,7 @@ const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
 /** The configured Redis, or the recorded one: with the configured credentials where the configuration names that server, and else with none. */
 export async function openRedis(
 	{config, locations}: Context,
-	isPatient: boolean,
+	keepReconnecting: boolean,
 	record?: RedisRecord,
 ): Promise<Store> {
 	const {openRedisStore} = await import('../store/redis/index.js');
@@ -51,7 +51,7 @@ export async function openRedis(
 		username: isTrusted ? config.get('redis.username') : undefined,
 		password: isTrusted ? await password() : undefined,
 		tls: config.get('redis.tls')!,
-		patient: isPatient,
+		keepReconnecting,
 		passwordHint: isWithheld
 			? `The configured password was not sent: it is for ${locationOf(configured)}, and another place is recorded for this machine's pool. If that is right, write beside the password: ${settingsOf(record)}`
 			: undefined,

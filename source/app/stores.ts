@@ -32,12 +32,12 @@ type Chosen = {
 	readonly silence?: CanhazgpuError;
 };
 
-async function choose(context: Context, isPatient: boolean): Promise<Chosen> {
+async function choose(context: Context, keepReconnecting: boolean): Promise<Chosen> {
 	let opened: Store | undefined;
 	let silence: CanhazgpuError | undefined;
 	const choice = await chooseStore(context.locations.facts(), async () => {
 		try {
-			const store = await openRedis(context, isPatient);
+			const store = await openRedis(context, keepReconnecting);
 			opened = store;
 			const {pool} = await store.read();
 			return pool === undefined ? 'no-pool' : 'pool';
@@ -122,13 +122,13 @@ Opens the store that holds the pool.
 */
 export async function openStore(
 	context: Context,
-	{isPatient = false, canMakePrivate = false}: OpenOptions,
+	{keepReconnecting = false, canMakePrivate = false}: OpenOptions,
 	detect: () => Promise<Detected>,
 ): Promise<OpenStore> {
-	const {choice, opened, silence} = await choose(context, isPatient);
+	const {choice, opened, silence} = await choose(context, keepReconnecting);
 	switch (choice.kind) {
 		case 'redis': {
-			const store = opened ?? (await openRedis(context, isPatient, choice.record));
+			const store = opened ?? (await openRedis(context, keepReconnecting, choice.record));
 			if (opened !== undefined) {
 				context.locations.remember(context.locations.redisRecord());
 			}

@@ -108,7 +108,7 @@ export const events: Command = {
 		const isFollowing = input.has('follow');
 		const isMeant = ({account, label, owner}: AuditEntry): boolean =>
 			user === undefined || [account, label, owner].includes(user);
-		const world = await app.open({isPatient: isFollowing});
+		const world = await app.open({keepReconnecting: isFollowing});
 		try {
 			const wakeSignal = createWakeSignal();
 			if (isFollowing) {

@@ -83,7 +83,7 @@ export const reserve: Command = {
 
 		const label = checkLabel(input.config.get('reserve.user'));
 		const durationSeconds = input.config.get('reserve.duration')!;
-		const world = await app.open({willScan: true, details: detailsFor(need), isPatient: waitSeconds !== 0});
+		const world = await app.open({willScan: true, details: detailsFor(need), keepReconnecting: waitSeconds !== 0});
 		const interruption = app.interruption();
 		app.outliveBugs(createBackground(app.remark).failed);
 		try {

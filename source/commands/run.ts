@@ -268,7 +268,7 @@ export const run: Command = {
 			app.remark(cuda.warning);
 		}
 
-		const opened = await app.open({willScan: true, details: detailsFor(need), isPatient: true});
+		const opened = await app.open({willScan: true, details: detailsFor(need), keepReconnecting: true});
 		const interruption = app.interruption();
 		const background = createBackground(app.remark);
 		app.outliveBugs(background.failed);

@@ -56,7 +56,7 @@ export const web: Command = {
 		try {
 			await runWeb({
 				async open() {
-					const world = await app.open({isPatient: true, isDemo});
+					const world = await app.open({keepReconnecting: true, isDemo});
 					const stopReminding = isDemo ? undefined : keepReminding(app, world, app.remark);
 					return {
 						...world,

@@ -41,10 +41,10 @@ const usualCount = 8;
 /** As if the GPUs had been held for a while already. */
 async function backdate({store}: World, {leaseId}: Grant, seconds: number): Promise<void> {
 	const {gpus} = await store.read();
-	const records = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
+	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	await store.commit(
 		planChange(
-			records,
+			holdings,
 			(lease) => ({
 				...lease,
 				startTime: lease.startTime - Math.round(seconds),

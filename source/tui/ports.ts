@@ -99,7 +99,7 @@ export type HostsPort = {
 	readonly run: (
 		host: string,
 		words: readonly string[],
-		options: {readonly signal?: AbortSignal | undefined; readonly isPatient: boolean},
+		options: {readonly signal?: AbortSignal | undefined; readonly isUnbounded: boolean},
 	) => Promise<AnswerThere>;
 	/** Runs the monitor of that host on our terminal, until it ends. Returns its exit code. */
 	readonly openMonitor: (host: string) => Promise<number>;

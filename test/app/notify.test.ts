@@ -9,7 +9,7 @@ import {createHost} from '../../source/host/host.js';
 import {harmlessJsonLine} from '../../source/format/text/json.js';
 import type {Reminder} from '../../source/core/operations/reminders.js';
 
-const notice: Reminder = {kind: 'ending', account: createHost().account.name, gpus: [3], remainingSeconds: 600};
+const reminder: Reminder = {kind: 'ending', account: createHost().account.name, gpus: [3], remainingSeconds: 600};
 
 async function tell(change: Partial<Reminder>) {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-notify-'));
@@ -21,7 +21,7 @@ async function tell(change: Partial<Reminder>) {
 	const file = path.join(directory, 'config.json');
 	writeFileSync(file, JSON.stringify({notify: {command: ['/bin/sh', '-c', script, 'sh', out], terminals: false}}));
 	const config = await loadConfig({flags: new Map(), environment: {}, file});
-	const problems = await notifyBy(config, createHost(), {...notice, ...change});
+	const problems = await notifyBy(config, createHost(), {...reminder, ...change});
 	return {problems, told: existsSync(out) ? readFileSync(out, 'utf8') : undefined};
 }
 
@@ -31,7 +31,7 @@ test('notify.command gets notes and labels of others as escaped JSON, and loses 
 	expect(problems).toEqual([]);
 	expect(told).not.toMatch(/[[\p{Control}\p{Format}\p{Line_Separator}]--\n]/v);
 	const [account, , json] = told!.split('\n', 3);
-	expect(account).toBe(notice.account);
+	expect(account).toBe(reminder.account);
 	expect(JSON.parse(json!)).toMatchObject({note: hostile.note, label: hostile.label, lease_id: hostile.leaseId});
 });
 

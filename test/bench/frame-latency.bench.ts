@@ -118,7 +118,7 @@ const redisBox = await createRedisBox(redis.port, gpuCount);
 const embeddedBox = await createEmbeddedBox(gpuCount);
 const largeBox = await createEmbeddedBox(64);
 
-const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
 tellLatencies('commit to frame on Redis', await commitsToFrames(redisBox, redisStore), 100);
 // Shared or private: that depends on who runs this.
 const file = readdirSync(embeddedBox.home, {recursive: true, encoding: 'utf8'}).find(

@@ -81,7 +81,7 @@ embeddedBox.remove();
 
 const redis = await startRedis();
 const redisBox = await createRedisBox(redis.port, 2);
-const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
 const onRedis = await share(redisBox, redisStore, [redis.pid()]);
 report(`${waiterCount} idle waiters, Redis with its server, share of one processor`, onRedis.percent, {
 	limit: 20,

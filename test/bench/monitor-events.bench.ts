@@ -20,7 +20,7 @@ const betweenMs = 25;
 
 const redis = await startRedis();
 const box = await createRedisBox(redis.port, gpuCount);
-const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
 const world = createBenchWorld(store, gpuCount);
 const monitor = openMonitor(box);
 await monitor.waitFor('Free 8');

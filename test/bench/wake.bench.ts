@@ -72,7 +72,7 @@ async function wakes(box: Box, store: Store): Promise<readonly number[]> {
 
 const redis = await startRedis();
 const redisBox = await createRedisBox(redis.port, 1);
-const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, patient: false});
+const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
 const onRedis = await wakes(redisBox, redisStore);
 report('release to the waiter running, Redis, median', median(onRedis), {limit: 150, unit: 'ms'});
 tell('release to the waiter running, Redis, p90', percentile(onRedis, 0.9), 'ms');

@@ -63,7 +63,7 @@ test('an append-only file that is cut anywhere', {timeout: 600_000}, async () =>
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});
 	onTestFinished(box.remove);
 	const open = async (): Promise<Stage> =>
-		stageOf(await openRedisStore({host: server.host, port: server.port, db: 0, patient: false}), box);
+		stageOf(await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false}), box);
 	const stage = await open();
 	const states = new Map<string, number>([[await stateOf(stage), 0]]);
 	await live(stage, async () => {

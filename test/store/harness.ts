@@ -175,7 +175,7 @@ export async function redisHarness(): Promise<Harness> {
 	const stores: Store[] = [];
 	return {
 		async open() {
-			const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+			const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 			stores.push(store);
 			return store;
 		},

@@ -63,7 +63,7 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('policy' as const), policy: anyPolicy}),
 	fc.record({
 		kind: fc.constant('notices' as const),
-		notices: anyNotices,
+		alerts: anyNotices,
 		baselines: anyBaselines,
 		overuse: anyOveruse,
 	}),

@@ -126,7 +126,7 @@ test('shares: what each asked for and uses, since when, and for how long it has 
 		...emptyPlan,
 		writes: [
 			{kind: 'shares', index: 0, shares, capacityMiB: 79_000},
-			{kind: 'notices', notices: [], overuse: [{...overuse, isTold: true}]},
+			{kind: 'notices', alerts: [], overuse: [{...overuse, isTold: true}]},
 		],
 	});
 	const liveView = startLiveView(

@@ -26,9 +26,9 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 	const background = createBackground(complain);
 
 	const remind = async (): Promise<number> => {
-		const {notices, nextSeconds} = await claimReminders(world, sender);
+		const {reminders, nextSeconds} = await claimReminders(world, sender);
 		for (const problem of (
-			await Promise.all(notices.map(async (notice) => app.notify(notice, givenUp.signal)))
+			await Promise.all(reminders.map(async (reminder) => app.notify(reminder, givenUp.signal)))
 		).flat()) {
 			complain(`canhazgpu: a reminder could not be sent: ${sanitize(problem)}`);
 		}

@@ -33,7 +33,7 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 
 /** @returns The exit code: 0 when nobody reads any more, else that of the signal that ended it. */
 export async function followStatus(app: App): Promise<number> {
-	const world = await app.open({isPatient: true});
+	const world = await app.open({keepReconnecting: true});
 	keepHeapSmall();
 	const interruption = app.interruption();
 	const ended = Promise.withResolvers<number>();

@@ -33,7 +33,7 @@ const viewSaver =
 async function openPool(app: App, isDemo: boolean, others: readonly string[]): Promise<OpenWorld | undefined> {
 	const canMakePrivate = others.length === 0;
 	try {
-		return await app.open({isPatient: true, canMakePrivate, isDemo});
+		return await app.open({keepReconnecting: true, canMakePrivate, isDemo});
 	} catch (error) {
 		if (!canMakePrivate && error instanceof CanhazgpuError && error.code === 'no-pool') {
 			return undefined;

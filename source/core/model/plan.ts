@@ -62,7 +62,7 @@ export type Write =
 	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
 	| {
 			readonly kind: 'notices';
-			readonly notices: readonly Alert[];
+			readonly alerts: readonly Alert[];
 			readonly dataLoss?: DataLoss;
 			readonly baselines?: ReadonlyMap<number, MemoryBaseline>;
 			readonly overuse?: readonly Overuse[];

@@ -6,7 +6,7 @@ import {planHoldings, type HoldingChange} from '../rules/leases/holding-changes.
 import {instancesHeld} from '../rules/leases/additions.js';
 import {holdingsIn, holdingsOn, isShare, partKey, type Holding, type SharedRecord} from '../rules/leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.js';
-import {isLeaseBeatDue} from '../rules/leases/liveness.js';
+import {isLeaseHeartbeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {poolIsolationOf, type PoolIsolation} from '../rules/pool/isolation.js';
@@ -51,8 +51,8 @@ export type HeldPart = {readonly index: number; readonly lease: Lease};
 /** A lease that was just granted, and how strictly the pool isolates its job. */
 export type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
 
-const partsOf = (records: readonly HeldPart[]): JobLease['leases'] =>
-	new Map(records.map(({index, lease}) => [partKey(index, lease), {index, lease}]));
+const partsOf = (parts: readonly HeldPart[]): JobLease['leases'] =>
+	new Map(parts.map(({index, lease}) => [partKey(index, lease), {index, lease}]));
 
 const gpusOf = (leases: JobLease['leases']): readonly number[] => [
 	...new Set(Array.from(leases.values(), ({index}) => index)),
@@ -70,14 +70,14 @@ The lease as the store has it now, right after it was granted.
 export async function findJobLease(world: World, leaseId: string): Promise<FoundJobLease> {
 	const snapshot = await readCurrent(world);
 	const {gpus, now} = snapshot;
-	const records = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
-	if (records.length === 0) {
+	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
+	if (holdings.length === 0) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
 			hint: 'Somebody released them, or remade the pool. Try again.',
 		});
 	}
 
-	const leases = partsOf(records);
+	const leases = partsOf(holdings);
 	return {leaseId, gpus: gpusOf(leases), leases, seenAt: now, poolIsolation: poolIsolationOf(snapshot)};
 }
 
@@ -159,7 +159,7 @@ export type HeartbeatResult =
 const ownOf = ({leases}: JobLease, {index, lease}: HeldPart): Lease | undefined =>
 	leases.get(partKey(index, lease))?.lease;
 
-const ownRecords = (snapshot: Snapshot, hold: JobLease): readonly Holding[] =>
+const ownHoldings = (snapshot: Snapshot, hold: JobLease): readonly Holding[] =>
 	holdingsIn(snapshot.gpus).filter((holding) => {
 		const own = ownOf(hold, holding);
 		return own !== undefined && isSameLease(holding.lease, own);
@@ -178,7 +178,7 @@ function beaten(lease: Lease, own: Lease, now: number): Lease {
 }
 
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>
-	lease.leaseId === undefined || lease.job?.pid !== own.job?.pid || isLeaseBeatDue(lease, now);
+	lease.leaseId === undefined || lease.job?.pid !== own.job?.pid || isLeaseHeartbeatDue(lease, now);
 
 /** Reasons for which a lease is over for good: somebody ended it, or its own job did. Any other end of a lease whose job runs was a mistake. */
 const endsForGood: ReadonlySet<string> = new Set<EndReason>([
@@ -323,7 +323,7 @@ async function planBeat(
 	snapshot: Snapshot,
 	hold: JobLease,
 ): Promise<{readonly plan: Plan; readonly back: readonly Back[]}> {
-	const own = ownRecords(snapshot, hold);
+	const own = ownHoldings(snapshot, hold);
 	const {now} = snapshot;
 	const vacant = hold.leases
 		.values()
@@ -371,7 +371,7 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 			hold = withLeases(hold, back);
 		},
 	});
-	const own = ownRecords(snapshot, hold);
+	const own = ownHoldings(snapshot, hold);
 	const lost = hold.leases
 		.values()
 		.filter((part) => own.every((holding) => !isOfPart(holding, part)))
@@ -397,18 +397,18 @@ export const endJobLease = async (world: World, hold: JobLease, reason: EndReaso
 	transact<readonly number[]>(world, {
 		isAboutLeases: true,
 		attempt(snapshot) {
-			const records = ownRecords(snapshot, hold);
-			const gpus = [...new Set(records.map(({index}) => index))];
-			return records.length === 0
+			const holdings = ownHoldings(snapshot, hold);
+			const gpus = [...new Set(holdings.map(({index}) => index))];
+			return holdings.length === 0
 				? {plan: emptyPlan, result: []}
 				: {
 						plan: planEnd(
-							records.map((holding) => ({
+							holdings.map((holding) => ({
 								// What the peer dropped from the record is not missing in its history.
-								record: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(hold, holding)!} : holding,
+								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(hold, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now},
 							})),
-							{kind: 'released', gpus, user: records[0]!.lease.user},
+							{kind: 'released', gpus, user: holdings[0]!.lease.user},
 							{now: snapshot.now, host: world.host.hostname},
 						),
 						result: gpus,

@@ -62,13 +62,13 @@ function dueTime({lease}: Holding, due: number, sender: ReminderSender): number 
 export type RemindersPlan = {
 	readonly plan: Plan;
 	/** One a reservation, to be told once the plan is committed. */
-	readonly notices: readonly Reminder[];
+	readonly reminders: readonly Reminder[];
 	/** Until the next is due, as far as can be seen now. */
 	readonly nextSeconds: number;
 };
 
 type Due = {
-	readonly notices: readonly Reminder[];
+	readonly reminders: readonly Reminder[];
 	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;
 	/** Until those that are not due yet. */
 	readonly laterSeconds: readonly number[];
@@ -76,27 +76,27 @@ type Due = {
 
 /** Reservations that end soon. */
 function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
-	const unreminded = holdingsIn(snapshot.gpus).filter((record) => isUnreminded(record));
-	const dueIn = (record: Holding): number =>
-		(dueTime(record, record.lease.expiryTime! - remindSeconds, sender) ?? Infinity) - snapshot.now;
-	const due = unreminded.filter((record) => dueIn(record) <= 0);
+	const unreminded = holdingsIn(snapshot.gpus).filter((holding) => isUnreminded(holding));
+	const dueIn = (holding: Holding): number =>
+		(dueTime(holding, holding.lease.expiryTime! - remindSeconds, sender) ?? Infinity) - snapshot.now;
+	const due = unreminded.filter((holding) => dueIn(holding) <= 0);
 	const groups = Map.groupBy(due, ({index, lease}) => `${lease.leaseId ?? index} ${lease.expiryTime}`);
-	const notices = Array.from(groups.values(), (records): Reminder => {
-		const {lease} = records[0]!;
+	const reminders = Array.from(groups.values(), (holdings): Reminder => {
+		const {lease} = holdings[0]!;
 		return {
 			kind: 'ending',
 			account: ownerOf(lease),
 			label: labelOf(lease),
-			gpus: records.map(({index}) => index),
+			gpus: holdings.map(({index}) => index),
 			leaseId: lease.leaseId,
 			remainingSeconds: lease.expiryTime! - snapshot.now,
 			note: lease.note,
 		};
 	});
 	return {
-		notices,
+		reminders,
 		plan: planChange(due, (lease) => ({...lease, remindedOf: lease.expiryTime}), undefined),
-		laterSeconds: unreminded.map((record) => dueIn(record)).filter((seconds) => seconds > 0),
+		laterSeconds: unreminded.map((holding) => dueIn(holding)).filter((seconds) => seconds > 0),
 	};
 }
 
@@ -115,7 +115,7 @@ function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	const due = judged.filter(({dueIn}) => dueIn <= 0);
 	const reminded = new Set(due.map(({entry}) => entry));
 	return {
-		notices: due.map(({entry, lease}) => ({
+		reminders: due.map(({entry, lease}) => ({
 			kind: 'overuse',
 			account: ownerOf(lease),
 			label: labelOf(lease),
@@ -150,24 +150,24 @@ const toldWords = ({kind, account, gpus}: Reminder): string => {
 
 export function planReminders(snapshot: Snapshot, sender: ReminderSender): RemindersPlan {
 	const parts = [endingsDue(snapshot, sender), overusesDue(snapshot, sender)];
-	const notices = parts.flatMap((part) => part.notices);
+	const reminders = parts.flatMap((part) => part.reminders);
 	return {
 		plan: {
 			...emptyPlan,
 			expect: parts.flatMap(({plan}) => plan.expect),
 			writes: parts.flatMap(({plan}) => plan.writes),
-			audit: notices.map((notice) => ({
+			audit: reminders.map((reminder) => ({
 				time: snapshot.now,
 				kind: 'notice',
-				account: notice.account,
-				label: notice.label,
-				gpus: notice.gpus,
-				leaseId: notice.leaseId,
-				reason: toldWords(notice),
+				account: reminder.account,
+				label: reminder.label,
+				gpus: reminder.gpus,
+				leaseId: reminder.leaseId,
+				reason: toldWords(reminder),
 			})),
-			event: {kind: 'notice', gpus: [...new Set(notices.flatMap(({gpus}) => gpus))]},
+			event: {kind: 'notice', gpus: [...new Set(reminders.flatMap(({gpus}) => gpus))]},
 		},
-		notices,
+		reminders,
 		nextSeconds: Math.min(Infinity, ...parts.flatMap(({laterSeconds}) => laterSeconds)),
 	};
 }
@@ -181,21 +181,21 @@ Takes over the telling of what is due now.
 export async function claimReminders(
 	world: EngineWorld,
 	sender: ReminderSender,
-): Promise<Pick<RemindersPlan, 'notices' | 'nextSeconds'>> {
+): Promise<Pick<RemindersPlan, 'reminders' | 'nextSeconds'>> {
 	if (world.engine !== undefined) {
 		// It cannot keep who was reminded already, and has mails of its own.
-		return {notices: [], nextSeconds: Infinity};
+		return {reminders: [], nextSeconds: Infinity};
 	}
 
-	const {plan, notices, nextSeconds} = planReminders(
+	const {plan, reminders, nextSeconds} = planReminders(
 		await readCurrent(world, {judged: (read) => judgedByWaiter(read, () => world.clock.random())}),
 		sender,
 	);
 	if (isEmpty(plan)) {
-		return {notices: [], nextSeconds};
+		return {reminders: [], nextSeconds};
 	}
 
 	// After a conflict somebody else was first, or the lease has changed: the next read shows it.
 	const isOurs = (await world.store.commit(plan)) === 'done';
-	return isOurs ? {notices, nextSeconds} : {notices: [], nextSeconds: 1};
+	return isOurs ? {reminders, nextSeconds} : {reminders: [], nextSeconds: 1};
 }

@@ -50,12 +50,12 @@ export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 		({index, lease}) => JSON.stringify([lease.leaseId ?? index, lease.expiryTime]),
 	)
 		.values()
-		.map((records) => {
-			const instances = instancesHeld(records);
+		.map((holdings) => {
+			const instances = instancesHeld(holdings);
 			return {
-				gpus: [...new Set(records.map(({index}) => index))],
+				gpus: [...new Set(holdings.map(({index}) => index))],
 				...(instances !== undefined && {instances}),
-				lease: {...records[0]!.lease, mig: undefined},
+				lease: {...holdings[0]!.lease, mig: undefined},
 			};
 		})
 		.toArray();

@@ -85,7 +85,7 @@ export type RemoteCall = {
 	/** The words behind `canhazgpu`. */
 	readonly words: readonly string[];
 	/** It may wait for long: it lasts until `signal` is aborted. */
-	readonly isPatient: boolean;
+	readonly isUnbounded: boolean;
 	readonly signal?: AbortSignal | undefined;
 };
 
@@ -94,11 +94,11 @@ Runs it there without a terminal, and collects what it prints. No password is as
 
 @throws CanhazgpuError `failed` where ssh fails or no answer comes in time: then nobody knows whether it was done.
 */
-export async function callOnHost({host, words, isPatient, signal}: RemoteCall) {
+export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall) {
 	const ssh = sshCommand({host, words, rest: undefined, hasTerminal: false});
 	const [program, ...args] = [...endsWithUs(), ...ssh] as const;
 	const {stdout, stderr, exitCode, failure, ...end} = await runTool(program!, args, {
-		timeoutMs: isPatient ? Infinity : answerMs,
+		timeoutMs: isUnbounded ? Infinity : answerMs,
 		maxBytes: mostBytes,
 		signal,
 	});

@@ -67,7 +67,7 @@ export function decodeOveruse(raw: string | undefined): readonly Overuse[] {
 
 /** The stored form; undefined: nothing is stored, for nothing stands. */
 export const encodeNotices = ({
-	notices,
+	alerts: notices,
 	dataLoss,
 	baselines = new Map(),
 	overuse = [],

@@ -25,7 +25,7 @@ export type ConnectionHooks = {
 	/**
 	Keep reconnecting for ever; else give up soon after a loss.
 	*/
-	readonly patient: boolean;
+	readonly keepReconnecting: boolean;
 	/**
 	Runs on each new connection.
 	*/
@@ -126,7 +126,7 @@ export class Connection {
 	}
 
 	#retryDelay(times: number): number | undefined {
-		const isOver = !this.#hooks.patient && performance.now() - this.#downSince > graceMs;
+		const isOver = !this.#hooks.keepReconnecting && performance.now() - this.#downSince > graceMs;
 		return this.#isClosed || !this.#wasUp || isOver
 			? undefined
 			: Math.min(longestRetryMs, 20 * 2 ** times) * (0.5 + Math.random() / 2);

@@ -29,7 +29,7 @@ export type RedisStoreOptions = RedisAddress & {
 	/**
 	Reconnect for ever, for a monitor or a running job; else give up soon, for a command that somebody waits for.
 	*/
-	readonly patient: boolean;
+	readonly keepReconnecting: boolean;
 };
 
 type Scripted = Redis & {
@@ -46,11 +46,11 @@ Connects to a pool in Redis.
 @throws CanhazgpuError within about 5 s: `store-unreachable`, `store-refused` for a database that does not exist, `config` for a
 url that is none.
 */
-export async function openRedisStore({patient, ...address}: RedisStoreOptions): Promise<Store> {
+export async function openRedisStore({keepReconnecting, ...address}: RedisStoreOptions): Promise<Store> {
 	const endpoint = endpointOf(address);
 	const uptime = new Uptime();
 	const connection = new Connection(endpoint, {
-		patient,
+		keepReconnecting,
 		prepare: async (client) => uptime.ask(client),
 		preparesFirst: false,
 	});
@@ -59,7 +59,7 @@ export async function openRedisStore({patient, ...address}: RedisStoreOptions): 
 	await connection.open();
 	const subscriptions = new Set<() => Promise<void>>();
 	const listen = async (channel: string, listener: ChannelListener): Promise<() => Promise<void>> => {
-		const stop = await subscribe(endpoint, {channel, listener, patient});
+		const stop = await subscribe(endpoint, {channel, listener, keepReconnecting});
 		subscriptions.add(stop);
 		return async () => {
 			subscriptions.delete(stop);

@@ -15,7 +15,7 @@ export type ChannelListener = {
 	readonly restored?: () => void;
 };
 
-type Listening = {readonly channel: string; readonly listener: ChannelListener; readonly patient: boolean};
+type Listening = {readonly channel: string; readonly listener: ChannelListener; readonly keepReconnecting: boolean};
 
 /**
 Listens to a channel until told to stop.
@@ -24,10 +24,10 @@ Listens to a channel until told to stop.
 */
 export async function subscribe(
 	endpoint: Endpoint,
-	{channel, listener, patient}: Listening,
+	{channel, listener, keepReconnecting}: Listening,
 ): Promise<() => Promise<void>> {
 	const connection = new Connection(endpoint, {
-		patient,
+		keepReconnecting,
 		prepare: async (client: Redis) => client.subscribe(channel),
 		preparesFirst: true,
 		lost(reason) {

@@ -19,7 +19,7 @@ export type VerbRunner = {
 	/** A key that a verb adds to its own dialog. */
 	readonly change: (change: DialogKey<AskingDialog>['change']) => void;
 	/** Does what the open dialog asks for; patiently, it waits in the queue when there are not enough. */
-	readonly submit: (isPatient: boolean) => Promise<void>;
+	readonly submit: (willWait: boolean) => Promise<void>;
 };
 
 /** Failures that a user can meet become words; any other error is a bug and is thrown. */
@@ -74,8 +74,8 @@ export function createVerbRunner(outside: Outside): VerbRunner {
 	const {getState, dispatch} = context.store;
 
 	/** Carries a verb out, tells the state what became of it, and reads and scans again. */
-	async function carryOut({perform}: Verb, dialog: AskingDialog | undefined, isPatient: boolean): Promise<void> {
-		const outcome = await outcomeOf(async () => perform?.(context, dialog!, isPatient));
+	async function carryOut({perform}: Verb, dialog: AskingDialog | undefined, willWait: boolean): Promise<void> {
+		const outcome = await outcomeOf(async () => perform?.(context, dialog!, willWait));
 		if (outcome !== undefined) {
 			dispatch({dialog, ...outcome} as Answer);
 		}
@@ -105,14 +105,14 @@ export function createVerbRunner(outside: Outside): VerbRunner {
 				dispatch({kind: 'changed', dialog, next: change(dialog)});
 			}
 		},
-		async submit(isPatient) {
+		async submit(willWait) {
 			const {dialog: asked} = getState();
 			if (!isAsking(asked) || asked.isBusy) {
 				return;
 			}
 
 			dispatch({kind: 'submitted'});
-			await carryOut(verbOf(asked), getState().dialog as AskingDialog, isPatient);
+			await carryOut(verbOf(asked), getState().dialog as AskingDialog, willWait);
 		},
 	};
 }

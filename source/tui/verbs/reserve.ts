@@ -33,7 +33,7 @@ type Wanted = {
 	/** These very ones; undefined: any. */
 	readonly gpus?: readonly NamedGpu[];
 	/** Wait for them in the queue when they are not free. */
-	readonly isPatient: boolean;
+	readonly willWait: boolean;
 	/** The instances of MIG that there are to choose from; absent where the pool has none, or GPUs were chosen. */
 	readonly instances?: readonly ProfileCount[];
 };
@@ -76,13 +76,13 @@ export const reserveFields = (gpuCount: number | undefined, instanceCount = 0): 
 ];
 
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
-export function reserveForm(state: State, isPatient: boolean, gpus?: readonly number[]): ReserveForm {
+export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
 	const {observation, snapshot} = latestOf(state);
 	const instances = named === undefined ? inventory(observation?.gpus ?? [], snapshot?.gpus ?? []) : [];
 	return formOf(
 		'reserve',
-		{gpus: named, isPatient, instances: instances.length === 0 ? undefined : instances},
+		{gpus: named, willWait, instances: instances.length === 0 ? undefined : instances},
 		reserveFields(
 			named === undefined ? gpuCountOf(state) : undefined,
 			instances.reduce((sum, {total}) => sum + total, 0),
@@ -229,19 +229,19 @@ export const reserve = defineVerb<ReserveForm>({
 	reasonAgainst: reasonAgainstChange,
 	open: (state) => reserveForm(state, false),
 	command: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...reserveFlags(form, requester)]),
-	async perform(context, form, isPatient) {
+	async perform(context, form, willWait) {
 		const {world, store} = context;
 		const reservation = reservationOf(form);
 		checkSameGpus(reservation, store.getState());
-		return form.isPatient || isPatient
+		return form.willWait || willWait
 			? reserveOrWait(context, reservation)
 			: reserveNow(world, store.getState().settings.requester, reservation);
 	},
-	submitWord: ({isPatient}) => (isPatient ? 'Wait' : 'Reserve'),
-	view({gpus, isPatient, instances}) {
-		const verb = isPatient ? 'Wait for' : 'Reserve';
+	submitWord: ({willWait}) => (willWait ? 'Wait' : 'Reserve'),
+	view({gpus, willWait, instances}) {
+		const verb = willWait ? 'Wait for' : 'Reserve';
 		const lines = [
-			...(isPatient ? ['Reserves now if they are free, else waits in the queue while this monitor runs.'] : []),
+			...(willWait ? ['Reserves now if they are free, else waits in the queue while this monitor runs.'] : []),
 			...(instances === undefined ? [] : [instancesLine(instances)]),
 		];
 		return {

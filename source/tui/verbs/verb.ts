@@ -67,7 +67,7 @@ type VerbOf<Asking extends AskingDialog> = {
 
 	@throws CanhazgpuError What it says is shown in the dialog.
 	*/
-	readonly perform?: (context: EffectContext, dialog: Asking, isPatient: boolean) => Promise<Outcome>;
+	readonly perform?: (context: EffectContext, dialog: Asking, willWait: boolean) => Promise<Outcome>;
 	/** What Enter does in its form, for the footer. */
 	readonly submitWord?: (dialog: Asking) => string;
 	/** The words of its dialog; the frame, the command and the answer are put around them. */

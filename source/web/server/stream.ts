@@ -31,7 +31,7 @@ export type StreamLimits = {
 	readonly mostStreams?: number;
 	/** Who has so much unread is dropped. */
 	readonly mostUnreadBytes?: number;
-	readonly beatMs?: number;
+	readonly heartbeatMs?: number;
 };
 
 /** A browser whose connection broke tries again after this long. */
@@ -49,7 +49,7 @@ type OpenStream = {readonly connection: Connection; readonly caller?: string; re
 
 export function createStreams(
 	{liveView, hosts, about, commands, monotonicMs}: StreamSources,
-	{mostStreams = 1000, mostUnreadBytes = 1_000_000, beatMs = 10_000}: StreamLimits = {},
+	{mostStreams = 1000, mostUnreadBytes = 1_000_000, heartbeatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
 	/** Oldest first, with what is to be done when they end. Whose they are is looked up when there are too many, once each. */
 	const open = new Map<ServerResponse, OpenStream>();
@@ -91,10 +91,10 @@ export function createStreams(
 	const hostStreams = createHostStreams<ServerResponse>(hosts, monotonicMs, (to, json) => {
 		send(to, message('hosts', json));
 	});
-	const beat = setInterval(() => {
+	const heartbeat = setInterval(() => {
 		send(open.keys(), message('beat', '{}'));
-	}, beatMs);
-	beat.unref();
+	}, heartbeatMs);
+	heartbeat.unref();
 
 	function end(outgoing: ServerResponse): void {
 		const known = open.get(outgoing);
@@ -186,7 +186,7 @@ export function createStreams(
 		close() {
 			unsubscribe();
 			hostStreams.close();
-			clearInterval(beat);
+			clearInterval(heartbeat);
 			for (const outgoing of open.keys()) {
 				outgoing.destroy();
 			}

@@ -122,7 +122,10 @@ export async function createEmbeddedBox(gpuCount = 8): Promise<Box> {
 export async function createRedisBox(port: number, gpuCount = 8): Promise<Box> {
 	const place = {host: '127.0.0.1', port, db: 0};
 	const box = createBox({CANHAZGPU_REDIS_HOST: place.host, CANHAZGPU_REDIS_PORT: String(port)});
-	await makePoolIn(box, await openRedisStore({...place, patient: false}), gpuCount, {store: 'redis', ...place});
+	await makePoolIn(box, await openRedisStore({...place, keepReconnecting: false}), gpuCount, {
+		store: 'redis',
+		...place,
+	});
 	return box;
 }
 

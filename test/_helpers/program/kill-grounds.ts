@@ -36,7 +36,7 @@ export async function redisGround(killed: Killed = 'process'): Promise<Ground> {
 	const proxy = await openProxy(server.port);
 	const client = new Redis(server.port, {retryStrategy: () => 20});
 	client.on('error', () => undefined);
-	const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: true});
+	const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: true});
 	let crash = Promise.resolve();
 	onTestFinished(async () => {
 		client.disconnect();

@@ -135,7 +135,7 @@ export async function openStoreOf(box: Box): Promise<Store> {
 	const store =
 		port === undefined
 			? await openSqliteStore({path: path.join(box.poolDirectory, 'pool.sqlite'), create: false})
-			: await openRedisStore({host: '127.0.0.1', port: Number(port), db: 0, patient: false});
+			: await openRedisStore({host: '127.0.0.1', port: Number(port), db: 0, keepReconnecting: false});
 	onTestFinished(async () => store.close());
 	return store;
 }

@@ -27,7 +27,7 @@ export async function crowdOnRedis({host, port}: RedisServer, random?: () => num
 	const client = new Redis(port);
 	await client.flushall();
 	client.disconnect();
-	return crowdAt(async () => openRedisStore({host, port, db: 0, patient: true}), random);
+	return crowdAt(async () => openRedisStore({host, port, db: 0, keepReconnecting: true}), random);
 }
 
 /** A crowd on an embedded pool of its own. */

@@ -53,7 +53,7 @@ test('its owner is told once, every face shows for how long, and its end is told
 	await scan(16_384);
 	const second = await scan(16_384);
 	expect(sharesWords(second.rows[0]!)).toBe('16/79.6G ann 16/8G!, bob 8G');
-	expect(await claimReminders(world, owner)).toMatchObject({notices: []});
+	expect(await claimReminders(world, owner)).toMatchObject({reminders: []});
 	const third = await scan(16_384);
 	expect(sharesWords(third.rows[0]!)).toBe('16/79.6G ann 16/8G! for 10s, bob 8G');
 	expect(statusJson(third.rows, third.observation)[0]?.shares?.map((share) => share.over_seconds)).toEqual([
@@ -64,11 +64,11 @@ test('its owner is told once, every face shows for how long, and its end is told
 	expect(await told()).toEqual([words]);
 
 	// Others leave it to the owner for a minute, and then those tell it who reach everybody.
-	expect((await claimReminders(world, stranger)).notices).toEqual([]);
-	expect(await claimReminders(world, webhook)).toMatchObject({notices: [], nextSeconds: 60});
+	expect((await claimReminders(world, stranger)).reminders).toEqual([]);
+	expect(await claimReminders(world, webhook)).toMatchObject({reminders: [], nextSeconds: 60});
 	const claims = await Promise.all([owner, owner, owner].map(async (sender) => claimReminders(world, sender)));
-	const notices = claims.flatMap((claim) => claim.notices);
-	expect(notices.map((notice) => reminderText(notice, 'box'))).toEqual([
+	const reminders = claims.flatMap((claim) => claim.reminders);
+	expect(reminders.map((reminder) => reminderText(reminder, 'box'))).toEqual([
 		'canhazgpu on box: your share of GPU 0 (eval) uses 16G of its memory, and asked for 8G. Others share it: let it use less, or start it again with --share 16G',
 	]);
 	const reminded = 'ann was told that the share of GPU 0 uses more than it asked for';
@@ -76,7 +76,7 @@ test('its owner is told once, every face shows for how long, and its end is told
 	await scan(8192);
 	await scan(8192);
 	world.pass(3600);
-	expect((await claimReminders(world, webhook)).notices).toEqual([]);
+	expect((await claimReminders(world, webhook)).reminders).toEqual([]);
 	expect(await told()).toEqual([words, reminded]);
 	const last = await scan(8192);
 	expect(sharesWords(last.rows[0]!)).toBe('16/79.6G ann 8G, bob 8G');
@@ -91,7 +91,7 @@ test('with the share it is over, and nobody is told of a share that is gone', as
 	}
 
 	await release(world, ann, {by: 'gpus', ids: [0]});
-	expect((await claimReminders(world, owner)).notices).toEqual([]);
+	expect((await claimReminders(world, owner)).reminders).toEqual([]);
 	await scan(9000);
 	expect((await world.store.read()).overuse).toEqual([]);
 	expect(await told()).toHaveLength(1);

@@ -22,29 +22,29 @@ async function withLeft(seconds: number, wrap?: (store: Store) => Store) {
 
 test('a reservation is reminded of once, ten minutes before its end', async () => {
 	const world = await withLeft(601);
-	expect(await claimReminders(world, own)).toMatchObject({notices: [], nextSeconds: 1});
+	expect(await claimReminders(world, own)).toMatchObject({reminders: [], nextSeconds: 1});
 	world.pass(1);
-	const {notices} = await claimReminders(world, own);
-	expect(notices).toMatchObject([
+	const {reminders} = await claimReminders(world, own);
+	expect(reminders).toMatchObject([
 		{kind: 'ending', account: 'alice', gpus: [0, 1], remainingSeconds: 600, note: 'notebook'},
 	]);
-	expect(await claimReminders(world, own)).toEqual({notices: [], nextSeconds: Infinity});
-	expect(await claimReminders(world, root)).toEqual({notices: [], nextSeconds: Infinity});
+	expect(await claimReminders(world, own)).toEqual({reminders: [], nextSeconds: Infinity});
+	expect(await claimReminders(world, root)).toEqual({reminders: [], nextSeconds: Infinity});
 });
 
 test('of many who notice at the same moment, one tells', async () => {
 	const world = await withLeft(300);
 	const all = await Promise.all(Array.from({length: 20}, async () => claimReminders(world, own)));
-	expect(all.flatMap(({notices}) => notices)).toHaveLength(1);
+	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
 });
 
 test('an end that was moved is reminded of again', async () => {
 	const world = await withLeft(300);
 	await claimReminders(world, own);
 	await extend(world, alice, {by: 'label', label: 'alice'}, {by: hour});
-	expect((await claimReminders(world, own)).notices).toEqual([]);
+	expect((await claimReminders(world, own)).reminders).toEqual([]);
 	world.pass(hour - 100);
-	expect((await claimReminders(world, own)).notices).toHaveLength(1);
+	expect((await claimReminders(world, own)).reminders).toHaveLength(1);
 });
 
 test.each<[string, ReminderSender, number, number]>([
@@ -55,7 +55,7 @@ test.each<[string, ReminderSender, number, number]>([
 	['a stranger who reaches everybody, when nobody else has', strangerWithWebhook, 540, 1],
 ])('who tells: %s', async (_, teller, left, count) => {
 	const world = await withLeft(left);
-	expect((await claimReminders(world, teller)).notices).toHaveLength(count);
+	expect((await claimReminders(world, teller)).reminders).toHaveLength(count);
 });
 
 test('neither jobs nor what was short from the start', async () => {
@@ -65,7 +65,7 @@ test('neither jobs nor what was short from the start', async () => {
 		...planReminders(await world.store.read(), own).plan,
 		writes: [{kind: 'lease', index: 1, lease: {user: 'alice', type: 'run', startTime: 0, endsBy: world.now() + 60}}],
 	});
-	expect(planReminders(await world.store.read(), own)).toMatchObject({notices: [], nextSeconds: Infinity});
+	expect(planReminders(await world.store.read(), own)).toMatchObject({reminders: [], nextSeconds: Infinity});
 });
 
 test('a claim whose answer was lost is not told, nor told by anybody else: at most once', async () => {
@@ -78,9 +78,9 @@ test('a claim whose answer was lost is not told, nor told by anybody else: at mo
 		},
 	}));
 	isLost = true;
-	expect((await claimReminders(world, own)).notices).toEqual([]);
+	expect((await claimReminders(world, own)).reminders).toEqual([]);
 	isLost = false;
-	expect((await claimReminders(world, own)).notices).toEqual([]);
+	expect((await claimReminders(world, own)).reminders).toEqual([]);
 });
 
 test('however senders come and go, each end is told once, unless none came in time', async () => {
@@ -97,7 +97,7 @@ test('however senders come and go, each end is told once, unless none came in ti
 			for (const {after, teller} of looks) {
 				world.pass(after);
 				left -= after;
-				told += (await claimReminders(world, teller)).notices.length;
+				told += (await claimReminders(world, teller)).reminders.length;
 				canTell ||= left > 0 && left <= (teller === strangerWithWebhook ? 540 : 600) && teller !== stranger;
 			}
 

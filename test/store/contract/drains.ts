@@ -8,7 +8,7 @@ const drains = new Map<number, Drain>([
 	[3, {since: start}],
 ]);
 
-const notices: readonly Alert[] = [
+const alerts: readonly Alert[] = [
 	{kind: 'unreserved', gpu: 0, account: 'bob', since: start},
 	{kind: 'squatter', gpu: 1, account: 'eve', owner: 'bob', since: start + 0.5},
 	{kind: 'health', gpu: 2, problem: 'needs-reset', since: start},
@@ -26,20 +26,20 @@ export function drainContract({store, harness}: Subject): void {
 		});
 
 		test('are read back as they were written, by others too, until there are none', async () => {
-			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', notices});
+			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', alerts});
 			const other = await harness().open();
-			expect(await other.read()).toMatchObject({drains, alerts: notices});
-			await write(store(), {kind: 'drains', drains: new Map()}, {kind: 'notices', notices: []});
+			expect(await other.read()).toMatchObject({drains, alerts});
+			await write(store(), {kind: 'drains', drains: new Map()}, {kind: 'notices', alerts: []});
 			expect((await other.read()).stored).toEqual({drains: undefined, notices: undefined});
 		});
 
 		test('the last loss of data stands beside the notices', async () => {
 			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
-			await write(store(), poolWrite(2), {kind: 'notices', notices: [], dataLoss});
+			await write(store(), poolWrite(2), {kind: 'notices', alerts: [], dataLoss});
 			expect(await store().read()).toMatchObject({alerts: [], dataLoss});
-			await write(store(), {kind: 'notices', notices, dataLoss});
-			expect(await store().read()).toMatchObject({alerts: notices, dataLoss});
-			await write(store(), {kind: 'notices', notices});
+			await write(store(), {kind: 'notices', alerts, dataLoss});
+			expect(await store().read()).toMatchObject({alerts, dataLoss});
+			await write(store(), {kind: 'notices', alerts});
 			expect((await store().read()).dataLoss).toBeUndefined();
 			await harness().setValue('notices', '{"restored_at":1,"restored_read_at":"soon"}');
 			expect((await store().read()).dataLoss).toBeUndefined();
@@ -47,11 +47,11 @@ export function drainContract({store, harness}: Subject): void {
 
 		test('the baselines of the memory stand beside the notices, and alone', async () => {
 			const baselines = new Map([[1, {memoryMiB: 3.5, uuid: 'GPU-1\u{1B}', bootId: 'boot-1'}]]);
-			await write(store(), poolWrite(2), {kind: 'notices', notices, baselines});
-			expect(await store().read()).toMatchObject({alerts: notices, baselines});
-			await write(store(), {kind: 'notices', notices: [], baselines});
+			await write(store(), poolWrite(2), {kind: 'notices', alerts, baselines});
+			expect(await store().read()).toMatchObject({alerts, baselines});
+			await write(store(), {kind: 'notices', alerts: [], baselines});
 			expect(await store().read()).toMatchObject({alerts: [], baselines});
-			await write(store(), {kind: 'notices', notices: []});
+			await write(store(), {kind: 'notices', alerts: []});
 			expect((await store().read()).stored.notices).toBeUndefined();
 			await harness().setValue('notices', '{"baselines":[{"gpu":1,"memory_mib":"much"}]}');
 			expect((await store().read()).baselines).toEqual(new Map());
@@ -63,22 +63,22 @@ export function drainContract({store, harness}: Subject): void {
 				{...common, scans: 2, isTold: false, isReminded: false},
 				{...common, gpu: 0, scans: 0, isTold: true, isReminded: true},
 			];
-			await write(store(), poolWrite(2), {kind: 'notices', notices, overuse});
-			expect(await store().read()).toMatchObject({alerts: notices, overuse});
-			await write(store(), {kind: 'notices', notices: [], overuse});
+			await write(store(), poolWrite(2), {kind: 'notices', alerts, overuse});
+			expect(await store().read()).toMatchObject({alerts, overuse});
+			await write(store(), {kind: 'notices', alerts: [], overuse});
 			expect(await store().read()).toMatchObject({alerts: [], overuse});
-			await write(store(), {kind: 'notices', notices: []});
+			await write(store(), {kind: 'notices', alerts: []});
 			expect(await store().read()).toMatchObject({overuse: [], stored: {notices: undefined}});
 			await harness().setValue('notices', '{"overuse":[{"gpu":1,"scans":"many"}]}');
 			expect((await store().read()).overuse).toEqual([]);
 		});
 
 		test.each(['drains', 'notices'] as const)('%s are compared byte for byte', async (kind) => {
-			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', notices});
+			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', alerts});
 			const {stored} = await store().read();
 			const change = plan({
 				expect: [{kind, raw: stored[kind]}],
-				writes: [kind === 'drains' ? {kind, drains: new Map()} : {kind, notices: []}],
+				writes: [kind === 'drains' ? {kind, drains: new Map()} : {kind, alerts: []}],
 			});
 			for (const raw of [undefined, '{}', `${stored[kind]} `]) {
 				expect(await store().commit({...change, expect: [{kind, raw}]})).toBe('conflict');
@@ -121,10 +121,10 @@ export function drainContract({store, harness}: Subject): void {
 			const snapshot = await store().read();
 			expect(snapshot.alerts).toEqual([]);
 			const {notices: raw} = snapshot.stored;
-			expect(await store().commit(plan({expect: [{kind: 'notices', raw}], writes: [{kind: 'notices', notices}]}))).toBe(
+			expect(await store().commit(plan({expect: [{kind: 'notices', raw}], writes: [{kind: 'notices', alerts}]}))).toBe(
 				'done',
 			);
-			expect((await store().read()).alerts).toEqual(notices);
+			expect((await store().read()).alerts).toEqual(alerts);
 		});
 	});
 }

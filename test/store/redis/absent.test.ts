@@ -12,7 +12,7 @@ const host = '127.0.0.1';
 
 describe('no Redis there', () => {
 	const openAndRead = async (port: number, more: Record<string, unknown> = {}) => {
-		const store = await openRedisStore({host, port, db: 0, patient: false, ...more});
+		const store = await openRedisStore({host, port, db: 0, keepReconnecting: false, ...more});
 		try {
 			await store.read();
 		} finally {
@@ -20,9 +20,9 @@ describe('no Redis there', () => {
 		}
 	};
 
-	test.each([false, true])('a refused connection is said at once (patient: %j)', async (patient) => {
+	test.each([false, true])('a refused connection is said at once (keepReconnecting: %j)', async (keepReconnecting) => {
 		const port = await freePort();
-		const {ownSeconds, error} = await timed(openAndRead(port, {patient}));
+		const {ownSeconds, error} = await timed(openAndRead(port, {keepReconnecting}));
 		expect(error).toMatchObject({
 			code: 'store-unreachable',
 			exitCode: 4,
@@ -64,7 +64,7 @@ describe('no Redis there', () => {
 		});
 
 		test('one that accepts and never answers is given up within 6 s', async () => {
-			const ways = [{}, {password: 'x'}, {db: 3}, {password: 'x', db: 3, patient: true}];
+			const ways = [{}, {password: 'x'}, {db: 3}, {password: 'x', db: 3, keepReconnecting: true}];
 			for (const {ownSeconds, error} of await Promise.all(ways.map(async (way) => timed(openAndRead(port, way))))) {
 				expect(error).toMatchObject({
 					code: 'store-unreachable',

@@ -31,7 +31,7 @@ describe('an audit log that cannot be kept', () => {
 		const server = await startRedis({
 			settings: ['XADD', 'XRANGE', 'XREVRANGE'].flatMap((name) => ['--rename-command', name, '']),
 		});
-		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		await checkGrant(store, {
 			code: 'store-refused',
 			message: `Redis at 127.0.0.1:${server.port} lacks a command that is needed`,
@@ -44,7 +44,7 @@ describe('an audit log that cannot be kept', () => {
 		const server = await startRedis();
 		const client = new Redis({port: server.port});
 		await client.call('ACL', 'SETUSER', 'limited', 'on', `>${secret}`, '~*', '&*', '+@all', '-@stream');
-		const address = {host: server.host, port: server.port, db: 0, patient: false};
+		const address = {host: server.host, port: server.port, db: 0, keepReconnecting: false};
 		await checkGrant(await openRedisStore({...address, username: 'limited', password: secret}), {
 			code: 'store-refused',
 			message: `Redis at 127.0.0.1:${server.port} does not allow this account what is needed`,

@@ -26,7 +26,7 @@ describe('a Redis', () => {
 		client = new Redis({host, port: server.port, retryStrategy: () => 20});
 		client.on('error', () => undefined);
 		await client.flushall();
-		store = await openRedisStore({host, port: server.port, db: 0, patient: true});
+		store = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: true});
 	});
 	afterEach(async () => {
 		await store.close();
@@ -56,7 +56,7 @@ describe('a Redis', () => {
 		// Whatever the other connections still have to ask is asked by then.
 		await store.read();
 		await client.config('RESETSTAT');
-		const fresh = await openRedisStore({host, port: server.port, db: 0, patient: false});
+		const fresh = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 		await fresh.read({user: 'alice'});
 		await write(fresh, poolWrite(1));
 		await fresh.read();
@@ -71,7 +71,7 @@ describe('a Redis', () => {
 	test('lets in no more clients, and says so', async () => {
 		await client.config('SET', 'maxclients', 2);
 		const more = async () => {
-			const crowded = await openRedisStore({host, port: server.port, db: 0, patient: false});
+			const crowded = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 			try {
 				return await crowded.read();
 			} finally {
@@ -168,7 +168,7 @@ describe('a Redis', () => {
 	});
 
 	test('is away for good: a command that somebody waits for gives up', async () => {
-		const hasty = await openRedisStore({host, port: server.port, db: 0, patient: false});
+		const hasty = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 		await server.kill();
 		const {ownSeconds, error} = await timed(hasty.read());
 		expect(error).toMatchObject({code: 'store-unreachable'});
@@ -215,7 +215,7 @@ describe('a Redis', () => {
 		});
 		const early = client.duplicate({enableReadyCheck: false});
 		expect(await early.info('persistence')).toContain('loading:1');
-		const late = await openRedisStore({host, port: server.port, db: 0, patient: false});
+		const late = await openRedisStore({host, port: server.port, db: 0, keepReconnecting: false});
 		const reading = late.read();
 		await sleep(300);
 		expect(await early.info('persistence')).toContain('loading:1');

@@ -44,7 +44,7 @@ test('every answer is understood or refused in words, and nothing waits for ever
 			said = given;
 			let store: Store | undefined;
 			try {
-				store = await openRedisStore({host: '127.0.0.1', port: redis.port, db: 0, patient: false});
+				store = await openRedisStore({host: '127.0.0.1', port: redis.port, db: 0, keepReconnecting: false});
 				// A cursor that leads nowhere but on, and a history that never ends, are no form of an answer.
 				await Promise.race([
 					work(store),

@@ -28,7 +28,7 @@ describe('a server without a password', () => {
 	});
 
 	test('out of memory, refuses what asks for more, and takes what gives back', async () => {
-		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		const two = new Map([0, 1].map((id) => [id, {since: start}]));
 		await write(store, poolWrite(4), leaseWrite(0), leaseWrite(1), join('a'), {kind: 'drains', drains: two});
 		const before = stateOf(await store.read());
@@ -77,12 +77,12 @@ describe('a server without a password', () => {
 	});
 
 	test('a database that does not exist is refused, not taken for database 0', async () => {
-		const opening = openRedisStore({host: server.host, port: server.port, db: 99, patient: true});
+		const opening = openRedisStore({host: server.host, port: server.port, db: 99, keepReconnecting: true});
 		await expect(opening).rejects.toMatchObject({
 			code: 'store-refused',
 			message: `Redis at 127.0.0.1:${server.port} has no database 99`,
 		});
-		const store = await openRedisStore({host: server.host, port: server.port, db: 3, patient: false});
+		const store = await openRedisStore({host: server.host, port: server.port, db: 3, keepReconnecting: false});
 		expect(store.location).toBe(`redis 127.0.0.1:${server.port}/3`);
 		await write(store, poolWrite(1));
 		expect(await client.dbsize()).toBe(0);
@@ -90,11 +90,11 @@ describe('a server without a password', () => {
 	});
 
 	test('a socket and a url lead there too', async () => {
-		const first = await openRedisStore({host: 'x', port: 1, db: 0, socket: server.socket, patient: false});
+		const first = await openRedisStore({host: 'x', port: 1, db: 0, socket: server.socket, keepReconnecting: false});
 		expect(first.location).toBe(`redis ${server.socket}/0`);
 		await write(first, poolWrite(7));
 		const url = `redis://127.0.0.1:${server.port}/0`;
-		const second = await openRedisStore({host: 'x', port: 1, db: 5, url, patient: false});
+		const second = await openRedisStore({host: 'x', port: 1, db: 5, url, keepReconnecting: false});
 		expect(second.location).toBe(`redis 127.0.0.1:${server.port}/0`);
 		expect((await second.read()).pool?.gpuCount).toBe(7);
 		await Promise.all([first.close(), second.close()]);
@@ -103,7 +103,7 @@ describe('a server without a password', () => {
 	test.each(['nonsense', 'http://x', 'redis://x/db', `redis://:${secret}%zz@x`])(
 		'the url %s is refused without being shown',
 		async (url) => {
-			const error: unknown = await openRedisStore({host: 'x', port: 1, db: 0, url, patient: false}).catch(
+			const error: unknown = await openRedisStore({host: 'x', port: 1, db: 0, url, keepReconnecting: false}).catch(
 				(error_: unknown) => error_,
 			);
 			expect(error).toMatchObject({code: 'config'});
@@ -112,7 +112,7 @@ describe('a server without a password', () => {
 	);
 
 	test('a replica takes no changes; the moment it is promoted, it does', async () => {
-		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		await write(store, poolWrite(1));
 		await client.replicaof('127.0.0.1', 1);
 		try {
@@ -137,7 +137,7 @@ describe('a server without a password', () => {
 			db: 0,
 			username: 'limited',
 			password: secret,
-			patient: false,
+			keepReconnecting: false,
 		});
 		await write(store, poolWrite(1), leaseWrite(0));
 		const release = plan({writes: [{kind: 'free', index: 0, lastReleased: start}], usage: [usage()]});
@@ -163,12 +163,18 @@ describe('a server with a password', () => {
 	});
 
 	test('lets in a client that knows it, and shows it to no one', async () => {
-		const store = await openRedisStore({host: server.host, port: server.port, db: 2, password: secret, patient: false});
+		const store = await openRedisStore({
+			host: server.host,
+			port: server.port,
+			db: 2,
+			password: secret,
+			keepReconnecting: false,
+		});
 		expect(await write(store, poolWrite(1))).toBe('done');
 		expect(inspect(store, {depth: 9})).not.toContain(secret);
 		expect(store.location).toBe(`redis 127.0.0.1:${server.port}/2`);
 		const url = `redis://:${secret}@127.0.0.1:${server.port}/2`;
-		const other = await openRedisStore({host: 'x', port: 1, db: 0, url, patient: true});
+		const other = await openRedisStore({host: 'x', port: 1, db: 0, url, keepReconnecting: true});
 		expect((await other.read()).pool?.gpuCount).toBe(1);
 		expect(other.location).toBe(store.location);
 		await Promise.all([store.close(), other.close()]);
@@ -185,8 +191,14 @@ describe('a server with a password', () => {
 			});
 		}
 
-		const attempt = async (patient: boolean) => {
-			const store = await openRedisStore({host: server.host, port: server.port, db: 0, password, patient});
+		const attempt = async (keepReconnecting: boolean) => {
+			const store = await openRedisStore({
+				host: server.host,
+				port: server.port,
+				db: 0,
+				password,
+				keepReconnecting,
+			});
 			try {
 				return await store.read();
 			} finally {
@@ -194,8 +206,8 @@ describe('a server with a password', () => {
 			}
 		};
 
-		for (const patient of [false, true]) {
-			const error: unknown = await attempt(patient).catch((error_: unknown) => error_);
+		for (const keepReconnecting of [false, true]) {
+			const error: unknown = await attempt(keepReconnecting).catch((error_: unknown) => error_);
 			expect(error).toBeInstanceOf(CanhazgpuError);
 			expect(error).toMatchObject({
 				code: 'store-unreachable',

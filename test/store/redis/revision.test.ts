@@ -9,7 +9,7 @@ import {join, poolWrite, write} from '../samples.js';
 test('each run of the server has its own name, and begins with the count that it found', async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
-	const store: Store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: true});
+	const store: Store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: true});
 	onTestFinished(async () => store.close());
 	const save = async () => {
 		const client = new Redis(server.port);

@@ -33,7 +33,7 @@ let store: Store;
 beforeAll(async () => {
 	server = await startRedis();
 	client = new Redis({port: server.port});
-	store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+	store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 });
 beforeEach(async () => {
 	await client.flushall();

@@ -12,7 +12,7 @@ test('a server is never said to have been up for longer than it was', async () =
 		const before = Date.now() / 1000;
 		await server.restart();
 		await eventually(() => Date.now() % 1000 > 150 && Date.now() % 1000 < 600);
-		const store = await openRedisStore({host: server.host, port: server.port, db: 0, patient: false});
+		const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
 		const {now, storeUptimeSeconds} = await store.read();
 		expect(now - storeUptimeSeconds).toBeGreaterThan(before);
 		await store.close();

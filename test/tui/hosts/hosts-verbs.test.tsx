@@ -101,7 +101,7 @@ test('r on a line of another host reserves there, by the command that the dialog
 		[
 			'far',
 			['reserve', '--gpus', '2', '--duration', '4h', '--note', 'tonight', '--nonblock', '--short'],
-			{isPatient: false},
+			{isUnbounded: false},
 		],
 	]);
 	const {gpus} = await box.store.read();
@@ -128,7 +128,7 @@ test('a refusal there is told in its own words, and w waits there for as long as
 	expect(run.mock.lastCall).toEqual([
 		'far',
 		['reserve', '--gpus', '1', '--duration', '8h', '--short'],
-		{isPatient: true, signal: expect.any(AbortSignal) as AbortSignal},
+		{isUnbounded: true, signal: expect.any(AbortSignal) as AbortSignal},
 	]);
 	await leaveAll();
 	expect(left).toBe(true);
@@ -157,7 +157,7 @@ test('x releases the selected GPU there by the id of the reservation that was sh
 	await shows('far: That reservation has ended meanwhile');
 	await press('x', 'y');
 	await shows('released GPU 1 of far');
-	const call = ['far', ['release', '--gpu-ids', '1', '--lease', 'lease-alice'], {isPatient: false}];
+	const call = ['far', ['release', '--gpu-ids', '1', '--lease', 'lease-alice'], {isUnbounded: false}];
 	expect(run.mock.calls).toEqual([call, call]);
 });
 
@@ -175,7 +175,7 @@ test.each([
 	run.mockResolvedValueOnce(refusal);
 	await press('x', 'y');
 	await shows('released GPU 1 of far');
-	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isPatient: false}]);
+	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
 });
 
 test('an id that could be taken for a flag is never sent', async () => {
@@ -185,7 +185,7 @@ test('an id that could be taken for a flag is never sent', async () => {
 	shown(lying);
 	await press(...down(3), 'x', 'y');
 	await shows('released GPU 1 of far');
-	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isPatient: false}]]);
+	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]]);
 });
 
 test('e extends the whole reservation there; that of a run, and of others, is refused with the reason', async () => {
@@ -195,7 +195,7 @@ test('e extends the whole reservation there; that of a run, and of others, is re
 	await press(keys.enter);
 	await shows('extended GPUs 1,2 of far by 1h 0m 0s');
 	expect(run.mock.calls).toEqual([
-		['far', ['extend', '--gpu-ids', '1,2', '--lease', 'lease-alice', '--duration', '1h'], {isPatient: false}],
+		['far', ['extend', '--gpu-ids', '1,2', '--lease', 'lease-alice', '--duration', '1h'], {isUnbounded: false}],
 	]);
 	await press(...down(2), 'e');
 	await shows('GPU 3 of far is held by bob: only the holder can extend it');

@@ -52,7 +52,7 @@ function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number |
 }
 
 async function ownAnswer(app: App): Promise<HostAnswer> {
-	const world = await app.open({willScan: true, isPatient: false});
+	const world = await app.open({willScan: true, keepReconnecting: false});
 	try {
 		const [rows, snapshot] = [await localRows(world), await world.store.read()];
 		return answerOf(app.host.hostname, rows, snapshot.queue.length);

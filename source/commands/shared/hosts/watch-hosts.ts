@@ -31,7 +31,7 @@ const holdsNothing = ({allocated_gpus: gpus}: Readonly<Record<string, unknown>>)
 async function leaveThere(app: App, {host, entryId}: Watched): Promise<boolean> {
 	const words = ['queue', '--leave', entryId, '--while-empty'];
 	// Not called off: whether it left must be known.
-	const answer = await answerFrom(host, async () => app.callOnHost({host, words, isPatient: false}));
+	const answer = await answerFrom(host, async () => app.callOnHost({host, words, isUnbounded: false}));
 	return 'exitCode' in answer && answer.exitCode === 0;
 }
 

@@ -9,7 +9,7 @@ import {cleanRuleOf} from '../../rules/allocation/cleanliness.js';
 import {usageBlockFor, usageBlockOfInstance} from '../../rules/allocation/usage-block.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
-import {eligibilityOf, eligibleAfterLook, isSameEligible, type Eligibility} from '../../rules/allocation/need.js';
+import {eligibilityOf, eligibleAfterScan, isSameEligible, type Eligibility} from '../../rules/allocation/need.js';
 import {checkWanted, type AcquireRequest} from '../../rules/allocation/request.js';
 import {groupsOf, withSeenInstances} from '../../rules/queue/eligible.js';
 import type {EntryNote} from '../../rules/queue/queue.js';
@@ -92,7 +92,7 @@ export async function planWithScan(
 	requirePossible(wanted, {eligibility, observation, gpuCount, links});
 	const outOfService = outagesSeen(snapshot, observation, memoryThresholdMiB);
 	const eligible =
-		own?.kind === 'entry' ? eligibleAfterLook(own.entry, groupsOf(own.entry, gpuCount), eligibility) : {};
+		own?.kind === 'entry' ? eligibleAfterScan(own.entry, groupsOf(own.entry, gpuCount), eligibility) : {};
 	if (own?.kind === 'entry' && !isSameEligible(own.entry, eligible)) {
 		const note = {unavailable: noteFor({...own.entry, ...eligible}, snapshot, outOfService), eligible};
 		return {kind: 'nothing', gpus: blind.gpus, unusable: [], note, unknown: eligibility.unknown};

@@ -7,7 +7,7 @@ import {holdingsOf, type EntryRecord} from '../../rules/queue/queue-grant.js';
 import {
 	entryHeartbeatSeconds,
 	entryHeartbeatTimeoutSeconds,
-	isEntryBeatDue,
+	isEntryHeartbeatDue,
 	secondsToNextEnd,
 } from '../../rules/leases/liveness.js';
 import {instancesHeld} from '../../rules/leases/additions.js';
@@ -74,7 +74,7 @@ export class Waiter {
 	/** On the store's clock: what its position in the queue goes by. */
 	#joinedAt: number | undefined;
 	readonly #deadlineMs: number;
-	#lastBeat = 0;
+	#lastHeartbeat = 0;
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
 	#hadOutage = false;
@@ -159,7 +159,7 @@ export class Waiter {
 			waitSeconds: this.#options.waitSeconds,
 			joinedAt: this.#joinedAt,
 		});
-		this.#lastBeat = now;
+		this.#lastHeartbeat = now;
 		this.#joinedAt = joinedAt;
 	}
 
@@ -183,11 +183,11 @@ export class Waiter {
 		});
 		const untilMs = Math.min(this.#deadlineMs, clock.monotonicMs() + untilReadMs);
 		for (;;) {
-			const beatMs =
-				this.#lastRead === undefined ? Infinity : nextHeartbeatMs(this.#lastBeat, this.#now(this.#lastRead));
+			const heartbeatMs =
+				this.#lastRead === undefined ? Infinity : nextHeartbeatMs(this.#lastHeartbeat, this.#now(this.#lastRead));
 			const leftMs = untilMs - clock.monotonicMs();
-			const rang = await this.#wakeSignal.wait(clock, Math.min(leftMs, beatMs), signal);
-			if (rang || signal.aborted || leftMs <= beatMs || !(await this.#beatAlone())) {
+			const rang = await this.#wakeSignal.wait(clock, Math.min(leftMs, heartbeatMs), signal);
+			if (rang || signal.aborted || leftMs <= heartbeatMs || !(await this.#beatAlone())) {
 				return;
 			}
 		}
@@ -217,7 +217,7 @@ export class Waiter {
 			}
 
 			const now = this.#now(lastRead);
-			this.#lastBeat = now;
+			this.#lastHeartbeat = now;
 			return (await store.commit(planEntryHeartbeat({gpus: [], now}, own))) === 'done';
 		} catch (error) {
 			if (isTransient(error)) {
@@ -288,10 +288,10 @@ export class Waiter {
 			}
 
 			this.#hadOutage = false;
-			if (isEntryBeatDue(own.entry, this.#lastBeat, snapshot.now)) {
+			if (isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
 				// After a conflict the next read shows whether somebody still watches for our silence.
 				await store.commit(planEntryHeartbeat(snapshot, own));
-				this.#lastBeat = snapshot.now;
+				this.#lastHeartbeat = snapshot.now;
 				// Nothing is read again for it: in a long queue heartbeats are most of the work. A grant from what was read conflicts, and is tried again.
 			}
 
@@ -380,8 +380,8 @@ export class Waiter {
 			return grant;
 		}
 
-		const hasLostData = (snapshot.dataLoss?.restoredAt ?? 0) >= this.#lastBeat;
-		if (!this.#hadOutage && !hasLostData && snapshot.now - this.#lastBeat < entryHeartbeatTimeoutSeconds) {
+		const hasLostData = (snapshot.dataLoss?.restoredAt ?? 0) >= this.#lastHeartbeat;
+		if (!this.#hadOutage && !hasLostData && snapshot.now - this.#lastHeartbeat < entryHeartbeatTimeoutSeconds) {
 			return {kind: 'gave-up', reason: 'removed'};
 		}
 

@@ -341,7 +341,7 @@ out anyway, and a reading that fails for a moment must not cost anybody the clai
 @param current - What the entry says now.
 @param possible - Which of that this pool has: see groupsOf in queue/eligible.ts.
 */
-export function eligibleAfterLook(
+export function eligibleAfterScan(
 	current: Eligible,
 	possible: readonly GpuGroup[],
 	eligibility: Eligibility,

@@ -87,17 +87,17 @@ export function nextIdle(
 	{gpus}: Pick<Observation, 'gpus'>,
 	{before, records, now, memoryThresholdMiB}: Known,
 ): readonly IdleSpan[] {
-	return holdingsIn(records).flatMap((record): readonly IdleSpan[] => {
-		const reading = gpus.find(({index}) => index === record.index);
-		const span = spanOf(before, record, reading?.uuid);
-		const isIdleNow = isIdle(record, reading, memoryThresholdMiB);
+	return holdingsIn(records).flatMap((holding): readonly IdleSpan[] => {
+		const reading = gpus.find(({index}) => index === holding.index);
+		const span = spanOf(before, holding, reading?.uuid);
+		const isIdleNow = isIdle(holding, reading, memoryThresholdMiB);
 		if (isIdleNow === undefined) {
 			return span === undefined ? [] : [{...span, until: undefined}];
 		}
 
 		const seconds = span === undefined ? 0 : span.seconds + gapSince(span, now);
 		return isIdleNow
-			? [{lease: leaseKey(record.lease), index: record.index, uuid: reading?.uuid, seconds, until: now}]
+			? [{lease: leaseKey(holding.lease), index: holding.index, uuid: reading?.uuid, seconds, until: now}]
 			: [];
 	});
 }

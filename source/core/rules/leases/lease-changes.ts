@@ -14,14 +14,14 @@ import {endingEntries, extensionEntries, positionEntry, type AuditContext} from 
 const gpusOf = (holdings: readonly Holding[]): readonly number[] =>
 	[...new Set(holdings.map(({index}) => index))].toSorted((a, b) => a - b);
 
-type Ended = {readonly record: Holding; readonly ending: Ending};
+type Ended = {readonly holding: Holding; readonly ending: Ending};
 
-const endChange = ({record: holding, ending}: Ended): HoldingChange => ({kind: 'end', holding, ending});
+const endChange = ({holding, ending}: Ended): HoldingChange => ({kind: 'end', holding, ending});
 
 /** What the audit log says of them. */
 const auditOf = (endings: readonly Ended[], context: AuditContext): Plan['audit'] =>
 	endingEntries(
-		endings.map(({record: {index, lease}, ending}) => ({index, lease, ending})),
+		endings.map(({holding: {index, lease}, ending}) => ({index, lease, ending})),
 		context,
 	);
 
@@ -92,15 +92,15 @@ export function planExpiry(
 	);
 	const gone = snapshot.queue.filter((record) => record.kind === 'orphan' || reasons.has(record));
 	const staying: Snapshot = {...snapshot, queue: snapshot.queue.filter((record) => !gone.includes(record))};
-	const leases = holdingsIn(snapshot.gpus).map((record) => ({
-		record,
-		judgement: judgeLease(record.lease, staying, host),
+	const leases = holdingsIn(snapshot.gpus).map((holding) => ({
+		holding,
+		judgement: judgeLease(holding.lease, staying, host),
 	}));
-	const ended = leases.flatMap(({record, judgement}) =>
-		judgement.kind === 'ended' ? [{record, ending: judgement.ending}] : [],
+	const ended = leases.flatMap(({holding, judgement}) =>
+		judgement.kind === 'ended' ? [{holding, ending: judgement.ending}] : [],
 	);
 	// Nobody has to hear of what is only noted.
-	const noted = leases.flatMap(({record: holding, judgement}): readonly HoldingChange[] =>
+	const noted = leases.flatMap(({holding, judgement}): readonly HoldingChange[] =>
 		judgement.kind === 'watch'
 			? [{kind: 'change', holding, lease: {...holding.lease, silence: judgement.silence}}]
 			: judgement.kind === 'vouch'
@@ -119,7 +119,7 @@ export function planExpiry(
 	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.
 	const orphaned = new Set(
 		ended
-			.map(({record}) => record.lease.partialQueueId)
+			.map(({holding}) => holding.lease.partialQueueId)
 			.filter((id) => id !== undefined && gone.every((entry) => entry.id !== id)),
 	) as ReadonlySet<string>;
 	const context: AuditContext = {now: snapshot.now, host: host.hostname};
@@ -141,27 +141,27 @@ export function planExpiry(
 		event:
 			gone.length === 0 && ended.length === 0
 				? undefined
-				: {kind: 'expired', gpus: gpusOf(ended.map(({record}) => record)), left: gone.map(({id}) => id)},
+				: {kind: 'expired', gpus: gpusOf(ended.map(({holding}) => holding)), left: gone.map(({id}) => id)},
 		grants: false,
 	};
 }
 
 /** Gives back these leases now. */
-export const planRelease = (records: readonly Holding[], user: string, context: AuditContext): Plan =>
+export const planRelease = (holdings: readonly Holding[], user: string, context: AuditContext): Plan =>
 	planEnd(
-		records.map((record) => ({record, ending: {reason: 'released', endTime: context.now}})),
-		{kind: 'released', gpus: gpusOf(records), user},
+		holdings.map((holding) => ({holding, ending: {reason: 'released', endTime: context.now}})),
+		{kind: 'released', gpus: gpusOf(holdings), user},
 		context,
 	);
 
 /** Rewrites leases in place, each as it was read. */
 export const planChange = (
-	records: readonly Holding[],
+	holdings: readonly Holding[],
 	change: (lease: Lease, holding: Holding) => Lease,
 	event: PoolEvent | undefined,
 ): Plan => ({
 	...planHoldings(
-		records.map((holding): HoldingChange => ({kind: 'change', holding, lease: change(holding.lease, holding)})),
+		holdings.map((holding): HoldingChange => ({kind: 'change', holding, lease: change(holding.lease, holding)})),
 	),
 	audit: [],
 	event,
@@ -170,16 +170,16 @@ export const planChange = (
 
 /** Moves the end of manual leases; `expiryOf` says where to, in seconds on the store's clock. */
 export function planExtend(
-	records: readonly Holding[],
+	holdings: readonly Holding[],
 	expiryOf: (lease: Lease) => number,
 	user: string,
 	context: AuditContext,
 ): Plan {
 	const extend = (lease: Lease): Lease => ({...lease, expiryTime: expiryOf(lease)});
 	return {
-		...planChange(records, extend, {kind: 'extended', gpus: gpusOf(records), user}),
+		...planChange(holdings, extend, {kind: 'extended', gpus: gpusOf(holdings), user}),
 		audit: extensionEntries(
-			records.map(({index, lease}) => ({index, lease: extend(lease)})),
+			holdings.map(({index, lease}) => ({index, lease: extend(lease)})),
 			context,
 		),
 	};

@@ -258,14 +258,14 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 }
 
 /** Whether a holder has to say that it lives: a heartbeat is due, or somebody watches whether it stays silent. */
-const isBeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
+const isHeartbeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
 	silence !== undefined || Math.abs(now - lastSign) >= seconds;
 
-export const isLeaseBeatDue = (lease: Lease, now: number): boolean =>
-	isBeatDue(lastSignOf(lease), lease.silence, now, leaseHeartbeatSeconds);
+export const isLeaseHeartbeatDue = (lease: Lease, now: number): boolean =>
+	isHeartbeatDue(lastSignOf(lease), lease.silence, now, leaseHeartbeatSeconds);
 
-export const isEntryBeatDue = ({silence}: QueueEntry, lastBeat: number, now: number): boolean =>
-	isBeatDue(lastBeat, silence, now, entryHeartbeatSeconds);
+export const isEntryHeartbeatDue = ({silence}: QueueEntry, lastHeartbeat: number, now: number): boolean =>
+	isHeartbeatDue(lastHeartbeat, silence, now, entryHeartbeatSeconds);
 
 /** In how many seconds a silence may be over, if nothing is heard until then. Negative: it was judged already. */
 function silenceEndsIn(heard: Heard, {now}: Snapshot, host: Host, patience: Patience): number {

@@ -69,13 +69,13 @@ export function select(snapshot: Snapshot, requester: Requester, selection: Sele
 	// What a waiter holds while it waits for the rest belongs to its position in the queue.
 	const leased = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === undefined);
 	if (selection.by === 'label') {
-		const records = leased.filter(
+		const holdings = leased.filter(
 			({lease}) =>
 				lease.type === 'manual' &&
 				bearsLabel(lease, requester, selection.label) &&
 				(owns(requester, lease) || (isRoot(requester) && selection.label !== requester.account)),
 		);
-		return {records, notYours: []};
+		return {records: holdings, notYours: []};
 	}
 
 	if (selection.by === 'gpus') {
@@ -91,16 +91,16 @@ export function select(snapshot: Snapshot, requester: Requester, selection: Sele
 		sharedBy !== undefined && index === gpu && owns(requester, lease);
 	// On a GPU that several share, the caller's own shares alone are meant, if there are any.
 	const named = leased
-		.filter((record) => isNamed(record, selection))
+		.filter((holding) => isNamed(holding, selection))
 		.filter(
-			(record, _, all) =>
+			(holding, _, all) =>
 				selection.by !== 'gpus' ||
-				isNamedInstance(selection.instances, record.index, record.lease) ||
-				isOwn(record, record.index) ||
-				all.every((other) => !(isOwn(other, record.index) && isMeant(other))),
+				isNamedInstance(selection.instances, holding.index, holding.lease) ||
+				isOwn(holding, holding.index) ||
+				all.every((other) => !(isOwn(other, holding.index) && isMeant(other))),
 		);
 	return {
-		records: named.filter((record) => isMeant(record)),
-		notYours: named.filter((record) => !isMeant(record)),
+		records: named.filter((holding) => isMeant(holding)),
+		notYours: named.filter((holding) => !isMeant(holding)),
 	};
 }

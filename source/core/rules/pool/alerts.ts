@@ -19,7 +19,7 @@ export const noticesWrite = (
 		baselines = snapshot.baselines,
 		overuse = snapshot.overuse,
 	}: Partial<Pick<Snapshot, 'alerts' | 'baselines' | 'overuse'>>,
-): Write => ({kind: 'notices', notices: alerts, dataLoss: recentLoss(snapshot), baselines, overuse});
+): Write => ({kind: 'notices', alerts, dataLoss: recentLoss(snapshot), baselines, overuse});
 
 /** After a loss of data nothing is granted for so long: those who hold GPUs have noticed it by then, and put their leases back. */
 const pauseAfterLossSeconds = 5;
@@ -44,8 +44,8 @@ const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 
 /** Notices that were read before a loss of data, and those that stand after it, each once. */
 export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): readonly Alert[] {
-	const keys = new Set(found.map((notice) => keyOf(notice)));
-	return [...known.filter((notice) => !keys.has(keyOf(notice))), ...found];
+	const keys = new Set(found.map((alert) => keyOf(alert)));
+	return [...known.filter((alert) => !keys.has(keyOf(alert))), ...found];
 }
 
 function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown[] {
@@ -112,14 +112,13 @@ export function alertChanges(
 ): AlertChanges | undefined {
 	const {now, seesKernelLog} = options;
 	const shown = new Map(rows.flatMap((row) => shownBy(row, now)).map((item) => [keyOf(item.notice), item]));
-	const known = new Set(standing.map((notice) => keyOf(notice)));
-	const ended = standing.filter((notice) => {
-		const row = rows[notice.gpu];
-		const isOver =
-			row === undefined || (now - notice.since >= shortestSeconds && couldShow(notice, row, seesKernelLog));
-		return isOver && !shown.has(keyOf(notice));
+	const known = new Set(standing.map((alert) => keyOf(alert)));
+	const ended = standing.filter((alert) => {
+		const row = rows[alert.gpu];
+		const isOver = row === undefined || (now - alert.since >= shortestSeconds && couldShow(alert, row, seesKernelLog));
+		return isOver && !shown.has(keyOf(alert));
 	});
-	const staying = standing.filter((notice) => !ended.includes(notice));
+	const staying = standing.filter((alert) => !ended.includes(alert));
 	// Users that cannot be told may be those who were told of already.
 	const isKnown = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
@@ -128,18 +127,17 @@ export function alertChanges(
 		return undefined;
 	}
 
-	const hasHealthLeft = (gpu: number): boolean =>
-		staying.some((notice) => notice.kind === 'health' && notice.gpu === gpu);
+	const hasHealthLeft = (gpu: number): boolean => staying.some((alert) => alert.kind === 'health' && alert.gpu === gpu);
 	const healed = new Map(
 		ended
 			.filter(({kind, gpu}) => kind === 'health' && rows[gpu] !== undefined && !hasHealthLeft(gpu))
-			.map((notice) => [notice.gpu, notice]),
+			.map((alert) => [alert.gpu, alert]),
 	);
 	return {
 		standing: [...staying, ...begun.map(({notice}) => notice)],
 		audit: [
 			...begun.map(({notice, words}) => recordOf(notice, options, words)),
-			...healed.values().map((notice) => recordOf(notice, options, undefined)),
+			...healed.values().map((alert) => recordOf(alert, options, undefined)),
 		],
 	};
 }

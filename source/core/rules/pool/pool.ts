@@ -65,7 +65,7 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 export function planPoolReset(snapshot: Snapshot, pool: Pool, context: AuditContext, before?: AuditBefore): Plan {
 	const leased = holdingsIn(snapshot.gpus);
 	const ends = planEnd(
-		leased.map((record) => ({record, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
+		leased.map((holding) => ({holding, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
 		{kind: 'pool', gpus: [...new Set(leased.map(({index}) => index))]},
 		context,
 	);

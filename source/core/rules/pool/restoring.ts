@@ -409,7 +409,7 @@ export function planRestoring(
 				? [
 						{
 							kind: 'notices',
-							notices: isLate ? found.alerts : mergedAlerts(known.alerts, found.alerts),
+							alerts: isLate ? found.alerts : mergedAlerts(known.alerts, found.alerts),
 							dataLoss: {restoredAt: found.now, readAt: known.now},
 							baselines: new Map([...known.baselines, ...found.baselines]),
 							overuse: found.overuse,

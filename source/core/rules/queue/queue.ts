@@ -137,19 +137,19 @@ Leaves the queue and gives back what was held meanwhile, with its records.
 @param snapshot - What was read.
 @param record - Of the position in the queue.
 @param context - Who takes it out.
-@param hasWaitedInVain - True when the time to wait was over: the audit log then tells of a refusal.
+@param hasTimedOut - True when the time to wait was over: the audit log then tells of a refusal.
 */
 export function planLeave(
 	snapshot: Snapshot,
 	record: QueueRecord,
 	context: AuditContext & {readonly account: string},
-	hasWaitedInVain = false,
+	hasTimedOut = false,
 ): Plan {
-	const tellEnd = (entry: QueueEntry) =>
-		hasWaitedInVain ? positionEntry('refused', entry, context, waitTimedOut) : positionEntry('left', entry, context);
+	const endedEntry = (entry: QueueEntry) =>
+		hasTimedOut ? positionEntry('refused', entry, context, waitTimedOut) : positionEntry('left', entry, context);
 	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === record.id);
 	const ends = planEnd(
-		held.map((gpu) => ({record: gpu, ending: {reason: 'queue-left', endTime: snapshot.now}})),
+		held.map((holding) => ({holding, ending: {reason: 'queue-left', endTime: snapshot.now}})),
 		{kind: 'queue', gpus: held.map(({index}) => index), user: context.account, left: [record.id]},
 		context,
 	);
@@ -157,7 +157,7 @@ export function planLeave(
 		...ends,
 		expect: [...ends.expect, {kind: 'entry', id: record.id, raw: record.kind === 'orphan' ? undefined : record.raw}],
 		writes: [...ends.writes, {kind: 'leave', id: record.id}],
-		audit: [...ends.audit, ...(record.kind === 'entry' ? [tellEnd(record.entry)] : [])],
+		audit: [...ends.audit, ...(record.kind === 'entry' ? [endedEntry(record.entry)] : [])],
 	};
 }
 
@@ -167,11 +167,11 @@ export function planEntryHeartbeat(
 	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
 ): Plan {
 	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
-	const beats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
+	const heartbeats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
 	return {
-		...beats,
-		expect: [...beats.expect, {kind: 'entry', id, raw}],
-		writes: [...beats.writes, {kind: 'entry', entry: withHeartbeat(entry, snapshot.now)}],
+		...heartbeats,
+		expect: [...heartbeats.expect, {kind: 'entry', id, raw}],
+		writes: [...heartbeats.writes, {kind: 'entry', entry: withHeartbeat(entry, snapshot.now)}],
 	};
 }
 
@@ -209,7 +209,7 @@ export function planEntryNote(
 	const kept = new Set(held.filter((holding) => !unwanted.includes(holding)).map(({index}) => index));
 	const gpus = [...new Set(unwanted.map(({index}) => index))];
 	const ends = planEnd(
-		unwanted.map((record) => ({record, ending: {reason: 'queue-left', endTime: snapshot.now}})),
+		unwanted.map((holding) => ({holding, ending: {reason: 'queue-left', endTime: snapshot.now}})),
 		// A face that shows the queue reads it again.
 		gpus.length > 0 ? {kind: 'released', gpus} : {kind: 'notice', gpus: []},
 		{now: snapshot.now, host},

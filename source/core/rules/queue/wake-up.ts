@@ -124,10 +124,10 @@ export function nextReadMs(
 /**
 Milliseconds until the next heartbeat; never more than from one to the next, although the store's clock may have stepped back.
 
-@param lastBeat - On the store's clock, as is `now`.
+@param lastHeartbeat - On the store's clock, as is `now`.
 */
-export const nextHeartbeatMs = (lastBeat: number, now: number): number =>
-	Math.max(1, Math.min(lastBeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
+export const nextHeartbeatMs = (lastHeartbeat: number, now: number): number =>
+	Math.max(1, Math.min(lastHeartbeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
 
 /** How late the one who waits may be told of an event. */
 export const tolerableDelayMs = (seen: Snapshot | undefined, entryId: string): number =>

@@ -72,11 +72,11 @@ export async function changeThere<Held extends HeldThere>(
 	held: Held,
 	words: (held: HeldThere) => readonly string[],
 ): Promise<AnswerThere> {
-	const answer = await port.run(held.host, words(held), {isPatient: false});
+	const answer = await port.run(held.host, words(held), {isUnbounded: false});
 	if (held.leaseId === undefined || !knowsNoLease(answer)) {
 		return answer;
 	}
 
 	await requireStillHeld(port, held);
-	return port.run(held.host, words({...held, leaseId: undefined}), {isPatient: false});
+	return port.run(held.host, words({...held, leaseId: undefined}), {isUnbounded: false});
 }

@@ -25,7 +25,7 @@ function formThere({host}: HostLine, state: State, gpus?: readonly number[]): Re
 	const named = gpus?.map((index) => ({index, uuid: undefined}));
 	return formOf(
 		'reserve-there',
-		{host, gpus: named, isPatient: false},
+		{host, gpus: named, willWait: false},
 		reserveFields(named === undefined ? (known === 0 ? unknownCount : known) : undefined),
 	);
 }
@@ -71,7 +71,7 @@ async function waitThere(context: EffectContext, form: ReserveThereForm): Promis
 
 	const begun = await context.waits.begin(async ({signal, onWaiting}) => {
 		onWaiting(`waiting on ${form.host} for ${count} GPU${count === 1 ? '' : 's'}`);
-		return port.run(form.host, [...wordsOf(form, requester), '--short'], {signal, isPatient: true});
+		return port.run(form.host, [...wordsOf(form, requester), '--short'], {signal, isUnbounded: true});
 	}, endOf);
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
 }
@@ -85,16 +85,16 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 		const [verb, ...flags] = wordsOf(form, requester);
 		return shellCommand(['canhazgpu', verb!, '--on', form.host, ...flags]);
 	},
-	async perform(context, form, isPatient) {
+	async perform(context, form, willWait) {
 		// What is typed wrong is told before anything is sent.
 		const {durationSeconds} = reservationOf(form);
-		if (isPatient) {
+		if (willWait) {
 			return waitThere(context, form);
 		}
 
 		const {requester} = context.store.getState().settings;
 		const words = [...wordsOf(form, requester), '--nonblock', '--short'];
-		const answer = await hostsPort(context).run(form.host, words, {isPatient: false});
+		const answer = await hostsPort(context).run(form.host, words, {isUnbounded: false});
 		const ids = idsIn(answer.stdout);
 		if (answer.exitCode !== 0) {
 			return refusedThere(form.host, answer);

@@ -48,7 +48,10 @@ async function drop(leaseId: string): Promise<void> {
 	const {gpus} = await world.store.read();
 	const dropped = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	const context = {now: world.now(), host: 'h'};
-	const ends = dropped.map((record) => ({record, ending: {reason: 'heartbeat-lost', endTime: world.now()} as const}));
+	const ends = dropped.map((holding) => ({
+		holding,
+		ending: {reason: 'heartbeat-lost', endTime: world.now()} as const,
+	}));
 	await world.store.commit(planEnd(ends, {kind: 'expired', gpus: [0]}, context));
 }
 

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease, withJob, type JobLease} from '../../../../source/core/operations/job-lease.js';
 import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
-import {isEntryBeatDue} from '../../../../source/core/rules/leases/liveness.js';
+import {isEntryHeartbeatDue} from '../../../../source/core/rules/leases/liveness.js';
 import type {Host, World} from '../../../../source/core/model/ports.js';
 import {entryFor, planEntryHeartbeat, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
@@ -36,7 +36,7 @@ class Box {
 	#hold!: JobLease;
 	#secondsToBeat = 0;
 	#secondsToEntryBeat = 0;
-	#lastEntryBeat = startTime;
+	#lastEntryHeartbeat = startTime;
 	readonly world: TestWorld;
 
 	constructor(world: TestWorld) {
@@ -92,11 +92,11 @@ class Box {
 		const snapshot = await this.world.store.read();
 		const own = snapshot.queue.find((record) => record.kind === 'entry');
 		expect(own).toBeDefined();
-		if (!isEntryBeatDue(own!.entry, this.#lastEntryBeat, snapshot.now)) {
+		if (!isEntryHeartbeatDue(own!.entry, this.#lastEntryHeartbeat, snapshot.now)) {
 			return;
 		}
 
-		this.#lastEntryBeat = snapshot.now;
+		this.#lastEntryHeartbeat = snapshot.now;
 		expect(await this.world.store.commit(planEntryHeartbeat(snapshot, own!))).toBe('done');
 	}
 }

@@ -3,7 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {requirePossible} from '../../../../source/core/rules/allocation/impossible.js';
 import {
 	eligibilityOf,
-	eligibleAfterLook,
+	eligibleAfterScan,
 	gpusOf,
 	isModel,
 	meets,
@@ -207,7 +207,7 @@ test('a reading that fails for a moment costs an entry no claim, and what become
 	const blind = groups({count: 1, need}, without(3, 'memoryTotalMiB'));
 	const current = [[0, 1, 2, 3]];
 	const after = (eligible: typeof current, eligibility: typeof whole) =>
-		eligibleAfterLook({eligible}, eligible, eligibility).eligible;
+		eligibleAfterScan({eligible}, eligible, eligibility).eligible;
 	expect(after(current, blind)).toEqual(current);
 	expect(after([[0, 1, 2]], whole)).toEqual(current);
 	expect(after([[0, 1, 2, 3, 4]], whole)).toEqual(current);

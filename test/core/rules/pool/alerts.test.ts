@@ -149,10 +149,10 @@ test('whatever is seen, nothing is told twice while it stands, and what stands w
 				}
 
 				const records = await world.store.audit();
-				const {alerts: notices} = (await readStatus(world)).snapshot;
-				const keys = notices.map(({kind, account, problem}) => `${kind} ${account} ${problem}`);
+				const {alerts} = (await readStatus(world)).snapshot;
+				const keys = alerts.map(({kind, account, problem}) => `${kind} ${account} ${problem}`);
 				expect(new Set(keys).size).toBe(keys.length);
-				for (const {kind, account, since} of notices) {
+				for (const {kind, account, since} of alerts) {
 					expect(
 						records.some((record) => record.kind === kind && record.account === account && record.time === since),
 					).toBe(true);
