@@ -66,6 +66,9 @@ test('a table that is too narrow for its columns is written row by row', () => {
 	expect(shown('| a | b |\n|---|---|\n| `canhazgpu` | some more words |', 20)).toBe(
 		'  canhazgpu\n      some more\n      words',
 	);
+	// Of several columns each but the last says which it is, where there is anything in it.
+	const table = '| key | default | meaning |\n|---|---|---|\n| `a` | `8h` | how long |\n| `b` | | what it is for |';
+	expect(shown(table, 22)).toBe('  a\n      default: `8h`\n      how long\n  b\n      what it is for');
 });
 
 test('on a terminal with colours headings are bold, and code is coloured instead of marked', () => {

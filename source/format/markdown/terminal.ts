@@ -152,7 +152,13 @@ function tableLines({header, rows}: Extract<Block, {kind: 'table'}>, options: Ma
 	if (isTooNarrow) {
 		return rows.flatMap((row) => {
 			const [first = [], ...others] = row;
-			const stacked = others.filter((cell) => cell.length > 0);
+			// Without the titles nobody would know the default from the choices. The last cell is what it is all about.
+			const stacked = others.flatMap((cell, place): readonly Inline[] => {
+				const title = place < others.length - 1 ? (header[place + 1] ?? []) : [];
+				return cell.length === 0
+					? []
+					: [title.length === 0 ? cell : [...title, {text: ': ', style: 'plain' as const}, ...cell]];
+			});
 			return [
 				...wrapInline(bare(first, options), columns - indent, options).map(
 					({painted}) => blanks(indent) + paint.bold(painted),

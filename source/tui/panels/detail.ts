@@ -8,6 +8,7 @@ import {isOver, overWords, sharesWords, shareOwner, sharePart, sharedAmount} fro
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
+import {widthOf} from '../../format/text/width.js';
 import {selectedGpus, selectedRow} from '../state/table/rows.js';
 import {storeNow, type State} from '../state/state.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';
@@ -19,7 +20,7 @@ import {detailGraphs} from './shared/detail-graphs.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {processLines} from './shared/process-rows.js';
 import {waitingOf} from './queue.js';
-import {byMemory, gibibytes, processWords} from './shared/readings.js';
+import {byMemory, gibibytes, processWords, shortBusId} from './shared/readings.js';
 import {
 	clockWords,
 	areProcessesHidden,
@@ -121,14 +122,25 @@ const shareLines = ({index, shares = []}: StatusRow, state: State): readonly Lin
 		]),
 	);
 
-/** Who in the queue waits for it: `#1 erin`. */
-function waiterLines({index}: StatusRow, state: State): readonly Line[] {
+/** Who in the queue waits for it: `#1 erin`, and as many more as there is room for. */
+function waiterLines({index}: StatusRow, state: State, width: number): readonly Line[] {
 	const waiters = waitingOf(state).filter(({blockers}) =>
 		blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)),
 	);
 	const names = waiters.flatMap(({position, entry}) => (entry ? [`#${position} ${sanitize(ownerOf(entry))}`] : []));
-	const rest = names.length > 4 ? ` and ${names.length - 4} more` : '';
-	return names.length === 0 ? [] : [[span('in the queue for it: ', 'dim'), span(names.slice(0, 4).join(', ') + rest)]];
+	if (names.length === 0) {
+		return [];
+	}
+
+	const title = 'in the queue for it: ';
+	const some = (count: number): string =>
+		names.slice(0, count).join(', ') + (count < names.length ? ` and ${names.length - count} more` : '');
+	let count = names.length;
+	while (count > 1 && widthOf(title + some(count)) > width) {
+		count--;
+	}
+
+	return [[span(title, 'dim'), span(some(count))]];
 }
 
 /** Why nobody new gets it: everything that is wrong with it, and since when it is drained. */
@@ -157,9 +169,10 @@ function factLines({reading}: StatusRow, state: State): readonly Line[] {
 		amount('fan', fanPercent, '%'),
 		eccUncorrectedErrors === undefined || eccUncorrectedErrors === 0 ? undefined : `ECC errors ${eccUncorrectedErrors}`,
 		reading.computeMode === 'Default' ? undefined : reading.computeMode,
-		uuid,
-		pciBusId,
+		pciBusId === undefined ? undefined : shortBusId(pciBusId),
 		driverVersion === undefined ? undefined : `driver ${driverVersion}`,
+		// The longest comes last: Y copies it whole.
+		uuid,
 	];
 	const known = facts.filter((fact) => fact !== undefined && fact !== '').map((fact) => sanitize(fact!));
 	return [
@@ -197,7 +210,7 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 		...about,
 		...shareLines(row, state),
 		...serviceLines(row, state),
-		...waiterLines(row, state),
+		...waiterLines(row, state, width),
 		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
 		...(placeWords(row) === undefined
 			? []

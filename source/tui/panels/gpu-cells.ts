@@ -24,7 +24,7 @@ import {
 	stateWord,
 } from './shared/labels.js';
 import {memoryCell, utilizationCell} from './shared/load-cells.js';
-import {byMemory, processWords, shortModel} from './shared/readings.js';
+import {byMemory, processWords, shortBusId, shortModel} from './shared/readings.js';
 
 const nothing = span('-', 'dim');
 
@@ -98,9 +98,6 @@ function processCell(row: TableRow, isScanned: boolean): Span {
 
 	return parts === undefined ? (areProcessesHidden(row) ? span('hidden', 'dim') : nothing) : span(parts);
 }
-
-/** `00000000:3A:00.0` -> `0000:3A:00.0`, as the kernel writes a domain. */
-const shortBusId = (busId: string): string => sanitize(busId).replace(/^0000(?=[\da-f]{4}:)/iv, '');
 
 type CellOf = (row: TableRow, column: GpuColumn, state: State) => Line;
 

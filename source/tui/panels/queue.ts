@@ -3,7 +3,7 @@ import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {blockersWords} from '../../format/queue/blockers.js';
-import {stuckWords} from '../../format/queue/out-of-service.js';
+import {outageWords, stuckWords} from '../../format/queue/out-of-service.js';
 import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
 import {memoryWords} from '../../core/rules/allocation/memory-size.js';
@@ -97,6 +97,10 @@ const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): st
 const blockedByOf = ({blockers}: QueueRow, state: State): string =>
 	blockersWords(blockers, (seconds) => clockWords(seconds, state));
 
+/** `GPU 3: used by zoe without a reservation`, where nobody has the GPU and it is not to be had all the same. */
+const outOfServiceWords = ({outOfService, outages}: QueueRow): string =>
+	outages.length === 0 ? '' : `GPU ${gpuRanges(outOfService)}: ${outageWords(outages[0]!)}`;
+
 /** `GPU 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
 const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
 	[
@@ -141,6 +145,7 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 		return [span(`${fit(String(position), 2, 'end')}  ${problemOf(row, state)}`, 'error')];
 	}
 
+	const blocked = blockedByOf(row, state);
 	const text = rowOf(
 		{
 			position: String(position),
@@ -149,7 +154,7 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 			got: gotOf(row, entry),
 			waited: shortDuration(row.waitedSeconds),
 			estimate: estimateOf(row),
-			blockedBy: blockedByOf(row, state),
+			blockedBy: blocked === '' ? outOfServiceWords(row) : blocked,
 		},
 		state,
 		width,

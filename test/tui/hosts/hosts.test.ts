@@ -68,6 +68,15 @@ test('what a host told before it stopped to answer is marked, has its age, and i
 	);
 });
 
+test('a GPU that several share is called so, as in the table of one host, and found by their names', async () => {
+	const shares = [{user: 'carol'}, {user: 'dave'}];
+	const shared = remoteRow(5, {status: 'IN_USE', type: 'MANUAL', user: undefined, shares});
+	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [shared])], nowMs: 1000} as const;
+	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toMatch(/gpu-box-8 +5 +Reserved +2 shared /v);
+	const typed = [...'dave'].map((text) => ({kind: 'typed', text}) as const);
+	expect(await lineOf(/gpu-box-8 +5/v, hosts, 'filter-hosts', ...typed)).toContain('2 shared');
+});
+
 /** The hosts and GPUs in the order of the lines. */
 const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 	frameOf(await hostsState({columns: 200, rows: 50}, steps))

@@ -26,8 +26,25 @@ test('the queue says because of whom an entry waits: beside it where there is ro
 	expect(wide).toContain('carol on GPU 1,2 until 15:32, dave on GPU 3 until its job ends');
 });
 
-test('the detail says who waits for the selected GPU', async () => {
+test('the detail says who waits for the selected GPU, and how many there was no room for', async () => {
 	expect(frameOf(await stateOf(await blocked(), {columns: 120, rows: 32}))).toContain('in the queue for it: #1 erin');
+	const names = ['erin', 'frank', 'grace', 'heidi', 'ivan', 'judy', 'mallory'];
+	const box = await createBox(1, {
+		leases: {0: lease('bob', {expiryTime: sceneTime + 725})},
+		waiting: names.map((name) => waiter(name, {requestedIds: [0]})),
+	});
+	expect(frameOf(await stateOf(box, {columns: 120, rows: 32}))).toContain(
+		'│ in the queue for it: #1 erin, #2 frank, #3 grace and 4 more',
+	);
+	expect(frameOf(await stateOf(box, {columns: 200, rows: 50}))).toContain('#6 judy, #7 mallory');
+});
+
+test('the queue says why a GPU that nobody has is not to be had', async () => {
+	const unavailable = [{gpu: 0, kind: 'used', detail: 'zoe', since: sceneTime - 60}] as const;
+	const box = await createBox(1, {waiting: [waiter('erin', {requestedIds: [0], unavailable})]});
+	expect(frameOf(await stateOf(box, {columns: 80, rows: 24}))).toMatch(
+		/1 +erin +GPU 0 +0\/1 +3m +in use +GPU 0: used by zoe without a res/v,
+	);
 });
 
 test('a run with a time limit shows its end like any other', async () => {

@@ -15,9 +15,10 @@ import {type HostColumn, type HostColumnName} from './columns.js';
 const nothing = span('-', 'dim');
 
 function ownerCell({gpu, state}: GpuLine): Span {
-	const holders = holdersOf(gpu).join(',');
-	if (holders !== '') {
-		return span(holders, state === 'mine' ? 'mine' : 'plain');
+	const holders = holdersOf(gpu);
+	if (holders.length > 0) {
+		// As in the table of one host.
+		return span(gpu.user ?? `${holders.length} shared`, state === 'mine' ? 'mine' : 'plain');
 	}
 
 	const users = (gpu.unreserved_users ?? []).join(',');

@@ -62,3 +62,6 @@ export const byMemory = (processes: readonly GpuProcess[]): readonly GpuProcess[
 		const more = (b.memoryUsedMiB ?? -1) - (a.memoryUsedMiB ?? -1);
 		return more === 0 ? a.pid - b.pid : more;
 	});
+
+/** `00000000:3A:00.0` -> `0000:3A:00.0`, as the kernel writes a domain. */
+export const shortBusId = (busId: string): string => sanitize(busId).replace(/^0000(?=[\da-f]{4}:)/iv, '');
