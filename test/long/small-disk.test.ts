@@ -29,7 +29,7 @@ const canMount = ((): boolean => {
 async function boxOnSmallDisk(): Promise<Box> {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	mkdirSync(box.poolDirectory);
-	mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', box.poolDirectory);
+	mount('-t', 'tmpfs', '-o', 'size=1m,mode=0755', 'tmpfs', box.poolDirectory);
 	onTestFinished(() => {
 		// What still runs there does not keep it.
 		execFileSync('umount', ['--lazy', box.poolDirectory]);

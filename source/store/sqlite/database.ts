@@ -267,16 +267,20 @@ export class Database<Name extends string> {
 			readonly kept?: (() => void) | undefined;
 		},
 	): Promise<Result> {
-		return this.#whenFree(() =>
-			this.#withReadyConnection((connection) => {
-				connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
-				const {isKept, result, kept} = work(lazily(connection, this.#form.statements, this.path));
-				// An error before this ends the transaction with the connection.
-				connection.exec(isKept ? 'COMMIT' : 'ROLLBACK');
-				kept?.();
-				tidy(connection);
-				return result;
-			}),
+		let isUndone = true;
+		return this.#whenFree(
+			() =>
+				this.#withReadyConnection((connection) => {
+					connection.exec('PRAGMA query_only = OFF; BEGIN IMMEDIATE');
+					const {isKept, result, kept} = work(lazily(connection, this.#form.statements, this.path));
+					// An error before this ends the transaction with the connection.
+					connection.exec(isKept ? 'COMMIT' : 'ROLLBACK');
+					isUndone = false;
+					kept?.();
+					tidy(connection);
+					return result;
+				}),
+			() => isUndone,
 		);
 	}
 
@@ -332,8 +336,12 @@ export class Database<Name extends string> {
 		}
 	}
 
-	/** Tries until nobody else holds the lock. Rejects with a CanhazgpuError. */
-	async #whenFree<Result>(work: () => Result): Promise<Result> {
+	/**
+	Tries until nobody else holds the lock. Rejects with a CanhazgpuError.
+
+	@param isUndone - Whether an error that comes now is of a change, of which nothing was made.
+	*/
+	async #whenFree<Result>(work: () => Result, isUndone = () => false): Promise<Result> {
 		let gate: Gate | undefined;
 		const beganMs = performance.now();
 		const isStandstill = createStandstill(this.path);
@@ -357,7 +365,7 @@ export class Database<Name extends string> {
 						? triedMs - beganMs > longestReturnMs
 						: !isBusy(error) || lockedMs > longestWaitMs || isStandstill(triedMs);
 					if (isOver) {
-						throw this.#explain(error);
+						throw this.#explain(error, isUndone());
 					}
 				}
 
@@ -370,7 +378,7 @@ export class Database<Name extends string> {
 		}
 	}
 
-	#explain(error: unknown): unknown {
+	#explain(error: unknown, isUndone: boolean): unknown {
 		return (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
 			? databaseProblem(
 					this.path,
@@ -380,7 +388,7 @@ export class Database<Name extends string> {
 					],
 					error,
 				)
-			: explain(error, this.path);
+			: explain(error, this.path, isUndone);
 	}
 }
 

@@ -43,6 +43,9 @@ function systemCode(error: unknown): string | undefined {
 	return typeof code === 'string' && (syscall !== undefined || systemProblems.has(code)) ? code : undefined;
 }
 
+/** Of these the disk takes no change, although it can be read: primary codes of SQLite, and those of the operating system. */
+const refusals: ReadonlySet<number | string | undefined> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
+
 /** The lower eight bits: the rest only tells kinds of the same problem apart. */
 const primaryCode = (error: unknown): number | undefined =>
 	error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode % 256 : undefined;
@@ -50,13 +53,18 @@ const primaryCode = (error: unknown): number | undefined =>
 /** True when another connection holds the lock just now. */
 export const isBusy = (error: unknown): boolean => [5, 6].includes(primaryCode(error) ?? 0);
 
-/** A user's error about the database at this path. */
+/**
+A user's error about the database at this path.
+
+@param code - `store-refused` where it is certain that nothing was changed.
+*/
 export const databaseProblem = (
 	path: string,
 	[problem, hint]: readonly [problem: string, hint: string],
 	cause?: unknown,
+	code: 'store-unreachable' | 'store-refused' = 'store-unreachable',
 ): CanhazgpuError =>
-	new CanhazgpuError('store-unreachable', `The GPU pool ${path} ${problem}`, {
+	new CanhazgpuError(code, `The GPU pool ${path} ${problem}`, {
 		hint: hint.replace('FILE', () => path),
 		cause,
 	});
@@ -76,12 +84,17 @@ function lockedProblem(path: string): readonly [problem: string, hint: string] {
 		: [`is locked by process ${holder.pid}`, `Try again. To see what it is: ps -fp ${holder.pid}`];
 }
 
-/** Puts an error of SQLite or of the file system into words. Any other is a bug, and is given back as it is. */
-export function explain(error: unknown, path: string): unknown {
+/**
+Puts an error of SQLite or of the file system into words. Any other is a bug, and is given back as it is.
+
+@param isUndone - Whether the error is of a change, of which nothing was made.
+*/
+export function explain(error: unknown, path: string, isUndone = false): unknown {
 	const code = primaryCode(error);
+	const kind = isUndone && refusals.has(code ?? systemCode(error)) ? 'store-refused' : 'store-unreachable';
 	if (code !== undefined) {
 		const unknown = [`does not work: ${(error as Error).message}`, 'Is the file whole?'] as const;
-		return databaseProblem(path, isBusy(error) ? lockedProblem(path) : (problems.get(code) ?? unknown), error);
+		return databaseProblem(path, isBusy(error) ? lockedProblem(path) : (problems.get(code) ?? unknown), error, kind);
 	}
 
 	const system = systemCode(error);
@@ -90,5 +103,5 @@ export function explain(error: unknown, path: string): unknown {
 	}
 
 	const unknown = [`does not work: ${(error as Error).message}`, 'See whether it can be read: stat FILE'] as const;
-	return databaseProblem(path, systemProblems.get(system) ?? unknown, error);
+	return databaseProblem(path, systemProblems.get(system) ?? unknown, error, kind);
 }
