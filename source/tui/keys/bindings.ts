@@ -282,7 +282,7 @@ export const dialogBindings: readonly Binding[] = [
 	{modes: ['columns'], keys: ['right', '>'], intent: 'move-column-right'},
 	{modes: ['columns'], keys: ['up', 'k'], intent: 'previous-column', footer: ['Up Down', 'Choose', 2]},
 	{modes: ['columns'], keys: ['down', 'j'], intent: 'next-column'},
-	{modes: ['columns'], keys: ['u'], intent: 'usual-columns', footer: ['u', 'Usual ones']},
+	{modes: ['columns'], keys: ['u'], intent: 'usual-columns', footer: ['u', 'Usual']},
 	{modes: ['columns'], keys: ['escape', 'C', 'q'], intent: 'close-dialog', footer: ['Esc', 'Close']},
 
 	{modes: ['small'], keys: ['q'], intent: 'quit-now', footer: ['q', 'Quit']},

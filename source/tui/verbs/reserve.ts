@@ -90,9 +90,9 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 	);
 }
 
-/** What there is to choose from: `Free instances of MIG: 2 of 3 1g.10gb, 1 of 1 3g.40gb`. */
+/** What there is to choose from, short enough for the smallest screen: `MIG free: 2/3 1g.10gb, 1/1 3g.40gb`. */
 const instancesLine = (instances: readonly ProfileCount[]): string =>
-	`Free instances of MIG: ${instances.map(({profile, total, free}) => `${free} of ${total} ${sanitize(profile)}`).join(', ')}`;
+	`MIG free: ${instances.map(({profile, total, free}) => `${free}/${total} ${sanitize(profile)}`).join(', ')}`;
 
 /** The flags of `reserve` that say what the form says. */
 export function reserveFlags(form: ReserveForm, requester: Requester): readonly string[] {
@@ -241,7 +241,7 @@ export const reserve = defineVerb<ReserveForm>({
 	view({gpus, willWait, instances}) {
 		const verb = willWait ? 'Wait for' : 'Reserve';
 		const lines = [
-			...(willWait ? ['Reserves now if they are free, else waits in the queue while this monitor runs.'] : []),
+			...(willWait ? ['Reserves now, or waits while this monitor runs.'] : []),
 			...(instances === undefined ? [] : [instancesLine(instances)]),
 		];
 		return {
