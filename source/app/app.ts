@@ -297,9 +297,9 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		sendSignal,
 		lineHistory: createLineHistory(context.locations.lineHistory),
-		async findIsolationProblem() {
-			const {findIsolationProblem} = await loadIsolation();
-			return findIsolationProblem(process.env);
+		async checkIsolation() {
+			const {checkIsolation} = await loadIsolation();
+			return checkIsolation(process.env);
 		},
 		async prepareCuda(version) {
 			const cuda = await import('./cuda.js');

@@ -5,7 +5,7 @@ import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {DeviceHolders} from '../core/model/device-holders.js';
-import type {GrantedGpu, Isolate, IsolationProblem} from '../core/model/isolation.js';
+import type {GrantedGpu, Isolate, IsolationCheck} from '../core/model/isolation.js';
 import type {BindToNodes} from '../core/model/numa.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Engine} from '../core/operations/engine.js';
@@ -216,8 +216,8 @@ export type App = {
 	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
-	/** Whether this machine can isolate jobs at all; undefined: it can. Never rejects. */
-	readonly findIsolationProblem: () => Promise<IsolationProblem | undefined>;
+	/** Whether this machine can isolate jobs at all, and by what. Never rejects. */
+	readonly checkIsolation: () => Promise<IsolationCheck>;
 	/** Finds an installation of that version, such as `12.4`. Rejects with a CanhazgpuError `not-found` that says what there is. */
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
 	/** The MPS daemon of this account, as far as one runs. Never rejects. */

@@ -20,7 +20,7 @@ import {sanitize} from '../format/text/text.js';
 import type {Engine} from '../core/operations/engine.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {isolationReason, isolationRemedy} from '../format/isolation.js';
+import {fenceWords, isolationReason, isolationRemedy} from '../format/isolation.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {recentLossWords} from './shared/data-loss.js';
 
@@ -74,15 +74,15 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 
 /** It is for people who want it: where nobody asked for it, it is no fault that it does not work. */
 async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
-	const problem = await app.findIsolationProblem();
+	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';
-	return problem === undefined
-		? {check: 'isolation', level: 'ok', words: 'jobs can be isolated: run --isolate'}
+	return answer.kind === 'possible'
+		? {check: 'isolation', level: 'ok', words: `jobs can be isolated by ${fenceWords(answer.fence)}: run --isolate`}
 		: {
 				check: 'isolation',
 				level: level === 'require' ? 'error' : level === 'prefer' ? 'warning' : 'ok',
-				words: `run --isolate does not work here: ${isolationReason(problem)}`,
-				fix: isolationRemedy(problem),
+				words: `run --isolate does not work here: ${isolationReason(answer.problem)}`,
+				fix: isolationRemedy(answer.problem),
 			};
 }
 

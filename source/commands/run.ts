@@ -80,6 +80,7 @@ type Held = {
 	readonly timeoutSeconds: number | undefined;
 	readonly interruption: Interruption;
 	readonly isolation: JobIsolation;
+	readonly closeIsolation: () => Promise<void>;
 	readonly binding: JobBinding;
 	readonly mpsDirectory: string | undefined;
 	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
@@ -116,8 +117,7 @@ async function runHeld(app: App, held: Held): Promise<number> {
 		model: modelOfCommand(words.join(' '))?.model,
 	});
 	const {exitCode, reason} = await job.ended;
-	isolation.close();
-	await keeper.end(reason);
+	await Promise.all([keeper.end(reason), held.closeIsolation()]);
 	job.letGo();
 	return exitCode;
 }
@@ -272,8 +272,8 @@ export const run: Command = {
 		const interruption = app.interruption();
 		const background = createBackground(app.remark);
 		app.outliveBugs(background.failed);
+		const {world, lastScan, check, begin, isolate, close: closeIsolation} = createJobIsolator(opened, input);
 		try {
-			const {world, lastScan, check, begin, isolate} = createJobIsolator(opened, input);
 			await check();
 			const answer = await acquireShown(app, world, request, {
 				waitSeconds,
@@ -324,6 +324,7 @@ export const run: Command = {
 					timeoutSeconds,
 					interruption,
 					isolation,
+					closeIsolation,
 					binding,
 					mpsDirectory,
 					startJob,
@@ -339,6 +340,7 @@ export const run: Command = {
 			}
 		} finally {
 			interruption.end();
+			await closeIsolation();
 			// The exit code of the job counts more than a connection that cannot be closed.
 			await background.attempt(async () => opened.close());
 		}

@@ -1,14 +1,19 @@
 /** Why a job is not isolated, and what to do about it. */
-import type {IsolationProblem, NamespaceSetting} from '../core/model/isolation.js';
+import type {Fence, IsolationProblem, NamespaceSetting} from '../core/model/isolation.js';
 import {sanitize} from './text/text.js';
 
 /** No tool needs more words to say why it refuses. */
 const longestWords = 200;
 
-const packages: Readonly<Record<'bwrap' | 'nsenter', readonly [what: string, name: string]>> = {
+const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [what: string, name: string]>> = {
 	bwrap: ['bubblewrap', 'bubblewrap'],
 	nsenter: ['nsenter', 'util-linux'],
+	'systemd-run': ['systemd-run', 'systemd'],
 };
+
+/** What keeps a job from devices. */
+export const fenceWords = (fence: Fence): string =>
+	({bwrap: 'bubblewrap', systemd: 'systemd', cgroup: 'a control group'})[fence];
 
 const settingWords = ({name, value}: NamespaceSetting): string => `${name} is ${value}`;
 
@@ -29,6 +34,18 @@ export function isolationReason(problem: IsolationProblem): string {
 
 		case 'no-program': {
 			return `${packages[problem.program][0]} is not installed`;
+		}
+
+		case 'needs-root': {
+			return `${fenceWords(problem.fence)} isolates jobs of root alone`;
+		}
+
+		case 'no-systemd': {
+			return 'systemd does not run this machine';
+		}
+
+		case 'no-device-groups': {
+			return 'this machine has no control groups of version 1 for devices';
 		}
 
 		case 'no-namespaces': {
@@ -78,6 +95,15 @@ export function isolationRemedy(problem: IsolationProblem): string | undefined {
 
 		case 'refused': {
 			return 'See what it needs: canhazgpu help isolation';
+		}
+
+		case 'needs-root': {
+			return 'Leave its name out: --isolate alone takes bubblewrap, which needs no rights.';
+		}
+
+		case 'no-systemd':
+		case 'no-device-groups': {
+			return 'Leave its name out: --isolate alone takes what works here.';
 		}
 
 		case 'unknown-device': {

@@ -223,7 +223,7 @@ describe('a flag that may stand without a value', () => {
 		expect(input.words).toEqual(['off']);
 		expect(await completeWords(['run'], '--isolate=', options)).toEqual({
 			kind: 'words',
-			candidates: ['auto', 'require', 'off'].map((word) => ({word: `--isolate=${word}`})),
+			candidates: ['auto', 'require', 'off', 'bwrap', 'systemd', 'cgroup'].map((word) => ({word: `--isolate=${word}`})),
 		});
 		expect(await completeWords(['run', '--isolate'], '--gp', options)).toMatchObject({
 			candidates: [{word: '--gpus'}, {word: '--gpu-ids'}],

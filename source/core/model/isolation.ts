@@ -5,6 +5,11 @@ export const isolationLevels = ['off', 'prefer', 'require'] as const;
 
 export type IsolationLevel = (typeof isolationLevels)[number];
 
+/** What can keep a job from devices, in the order in which it is tried: bubblewrap, a scope of systemd, a control group of version 1. */
+export const fences = ['bwrap', 'systemd', 'cgroup'] as const;
+
+export type Fence = (typeof fences)[number];
+
 /** A part of a GPU that MIG has split off, by the ids of the driver. */
 export type GrantedPart = {readonly gpuInstanceId: number; readonly computeInstanceId: number};
 
@@ -36,7 +41,13 @@ export type IsolationProblem =
 	/** Which device belongs to this GPU is not told. */
 	| {readonly kind: 'unknown-device'; readonly gpu: number}
 	/** A program that does it is not installed. */
-	| {readonly kind: 'no-program'; readonly program: 'bwrap' | 'nsenter'}
+	| {readonly kind: 'no-program'; readonly program: 'bwrap' | 'nsenter' | 'systemd-run'}
+	/** Only root of the machine may use this fence. */
+	| {readonly kind: 'needs-root'; readonly fence: Fence}
+	/** Systemd is not what runs this machine. */
+	| {readonly kind: 'no-systemd'}
+	/** Control groups of version 1 are not mounted here, or not those for devices. */
+	| {readonly kind: 'no-device-groups'}
 	/** The kernel gives this account no namespaces, because of these settings. */
 	| {readonly kind: 'no-namespaces'; readonly settings: readonly NamespaceSetting[]}
 	/** The program refused, in its own words, which are not sanitised. */
@@ -52,13 +63,18 @@ export type IsolationProblem =
 /** An isolation that was proved: the job is started inside of it. */
 export type Isolated = {
 	readonly kind: 'isolated';
+	/** What keeps the job from the others; undefined where there is nothing to keep it from. */
+	readonly fence: Fence | undefined;
 	/** Words that start a command inside; the command follows them. Empty: there is nothing to keep the job from. */
 	readonly entrance: readonly string[];
-	/** To be called when the job was started. */
-	readonly close: () => void;
+	/** To be called when the job has ended, or will not be started. Never rejects. */
+	readonly close: () => Promise<void>;
 };
 
 export type NotIsolated = {readonly kind: 'not-isolated'; readonly problem: IsolationProblem};
 
-/** Makes an isolation for a job with these GPUs, and proves it. Never rejects. */
-export type Isolate = (granted: readonly GrantedGpu[]) => Promise<Isolated | NotIsolated>;
+/** Makes an isolation for a job with these GPUs, by this fence or by the first that holds, and proves it. Never rejects. */
+export type Isolate = (granted: readonly GrantedGpu[], fence?: Fence) => Promise<Isolated | NotIsolated>;
+
+/** What this machine can isolate jobs by, and why it cannot where that is nothing. */
+export type IsolationCheck = NotIsolated | {readonly kind: 'possible'; readonly fence: Fence};

@@ -1,12 +1,20 @@
 import path from 'node:path';
-import type {Isolate, IsolationProblem, NotIsolated} from '../../core/model/isolation.js';
+import {
+	fences,
+	type Fence,
+	type Isolate,
+	type IsolationCheck,
+	type IsolationProblem,
+} from '../../core/model/isolation.js';
 import {isMachineRoot} from '../../security/user-namespace.js';
-import {lookUpCommand} from '../tool/command.js';
 import {runTool} from '../tool/spawn.js';
-import {makeNamespaces, maskWords, plainEnvironment, type Namespaces, type Programs} from './bubblewrap.js';
+import {fenceByBubblewrap} from './bubblewrap.js';
+import {fenceByDeviceGroup, sweepDeviceGroups} from './device-group.js';
 import {partNodesBy, readDeviceNodes, type DeviceNode} from './device-nodes.js';
+import type {Fenced, FenceOptions, MakeFence} from './fence.js';
 import {leakIn, proofLines, proofWords, type ProofNodes} from './proof.js';
-import {forbiddingSettings} from './user-namespaces.js';
+import {fenceBySystemd} from './systemd.js';
+import {plainEnvironment} from './witness.js';
 
 export type IsolationOptions = {
 	/** Where /dev, /proc and /sys of the GPUs are. Undefined where GPUs are simulated without a stand-in. */
@@ -14,41 +22,60 @@ export type IsolationOptions = {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-const findProgram = (
-	program: 'bwrap' | 'nsenter',
-	environment: IsolationOptions['environment'],
-): string | IsolationProblem => {
-	const found = lookUpCommand(program, environment);
-	return found.kind === 'found' ? path.resolve(found.file) : {kind: 'no-program', program};
+const makers: Readonly<Record<Fence, MakeFence>> = {
+	bwrap: fenceByBubblewrap,
+	systemd: fenceBySystemd,
+	cgroup: fenceByDeviceGroup,
 };
 
-const findPrograms = (environment: IsolationOptions['environment']): Programs | IsolationProblem => {
-	const bwrap = findProgram('bwrap', environment);
-	const nsenter = findProgram('nsenter', environment);
-	return typeof bwrap === 'object' ? bwrap : typeof nsenter === 'object' ? nsenter : {bwrap, nsenter};
-};
+/** Bubblewrap needs no rights; the others are for root of the machine alone. */
+const isAllowed = (fence: Fence, isRoot: boolean): boolean => isRoot || fence === 'bwrap';
 
-const isProblem = <Value extends Programs | Namespaces>(value: Value | IsolationProblem): value is IsolationProblem =>
-	!('nsenter' in value) && !('entrance' in value);
+type Found = {readonly kind: 'found'; readonly fence: Fence; readonly fenced: Fenced};
 
-/** A refusal, with what the kernel has to do with it. */
-const explained = (problem: IsolationProblem, hasUsers: boolean): IsolationProblem => {
-	const settings = problem.kind === 'refused' && hasUsers ? forbiddingSettings() : [];
-	return settings.length === 0 ? problem : {kind: 'no-namespaces', settings};
-};
+/** The first fence that holds, or the reason of the first that does not. */
+async function findFence(
+	wanted: Fence | undefined,
+	options: Omit<FenceOptions, 'isRoot'>,
+	check: (fenced: Fenced) => Promise<IsolationProblem | undefined>,
+): Promise<Found | IsolationProblem> {
+	const isRoot = isMachineRoot();
+	if (wanted !== undefined && !isAllowed(wanted, isRoot)) {
+		return {kind: 'needs-root', fence: wanted};
+	}
 
-const notIsolated = (problem: IsolationProblem): NotIsolated => ({kind: 'not-isolated', problem});
+	const candidates = wanted === undefined ? fences.filter((fence) => isAllowed(fence, isRoot)) : [wanted];
+	let first: IsolationProblem | undefined;
+	for (const fence of candidates) {
+		const made = await makers[fence]({...options, isRoot});
+		if (made.kind !== 'fenced') {
+			first ??= made;
+			continue;
+		}
+
+		const problem = await check(made);
+		if (problem === undefined) {
+			return {kind: 'found', fence, fenced: made};
+		}
+
+		await made.close();
+		first ??= problem;
+	}
+
+	return first!;
+}
 
 /** What a job opens first of all: what ROCm computes on is a render node, and its `card` is for displays. */
 const mainNode = (granted: readonly DeviceNode[]): DeviceNode =>
 	granted.find(({kind}) => kind === 'gpu') ?? granted.find(({file}) => file.includes('/render')) ?? granted[0]!;
 
-const nothing = (): void => undefined;
+const nothing = async (): Promise<void> => undefined;
 
 /** Isolates jobs from the GPUs that they were not granted. Nothing is kept between two of them. */
 export const createIsolate =
 	({root, environment}: IsolationOptions): Isolate =>
-	async (granted) => {
+	async (granted, wanted) => {
+		const notIsolated = (problem: IsolationProblem) => ({kind: 'not-isolated', problem}) as const;
 		if (root === undefined) {
 			return notIsolated({kind: 'simulated'});
 		}
@@ -58,28 +85,20 @@ export const createIsolate =
 			return notIsolated(parted);
 		}
 
-		if (parted.foreign.length === 0) {
-			return {kind: 'isolated', entrance: [], close: nothing};
+		const {foreign} = parted;
+		if (foreign.length === 0) {
+			return {kind: 'isolated', fence: undefined, entrance: [], close: nothing};
 		}
 
-		const programs = findPrograms(environment);
-		if (isProblem(programs)) {
-			return notIsolated(programs);
-		}
-
-		const hasUsers = !isMachineRoot();
-		const masks = maskWords(path.join(root, 'dev'), parted.foreign);
-		const proof = {
-			foreign: parted.foreign.map(({file}) => file),
-			granted: mainNode(parted.granted).file,
-		};
-		const namespaces = await makeNamespaces(programs, {masks, hasUsers, proof});
-		if (isProblem(namespaces)) {
-			return notIsolated(explained(namespaces, hasUsers));
-		}
-
-		const {entrance, close} = namespaces;
-		return {kind: 'isolated', entrance, close};
+		const proof = {foreign: foreign.map(({file}) => file), granted: mainNode(parted.granted).file};
+		const found = await findFence(
+			wanted,
+			{devices: path.join(root, 'dev'), foreign, proof, environment},
+			async () => undefined,
+		);
+		return found.kind === 'found'
+			? {kind: 'isolated', fence: found.fence, entrance: found.fenced.entrance, close: found.fenced.close}
+			: notIsolated(found);
 	};
 
 /** Tries the same with the words that start a job. They enter what was proved already, so only a check of the machine has time for it. */
@@ -98,26 +117,22 @@ async function entranceProblem(
 }
 
 /**
-Whether a job could be isolated on this machine at all, tried on a device that every machine has. Undefined: it could.
+Whether a job could be isolated on this machine at all, and by what, tried on a device that every machine has. What killed processes left behind
+of earlier isolations is removed on the way.
 
 @param environment - Where programs are looked for.
 */
-export const findIsolationProblem = async (
-	environment: IsolationOptions['environment'],
-): Promise<IsolationProblem | undefined> => {
-	const programs = findPrograms(environment);
-	if (isProblem(programs)) {
-		return programs;
-	}
-
-	const hasUsers = !isMachineRoot();
+export const checkIsolation = async (environment: IsolationOptions['environment']): Promise<IsolationCheck> => {
+	sweepDeviceGroups();
+	const foreign = [{file: '/dev/zero'}];
 	const proof = {foreign: ['/dev/zero'], granted: '/dev/null'};
-	const namespaces = await makeNamespaces(programs, {masks: ['--bind', '/dev/zero', '/dev/zero'], hasUsers, proof});
-	if (isProblem(namespaces)) {
-		return explained(namespaces, hasUsers);
+	const found = await findFence(undefined, {devices: '/dev', foreign, proof, environment}, async ({entrance}) =>
+		entranceProblem(entrance, proof),
+	);
+	if (found.kind !== 'found') {
+		return {kind: 'not-isolated', problem: found};
 	}
 
-	const problem = await entranceProblem(namespaces.entrance, proof);
-	namespaces.close();
-	return problem === undefined ? undefined : explained(problem, hasUsers);
+	await found.fenced.close();
+	return {kind: 'possible', fence: found.fence};
 };

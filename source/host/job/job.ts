@@ -1,4 +1,5 @@
 import type {ChildProcess} from 'node:child_process';
+import {readFileSync} from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
 import type {ProcessIdentity} from '../../core/model/types.js';
@@ -127,6 +128,7 @@ export const startJob = async ({
 		kill(signal) {
 			child.kill(signal);
 		},
+		isOnItsWay: () => begins(pid, entrance ?? []),
 	});
 	spareTerminalOfOthers();
 
@@ -161,6 +163,15 @@ export const startJob = async ({
 	const ended = follow();
 	await connected;
 	return {process: identity, ended, letGo};
+};
+
+/** Whether a process still is what these words have started. None start nothing. */
+const begins = (pid: number, words: readonly string[]): boolean => {
+	try {
+		return words.length > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(words.join('\0'));
+	} catch {
+		return false;
+	}
 };
 
 const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJob>[0]) => {

@@ -14,7 +14,12 @@ const held = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as
 
 type Held = (typeof held)[number];
 
-type Target = {readonly pid: number; readonly kill: (signal: Held) => void};
+type Target = {
+	readonly pid: number;
+	readonly kill: (signal: Held) => void;
+	/** Whether it is not the job yet, but what becomes the job: a shell catches Ctrl-C, and tells nothing of what the job does. */
+	readonly isOnItsWay: () => boolean;
+};
 
 export type SignalRelay = {
 	/**
@@ -66,7 +71,7 @@ export const relaySignals = (): SignalRelay => {
 		return performance.now() - lostAtMs < hangUpMs;
 	};
 
-	const jobHasIt = (signal: Held, jobPid: number): boolean => {
+	const jobHasIt = (signal: Held, {pid: jobPid, isOnItsWay}: Target): boolean => {
 		const own = readStat('self');
 		const job = readStat(jobPid);
 		if (typeof own !== 'object' || typeof job !== 'object' || job.processGroup !== own.processGroup) {
@@ -74,14 +79,14 @@ export const relaySignals = (): SignalRelay => {
 		}
 
 		return signal === 'SIGINT' || signal === 'SIGQUIT'
-			? hasTerminal(own) && own.processGroup === own.foregroundGroup && !wouldDieOf(signal, jobPid)
+			? hasTerminal(own) && own.processGroup === own.foregroundGroup && !isOnItsWay() && !wouldDieOf(signal, jobPid)
 			: signal === 'SIGHUP' && own.session !== process.pid && isHangUp(own);
 	};
 
 	const take = (signal: Held) => {
 		if (target === undefined) {
 			early.push(signal);
-		} else if (isEarly || !jobHasIt(signal, target.pid)) {
+		} else if (isEarly || !jobHasIt(signal, target)) {
 			target.kill(signal);
 		}
 	};

@@ -3,7 +3,7 @@ Devices that stand in for those of GPUs: nodes of the null device, and what the 
 root may make them.
 */
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, symlinkSync, writeFileSync} from 'node:fs';
+import {closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -37,6 +37,54 @@ export function canMakeDevices(): boolean {
 /** As the simulated box spells them: that of GPU 0 is `00000000:01:00.0`. */
 const pciOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
 
+/**
+Numbers of devices that open without doing anything, and that no job of a test needs. A control group refuses by number, so what stands in for
+GPUs there needs one for each.
+*/
+export function openableNumbers(): readonly string[] {
+	// Never others: one that watches over the machine restarts it once it was opened.
+	const harmless = [
+		'fuse',
+		'btrfs-control',
+		'autofs',
+		'tun',
+		'loop-control',
+		'vga_arbiter',
+		'vsock',
+		'kvm',
+		'userfaultfd',
+	];
+	const misc = new Map(
+		readFileSync('/proc/misc', 'utf8')
+			.trim()
+			.split('\n')
+			.map((line) => {
+				const [minor, name] = line.trim().split(/\s+/v, 2);
+				return [name, `10 ${minor}`];
+			}),
+	);
+	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-numbers-'));
+	try {
+		// The last are `full`, `zero` and `random`.
+		return [...harmless.map((name) => misc.get(name)), '1 7', '1 5', '1 8'].filter((number) => {
+			if (number === undefined) {
+				return false;
+			}
+
+			const file = path.join(directory, number.replace(' ', '-'));
+			try {
+				execFileSync('mknod', ['-m', '666', file, 'c', ...number.split(' ')], {stdio: 'ignore'});
+				closeSync(openSync(file, 'r'));
+				return true;
+			} catch {
+				return false;
+			}
+		}) as string[];
+	} finally {
+		rmSync(directory, {recursive: true});
+	}
+}
+
 /** A directory in the making: its files, and the nodes that it is to have. */
 function begin() {
 	const root = mkdtempSync(path.join(tmpdir(), 'canhazgpu-devices-'));
@@ -59,13 +107,18 @@ function begin() {
 		return `dev/dri/${name}`;
 	};
 
-	const finish = (gpus: readonly StandInGpu[], common: readonly string[]): StandIn => {
+	const finish = (
+		gpus: readonly StandInGpu[],
+		common: readonly string[],
+		numberOf: (node: string) => string = () => '1 3',
+	): StandIn => {
 		for (const file of new Set(devices.map((device) => path.dirname(device)))) {
 			mkdirSync(path.join(root, file), {recursive: true});
 		}
 
-		const script = 'cd "$0" && for node do mknod -m 666 "$node" c 1 3 || exit; done; chmod -R a+rX .';
-		execFileSync('sh', ['-c', script, root, ...devices]);
+		const script =
+			'cd "$0" && while test $# -gt 0; do mknod -m 666 "$1" c $2 $3 || exit; shift 3; done; chmod -R a+rX .';
+		execFileSync('sh', ['-c', script, root, ...devices.flatMap((device) => [device, ...numberOf(device).split(' ')])]);
 		return {root, gpus, common};
 	};
 
@@ -96,10 +149,12 @@ export function makeAmdDevices(count: number): StandIn {
 Devices of NVIDIA GPUs, by index, each with this minor number; in /sys they have nodes for graphics, too, beside those of a board's own.
 
 @param partsOf - GPUs that MIG has split into parts with these instances, one compute instance each.
+@param options - With `hasOwnNumbers` each GPU has a number that no other has, and each instance.
 */
 export function makeNvidiaDevices(
 	minors: readonly number[],
 	partsOf: Readonly<Record<number, readonly number[]>> = {},
+	{hasOwnNumbers = false} = {},
 ): StandIn {
 	const {devices, write, graphics, finish} = begin();
 	const common = ['dev/nvidiactl', 'dev/nvidia-uvm', 'dev/nvidia-caps/nvidia-cap1', graphics(...ownGraphics)];
@@ -136,5 +191,20 @@ export function makeNvidiaDevices(
 			],
 		};
 	});
-	return finish(gpus, common);
+	return hasOwnNumbers ? finish(gpus, common, ownNumbers(gpus)) : finish(gpus, common);
+}
+
+/** One for the nodes of a GPU, and one for each of its instances, of which there are two nodes. */
+function ownNumbers(gpus: readonly StandInGpu[]): (node: string) => string {
+	const groups = gpus.flatMap(({nodes}) => [
+		nodes.slice(0, 3),
+		...Array.from({length: (nodes.length - 3) / 2}, (_, part) => nodes.slice(3 + 2 * part, 5 + 2 * part)),
+	]);
+	const numbers = openableNumbers();
+	if (numbers.length < groups.length) {
+		throw new Error(`Only ${numbers.length} devices open here, and ${groups.length} are wanted`);
+	}
+
+	const byNode = new Map(groups.flatMap((nodes, index) => nodes.map((node) => [node, numbers[index]!])));
+	return (node) => byNode.get(node) ?? '1 3';
 }

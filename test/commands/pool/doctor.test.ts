@@ -98,16 +98,3 @@ test('a damaged database is told', async () => {
 	expect(exitCode).toBe(1);
 	expect(stdout).toMatch(/^✗ store /mv);
 });
-
-test('whether jobs can be isolated is told, and is a fault only where that is wanted', async () => {
-	const box = await freshEmbeddedBox(2);
-	const words = 'run --isolate does not work here: bubblewrap is not installed';
-	const poor = {PATH: '/nowhere'};
-	expect((await box.run('doctor', poor)).stdout).toContain(`✓ isolation   ${words}\n`);
-	expect((await box.run('doctor', {...poor, CANHAZGPU_RUN_ISOLATE: 'prefer'})).stdout).toContain(
-		`⚠ isolation   ${words}\n`,
-	);
-	const {stdout, exitCode} = await box.run('doctor', {...poor, CANHAZGPU_RUN_ISOLATE: 'require'});
-	expect(exitCode).toBe(1);
-	expect(stdout).toContain(`✗ isolation   ${words}\n              Install it: sudo apt install bubblewrap`);
-});

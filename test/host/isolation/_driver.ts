@@ -6,8 +6,8 @@ import {once} from 'node:events';
 import process from 'node:process';
 import {createInterface} from 'node:readline';
 import {text} from 'node:stream/consumers';
-import type {GrantedGpu} from '../../../source/core/model/isolation.js';
-import {createIsolate, findIsolationProblem} from '../../../source/host/isolation/isolate.js';
+import type {Fence, GrantedGpu} from '../../../source/core/model/isolation.js';
+import {checkIsolation, createIsolate} from '../../../source/host/isolation/isolate.js';
 
 export type DriverRequest = {
 	readonly root?: string;
@@ -15,32 +15,53 @@ export type DriverRequest = {
 	/** What is run inside; none: only whether this machine can isolate is asked. */
 	readonly command?: readonly string[];
 	readonly path?: string;
+	/** The one that is wanted by name. */
+	readonly fence?: Fence;
+	readonly environment?: Readonly<Record<string, string>>;
 };
 
 export type DriverAnswer = {
 	readonly problem?: unknown;
+	/** What it was isolated by, or could be. */
+	readonly fence?: Fence;
 	readonly entrance?: number;
 	readonly output?: string;
 	/** The exit code, or the signal that ended it. */
 	readonly end?: number | string;
 };
 
-const answer = async ({root, granted, command, path = process.env['PATH']}: DriverRequest): Promise<DriverAnswer> => {
-	const environment = {PATH: path};
+const answer = async ({
+	root,
+	granted,
+	command,
+	path = process.env['PATH'],
+	fence,
+	environment: more,
+}: DriverRequest): Promise<DriverAnswer> => {
+	const environment = {PATH: path, ...more};
 	if (command === undefined) {
-		return {problem: await findIsolationProblem(environment)};
+		const check = await checkIsolation(environment);
+		return check.kind === 'possible' ? {fence: check.fence} : {problem: check.problem};
 	}
 
-	const isolation = await createIsolate({root, environment})(granted);
+	const isolation = await createIsolate({root, environment})(granted, fence);
 	if (isolation.kind === 'not-isolated') {
 		return {problem: isolation.problem};
 	}
 
 	const [program = 'true', ...words] = [...isolation.entrance, ...command];
-	const child = spawn(program, words, {stdio: ['ignore', 'pipe', 'inherit']});
+	const child = spawn(program, words, {
+		stdio: ['ignore', 'pipe', 'inherit'],
+		...(more !== undefined && {env: environment}),
+	});
 	const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
-	isolation.close();
-	return {entrance: isolation.entrance.length, output, end: child.signalCode ?? child.exitCode ?? undefined};
+	await isolation.close();
+	return {
+		fence: isolation.fence,
+		entrance: isolation.entrance.length,
+		output,
+		end: child.signalCode ?? child.exitCode ?? undefined,
+	};
 };
 
 for await (const line of createInterface(process.stdin)) {

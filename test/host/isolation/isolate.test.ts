@@ -323,7 +323,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 			before: ['sh', '-c', gone, `/tmp/${path.basename(place)}`],
 		});
 		expect(answers).toEqual([{problem: {kind: 'no-directory'}}]);
-		expect(await ask([{granted: []}])).toEqual([{}]);
+		expect(await ask([{granted: []}])).toEqual([{fence: 'bwrap'}]);
 	});
 });
 

@@ -5,6 +5,7 @@ to the file REPORT, a JSON object a line.
 import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {fences} from '../../../source/core/model/isolation.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {createIsolate} from '../../../source/host/isolation/isolate.js';
 import {startJob} from '../../../source/host/job/job.js';
@@ -27,12 +28,15 @@ process.once('exit', (exitCode) => {
 	report('exit', {exitCode, listening: listening()});
 });
 
-/** Where the stage has device nodes, the job is isolated with the first of their GPUs. */
-const {STAND_IN: standIn} = process.env;
+/** Where the stage has device nodes, the job is isolated with the first of their GPUs, by the fence that is named. */
+const {STAND_IN: standIn, FENCE: fence} = process.env;
 const isolation =
 	standIn === undefined
 		? undefined
-		: await createIsolate({root: standIn, environment: process.env})([{index: 0, pciBusId: '00000000:01:00.0'}]);
+		: await createIsolate({root: standIn, environment: process.env})(
+				[{index: 0, pciBusId: '00000000:01:00.0'}],
+				fences.find((each) => each === fence),
+			);
 if (isolation?.kind === 'not-isolated') {
 	throw new Error(`It is not isolated: ${JSON.stringify(isolation.problem)}`);
 }
@@ -70,6 +74,7 @@ try {
 		await sleep(10);
 	} while (process.env['HELD'] !== undefined && !existsSync(process.env['RELEASE'] ?? ''));
 
+	await isolation?.close();
 	report('released', {children: readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim()});
 	job.letGo();
 	process.exitCode = ended.exitCode;

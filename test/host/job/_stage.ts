@@ -78,6 +78,7 @@ export const createStage = async (files: Readonly<Record<string, string>> = {}) 
 		TERM: 'dumb',
 		LC_ALL: 'C.UTF-8',
 		...(process.env['STAND_IN'] !== undefined && {STAND_IN: process.env['STAND_IN']}),
+		...(process.env['FENCE'] !== undefined && {FENCE: process.env['FENCE']}),
 		REPORT: in_('report'),
 		SIGNALS: in_('signals'),
 		STOP: in_('stop'),

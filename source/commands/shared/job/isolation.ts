@@ -7,6 +7,7 @@ import {
 	isolationLevelOf,
 	isolationWishes,
 	poolIsolationOf,
+	wishedFence,
 	type IsolationWish,
 	type PoolIsolation,
 } from '../../../core/rules/pool/isolation.js';
@@ -20,7 +21,8 @@ import type {Flag, Input} from '../../../command-line/command.js';
 export const isolateFlag: Flag = {
 	value: 'HOW',
 	bare: 'auto',
-	summary: 'let the command open no other GPU: auto, require (or do not start it), off',
+	summary:
+		'let the command open no other GPU: auto, require (or do not start it), off; bwrap, systemd or cgroup does it',
 	completes: isolationWishes,
 };
 
@@ -50,8 +52,6 @@ export type JobIsolation = {
 	readonly uuids: ReadonlyArray<string | undefined> | undefined;
 	/** What the user must know. */
 	readonly remark: string | undefined;
-	/** To be called when the job has ended. */
-	readonly close: () => void;
 };
 
 const unwanted: JobIsolation = {
@@ -59,9 +59,6 @@ const unwanted: JobIsolation = {
 	entrance: [],
 	uuids: undefined,
 	remark: undefined,
-	close() {
-		// Nothing was opened.
-	},
 };
 
 /** By the ids of the driver, which may differ from those at the grant: the UUID tells the instance. */
@@ -118,6 +115,8 @@ export type JobIsolator = {
 	@throws CanhazgpuError `failed` where isolation is required and does not work, `usage` where it is required and turned off.
 	*/
 	readonly isolate: (granted: GrantedParts, pool: PoolIsolation) => Promise<JobIsolation>;
+	/** Takes away what was made, when the job has ended or will not be started. What is still being made ends with this process. Never rejects. */
+	readonly close: () => Promise<void>;
 };
 
 /** @param input - Its flag and the user's config say what the user wants. */
@@ -146,9 +145,15 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 	const make = async ({gpus, instances}: GrantedParts) => {
 		const isolateGpus = await (prepared ?? opened.prepareIsolation());
 		const granted = grantedGpus(gpus, instances, last);
-		return {granted, answer: await isolateGpus(granted)};
+		const answer = await isolateGpus(granted, wishedFence(wish));
+		if (answer.kind === 'isolated') {
+			closings.push(answer.close);
+		}
+
+		return {granted, answer};
 	};
 
+	const closings: Array<() => Promise<void>> = [];
 	let begun: {readonly parts: string; readonly made: ReturnType<typeof make>} | undefined;
 
 	const levelUnder = (pool: PoolIsolation): IsolationLevel => {
@@ -186,9 +191,9 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 
 			const {granted, answer} = await (begun?.parts === keyOf(parts) ? begun.made : make(parts));
 			if (answer.kind === 'isolated') {
-				const {entrance, close} = answer;
+				const {entrance} = answer;
 				const remark = doubt && `canhazgpu: the command is isolated, because ${doubtWords(doubt)}`;
-				return {isIsolated: true, entrance, uuids: granted.map(({uuid}) => uuid), remark, close};
+				return {isIsolated: true, entrance, uuids: granted.map(({uuid}) => uuid), remark};
 			}
 
 			if (level === 'require') {
@@ -205,6 +210,9 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 			}
 
 			return {...unwanted, isIsolated: false, remark: `canhazgpu: ${notIsolatedLine(answer.problem)}`};
+		},
+		async close() {
+			await Promise.all(closings.splice(0).map(async (close) => close()));
 		},
 	};
 }

@@ -1,9 +1,9 @@
 /** Whether a job is to be isolated from the GPUs that it was not granted, and how strictly. */
-import {isolationLevels, type IsolationLevel} from '../../model/isolation.js';
+import {fences, isolationLevels, type Fence, type IsolationLevel} from '../../model/isolation.js';
 import {policyDoubtOf, policyValue, type PolicyDoubt, type StoredPolicy} from '../policy/policy.js';
 
 /** What can be typed behind `--isolate=`. */
-export const isolationWishes = ['auto', 'require', 'off'] as const;
+export const isolationWishes = ['auto', 'require', 'off', ...fences] as const;
 
 export type IsolationWish = (typeof isolationWishes)[number];
 
@@ -14,7 +14,15 @@ const wishedLevels: Readonly<Record<IsolationWish, IsolationLevel>> = {
 	auto: 'prefer',
 	require: 'require',
 	off: 'off',
+	// Which one, and not how strictly: that the config and the pool say.
+	bwrap: 'prefer',
+	systemd: 'prefer',
+	cgroup: 'prefer',
 };
+
+/** The one that was asked for by name. */
+export const wishedFence = (wish: IsolationWish | undefined): Fence | undefined =>
+	fences.find((fence) => fence === wish);
 
 const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 	isolationLevels.indexOf(one) < isolationLevels.indexOf(other) ? other : one;

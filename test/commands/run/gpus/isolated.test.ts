@@ -163,6 +163,19 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
+	test('doctor tells whether jobs can be isolated, which is a fault only where that is wanted', async () => {
+		const doctor = async (more: Readonly<Record<string, string>> = {}) =>
+			accounts.run(alice, 'doctor', {environment: {...environment, ...more}});
+		expect((await doctor()).stdout).toContain('✓ isolation   jobs can be isolated by bubblewrap: run --isolate\n');
+		const words = 'run --isolate does not work here: bubblewrap is not installed';
+		const poor = {PATH: '/nowhere'};
+		expect((await doctor(poor)).stdout).toContain(`✓ isolation   ${words}\n`);
+		expect((await doctor({...poor, CANHAZGPU_RUN_ISOLATE: 'prefer'})).stdout).toContain(`⚠ isolation   ${words}\n`);
+		const {stdout, exitCode} = await doctor({...poor, CANHAZGPU_RUN_ISOLATE: 'require'});
+		expect(exitCode).toBe(1);
+		expect(stdout).toContain(`✗ isolation   ${words}\n              Install it: sudo apt install bubblewrap`);
+	});
+
 	test('where the pool requires it, every job is isolated, and nobody can turn it off', async () => {
 		await accounts.run(0, 'admin --set isolate=require');
 		onTestFinished(async () => {
@@ -184,7 +197,9 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 	test('another word is refused, and names those that are possible', async () => {
 		expect(await run(['--isolate=always', '--', 'true'])).toMatchObject({
 			exitCode: 2,
-			stderr: expect.stringContaining('--isolate must be one of auto, require, off, not "always"') as string,
+			stderr: expect.stringContaining(
+				'--isolate must be one of auto, require, off, bwrap, systemd, cgroup, not "always"',
+			) as string,
 		});
 	});
 

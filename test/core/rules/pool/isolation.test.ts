@@ -16,7 +16,9 @@ test('a job is isolated no less strictly than each of the user, the config and t
 				return;
 			}
 
-			const wanted = [typed === 'auto' ? ('prefer' as const) : typed, setting, policy].map((each) => rank(each));
+			// The name of a fence says by what, and not how strictly.
+			const own: IsolationLevel | undefined = typed === undefined || typed === 'require' ? typed : 'prefer';
+			const wanted = [own, setting, policy].map((each) => rank(each));
 			expect(answer === 'contradiction' ? answer : rank(answer)).toBe(Math.max(...wanted));
 		}),
 	);

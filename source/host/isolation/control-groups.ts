@@ -1,0 +1,85 @@
+/** Where the control groups of a process are: in version 1 of them one for each hierarchy, in version 2 one for all. */
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import {exactEnvironment, type Environment} from '../job/exact-text.js';
+
+export type ControlGroup = {
+	/** Of version 1, such as `devices`; none in version 2. */
+	readonly controllers: readonly string[];
+	/** Where it is mounted: `/sys/fs/cgroup/devices/jobs`. */
+	readonly directory: string;
+};
+
+type Mounted = {
+	readonly version: 1 | 2;
+	readonly options: readonly string[];
+	/** The group that is mounted, and where. */
+	readonly root: string;
+	readonly point: string;
+};
+
+/** The kernel writes blanks and the like as `\040`. */
+const plain = (text: string): string =>
+	text.replaceAll(/\\(?<code>[0-7]{3})/gv, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 8)));
+
+/** The lines of /proc/PID/mountinfo that are of control groups. */
+const mountedIn = (text: string): readonly Mounted[] =>
+	text.split('\n').flatMap((line) => {
+		const words = line.split(' ');
+		const [root, point] = words.slice(3);
+		// Optional fields stand between, up to a dash.
+		const [type, options = ''] = words.slice(words.indexOf('-') + 1).filter((_, index) => index !== 1);
+		return root === undefined || point === undefined || (type !== 'cgroup' && type !== 'cgroup2')
+			? []
+			: [
+					{
+						version: type === 'cgroup' ? 1 : 2,
+						options: options.split(','),
+						root: plain(root),
+						point: plain(point),
+					} as const,
+				];
+	});
+
+/** The groups that a process is in, as far as they are mounted here. */
+export const controlGroupsOf = (pid: number | 'self', procDirectory = '/proc'): readonly ControlGroup[] => {
+	const mounts = mountedIn(readFileSync(path.join(procDirectory, 'self/mountinfo'), 'utf8'));
+	const text = readFileSync(path.join(procDirectory, String(pid), 'cgroup'), 'utf8');
+	return text.split('\n').flatMap((line) => {
+		const [, names, group] = /^\d+:(?<names>[^:]*):(?<group>\/.*)$/v.exec(line) ?? [];
+		if (names === undefined || group === undefined) {
+			return [];
+		}
+
+		const controllers = names === '' ? [] : names.split(',');
+		return mounts
+			.filter(({version, options, root}) => {
+				const isHierarchy =
+					controllers.length === 0
+						? version === 2
+						: version === 1 && controllers.every((name) => options.includes(name));
+				return isHierarchy && !path.relative(root, group).startsWith('..');
+			})
+			.slice(0, 1)
+			.map(({root, point}) => ({controllers, directory: path.join(point, path.relative(root, group))}));
+	});
+};
+
+/** Words that put a command into groups, by the files of those that list their processes: a shell does it and becomes the command. */
+export const joiningWords = (groups: readonly string[], environment: Environment): readonly [string, ...string[]] => {
+	const files = groups.map((directory) => path.join(directory, 'cgroup.procs'));
+	// Most shells drop entries whose names are none for a shell, such as functions of bash. env(1) gives them back; to it, a command with `=`
+	// in its name would be an entry, too, and so nice(1) stands between.
+	const odd = Object.entries(exactEnvironment(environment)).flatMap(([name, value]) =>
+		value === undefined || name === '' || /^[A-Z_a-z]\w*$/v.test(name) ? [] : [`${name}=${value}`],
+	);
+	const script = `for file in ${files.map((_, index) => `"\${${index + 1}}"`).join(' ')}; do echo $$ >"$file" || exit 126; done; shift ${files.length}; exec "$@"`;
+	return [
+		'/bin/sh',
+		'-c',
+		script,
+		'sh',
+		...files,
+		...(odd.length === 0 ? [] : ['/usr/bin/env', ...odd, 'nice', '-n', '0']),
+	];
+};

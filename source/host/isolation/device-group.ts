@@ -1,0 +1,137 @@
+/**
+A fence made by a control group of version 1, for root: one below that of this process, in which the devices of foreign GPUs do not open.
+
+The kernel keeps an empty group until it is removed. `run` removes its own when the job has ended; where it was killed or the job has left
+processes behind, the next `run` that has made one does it, or `doctor`.
+*/
+import {existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import type {IsolationProblem} from '../../core/model/isolation.js';
+import {randomId} from '../job/random-id.js';
+import {controlGroupsOf, joiningWords} from './control-groups.js';
+import {numberKey, numberOf} from './device-numbers.js';
+import type {MakeFence} from './fence.js';
+import {startWitness, type Witness} from './witness.js';
+
+/** Of a group, with the process that has made it. */
+const named = /^canhazgpu-(?<pid>\d+)-/v;
+
+/** The group for devices that this process is in; undefined where there are none of version 1. */
+const ownGroup = (): string | undefined => {
+	try {
+		return controlGroupsOf('self').find(({controllers}) => controllers.includes('devices'))?.directory;
+	} catch {
+		return undefined;
+	}
+};
+
+const removeIfEmpty = (group: string): void => {
+	try {
+		rmdirSync(group);
+	} catch {
+		// Something runs in it, or another process has just removed it.
+	}
+};
+
+/** Removes groups that processes which are gone have made, also one within another, once nothing runs in them. */
+const removeLeftGroups = (directory: string): void => {
+	let names: readonly string[];
+	try {
+		names = readdirSync(directory);
+	} catch {
+		return;
+	}
+
+	for (const name of names) {
+		const pid = named.exec(name)?.groups?.['pid'];
+		// The group of a process that is still there may be empty because it has just been made.
+		if (pid === undefined || existsSync(`/proc/${pid}`)) {
+			continue;
+		}
+
+		const group = path.join(directory, name);
+		removeLeftGroups(group);
+		removeIfEmpty(group);
+	}
+};
+
+/** Removes what killed processes left behind. */
+export const sweepDeviceGroups = (): void => {
+	const group = ownGroup();
+	if (group !== undefined) {
+		removeLeftGroups(group);
+	}
+};
+
+/** Enough for those who do not see this process, in a container, and remove its group as it is made. */
+const attempts = 3;
+
+type Made = {readonly group: string; readonly witness: Witness};
+
+async function tryToMake(
+	parent: string,
+	{foreign, proof}: Pick<Parameters<MakeFence>[0], 'foreign' | 'proof'>,
+): Promise<Made | IsolationProblem> {
+	const group = path.join(parent, `canhazgpu-${process.pid}-${randomId()}`);
+	mkdirSync(group);
+	let witness: Witness | IsolationProblem | undefined;
+	try {
+		for (const {file} of foreign) {
+			// The kernel takes one for each write.
+			writeFileSync(path.join(group, 'devices.deny'), `c ${numberKey(numberOf(file))} rwm`);
+		}
+
+		witness = await startWitness({words: joiningWords([group], {}), program: 'cgroup', proof});
+		return witness.kind === 'witness' ? {group, witness} : witness;
+	} finally {
+		if (witness?.kind !== 'witness') {
+			removeIfEmpty(group);
+		}
+	}
+}
+
+const make = async (
+	parent: string,
+	options: Pick<Parameters<MakeFence>[0], 'foreign' | 'proof'>,
+): Promise<Made | IsolationProblem> => {
+	for (let attempt = 1; ; attempt++) {
+		let problem: IsolationProblem;
+		try {
+			const made = await tryToMake(parent, options);
+			if ('witness' in made) {
+				return made;
+			}
+
+			problem = made;
+		} catch (error) {
+			problem = {kind: 'refused', program: 'cgroup', words: error instanceof Error ? error.message : String(error)};
+		}
+
+		if (problem.kind !== 'refused' || attempt === attempts) {
+			return problem;
+		}
+	}
+};
+
+export const fenceByDeviceGroup: MakeFence = async ({foreign, proof, environment}) => {
+	const parent = ownGroup();
+	if (parent === undefined || !existsSync(path.join(parent, 'devices.deny'))) {
+		return {kind: 'no-device-groups'};
+	}
+
+	const made = await make(parent, {foreign, proof});
+	if (!('witness' in made)) {
+		return made;
+	}
+
+	return {
+		kind: 'fenced',
+		entrance: joiningWords([made.group], environment),
+		async close() {
+			await made.witness.end();
+			removeIfEmpty(made.group);
+			removeLeftGroups(parent);
+		},
+	};
+};

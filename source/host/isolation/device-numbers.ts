@@ -1,0 +1,57 @@
+/** The numbers by which the kernel knows devices. A control group refuses by them, whatever the name of a node. */
+import {readdirSync, readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+
+export type DeviceNumber = {readonly major: number; readonly minor: number};
+
+export const numberKey = ({major, minor}: DeviceNumber): string => `${major}:${minor}`;
+
+/** As the C library packs both into one. */
+const decode = (device: bigint): DeviceNumber => ({
+	// eslint-disable-next-line no-bitwise -- both stand in parts of the number
+	major: Number(((device >> 8n) & 0xf_ffn) | ((device >> 32n) & 0xff_ff_f0_00n)),
+	// eslint-disable-next-line no-bitwise
+	minor: Number((device & 0xffn) | ((device >> 12n) & 0xff_ff_ff_00n)),
+});
+
+/** @throws Where it is gone. */
+export const numberOf = (file: string): DeviceNumber => decode(statSync(file, {bigint: true}).rdev);
+
+/** Of all character devices in a directory and below it, as far as it can be read. */
+export const numbersIn = (directory: string): readonly DeviceNumber[] => {
+	let entries;
+	try {
+		entries = readdirSync(directory, {withFileTypes: true});
+	} catch {
+		return [];
+	}
+
+	return entries.flatMap((entry) => {
+		const file = path.join(directory, entry.name);
+		if (entry.isDirectory()) {
+			return numbersIn(file);
+		}
+
+		try {
+			return entry.isCharacterDevice() ? [numberOf(file)] : [];
+		} catch {
+			return [];
+		}
+	});
+};
+
+/** Those of the drivers of character devices that are there. */
+export const loadedMajors = (file = '/proc/devices'): readonly number[] => {
+	const [characters = ''] = readFileSync(file, 'utf8').split('Block devices:', 1);
+	return [...new Set(characters.matchAll(/^ *(?<major>\d+) /gmv).map((match) => Number(match.groups!['major'])))];
+};
+
+/** The order in which the kernel gives numbers to drivers that have none of their own. */
+const dynamicMajors: readonly number[] = [
+	...Array.from({length: 254 - 234 + 1}, (_, index) => 254 - index),
+	...Array.from({length: 511 - 384 + 1}, (_, index) => 511 - index),
+];
+
+/** Those that the drivers get which are loaded next: that for the unified memory of NVIDIA is loaded by the first program that wants it. */
+export const nextMajors = (loaded: readonly number[], count: number): readonly number[] =>
+	dynamicMajors.filter((major) => !loaded.includes(major)).slice(0, count);

@@ -1,0 +1,133 @@
+/** A process inside of an isolation that proves it, and that is there until it is told to end, so that what it is in stays, too. */
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {text} from 'node:stream/consumers';
+import type {IsolationProblem} from '../../core/model/isolation.js';
+import {leakIn, proofLines, proofWords, type ProofNodes} from './proof.js';
+
+/** Only what these programs need: no variable of the user changes what they do. */
+export const plainEnvironment = {LC_ALL: 'C', PATH: '/usr/bin:/bin:/usr/sbin:/sbin'};
+
+/** Far more than the milliseconds that it takes; but a driver may take seconds to wake a GPU that nothing uses. */
+const patienceSeconds = 60;
+
+export type Witness = {
+	readonly kind: 'witness';
+	readonly pid: number;
+	/** Ends it, as the end of this process does. Resolves when it is gone; never rejects. */
+	readonly end: () => Promise<void>;
+};
+
+type WitnessOptions = {
+	/** Words that start a command inside. */
+	readonly words: readonly [string, ...string[]];
+	/** What is said to have failed. */
+	readonly program: string;
+	/** What it tries to open before anything else is started inside. */
+	readonly proof: ProofNodes;
+};
+
+/** Starts one that has seen every foreign device refuse and the granted one open. */
+export const startWitness = async (options: WitnessOptions): Promise<Witness | IsolationProblem> => {
+	const first = await tryToStart(options);
+	// Before it has a session of its own, a key of the terminal ends it. That is no fault of isolation, and told otherwise.
+	const started = first === 'ended by a signal' ? await tryToStart(options) : first;
+	return started === 'ended by a signal' ? {kind: 'refused', program: options.program, words: started} : started;
+};
+
+const tryToStart = async ({
+	words: starter,
+	program,
+	proof,
+}: WitnessOptions): Promise<Witness | IsolationProblem | 'ended by a signal'> => {
+	const [command, ...words] = starter;
+	const child = spawn(
+		command,
+		[...words, ...proofWords(proof, '; echo $$; read -r end')],
+		// In a session of its own: no key of the terminal reaches it.
+		{env: plainEnvironment, stdio: ['pipe', 'pipe', 'pipe'], detached: true},
+	);
+	const failed = new Promise<string>((resolve) => {
+		child.once('error', (error) => {
+			resolve(error.message);
+		});
+	});
+	child.stdin.on('error', () => undefined);
+	if (child.pid === undefined) {
+		return {kind: 'refused', program, words: await failed};
+	}
+
+	const ended = once(child, 'exit');
+	const limit = AbortSignal.timeout(patienceSeconds * 1000);
+	const kill = (): void => {
+		child.kill('SIGKILL');
+	};
+
+	limit.addEventListener('abort', kill);
+	const said = text(child.stderr);
+	said.catch(() => undefined);
+	const end = async (): Promise<void> => {
+		child.ref();
+		child.stdin.end();
+		child.stdout.destroy();
+		kill();
+		await ended;
+	};
+
+	const {lines, pid} = await provedBy(child.stdout);
+	limit.removeEventListener('abort', kill);
+	if (pid === 0) {
+		child.stdin.end();
+		await ended;
+		return limit.aborted
+			? {kind: 'slow', program, seconds: patienceSeconds}
+			: child.signalCode === null
+				? {kind: 'refused', program, words: await said}
+				: 'ended by a signal';
+	}
+
+	const leak = leakIn(lines, proof);
+	if (leak !== undefined) {
+		await end();
+		return leak;
+	}
+
+	// Neither it nor its pipes keep this process from ending.
+	child.unref();
+	for (const stream of [child.stdin, child.stdout, child.stderr]) {
+		(stream as unknown as {unref?: () => void}).unref?.();
+	}
+
+	return {kind: 'witness', pid, end};
+};
+
+/** The lines of the proof, and the pid of who made it: 0 when it ended before it was done. */
+const provedBy = async (
+	stream: NodeJS.ReadableStream,
+): Promise<{readonly lines: readonly string[]; readonly pid: number}> =>
+	new Promise((resolve) => {
+		let output = '';
+		stream.setEncoding('utf8');
+		const nothing = () => {
+			resolve({lines: [], pid: 0});
+		};
+
+		stream.once('end', nothing);
+		stream.once('close', nothing);
+		stream.once('error', nothing);
+		stream.on('data', (part: string) => {
+			output += part;
+			const lines = proofLines(output);
+			const pid =
+				lines &&
+				/^\d+\n/v.exec(
+					output
+						.split('\n')
+						.slice(lines.length + 1)
+						.join('\n'),
+				);
+			if (lines && pid) {
+				resolve({lines, pid: Number(pid[0])});
+			}
+		});
+	});

@@ -1,0 +1,375 @@
+/**
+What holds for every fence, as root: by bubblewrap, by a scope of a real systemd, by a control group of version 1. The device nodes that stand in for
+GPUs have a number for each GPU, because a control group refuses by number.
+*/
+import {spawn, spawnSync} from 'node:child_process';
+import {
+	chmodSync,
+	copyFileSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import {fileURLToPath} from 'node:url';
+import {build} from 'esbuild';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {fences, type Fence} from '../../../source/core/model/isolation.js';
+import {controlGroupsOf} from '../../../source/host/isolation/control-groups.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {findBubblewrap} from '../../_helpers/packages/find-bubblewrap.js';
+import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../_helpers/machine/stand-in-devices.js';
+import {hasSystemd, startSystemd, type Systemd} from '../../_helpers/machine/systemd.js';
+import type {DriverAnswer, DriverRequest} from './_driver.js';
+
+const isRoot = canMakeDevices();
+const bwrap = findBubblewrap()!;
+
+/** The group in which those of the tests are made, where version 1 has them. */
+const ownGroup = isRoot
+	? controlGroupsOf('self').find(({controllers}) => controllers.includes('devices'))?.directory
+	: undefined;
+if (ownGroup === undefined) {
+	console.warn('Tests are skipped that need root and control groups of version 1 for devices');
+}
+
+const there: readonly Fence[] = fences.filter((fence) =>
+	fence === 'bwrap' ? isRoot : fence === 'systemd' ? hasSystemd() : ownGroup !== undefined,
+);
+
+let directory: string;
+let box: StandIn;
+let split: StandIn;
+/** The nodes of all GPUs have one number here, and so a control group refuses all of them, or none. */
+let same: StandIn;
+let systemd: Systemd | undefined;
+
+beforeAll(async () => {
+	if (!isRoot) {
+		return;
+	}
+
+	directory = mkdtempSync(path.join(tmpdir(), 'fences-'));
+	chmodSync(directory, 0o755);
+	copyFileSync(process.execPath, path.join(directory, 'node'));
+	await build({
+		entryPoints: [fileURLToPath(new URL('_driver.ts', import.meta.url))],
+		bundle: true,
+		platform: 'node',
+		format: 'esm',
+		outfile: path.join(directory, 'driver.mjs'),
+	});
+	box = makeNvidiaDevices([2, 0, 3, 1], {}, {hasOwnNumbers: true});
+	split = makeNvidiaDevices([1, 0], {0: [1, 2], 1: [1]}, {hasOwnNumbers: true});
+	same = makeNvidiaDevices([0, 1]);
+	systemd = there.includes('systemd') ? await startSystemd([directory, box.root, split.root, same.root]) : undefined;
+});
+
+afterAll(async () => {
+	await systemd?.stop();
+	for (const made of isRoot ? [directory, box.root, split.root, same.root] : []) {
+		rmSync(made, {recursive: true, force: true});
+	}
+});
+
+type Options = {readonly cwd?: string; readonly account?: number};
+
+function startDriver(fence: Fence, {cwd = '/', account = 0}: Options = {}) {
+	const [program, ...words] = [
+		...(fence === 'systemd' ? systemd!.entrance : []),
+		...(account === 0 ? [] : ['setpriv', '--reuid', String(account), '--regid', String(account), '--clear-groups']),
+		'env',
+		'-C',
+		cwd,
+		path.join(directory, 'node'),
+		path.join(directory, 'driver.mjs'),
+	];
+	return spawn(program, words, {
+		env: {PATH: `${path.dirname(bwrap)}:/usr/bin:/bin:/usr/sbin:/sbin`},
+		stdio: ['pipe', 'pipe', 'inherit'],
+	});
+}
+
+async function ask(
+	fence: Fence,
+	requests: readonly DriverRequest[],
+	options: Options = {},
+): Promise<readonly DriverAnswer[]> {
+	const child = startDriver(fence, options);
+	child.stdin.end(requests.map((request) => `${JSON.stringify({fence, ...request})}\n`).join(''));
+	const answers: DriverAnswer[] = [];
+	for await (const line of createInterface(child.stdout)) {
+		answers.push(JSON.parse(line) as DriverAnswer);
+	}
+
+	return answers;
+}
+
+const script = 'for node do if { command : <"$node"; } 2>/dev/null; then echo "$node"; fi; done';
+
+/** What every program opens, and what must go on opening. */
+const plain = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'shm'].map((name) => `/dev/${name}`);
+
+const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
+	'sh',
+	'-c',
+	script,
+	'sh',
+	...[...gpus.flatMap(({nodes}) => nodes), ...common].map((node) => path.join(root, node)),
+];
+
+const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string[] =>
+	output
+		.split('\n')
+		.filter(Boolean)
+		.map((file) => path.relative(root, file))
+		.toSorted();
+
+const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
+
+/** How many groups there are that a process has made. */
+const groupsOf = (fence: Fence, pid: string): number => {
+	const parent = fence === 'cgroup' ? ownGroup! : path.join(systemd!.directory, 'system.slice');
+	return existsSync(parent) ? readdirSync(parent).filter((name) => name.startsWith(`canhazgpu-${pid}-`)).length : 0;
+};
+
+/** Sends a signal to a process where a fence is, which may have pids of its own. 0 tells whether it is there. */
+const isSent = (fence: Fence, pid: string, signal: 'KILL' | '0'): boolean => {
+	const [program, ...words] = [...(fence === 'systemd' ? systemd!.entrance : []), 'kill', `-${signal}`, pid];
+	return spawnSync(program, words).status === 0;
+};
+
+describe.each(there)('by %s', (fence) => {
+	test('of every set of GPUs all nodes open, those of every other GPU refuse, and what is common opens', async () => {
+		const sets = Array.from({length: 14}, (_, position) =>
+			// eslint-disable-next-line no-bitwise -- each number is a set
+			[0, 1, 2, 3].filter((index) => ((position + 1) & (1 << index)) !== 0),
+		);
+		const answers = await ask(
+			fence,
+			sets.map((granted) => ({
+				root: box.root,
+				granted: granted.map((index) => ({index, pciBusId: box.gpus[index]!.pciBusId})),
+				command: tryAll(box),
+			})),
+		);
+		expect(answers.map(({problem, fence: by}) => problem ?? by)).toEqual(sets.map(() => fence));
+		expect(answers.map((answer) => openedIn(box, answer))).toEqual(
+			sets.map((granted) => [...granted.flatMap((index) => box.gpus[index]!.nodes), ...box.common].toSorted()),
+		);
+	});
+
+	test('of a GPU in parts the nodes of the other parts refuse', async () => {
+		const [first, second] = split.gpus;
+		const [answer] = await ask(fence, [
+			{
+				root: split.root,
+				granted: [{index: 0, pciBusId: first!.pciBusId, parts: [{gpuInstanceId: 2, computeInstanceId: 0}]}],
+				command: tryAll(split),
+			},
+		]);
+		const others = new Set([...first!.nodes.slice(3, 5), ...second!.nodes]);
+		const all = [...split.gpus.flatMap(({nodes}) => nodes), ...split.common];
+		expect(openedIn(split, answer!)).toEqual(all.filter((node) => !others.has(node)).toSorted());
+	});
+
+	test.skipIf(fence === 'bwrap')(
+		'another node with the number of a foreign GPU refuses, and none can be made',
+		async () => {
+			const other = path.join(directory, `other-${fence}`);
+			const foreign = path.join(box.root, box.gpus[1]!.nodes[0]!);
+			const made = spawnSync('sh', ['-c', 'mknod "$0" c $(stat -c "0x%t 0x%T" "$1")', other, foreign], {
+				encoding: 'utf8',
+			});
+			expect(made).toMatchObject({status: 0, stderr: ''});
+			const making =
+				'mknod "$0.new" c $(stat -c "0x%t 0x%T" "$0") 2>/dev/null && echo made; (: < "$0") 2>/dev/null && echo opened';
+			const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
+			const [isolated, free] = await ask(fence, [
+				{...one(), command: ['sh', '-c', making, other]},
+				{root: box.root, granted, command: ['sh', '-c', making, other]},
+			]);
+			expect(isolated!.output).toBe('');
+			expect(free!.output).toBe('made\nopened\n');
+		},
+	);
+
+	test('what every program needs opens as before, and terminals, too', async () => {
+		const command = ['sh', '-c', script, 'sh', ...plain];
+		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
+		const [isolated, free, terminal] = await ask(fence, [
+			{...one(), command},
+			{root: box.root, granted, command},
+			{...one(), command: ['script', '-qec', 'tty', '/dev/null']},
+		]);
+		expect(free).toMatchObject({entrance: 0, output: expect.stringContaining('/dev/null\n/dev/zero\n') as string});
+		expect(isolated!.output).toBe(free!.output);
+		expect(terminal).toMatchObject({end: 0, output: expect.stringMatching(/^\/dev\/pts\/\d+/v) as string});
+	});
+
+	test('exit codes and signals come through, the parent, the directory and descriptors stay', async () => {
+		const codes = await ask(
+			fence,
+			['exit 0', 'exit 1', 'exit 77', 'exit 130', 'kill -INT $$', 'kill -KILL $$', 'kill -SEGV $$'].map((command) => ({
+				...one(),
+				command: ['sh', '-c', command],
+			})),
+		);
+		expect(codes.map(({end}) => end)).toEqual([0, 1, 77, 130, 'SIGINT', 'SIGKILL', 'SIGSEGV']);
+		const [told] = await ask(
+			fence,
+			[
+				{
+					...one(),
+					command: ['sh', '-c', 'ps -o comm= -p $PPID; pwd'],
+				},
+			],
+			{cwd: directory},
+		);
+		expect(told!.output!.split('\n')).toEqual([expect.stringMatching(/^(?:node|MainThread)$/v), directory, '']);
+		const command = ['sh', '-c', 'for file in /proc/$$/fd/*; do basename "$file"; done'];
+		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
+		const [isolated, free] = await ask(fence, [
+			{...one(), command},
+			{root: box.root, granted, command},
+		]);
+		expect(free!.output).toMatch(/^0\n1\n2\n/v);
+		expect(isolated!.output).toBe(free!.output);
+	});
+
+	test('the environment and the words arrive as they were given', async () => {
+		const environment = {
+			'BASH_FUNC_greet%%': '() {  echo hello "$1"\n}',
+			'a.b': ' x = "y" ',
+			EMPTY: '',
+			HOME: '/nowhere',
+			PWD: '/',
+		};
+		const words = ['a b', '', '$HOME', "it's", '--', '-n', '*', 'x=y'];
+		const [told, own] = await ask(fence, [
+			{...one(), environment, command: ['env', '-0']},
+			{...one(), environment, command: ['printf', '<%s>', ...words]},
+		]);
+		const entries = told!.output!.split('\0').filter((entry) => !/^(?:PATH|_|SHLVL|OLDPWD)=|^$/v.test(entry));
+		expect(entries.toSorted()).toEqual(
+			Object.entries(environment)
+				.map((entry) => entry.join('='))
+				.toSorted(),
+		);
+		expect(own!.output).toBe(words.map((word) => `<${word}>`).join(''));
+	});
+
+	test('a fence that does not do what it shall is found out', async () => {
+		const granted = [{index: 0, pciBusId: same.gpus[0]!.pciBusId}];
+		const [answer] = await ask(fence, [{root: same.root, granted, command: ['true']}]);
+		if (fence === 'bwrap') {
+			expect(answer).toMatchObject({fence: 'bwrap', end: 0});
+		} else {
+			expect(answer!.problem).toEqual({
+				kind: 'granted-refuses',
+				device: path.join(same.root, 'dev/nvidia0'),
+			});
+		}
+	});
+
+	test.skipIf(fence === 'bwrap')('no group is left behind when the job has ended', async () => {
+		const [answer] = await ask(fence, [{...one(), command: ['sh', '-c', 'echo $PPID; exit 3']}]);
+		expect(answer!.end).toBe(3);
+		const [pid = ''] = answer!.output!.split('\n', 1);
+		expect(pid).toMatch(/^\d+$/v);
+		await eventually(() => groupsOf(fence, pid) === 0);
+	});
+
+	test('an ordinary account is told that only root may, but for bubblewrap', async () => {
+		const [answer] = await ask(fence, [{...one(), command: ['true']}], {account: 54_321});
+		expect(answer).toMatchObject(fence === 'bwrap' ? {fence, end: 0} : {problem: {kind: 'needs-root', fence}});
+	});
+
+	test('when run is killed, its job lives on behind the fence, which goes after it', async () => {
+		const files = path.join(directory, `killed-${fence}`);
+		mkdirSync(files);
+		const job = `cd ${files}; echo $PPID $$ > pid; until test -e go; do sleep 0.05; done; { ${script}; } > opened; echo done > end`;
+		const driver = startDriver(fence);
+		const request = {...one(), fence, command: ['sh', '-c', job, 'sh', ...tryAll(box).slice(4)]};
+		driver.stdin.write(`${JSON.stringify(request)}\n`);
+		const pids = (): readonly string[] => readFileSync(path.join(files, 'pid'), 'utf8').trim().split(' ');
+		await eventually(() => pids().length === 2);
+		const [wrapper, own] = pids() as [string, string];
+		onTestFinished(() => {
+			isSent(fence, own, 'KILL');
+		});
+		expect(isSent(fence, wrapper, 'KILL')).toBe(true);
+		await eventually(() => !isSent(fence, wrapper, '0'));
+		expect(isSent(fence, own, '0')).toBe(true);
+		if (fence !== 'bwrap') {
+			expect(groupsOf(fence, wrapper)).toBe(1);
+		}
+
+		writeFileSync(path.join(files, 'go'), '');
+		await eventually(() => existsSync(path.join(files, 'end')));
+		expect(openedIn(box, {output: readFileSync(path.join(files, 'opened'), 'utf8')})).toEqual(
+			[...box.gpus[0]!.nodes, ...box.common].toSorted(),
+		);
+		if (fence === 'systemd') {
+			await eventually(() => groupsOf(fence, wrapper) === 0);
+		} else if (fence === 'cgroup') {
+			// The kernel removes none: whoever isolates the next job does.
+			await eventually(async () => {
+				await ask(fence, [{...one(), command: ['true']}]);
+				return groupsOf(fence, wrapper) === 0;
+			});
+		}
+	});
+});
+
+describe.runIf(isRoot)('which fence is taken', () => {
+	/** Programs without bubblewrap. */
+	const poor = (): string => {
+		const bin = mkdtempSync(path.join(directory, 'bin-'));
+		for (const name of ['sh', 'nsenter', 'systemd-run', 'env', 'true']) {
+			if (existsSync(`/usr/bin/${name}`)) {
+				symlinkSync(`/usr/bin/${name}`, path.join(bin, name));
+			}
+		}
+
+		return bin;
+	};
+
+	const unnamed = {fence: undefined};
+
+	test.runIf(there.includes('systemd'))('bubblewrap where it is, else systemd', async () => {
+		const answers = await ask('systemd', [
+			{...one(), ...unnamed, command: ['true']},
+			{...one(), ...unnamed, command: ['true'], path: poor()},
+			{granted: [], ...unnamed},
+			{granted: [], ...unnamed, path: poor()},
+		]);
+		expect(answers.map(({fence, problem}) => problem ?? fence)).toEqual(['bwrap', 'systemd', 'bwrap', 'systemd']);
+	});
+
+	const isBooted = existsSync('/run/systemd/system');
+
+	test.runIf(there.includes('cgroup') && !isBooted)('a control group where systemd does not run', async () => {
+		const answers = await ask('cgroup', [
+			{...one(), ...unnamed, command: ['true'], path: poor()},
+			{granted: [], ...unnamed, path: poor()},
+			{...one(), fence: 'systemd', command: ['true']},
+		]);
+		expect(answers.map(({fence, problem}) => problem ?? fence)).toEqual([
+			'cgroup',
+			'cgroup',
+			{
+				kind: existsSync('/usr/bin/systemd-run') ? 'no-systemd' : 'no-program',
+				...(!existsSync('/usr/bin/systemd-run') && {program: 'systemd-run'}),
+			},
+		]);
+	});
+});
