@@ -4,7 +4,8 @@ import {constants} from 'node:os';
 import {supportsColor} from 'chalk';
 import {render} from 'ink';
 import {Monitor} from './components/monitor.js';
-import {flashMs, initialState} from './state/state.js';
+import {flashMs, initialState, type Settings} from './state/state.js';
+import type {Flash} from './state/messages.js';
 import {startingWith} from './state/view/reduce.js';
 import {createStateStore} from './state/store.js';
 import {isLight, schemeOf} from './theme.js';
@@ -49,6 +50,31 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 
+type Surroundings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'>;
+
+/** What does not change while the monitor runs: what was asked for, and what the terminal can do. */
+const settingsOf = (options: MonitorOptions, surroundings: Surroundings): Settings => ({
+	...surroundings,
+	requester: options.requester,
+	hostname: options.hostname,
+	poolLabel: options.poolLabel,
+	engine: options.engine,
+	storeLocation: options.world.store.location,
+	isReadonly: options.isReadonly,
+	otherHosts: options.otherHosts,
+	hasNoPool: options.hasNoPool,
+	isAscii: options.isAscii,
+	graphs: options.graphs,
+	hasColor: !(options.noColor ?? isColorRefused()),
+	hasGradients: supportsColor !== false && supportsColor.has16m,
+	isLight: isLight(options.theme, process.env['COLORFGBG']),
+	scheme: schemeOf(options.theme),
+	keys: options.keys,
+	isMouseWanted: options.isMouseOn,
+	memoryThresholdMiB: options.world.memoryThresholdMiB,
+	formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
+});
+
 export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	const {
 		world,
@@ -61,38 +87,12 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
 	const mouse = isLinear ? undefined : openMouse(stdin);
 	const nowMs = world.clock.monotonicMs();
+	const notice: Flash | undefined =
+		options.notice === undefined ? undefined : {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs};
+	const settings = settingsOf(options, {scanIntervalMs, isLinear, hasMouse: mouse !== undefined});
 	const store = createStateStore(
 		startingWith(
-			initialState(
-				{
-					requester: options.requester,
-					hostname: options.hostname,
-					poolLabel: options.poolLabel,
-					engine: options.engine,
-					storeLocation: world.store.location,
-					isReadonly: options.isReadonly,
-					otherHosts: options.otherHosts,
-					hasNoPool: options.hasNoPool,
-					isAscii: options.isAscii,
-					graphs: options.graphs,
-					hasColor: !(options.noColor ?? isColorRefused()),
-					hasGradients: supportsColor !== false && supportsColor.has16m,
-					isLight: isLight(options.theme, process.env['COLORFGBG']),
-					scheme: schemeOf(options.theme),
-					keys: options.keys,
-					hasMouse: mouse !== undefined,
-					isMouseWanted: options.isMouseOn,
-					isLinear,
-					memoryThresholdMiB: world.memoryThresholdMiB,
-					scanIntervalMs,
-					formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
-				},
-				{columns: stdout.columns, rows: stdout.rows},
-				nowMs,
-				options.notice === undefined
-					? undefined
-					: {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs},
-			),
+			initialState(settings, {columns: stdout.columns, rows: stdout.rows}, nowMs, notice),
 			options.view ?? {},
 		),
 	);

@@ -126,8 +126,101 @@ const localVerbs: Readonly<Record<LocalVerb, {readonly message: string; readonly
 export const refusalOf = (verb: LocalVerb): CanhazgpuError =>
 	new CanhazgpuError('failed', localVerbs[verb].message, {hint: localVerbs[verb].hint});
 
-const without = (flag: string, why: string, hint: string): CanhazgpuError =>
-	new CanhazgpuError('usage', `${flag} has no counterpart in Slurm: ${why}`, {hint});
+/** A part of a request that has no counterpart in Slurm. */
+type Inexpressible = {
+	readonly isAsked: (request: AcquireRequest, hasShardSize: boolean) => boolean;
+	readonly flag: string;
+	readonly why: string;
+	readonly hint: string;
+};
+
+/** In the order in which they are told: of several, the first. */
+const inexpressible: readonly Inexpressible[] = [
+	{
+		isAsked: ({ids}) => ids !== undefined,
+		flag: '--gpu-ids',
+		why: 'it chooses the GPUs itself',
+		hint: 'Say how many: --gpus N. A node can be named: --on NODE',
+	},
+	{
+		isAsked: ({requester}) => requester.label !== requester.account,
+		flag: '--user',
+		why: 'it knows accounts alone',
+		hint: 'Say it in the note: --note TEXT',
+	},
+	{
+		isAsked: ({strategy}) => strategy !== undefined,
+		flag: '--strategy',
+		why: 'slurm.conf says which GPUs are taken first',
+		hint: 'Leave it out.',
+	},
+	{
+		isAsked: ({force}) => force === true,
+		flag: '--force',
+		why: 'what it does not grant cannot be had',
+		hint: 'Leave it out.',
+	},
+	{
+		isAsked: ({need = {}}) => need.minMemoryMiB !== undefined,
+		flag: '--min-memory',
+		why: 'it knows no memory of GPUs',
+		hint: 'Name a model instead: --model NAME',
+	},
+	{
+		isAsked: ({need = {}}) => need.minCompute !== undefined,
+		flag: '--min-compute',
+		why: 'it knows no compute capability',
+		hint: 'Name a model instead: --model NAME',
+	},
+	{
+		isAsked: ({need = {}}) => need.nvlink === true,
+		flag: '--nvlink',
+		why: 'it knows no links of GPUs',
+		hint: 'Name a model instead: --model NAME',
+	},
+	{
+		isAsked: ({need = {}}) => need.sameModel === true,
+		flag: '--same-model',
+		why: 'it mixes the GPUs of a node as they come',
+		hint: 'Name the model: --model NAME',
+	},
+	{
+		isAsked: ({need = {}}) => need.mig !== undefined && 'instances' in need.mig,
+		flag: '--gpu-ids',
+		why: 'it chooses the instances itself',
+		hint: 'Name a profile: --mig 1g.10gb',
+	},
+	{
+		isAsked: ({need = {}}) => need.mig !== undefined && need.models !== undefined,
+		flag: '--mig with --model',
+		why: 'a job names one type of GPU',
+		hint: 'Leave out --model.',
+	},
+	{
+		isAsked: ({need = {}}, hasShardSize) => need.shareMiB !== undefined && !hasShardSize,
+		flag: '--share',
+		why: 'its shards are parts of a GPU without a size',
+		hint: 'Say how much memory one stands for, in the configuration: slurm.shard-memory. Or ask Slurm itself: srun --gres=shard:N',
+	},
+	{
+		isAsked: ({count, need = {}}) => need.shareMiB !== undefined && count > 1,
+		flag: '--share of several GPUs',
+		why: 'the shards of a job are on one GPU',
+		hint: 'Ask for one: leave out --gpus',
+	},
+	{
+		isAsked: ({need = {}}) => need.shareMiB !== undefined && need.models !== undefined,
+		flag: '--share with --model',
+		why: 'a shard has no type',
+		hint: 'Leave out --model.',
+	},
+	{
+		isAsked: ({need = {}}) => (need.models?.length ?? 0) > 1,
+		flag: '--model with several names',
+		why: 'a job names one type of GPU',
+		hint: 'Name one of them.',
+	},
+];
 
 /**
 Refuses what Slurm could only drop silently.
@@ -136,67 +229,9 @@ Refuses what Slurm could only drop silently.
 
 @throws CanhazgpuError `usage` for the first such part of the request.
 */
-export function checkExpressible(
-	{ids, count, need = {}, strategy, force, requester}: AcquireRequest,
-	hasShardSize: boolean,
-): void {
-	if (ids !== undefined) {
-		throw without('--gpu-ids', 'it chooses the GPUs itself', 'Say how many: --gpus N. A node can be named: --on NODE');
-	}
-
-	if (requester.label !== requester.account) {
-		throw without('--user', 'it knows accounts alone', 'Say it in the note: --note TEXT');
-	}
-
-	if (strategy !== undefined) {
-		throw without('--strategy', 'slurm.conf says which GPUs are taken first', 'Leave it out.');
-	}
-
-	if (force === true) {
-		throw without('--force', 'what it does not grant cannot be had', 'Leave it out.');
-	}
-
-	if (need.minMemoryMiB !== undefined) {
-		throw without('--min-memory', 'it knows no memory of GPUs', 'Name a model instead: --model NAME');
-	}
-
-	if (need.minCompute !== undefined) {
-		throw without('--min-compute', 'it knows no compute capability', 'Name a model instead: --model NAME');
-	}
-
-	if (need.nvlink === true) {
-		throw without('--nvlink', 'it knows no links of GPUs', 'Name a model instead: --model NAME');
-	}
-
-	if (need.sameModel === true) {
-		throw without('--same-model', 'it mixes the GPUs of a node as they come', 'Name the model: --model NAME');
-	}
-
-	if (need.mig !== undefined && 'instances' in need.mig) {
-		throw without('--gpu-ids', 'it chooses the instances itself', 'Name a profile: --mig 1g.10gb');
-	}
-
-	if (need.mig !== undefined && need.models !== undefined) {
-		throw without('--mig with --model', 'a job names one type of GPU', 'Leave out --model.');
-	}
-
-	if (need.shareMiB !== undefined && !hasShardSize) {
-		throw without(
-			'--share',
-			'its shards are parts of a GPU without a size',
-			'Say how much memory one stands for, in the configuration: slurm.shard-memory. Or ask Slurm itself: srun --gres=shard:N',
-		);
-	}
-
-	if (need.shareMiB !== undefined && count > 1) {
-		throw without('--share of several GPUs', 'the shards of a job are on one GPU', 'Ask for one: leave out --gpus');
-	}
-
-	if (need.shareMiB !== undefined && need.models !== undefined) {
-		throw without('--share with --model', 'a shard has no type', 'Leave out --model.');
-	}
-
-	if ((need.models?.length ?? 0) > 1) {
-		throw without('--model with several names', 'a job names one type of GPU', 'Name one of them.');
+export function checkExpressible(request: AcquireRequest, hasShardSize: boolean): void {
+	const asked = inexpressible.find(({isAsked}) => isAsked(request, hasShardSize));
+	if (asked !== undefined) {
+		throw new CanhazgpuError('usage', `${asked.flag} has no counterpart in Slurm: ${asked.why}`, {hint: asked.hint});
 	}
 }

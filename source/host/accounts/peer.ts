@@ -10,8 +10,11 @@ const peerCredentials = 17;
 /** Three numbers of 32 bits: pid, uid, gid. */
 const credentialBytes = 12;
 
+/** What `getsockopt` of the C library takes. */
+type SocketQuestion = [file: number, level: number, option: number, value: Uint8Array, length: Uint8Array];
+
 /** As koffi calls it; a negative answer is an error. */
-type GetSocketOption = (file: number, level: number, option: number, value: Uint8Array, length: Uint8Array) => number;
+type GetSocketOption = (...question: SocketQuestion) => number;
 
 /**
 Loads what asks the kernel. Undefined where that cannot be had: without koffi, in a binary, and on other systems. Node has no way of its own.

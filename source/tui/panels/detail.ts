@@ -84,19 +84,25 @@ function holdingLine(row: StatusRow, state: State): Line {
 		}
 
 		case 'in-use': {
-			const fault = otherFaultOf(row);
-			return joined([
-				[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
-				row.lease === undefined ? [sharedSpan(row, state)] : [span(row.lease.type === 'run' ? 'RUN' : 'MANUAL')],
-				// Where there is room, the table tells it.
-				layoutOf(state).isFramed || row.lease === undefined
-					? []
-					: [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)],
-				fault === undefined || state.observation === undefined ? [] : [span(sanitize(fault), 'error')],
-				row.lease === undefined ? [] : endOf(row, state),
-			]);
+			return heldLine(row, state);
 		}
 	}
+}
+
+/** Who holds a GPU that is in use, what is wrong with it, and until when. */
+function heldLine(row: StatusRow, state: State): Line {
+	const {requester} = state.settings;
+	const fault = state.observation === undefined ? undefined : otherFaultOf(row);
+	// Where there is room, the table tells how long it has been held.
+	const held = layoutOf(state).isFramed ? [] : [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)];
+	return joined([
+		[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
+		...(row.lease === undefined
+			? [[sharedSpan(row, state)]]
+			: [[span(row.lease.type === 'run' ? 'RUN' : 'MANUAL')], held]),
+		fault === undefined ? [] : [span(sanitize(fault), 'error')],
+		row.lease === undefined ? [] : endOf(row, state),
+	]);
 }
 
 /** How much is shared out; where there is no room for a line a share, with all of them. */
