@@ -6,7 +6,7 @@ import {roughDuration, shortDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {wrap} from '../../format/text/width.js';
 import {isAlarming} from '../panels/processes/cells.js';
-import {gibibytes, shortModel} from '../panels/shared/readings.js';
+import {gibibytes, shortModel} from '../../format/readings.js';
 import {allProcesses} from '../state/processes/rows.js';
 import type {ProcessRow} from '../state/processes/state.js';
 import type {ProcessView} from '../state/dialogs.js';

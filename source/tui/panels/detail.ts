@@ -16,15 +16,15 @@ import {ellipsisOf} from '../widgets/glyphs.js';
 import {block} from '../widgets/panel-frames.js';
 import {rangeWords, windowOf} from '../widgets/scroll.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
+import {byMemory, gibibytes, processWords, shortBusId} from '../../format/readings.js';
+import {isMine} from '../state/table/row-state.js';
 import {detailGraphs} from './shared/detail-graphs.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {processLines} from './shared/process-rows.js';
 import {waitingOf} from './queue.js';
-import {byMemory, gibibytes, processWords, shortBusId} from './shared/readings.js';
 import {
 	clockWords,
 	areProcessesHidden,
-	isMine,
 	otherFaultOf,
 	ownerWords,
 	placeWords,

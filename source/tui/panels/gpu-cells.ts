@@ -12,6 +12,7 @@ import {tagOf} from '../state/table/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {sparkline} from '../widgets/graph.js';
 import {lineWidth, span, type Line, type Span} from '../widgets/styled-text.js';
+import {byMemory, processWords, shortBusId, shortModel} from '../../format/readings.js';
 import type {GpuColumn, ColumnName} from './gpu-columns.js';
 import {
 	areProcessesHidden,
@@ -24,7 +25,6 @@ import {
 	stateWord,
 } from './shared/labels.js';
 import {memoryCell, utilizationCell} from './shared/load-cells.js';
-import {byMemory, processWords, shortBusId, shortModel} from './shared/readings.js';
 
 const nothing = span('-', 'dim');
 

@@ -12,13 +12,13 @@ import {isFiltered, tagOf, type SortKey} from '../state/table/state.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {rangeWords} from '../widgets/scroll.js';
 import {inTone, lineText, span, type Line, type Span} from '../widgets/styled-text.js';
+import {commonMemory, gibibytes, shortModel} from '../../format/readings.js';
 import {columnsFor, markerWidth, type GpuColumn, type Needs} from './gpu-columns.js';
 import {gpuCell} from './gpu-cells.js';
 import {gpuTitles} from './shared/gpu-titles.js';
 import {orderWords} from './shared/order-words.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {ownerWords} from './shared/labels.js';
-import {commonMemory, gibibytes, shortModel} from './shared/readings.js';
 
 /** The title of a column, as the frame names the order. */
 const sortTitle = (name: SortKey): string => gpuTitles[name].short.trim();

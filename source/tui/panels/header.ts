@@ -5,7 +5,7 @@ import {gpuCountOf, storeNow, type State} from '../state/state.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, spread, type Line} from '../widgets/styled-text.js';
-import {inventory} from './shared/readings.js';
+import {inventory} from '../../format/readings.js';
 
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 7;

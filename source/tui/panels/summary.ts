@@ -16,8 +16,8 @@ import {
 	type Line,
 	type Tone,
 } from '../widgets/styled-text.js';
-import {gibibytes} from './shared/readings.js';
-import {isMine} from './shared/labels.js';
+import {gibibytes} from '../../format/readings.js';
+import {isMine} from '../state/table/row-state.js';
 
 /** What there is none of stays grey. */
 const counted = (word: string, count: number, tone: Tone): Line => [span(`${word} ${count}`, count > 0 ? tone : 'dim')];

@@ -1,10 +1,10 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
-import type {ColorScheme, GraphCharacters} from '../../format/monitor-settings.js';
 import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
+import type {Drawing} from '../widgets/drawing.js';
 import {initialProcesses, type ProcessesState} from './processes/state.js';
 import {initialPanels, type PanelsState} from './panels/state.js';
 import {initialTable, type TableState} from './table/state.js';
@@ -22,7 +22,7 @@ import {type Waiting, type Flash} from './messages.js';
 export const flashMs = 4000;
 
 /** What does not change while the monitor runs. */
-export type Settings = {
+export type Settings = Drawing & {
 	readonly requester: Requester;
 	readonly hostname: string;
 	/** Such as `PRIVATE pool`. */
@@ -32,18 +32,8 @@ export type Settings = {
 	/** Where the store is, for people. */
 	readonly storeLocation: string;
 	readonly isReadonly: boolean;
-	readonly isAscii: boolean;
-	/** What graphs are drawn with: braille unless said otherwise. */
-	readonly graphs?: GraphCharacters;
-	readonly hasColor: boolean;
-	/** The terminal takes any colour, and not only those of a palette. */
-	readonly hasGradients: boolean;
-	/** Dark letters on a light ground. */
-	readonly isLight: boolean;
 	/** Keys that were chosen in the place of the usual ones; they have been checked. */
 	readonly keys?: ReadonlyMap<string, readonly string[]>;
-	/** Colours other than the usual ones. */
-	readonly scheme?: ColorScheme;
 	/** The terminal may have a mouse. */
 	readonly hasMouse?: boolean;
 	/** Whether it is listened to at the beginning; true unless said otherwise. */

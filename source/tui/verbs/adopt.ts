@@ -9,7 +9,7 @@ import {aboutAndWarning, questionWidth} from '../dialogs/dialog-parts.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {selectedRow, taggedGpus} from '../state/table/rows.js';
-import {processLine} from '../panels/shared/readings.js';
+import {processLine} from '../../format/readings.js';
 import {span} from '../widgets/styled-text.js';
 import {ownProcesses} from './shared/own-scan.js';
 import {reserveThese} from './reserve.js';

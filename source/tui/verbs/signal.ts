@@ -10,7 +10,7 @@ import type {State} from '../state/state.js';
 import {chosenProcesses} from '../state/processes/rows.js';
 import type {ProcessRow} from '../state/processes/state.js';
 import {rowWith, selectedGpus} from '../state/table/rows.js';
-import {byMemory, processLine} from '../panels/shared/readings.js';
+import {byMemory, processLine} from '../../format/readings.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
 import {ownProcesses, problemWords, scanProcesses} from './shared/own-scan.js';
 import {firstReason, reasonAgainstDoing, reasonAgainstGpus} from './shared/reasons.js';

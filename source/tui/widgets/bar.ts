@@ -1,5 +1,5 @@
 /** Bars of loads, in their colour. */
-import type {Settings} from '../state/state.js';
+import type {Drawing} from './drawing.js';
 import {barTone, loadTone, span, type Line} from './styled-text.js';
 
 /** An eighth of a cell to seven eighths of it. */
@@ -25,10 +25,10 @@ export function bar(share: number, columns: number, isAscii: boolean): {filled: 
 	return {filled, rest: '░'.repeat(cells - filled.length)};
 }
 
-type Drawing = Pick<Settings, 'isAscii' | 'hasColor' | 'hasGradients' | 'scheme'>;
+type BarDrawing = Omit<Drawing, 'graphs' | 'isLight'>;
 
 /** With colours of its own, a bar lies on a track; with those of a palette, which has no faint ground, the rest of it is dotted. */
-const hasTrack = ({isAscii, hasColor, hasGradients, scheme}: Drawing): boolean =>
+const hasTrack = ({isAscii, hasColor, hasGradients, scheme}: BarDrawing): boolean =>
 	!isAscii && hasColor && hasGradients && scheme !== 'terminal';
 
 /**
@@ -36,7 +36,7 @@ A bar of exactly `columns` in the colour of its load.
 
 @param share - 0 to 1.
 */
-export function barSpans(of: 'load' | 'memory', share: number, columns: number, drawing: Drawing): Line {
+export function barSpans(of: 'load' | 'memory', share: number, columns: number, drawing: BarDrawing): Line {
 	const tone = loadTone(of, share);
 	const {filled, rest} = bar(share, columns, drawing.isAscii);
 	return hasTrack(drawing)

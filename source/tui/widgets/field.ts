@@ -1,10 +1,12 @@
 /** Text being typed. */
-import type {TextField} from '../state/text-field.js';
 import type {Glyphs} from './glyphs.js';
 import {fitLine, span, type Line} from './styled-text.js';
 
+/** The text, how many code points are before the caret, and whether the first character typed replaces it. */
+type Field = {readonly value: string; readonly caret: number; readonly isPreset: boolean};
+
 /** The value with its caret, exactly `width` wide: the end of a long one is shown. */
-export function fieldSpans(field: TextField, width: number, glyphs: Glyphs): Line {
+export function fieldSpans(field: Field, width: number, glyphs: Glyphs): Line {
 	const points = [...field.value];
 	if (field.isPreset && points.length > 0) {
 		return fitLine([span(field.value, 'marked')], width, glyphs.ellipsis);

@@ -1,5 +1,7 @@
 /** The characters that things are drawn with. */
-import type {State} from '../state/state.js';
+import type {Drawing} from './drawing.js';
+
+type Drawn = {readonly settings: Pick<Drawing, 'isAscii'>};
 
 export type Glyphs = {
 	readonly horizontal: string;
@@ -53,7 +55,7 @@ const ascii: Glyphs = {
 	caret: '_',
 };
 
-export const glyphsOf = ({settings}: Pick<State, 'settings'>): Glyphs => (settings.isAscii ? ascii : blocks);
+export const glyphsOf = ({settings}: Drawn): Glyphs => (settings.isAscii ? ascii : blocks);
 
 /** What stands for the rest of a text that was cut. */
-export const ellipsisOf = (state: Pick<State, 'settings'>): string => glyphsOf(state).ellipsis;
+export const ellipsisOf = (state: Drawn): string => glyphsOf(state).ellipsis;

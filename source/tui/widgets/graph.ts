@@ -1,6 +1,6 @@
 /** Shares of the whole over time, drawn with characters. What is unknown is left blank. */
 import {fit} from '../../format/text/width.js';
-import type {Settings} from '../state/state.js';
+import type {Drawing} from './drawing.js';
 import {loadTone, span, type Line, type Span} from './styled-text.js';
 
 type Values = ReadonlyArray<number | undefined>;
@@ -27,7 +27,7 @@ export const sparkline = (values: Values, isAscii: boolean): readonly Span[] => 
 export type GraphStyle = 'braille' | 'blocks' | 'ascii';
 
 /** Of a screen; braille unless it says otherwise. */
-export const graphStyleOf = ({isAscii, graphs = 'braille'}: Pick<Settings, 'isAscii' | 'graphs'>): GraphStyle =>
+export const graphStyleOf = ({isAscii, graphs = 'braille'}: Pick<Drawing, 'isAscii' | 'graphs'>): GraphStyle =>
 	isAscii ? 'ascii' : graphs;
 
 /** How many values a graph of so many columns shows. */

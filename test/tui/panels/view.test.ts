@@ -3,13 +3,7 @@ import type {State} from '../../../source/tui/state/state.js';
 import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpu-columns.js';
 import {bar, barSpans} from '../../../source/tui/widgets/bar.js';
 import {headerLine} from '../../../source/tui/panels/header.js';
-import {
-	commonMemory,
-	gibibytes,
-	inventory,
-	processWords,
-	shortModel,
-} from '../../../source/tui/panels/shared/readings.js';
+import {commonMemory, gibibytes, inventory, processWords, shortModel} from '../../../source/format/readings.js';
 import {edge} from '../../../source/tui/widgets/panel-frames.js';
 import {glyphsOf} from '../../../source/tui/widgets/glyphs.js';
 import {lineText, merged, span, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
@@ -67,7 +61,7 @@ test('a bar lies on a track where there are colours of its own, else its rest is
 });
 
 test('where the sides of panels above meet an edge, it is joined, and each part has the tone of its panel', () => {
-	const glyphs = glyphsOf({settings: {isAscii: false}} as State);
+	const glyphs = glyphsOf({settings: {isAscii: false}});
 	const joint = {at: 9, left: 'focus', right: 'frame'} as const;
 	const corners = ['leftJoint', 'rightJoint'] as const;
 	const line = edge(14, glyphs, {title: [span('5:E')], corners, joint});
@@ -80,7 +74,7 @@ test('where the sides of panels above meet an edge, it is joined, and each part 
 	]);
 	// A title stands above all.
 	expect(lineText(edge(18, glyphs, {title: [span('5:Events')], joint}))).toBe('╭─ 5:Events ─────╮');
-	expect(lineText(edge(14, glyphsOf({settings: {isAscii: true}} as State), {joint}))).toBe('+--------+---+');
+	expect(lineText(edge(14, glyphsOf({settings: {isAscii: true}}), {joint}))).toBe('+--------+---+');
 });
 
 test('a bar shows a trace of anything above nothing, and is full only when all is used', () => {

@@ -9,7 +9,7 @@ import {ellipsisOf} from '../../widgets/glyphs.js';
 import {span, type Line, type Span} from '../../widgets/styled-text.js';
 import {hotCelsius, stateTones, timeLeftWords} from '../shared/labels.js';
 import {memoryCell, utilizationCell} from '../shared/load-cells.js';
-import {processWords, shortModel} from '../shared/readings.js';
+import {processWords, shortModel} from '../../../format/readings.js';
 import {type HostColumn, type HostColumnName} from './columns.js';
 
 const nothing = span('-', 'dim');

@@ -8,7 +8,7 @@ import {storeNow, type State} from '../../state/state.js';
 import {barSpans} from '../../widgets/bar.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, loadTone, span, spread, type Line, type Tone} from '../../widgets/styled-text.js';
-import {gibibytes} from '../shared/readings.js';
+import {gibibytes} from '../../../format/readings.js';
 
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 4;

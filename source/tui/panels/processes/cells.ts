@@ -8,7 +8,7 @@ import type {State} from '../../state/state.js';
 import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
 import {loadTone, span, type Line, type Span, type Tone} from '../../widgets/styled-text.js';
 import {processCells} from '../shared/process-rows.js';
-import {gibibytes, processWords} from '../shared/readings.js';
+import {gibibytes, processWords} from '../../../format/readings.js';
 import type {ProcessColumn} from './columns.js';
 
 const nothing = span('-', 'dim');

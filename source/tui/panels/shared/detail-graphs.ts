@@ -17,7 +17,7 @@ import {selectedRow} from '../../state/table/rows.js';
 import {tagOf} from '../../state/table/state.js';
 import {graphLines, graphMargin, graphStyleOf, valuesWithin} from '../../widgets/graph.js';
 import {span, type Line, type Span} from '../../widgets/styled-text.js';
-import {gibibytes} from './readings.js';
+import {gibibytes} from '../../../format/readings.js';
 
 const gap = 2;
 

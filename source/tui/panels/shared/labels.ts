@@ -1,37 +1,18 @@
 /** What the rows say in words: the state of a GPU, who has it, and times of day. */
-import {owns} from '../../../core/rules/leases/ownership.js';
-import {cautionOf, shownStateOf, type StatusRow} from '../../../core/rules/pool/status.js';
-import type {Lease, Requester} from '../../../core/model/types.js';
-import {roughDuration, shortDuration} from '../../../format/text/durations.js';
-import {states, type MonitorState} from '../../../format/states.js';
+import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
+import type {Requester} from '../../../core/model/types.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import type {MonitorState} from '../../../format/states.js';
 import {userWords} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
 import {span, type Span, type Tone} from '../../widgets/styled-text.js';
 import {storeNow, type State} from '../../state/state.js';
+import {isMine, monitorStateOf, stateName} from '../../state/table/row-state.js';
 
 /** An end nearer than this is marked. */
 const soonSeconds = 15 * 60;
-/** A reservation may take this long to get going before it is called idle. */
-const graceSeconds = 10 * 60;
 /** Hotter than this is marked. */
 export const hotCelsius = 80;
-
-/** All leases on a GPU. */
-const leasesOf = ({lease, shares = []}: StatusRow): readonly Lease[] =>
-	lease === undefined ? shares.map((share) => share.lease) : [lease];
-
-export const isMine = (row: StatusRow, requester: Requester): boolean =>
-	leasesOf(row).some((lease) => owns(requester, lease));
-
-/** Held for a while, and nothing runs on it: manual leases as soon as that is seen, jobs once they have been watched doing nothing. */
-export const isIdle = ({lease, use, heldSeconds = 0, processes, idleSeconds = 0}: StatusRow): boolean =>
-	lease?.type === 'manual'
-		? use.kind === 'idle' && processes.length === 0 && heldSeconds >= graceSeconds
-		: idleSeconds >= graceSeconds;
-
-/** `Idle 6h`; `Idle` while nobody has watched it for long enough to say how long. */
-const idleWord = ({idleSeconds = 0}: StatusRow): string =>
-	idleSeconds < graceSeconds ? states.idle.short : `${states.idle.short} ${roughDuration(idleSeconds)}`;
 
 /** Whether a drain by hand is all that speaks against it. */
 const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
@@ -66,24 +47,6 @@ export function serviceWords({drain, health}: Pick<StatusRow, 'drain' | 'health'
 	return span(`drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`, 'warning');
 }
 
-/** The state of a row as the monitor tells it, finer than what every face tells. */
-function monitorStateOf(row: StatusRow, requester: Requester, isScanned: boolean): MonitorState {
-	const state = shownStateOf(row);
-	if (state === 'error' && !isScanned) {
-		return 'unknown';
-	}
-
-	if (state !== 'in-use') {
-		return state;
-	}
-
-	if (row.lease?.partialQueueId !== undefined) {
-		return 'waiting';
-	}
-
-	return isMine(row, requester) ? 'mine' : isIdle(row) ? 'idle' : state;
-}
-
 /** What each state looks like. */
 export const stateTones = {
 	available: 'free',
@@ -99,8 +62,7 @@ export const stateTones = {
 
 /** The column STATE. */
 export function stateWord(row: StatusRow, requester: Requester, isScanned: boolean): Span {
-	const state = monitorStateOf(row, requester, isScanned);
-	return span(state === 'idle' ? idleWord(row) : states[state].short, stateTones[state]);
+	return span(stateName(row, requester, isScanned), stateTones[monitorStateOf(row, requester, isScanned)]);
 }
 
 export function ownerWords(row: StatusRow, requester: Requester): Span {

@@ -3,7 +3,7 @@ import {fit} from '../../../format/text/width.js';
 import type {State} from '../../state/state.js';
 import {barSpans} from '../../widgets/bar.js';
 import {loadTone, span, type Line} from '../../widgets/styled-text.js';
-import {gibibytes} from './readings.js';
+import {gibibytes} from '../../../format/readings.js';
 
 /** What stands where a reading is not known. */
 export const unavailable = span('N/A', 'dim');

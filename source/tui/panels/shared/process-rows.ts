@@ -9,7 +9,7 @@ import {asTree} from '../../state/processes/tree.js';
 import {storeNow, type State} from '../../state/state.js';
 import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
 import {span, type Line} from '../../widgets/styled-text.js';
-import {byMemory, gibibytes, processWords} from './readings.js';
+import {byMemory, gibibytes, processWords} from '../../../format/readings.js';
 
 type ColumnName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time';
 

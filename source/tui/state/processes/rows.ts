@@ -2,7 +2,7 @@
 import {processRights, rightOf} from '../../../core/rules/pool/process-right.js';
 import {sanitize} from '../../../format/text/text.js';
 import {processRightWords} from '../../../format/process-right.js';
-import {processWords} from '../../panels/shared/readings.js';
+import {processWords} from '../../../format/readings.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {inOrder, type SortValue} from '../table/order.js';

@@ -3,7 +3,7 @@ import {owns} from '../../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {Requester} from '../../../core/model/types.js';
 import {sanitize} from '../../../format/text/text.js';
-import {stateWord} from '../../panels/shared/labels.js';
+import {stateName} from './row-state.js';
 import {wordsOfFilter, type Filter} from './state.js';
 
 /** Accounts that hold the GPU or have processes on it. */
@@ -20,7 +20,7 @@ export const userOfRow = (row: StatusRow): string | undefined => row.owner ?? ro
 const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): string =>
 	[
 		`gpu${row.index}`,
-		stateWord(row, requester, isScanned).text,
+		stateName(row, requester, isScanned),
 		row.label,
 		row.lease?.type,
 		row.lease?.note,

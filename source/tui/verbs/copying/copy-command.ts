@@ -1,5 +1,5 @@
 /** `y` in the table of processes: copies the command of the selected process into the user's clipboard. */
-import {processWords} from '../../panels/shared/readings.js';
+import {processWords} from '../../../format/readings.js';
 import {sanitize} from '../../../format/text/text.js';
 import {selectedProcess} from '../../state/processes/rows.js';
 import {toClipboard} from '../shared/clipboard.js';

@@ -7,7 +7,7 @@ import type {GpuProcess} from '../../../core/model/types.js';
 import type {InspectProcesses} from '../../ports.js';
 import type {State} from '../../state/state.js';
 import {rowWith} from '../../state/table/rows.js';
-import {byMemory} from '../../panels/shared/readings.js';
+import {byMemory} from '../../../format/readings.js';
 
 /** The user's own processes on the GPUs of the selected row as they are shown, the largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {

@@ -1,6 +1,6 @@
 /** Readings in few characters. Unknown is `N/A` or `-`, never 0. */
-import {sanitize} from '../../../format/text/text.js';
-import type {GpuProcess, GpuReading} from '../../../core/model/types.js';
+import type {GpuProcess, GpuReading} from '../core/model/types.js';
+import {sanitize} from './text/text.js';
 
 /** `61G`, `9.5G`, `0G`. */
 export function gibibytes(mebibytes: number): string {
