@@ -78,3 +78,14 @@ test('an empty queue that is looked at leaves the GPUs in view', async () => {
 	expect(text).toMatch(/> 0 +Free/v);
 	expect(text).toMatch(/3:Queue [^\n]*\n {2}the queue is empty\n/v);
 });
+
+test("3 selects an entry of one's own, unless another was selected", async () => {
+	const box = await createBox(1, {
+		leases: {0: lease('bob')},
+		waiting: [waiter('erin', {requestedIds: [0]}), waiter('alice', {requestedIds: [0]}), waiter('frank')],
+	});
+	const size = {columns: 120, rows: 32};
+	expect(frameOf(await stateOf(box, size, {}, ['focus-queue']))).toMatch(/> +2 +alice/v);
+	const moved = ['focus-queue', 'line-down', 'focus-table', 'focus-queue'] as const;
+	expect(frameOf(await stateOf(box, size, {}, moved))).toMatch(/> +3 +frank/v);
+});

@@ -1,5 +1,6 @@
 /** The selected position in the queue. */
 import type {QueueRecord} from '../../../core/model/types.js';
+import {owns} from '../../../core/rules/leases/ownership.js';
 import type {State} from '../state.js';
 
 /** Where it stands now: the selected entry, or the one that moved up to its position. Undefined when nobody waits. */
@@ -31,4 +32,12 @@ export function settledQueue(state: State): State {
 	return selected === undefined || (selected === queue.position && id === queue.selectedId)
 		? state
 		: selectPosition(state, selected);
+}
+
+/** An entry of one's own is what keys act on: it is selected where the selection was never moved away from the first. */
+export function selectOwnEntry(state: State): State {
+	const own = (state.snapshot?.queue ?? []).findIndex(
+		(record) => record.kind === 'entry' && owns(state.settings.requester, record.entry),
+	);
+	return own > 0 && state.panels.queue.position === 0 ? selectPosition(state, own) : state;
 }

@@ -2,7 +2,7 @@
 import {flashMs, type State} from '../state.js';
 import {graphRowsOf, pageRowsOf, roomOf} from '../../layout.js';
 import {rangeWord} from '../past.js';
-import {selectedPosition, selectPosition} from './queue-selection.js';
+import {selectedPosition, selectOwnEntry, selectPosition} from './queue-selection.js';
 import {panelNames, pastRanges, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';
 
 const withPanels = (state: State, more: Partial<PanelsState>): State => ({
@@ -102,7 +102,7 @@ function lookBack(state: State, step: 1 | -1): State {
 export const panelIntents = {
 	'focus-table': (state) => focusPanel(state, 'table'),
 	'focus-detail': (state) => focusPanel(state, 'detail'),
-	'focus-queue': (state) => focusPanel(state, 'queue'),
+	'focus-queue': (state) => focusPanel(state.panels.focus === 'queue' ? state : selectOwnEntry(state), 'queue'),
 	'focus-report': (state) => focusPanel(state, 'report'),
 	'focus-events': (state) => focusPanel(state, 'events'),
 	'focus-processes': (state) => focusPanel(state, 'processes'),
