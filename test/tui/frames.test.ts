@@ -90,7 +90,7 @@ test('too small: what matters, and what is needed', async () => {
 
 test('the store is lost', async () => {
 	const lost: readonly Action[] = [
-		{kind: 'store-lost', reason: 'Redis unreachable', nowMs: 4000},
+		{kind: 'store-lost', reason: 'Redis unreachable', nowMs: 4000, sinceMs: 4000},
 		{kind: 'ticked', nowMs: 18_000},
 	];
 	const text = await frame({columns: 80, rows: 24}, {isReadonly: true, poolLabel: 'PRIVATE pool'}, lost);

@@ -205,8 +205,8 @@ export function startLiveView(
 				scanLoop.poke();
 			}
 		},
-		lost(reason) {
-			change('store-lost', {lost: {reason, since: known.lost?.since ?? storeNow()}});
+		lost(reason, sinceMs) {
+			change('store-lost', {lost: {reason, since: known.lost?.since ?? storeZero + sinceMs / 1000}});
 		},
 		broken,
 	});

@@ -10,8 +10,11 @@ import {createTimer} from './timer.js';
 
 export type FeedListener = {
 	readonly arrived: (snapshot: Snapshot) => void;
-	/** The store cannot be reached or makes no sense; `reason` is for the user. The feed keeps trying. */
-	readonly lost: (reason: string) => void;
+	/**
+	The store cannot be reached or makes no sense; `reason` is for the user. The feed keeps trying. What arrived last was true until `sinceMs` of
+	the monotonic clock.
+	*/
+	readonly lost: (reason: string, sinceMs: number) => void;
 	/** A bug, not a state of the world. */
 	readonly broken: (error: unknown) => void;
 };
@@ -27,6 +30,8 @@ const coolingMs = 50;
 /** An event that got lost costs no more than this. */
 const safetyMs = 10_000;
 const longestRetryMs = 5000;
+/** What is shown is called old, without an error yet, where a read takes longer. */
+const patienceMs = 5000;
 
 /** When to read again if nothing happens: at the next end of a lease, and in any case soon. */
 function nextReadMs(snapshot: Snapshot, host: Host): number {
@@ -49,6 +54,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	const nextRead = createTimer(world.clock);
 	const cooling = createTimer(world.clock);
 	const nextSubscribe = createTimer(world.clock);
+	const lateness = createTimer(world.clock);
 
 	const refresh = (): void => {
 		isWanted = true;
@@ -62,7 +68,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	};
 
 	/** Says what is wrong, and tries again later unless it is a bug. */
-	const fail = (error: unknown, tryAgain: (milliseconds: number) => void): void => {
+	const fail = (error: unknown, sinceMs: number, tryAgain: (milliseconds: number) => void): void => {
 		if (isStopped) {
 			return;
 		}
@@ -72,15 +78,20 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			return;
 		}
 
-		listener.lost(error.message);
+		listener.lost(error.message, sinceMs);
 		tryAgain(retryMs(failures));
 		failures++;
 	};
 
 	async function read(): Promise<void> {
 		const lossesBefore = losses;
+		const beganMs = world.clock.monotonicMs();
+		lateness.runIn(patienceMs, () => {
+			listener.lost(`no answer within ${patienceMs / 1000} s`, beganMs);
+		});
 		try {
 			const snapshot = await readForDisplay(world);
+			lateness.stop();
 			if (isStopped) {
 				return;
 			}
@@ -93,7 +104,8 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 				readIn(retryMs(failures));
 			}
 		} catch (error) {
-			fail(error, readIn);
+			lateness.stop();
+			fail(error, beganMs, readIn);
 		}
 	}
 
@@ -120,7 +132,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 				changed: refresh,
 				lost(reason) {
 					losses++;
-					listener.lost(reason);
+					listener.lost(reason, world.clock.monotonicMs());
 					readIn(retryMs(failures));
 				},
 				restored: refresh,
@@ -133,7 +145,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			unsubscribe = stopListening;
 			refresh();
 		} catch (error) {
-			fail(error, (milliseconds) => {
+			fail(error, world.clock.monotonicMs(), (milliseconds) => {
 				nextSubscribe.runIn(milliseconds, () => {
 					void subscribe();
 				});
@@ -148,6 +160,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			isStopped = true;
 			nextRead.stop();
 			cooling.stop();
+			lateness.stop();
 			nextSubscribe.stop();
 			// The store may be gone already, and then there is nothing to stop.
 			unsubscribe?.().catch(() => undefined);

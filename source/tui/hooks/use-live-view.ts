@@ -37,11 +37,12 @@ export function useLiveView(
 			broken,
 		});
 		view.current = started;
-		started.subscribe(({snapshot, lastScan, lost, events, eventsProblem}, change) => {
+		started.subscribe(({now, snapshot, lastScan, lost, events, eventsProblem}, change) => {
 			if (change === 'snapshot' && snapshot !== undefined) {
 				dispatch({kind: 'snapshot-arrived', snapshot, nowMs: nowMs()});
 			} else if (change === 'store-lost' && lost !== undefined) {
-				dispatch({kind: 'store-lost', reason: lost.reason, nowMs: nowMs()});
+				const ageMs = (now - lost.since) * 1000;
+				dispatch({kind: 'store-lost', reason: lost.reason, nowMs: nowMs(), sinceMs: nowMs() - ageMs});
 			} else if (change === 'scan' && lastScan !== undefined) {
 				dispatch({kind: 'scan-arrived', observation: lastScan, nowMs: nowMs()});
 			} else if (change === 'events') {

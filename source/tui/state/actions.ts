@@ -24,7 +24,8 @@ export type LiveUpdate =
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}
 	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}
-	| {readonly kind: 'store-lost'; readonly reason: string; readonly nowMs: number}
+	/** What is shown was true until `sinceMs`. */
+	| {readonly kind: 'store-lost'; readonly reason: string; readonly nowMs: number; readonly sinceMs: number}
 	| {readonly kind: 'scan-arrived'; readonly observation: Observation; readonly nowMs: number};
 
 export type Action =

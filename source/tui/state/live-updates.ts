@@ -90,7 +90,7 @@ export function afterLiveUpdate(state: State, update: LiveUpdate): State {
 		}
 
 		case 'store-lost': {
-			const sinceMs = state.connection.kind === 'lost' ? state.connection.sinceMs : update.nowMs;
+			const sinceMs = state.connection.kind === 'lost' ? state.connection.sinceMs : update.sinceMs;
 			// What went well before says nothing now, and would stand in the place of the reason.
 			const flash = state.flash?.level === 'ok' ? undefined : state.flash;
 			const connection = {kind: 'lost', reason: sanitize(update.reason), sinceMs} as const;

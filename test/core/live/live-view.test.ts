@@ -11,6 +11,7 @@ import type {AuditEntry} from '../../../source/core/model/types.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {eventually} from '../../_helpers/eventually.js';
+import {createVirtualClock} from '../../_helpers/virtual-clock.js';
 import {createLiveWorld, liveViewOptions, type LiveWorld} from '../../_helpers/live-world.js';
 import {idleReading, observationOf, person} from '../../_helpers/world.js';
 
@@ -76,6 +77,62 @@ test('a store that comes back with another past: its events replace those that w
 	await eventually(() => view.current().events[0]?.id === '2');
 	expect(view.current().events).toEqual(entries);
 	expect(view.current().lost).toBeUndefined();
+});
+
+test('a store that does not answer is lost after five seconds, since it was asked, and is back with its answer', async () => {
+	const clock = createVirtualClock();
+	const world = await createLiveWorld(2);
+	const hanging = Promise.withResolvers<void>();
+	let isHanging = false;
+	const store = {
+		...world.store,
+		async read() {
+			if (isHanging) {
+				await hanging.promise;
+			}
+
+			return world.store.read();
+		},
+	};
+	const {view} = follow({...world, store, clock}, {intervals: {watchedMs: 600_000, unwatchedMs: 600_000}});
+	await clock.pass(1);
+	expect(view.current()).toMatchObject({rows: [{}, {}], lost: undefined});
+	isHanging = true;
+	view.refresh();
+	await clock.pass(4.5);
+	expect(view.current().lost).toBeUndefined();
+	await clock.pass(1);
+	const {lost, now} = view.current();
+	expect(lost?.reason).toBe('no answer within 5 s');
+	expect(now - lost!.since).toBeCloseTo(5);
+	hanging.resolve();
+	await clock.pass(0);
+	expect(view.current().lost).toBeUndefined();
+});
+
+test('values are as old as the question that failed, and not as its error', async () => {
+	const clock = createVirtualClock();
+	const world = await createLiveWorld(2);
+	let isAway = false;
+	const store = {
+		...world.store,
+		async read() {
+			if (isAway) {
+				await clock.sleep(3000);
+				throw new CanhazgpuError('store-unreachable', 'Redis does not answer');
+			}
+
+			return world.store.read();
+		},
+	};
+	const {view} = follow({...world, store, clock}, {intervals: {watchedMs: 600_000, unwatchedMs: 600_000}});
+	await clock.pass(1);
+	isAway = true;
+	view.refresh();
+	await clock.pass(3.1);
+	const {lost, now} = view.current();
+	expect(lost?.reason).toBe('Redis does not answer');
+	expect(now - lost!.since).toBeCloseTo(3);
 });
 
 test('an audit log that cannot be read is said, and the rest goes on', async () => {

@@ -128,7 +128,7 @@ test('what the store said goes dim when it is lost, what the tool said when scan
 	const size = {columns: 120, rows: 32};
 	const live = await stateOf(box, size);
 	expect([toneOf(live, 'Reserved'), toneOf(live, '█')]).toEqual(['others', 'load-5']);
-	const lost = await stateOf(box, size, {}, [{kind: 'store-lost', reason: 'gone', nowMs: 2000}]);
+	const lost = await stateOf(box, size, {}, [{kind: 'store-lost', reason: 'gone', nowMs: 2000, sinceMs: 2000}]);
 	expect([toneOf(lost, 'Reserved')]).toEqual(['dim']);
 	const failure: State = {...live, scanFailure: {message: 'no driver', sinceMs: 2000}};
 	expect([toneOf(failure, 'Reserved'), toneOf(failure, '█')]).toEqual(['others', 'dim']);
