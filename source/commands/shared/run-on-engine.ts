@@ -81,7 +81,7 @@ async function runDetached(app: App, engine: Engine, input: Input, submission: S
 	app.print(
 		input.has('json')
 			? harmlessJson({lease_id: jobId, output})
-			: input.config.get('run.quiet') === true
+			: submission.isQuiet
 				? jobId
 				: `Slurm job ${jobId}: its output goes to ${output}. To see it: canhazgpu status, canhazgpu queue. To end it: scancel ${jobId}`,
 	);
@@ -96,12 +96,14 @@ export async function runOnEngine(
 	{request, words, waitSeconds}: EngineRun,
 ): Promise<number> {
 	checkFlags(input);
+	const isQuiet = !input.has('json') && input.config.get('run.quiet') === true;
 	const submission: Submission = {
 		request,
 		words,
 		waitSeconds,
 		later: laterOf(input),
 		isHeld: input.has('json'),
+		isQuiet,
 		hasTerminal: app.isTerminal,
 		environment: app.environment,
 	};
@@ -113,21 +115,15 @@ export async function runOnEngine(
 	const background = createBackground(app.remark);
 	const job = await startedJob(app, submitted, background.failed);
 	const ended = new AbortController();
-	let grant: Grant | undefined;
-	const isQuiet = !input.has('json') && input.config.get('run.quiet') === true;
 	const tell = async (): Promise<void> => {
-		if (isQuiet && input.config.get('run.timeout') === undefined) {
-			return;
-		}
-
-		grant = await submitted.granted(job.process.pid, ended.signal);
+		const grant = await submitted.granted(job.process.pid, ended.signal);
 		if (grant === undefined) {
 			return;
 		}
 
 		if (input.has('json')) {
 			app.remark(harmlessJsonLine(grantJson(grant, request)));
-		} else if (!isQuiet) {
+		} else {
 			app.remark(grantedWords(grant, request));
 		}
 	};
@@ -143,7 +139,7 @@ export async function runOnEngine(
 	ended.abort();
 	await telling;
 	try {
-		return await submitted.exitCodeOf(exitCode, grant);
+		return await submitted.exitCodeOf(exitCode);
 	} finally {
 		job.letGo();
 	}

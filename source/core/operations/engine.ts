@@ -61,6 +61,8 @@ export type Submission = {
 	readonly later: Later;
 	/** The command begins only when `begin` of {@link Submitted} is called: what it got is said before. */
 	readonly isHeld: boolean;
+	/** Nobody is told what it got. */
+	readonly isQuiet: boolean;
 	/** It shares our terminal. */
 	readonly hasTerminal: boolean;
 	/** The environment of this program. */
@@ -72,10 +74,10 @@ export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/**
-	Which GPUs the command got, once it has them.
+	Finds the job, and which GPUs the command got, once it has them.
 
 	@param pid - Of the program that was started.
-	@param signal - Aborted when that has ended. Then this resolves with undefined.
+	@param signal - Aborted when that has ended. Then this resolves with undefined, as where nobody is to be told.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	/** Lets the command begin, where it is held. */
@@ -85,7 +87,7 @@ export type Submitted = {
 
 	@throws CanhazgpuError Where the engine never ran the command: `unavailable`, `impossible`, `store-unreachable`, ...
 	*/
-	readonly exitCodeOf: (exitCode: number, grant: Grant | undefined) => Promise<number>;
+	readonly exitCodeOf: (exitCode: number) => Promise<number>;
 };
 
 export type DetachedJob = {

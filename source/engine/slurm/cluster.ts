@@ -93,13 +93,13 @@ export async function runSlurm(
 	}
 
 	if (outcome.failure !== undefined) {
-		throw new CanhazgpuError(
-			'store-unreachable',
-			outcome.failure === 'timed-out'
-				? `${command} did not end within ${patienceMs / 1000} seconds`
-				: `${command} could not be run: ${outcome.detail ?? outcome.failure}`,
-			{hint: 'See whether munged runs here (munge -n | unmunge), and the controller (scontrol ping).'},
-		);
+		throw outcome.failure === 'timed-out'
+			? new CanhazgpuError('store-unreachable', "Munge or Slurm's controller does not answer", {
+					hint: `${command} did not end within ${patienceMs / 1000} seconds. See whether munged runs here (munge -n | unmunge), and the controller (scontrol ping).`,
+				})
+			: new CanhazgpuError('store-unreachable', `${command} could not be run: ${outcome.detail ?? outcome.failure}`, {
+					hint: 'See whether it runs by itself: scontrol ping',
+				});
 	}
 
 	if (outcome.exitCode !== 0) {

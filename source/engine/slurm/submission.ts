@@ -17,10 +17,23 @@ const nothingFree = 244;
 const noConfiguration = 1;
 
 const timedOutExitCode = 124;
+/** That of a command which something else ended at once. */
+const killedExitCode = 137;
+
+/** Srun exits with 0 where a node fails below its command. */
+const nodeFailures = new Set(['NODE_FAIL', 'BOOT_FAIL']);
+
+/** No node is found to have failed within so short a time: a short command is not held up by a question. */
+const soonestFailureMs = 1000;
+
+/** How long the controller may take to say how a job ended. */
+const longestStateMs = 3000;
 
 /** From one question for the job of an srun to the next. */
 const firstQuestionMs = 250;
 const longestQuestionMs = 2000;
+/** ... where nobody is to be told of it. */
+const longestQuietQuestionMs = 10_000;
 
 /** Which job an srun runs, by its own pid: `scontrol show step` names the srun of each step. */
 function jobOfStep(steps: string, pid: number): number | undefined {
@@ -35,26 +48,37 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 	return undefined;
 }
 
-/** Whether the time of a job was over when it ended. */
-async function isTimedOut(cluster: Cluster, jobId: number): Promise<boolean> {
+/** As what the controller knows a job, such as `COMPLETED`. Undefined: it does not say. */
+async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<string | undefined> {
+	const enough = new AbortController();
+	const asked = cluster.until(enough.signal).run('scontrol', 'show', 'job', '--oneliner', String(jobId));
+	// A controller that is away has said nothing of this job, and whoever waits for the command waits no longer for it.
+	void (async () => {
+		await clock.sleep(longestStateMs, enough.signal).catch(() => undefined);
+		enough.abort();
+	})();
+
 	try {
-		const {queue} = await cluster.read();
-		return queue.jobs.some(({id, stateWord}) => id === jobId && stateWord === 'TIMEOUT');
+		return /(?:^|\s)JobState=(?<state>[A-Z_]+)/v.exec(await asked)?.groups?.['state'];
 	} catch {
-		return false;
+		return undefined;
+	} finally {
+		enough.abort();
 	}
 }
 
 export function submission(
 	cluster: Cluster,
 	clock: Clock,
-	{request, words, waitSeconds, later, isHeld, hasTerminal, environment}: Submission,
+	{request, words, waitSeconds, later, isHeld, isQuiet, hasTerminal, environment}: Submission,
 	gres: Gres,
 ): Submitted {
 	const [command, ...args] = words;
 	const asking = [...requestWords(request, {waitSeconds, gres, name: path.basename(command)}), ...laterWords(later)];
 	// A prolog that the user has goes first.
 	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
+	const beganMs = clock.monotonicMs();
+	let jobId: number | undefined;
 	const granted: Submitted['granted'] = async (pid, signal) => {
 		const heldId = await gate?.jobId(signal);
 		let pauseMs = heldId === undefined ? firstQuestionMs : 0;
@@ -63,15 +87,15 @@ export function submission(
 		for (;;) {
 			// A command that ends at once has no need of words, and does not wait for them.
 			await clock.sleep(pauseMs, signal).catch(() => undefined);
-			pauseMs = Math.min(longestQuestionMs, Math.max(firstQuestionMs, pauseMs * 2));
+			pauseMs = Math.min(isQuiet ? longestQuietQuestionMs : longestQuestionMs, Math.max(firstQuestionMs, pauseMs * 2));
 			if (signal.aborted) {
 				return undefined;
 			}
 
 			try {
-				const jobId = heldId ?? jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
+				jobId ??= heldId ?? jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
 				if (jobId !== undefined) {
-					return grantOf(await asked.read(), jobId);
+					return isQuiet ? undefined : grantOf(await asked.read(), jobId);
 				}
 			} catch (error) {
 				// A controller that is away is asked again: the command runs without it.
@@ -102,19 +126,19 @@ export function submission(
 		begin() {
 			gate?.open();
 		},
-		async exitCodeOf(exitCode, grant) {
+		async exitCodeOf(exitCode) {
 			if (exitCode === nothingFree) {
 				throw new CanhazgpuError('unavailable', 'There are not enough free GPUs', {
 					hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status',
 				});
 			}
 
-			if (exitCode === noConfiguration && grant === undefined) {
+			if (exitCode === noConfiguration && jobId === undefined) {
 				// Needs the configuration, and nothing else: it fails where srun found none.
 				await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
 			}
 
-			if (exitCode === slurmFailed && grant === undefined) {
+			if (exitCode === slurmFailed && jobId === undefined) {
 				// Asked again without being run, it says why in words that can be read here.
 				await cluster.run(
 					'srun',
@@ -132,9 +156,13 @@ export function submission(
 			}
 
 			const hasLimit = request.tenure.type === 'run' && request.tenure.timeLimitSeconds !== undefined;
-			return exitCode !== 0 && hasLimit && grant !== undefined && (await isTimedOut(cluster, Number(grant.leaseId)))
-				? timedOutExitCode
-				: exitCode;
+			const mayHide = exitCode === 0 ? clock.monotonicMs() - beganMs >= soonestFailureMs : hasLimit;
+			const state = mayHide && jobId !== undefined ? await stateOf(cluster, clock, jobId) : undefined;
+			if (exitCode === 0) {
+				return nodeFailures.has(state ?? '') ? killedExitCode : 0;
+			}
+
+			return hasLimit && state === 'TIMEOUT' ? timedOutExitCode : exitCode;
 		},
 	};
 }

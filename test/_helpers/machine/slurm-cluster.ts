@@ -59,7 +59,20 @@ export type SlurmCluster = {
 	readonly stop: () => Promise<void>;
 };
 
-export async function startSlurm({gres = `gpu:${gpusOfNode}`} = {}): Promise<SlurmCluster> {
+export type SlurmOptions = {
+	/** Of each node. */
+	readonly gres?: string;
+	/** `builtin` starts jobs strictly in their order. */
+	readonly scheduler?: 'backfill' | 'builtin';
+	/** After how many seconds without an answer a node is down and its jobs have failed. Each third of this it is asked. */
+	readonly nodeTimeoutSeconds?: number;
+};
+
+export async function startSlurm({
+	gres = `gpu:${gpusOfNode}`,
+	scheduler = 'backfill',
+	nodeTimeoutSeconds = 15,
+}: SlurmOptions = {}): Promise<SlurmCluster> {
 	ensureSlurm();
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-slurm-'));
 	const file = (name: string): string => path.join(directory, name);
@@ -108,9 +121,9 @@ export async function startSlurm({gres = `gpu:${gpusOfNode}`} = {}): Promise<Slu
 			'ReturnToService=2',
 			'SlurmdParameters=config_overrides',
 			'MpiDefault=none',
-			'SchedulerType=sched/backfill',
+			`SchedulerType=sched/${scheduler}`,
 			'SchedulerParameters=bf_interval=1,sched_min_interval=100000,batch_sched_delay=0',
-			'SlurmdTimeout=15',
+			`SlurmdTimeout=${nodeTimeoutSeconds}`,
 			'SlurmctldTimeout=5',
 			'MessageTimeout=5',
 			'KillWait=1',

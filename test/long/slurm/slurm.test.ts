@@ -387,41 +387,6 @@ test('Slurm is found where there is no pool, and a pool of this machine goes bef
 	found.remove();
 });
 
-test('fifty waiters are served in the order of Slurm', async () => {
-	for (const node of ['box1', 'box2', 'box3']) {
-		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
-	}
-
-	const waiters: Array<ReturnType<typeof start>> = [];
-	for (let index = 0; index < 50; index++) {
-		waiters.push(
-			start(box(), ['run', '--gpus', '4', '--', 'sh', '-c', `echo ${index} >> ${box().home}/order; sleep 0.1`]),
-		);
-		await eventually(() => jobsOfSlurm('--states=PENDING').length === index + 1, 60_000);
-	}
-
-	const queued = (await entries()).map(({id}) => Number(id));
-	const bySlurm = slurm()
-		.run('squeue', '--noheader', '--states=PENDING', '--sort=-p,i', '--format=%i')
-		.trim()
-		.split('\n')
-		.map(Number);
-	expect(queued).toEqual(bySlurm);
-	expect(queued).toHaveLength(50);
-	slurm().run('scancel', '--state=RUNNING', '--user=root');
-	const ends = await Promise.all(waiters.map(async ({ended}) => ended));
-	expect(ends.every(({exitCode}) => exitCode === 0)).toBe(true);
-	const starts = slurm()
-		.run('scontrol', 'show', 'job', '--oneliner')
-		.split('\n')
-		.flatMap((line) => {
-			const {id, at} = /^JobId=(?<id>\d+) .* StartTime=(?<at>\S+)/v.exec(line)?.groups ?? {};
-			return id !== undefined && queued.includes(Number(id)) ? [{id: Number(id), at: at!}] : [];
-		})
-		.toSorted((a, b) => a.id - b.id);
-	expect(starts.map(({at}) => at)).toEqual(starts.map(({at}) => at).toSorted());
-}, 300_000);
-
 test('top shows the jobs of all nodes and who waits, and takes up again after the controller was away', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
 	const terminal = openTerminal(starter, [...starterWords, 'top'], {

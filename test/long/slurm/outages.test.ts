@@ -1,0 +1,220 @@
+/**
+Slurm's daemons are killed under running jobs, one after the other. Every face is looked at each time: it says what is old and since when, and
+shows all again by itself. The commands of `run` go on.
+*/
+import {spawnSync} from 'node:child_process';
+import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
+import {starter, starterWords, type Ran} from '../../_helpers/program/cli.js';
+import {start} from '../../_helpers/program/processes.js';
+import {ask, listenTo, startWeb} from '../../web/_server.js';
+import {clusterOfFile, type Row} from './_cluster.js';
+
+const {slurm, box, rows} = clusterOfFile({nodeTimeoutSeconds: 45});
+
+/** A monitor in a tmux of its own. */
+type Monitor = {
+	readonly screen: () => string;
+	readonly shows: (pattern: RegExp, milliseconds?: number) => Promise<string>;
+	readonly type: (key: string) => void;
+};
+
+function startMonitor(columns: number, lines: number): Monitor {
+	const folder = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tmux-'));
+	const environment = {...process.env, ...box().environment, LC_ALL: 'C.UTF-8', SHELL: '/bin/sh'};
+	const tmux = (...words: readonly string[]): string => {
+		const {status, stdout, stderr} = spawnSync(
+			'tmux',
+			['-u', '-S', path.join(folder, 'socket'), '-f', '/dev/null', ...words],
+			{
+				encoding: 'utf8',
+				env: environment,
+				cwd: box().home,
+			},
+		);
+		if (status !== 0) {
+			throw new Error(`tmux ${words[0]}: ${stderr}`);
+		}
+
+		return stdout;
+	};
+
+	tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), starter, ...starterWords, 'top');
+	onTestFinished(() => {
+		// It ends by itself with its only program.
+		spawnSync('tmux', ['-S', path.join(folder, 'socket'), 'kill-server']);
+		rmSync(folder, {recursive: true, force: true});
+	});
+	const screen = (): string => tmux('capture-pane', '-p');
+	return {
+		screen,
+		async shows(pattern, milliseconds = 60_000) {
+			await expect.poll(screen, {timeout: milliseconds, interval: 200}).toMatch(pattern);
+			return screen();
+		},
+		type(key) {
+			tmux('send-keys', key);
+		},
+	};
+}
+
+const verbs = ['status', 'status --json', 'queue', 'queue --json'] as const;
+
+const answers = async (): Promise<ReadonlyArray<readonly [string, Ran]>> =>
+	Promise.all(verbs.map(async (words) => [words, await box().run(words)] as const));
+
+/** Every verb of one answer says who is away and what to look at, and prints nothing that could be taken for an answer. */
+async function expectRefusals(words: RegExp): Promise<void> {
+	for (const [verb, {exitCode, stdout, stderr}] of await answers()) {
+		expect([verb, exitCode, stdout]).toEqual([verb, 4, '']);
+		expect(stderr).toMatch(words);
+	}
+}
+
+async function expectAnswers(): Promise<void> {
+	for (const [verb, {exitCode, stderr}] of await answers()) {
+		expect([verb, exitCode, stderr.includes('Error')]).toEqual([verb, 0, false]);
+	}
+}
+
+const timeOfDay = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(11, 19);
+
+test('slurmctld, a slurmd and munged are killed under running jobs: every face tells it and recovers, and the jobs keep their exit codes', async () => {
+	const monitors = [startMonitor(80, 24), startMonitor(120, 32)];
+	const web = await startWeb(box());
+	onTestFinished(async () => {
+		await web.end('SIGKILL');
+	});
+	const stream = listenTo(web.port);
+	onTestFinished(stream.close);
+	/** What the page knows of the store: each message has what changed. */
+	const store = (): Row | undefined =>
+		stream.messages.findLast(({data}) => data['store'] !== undefined)?.data['store'] as Row | undefined;
+	const kept = start(
+		box(),
+		[
+			'run',
+			'-g',
+			'2',
+			'--on',
+			'box1',
+			'--note',
+			'kept',
+			'--',
+			'sh',
+			'-c',
+			'until [ -e go ]; do sleep 0.2; done; exit 9',
+		],
+		{CANHAZGPU_RUN_QUIET: 'false'},
+	);
+	await kept.says(/^Reserved 2 GPU\(s\): \[0 1\]/mv);
+	const jobId = slurm().run('squeue', '--noheader', '--states=RUNNING', '--format=%i').trim();
+	// It waits through all of it.
+	await box().run('reserve -g 4 --on box2');
+	const waiter = start(box(), ['run', '-g', '4', '--on', 'box2', '--', 'sh', '-c', 'echo served; exit 7'], {
+		CANHAZGPU_RUN_QUIET: 'false',
+	});
+	await eventually(async () => (await box().run('queue')).stdout.includes('4 GPUs'), 30_000);
+	const isWell = async (): Promise<void> => {
+		for (const monitor of monitors) {
+			await monitor.shows(/\[LIVE\][\s\S]*Free 6 +Mine 6 +Others 0 +Unreserved 0 +Error 0 +Queue 1/v);
+		}
+
+		await expect.poll(store, {timeout: 60_000}).toEqual({live: true});
+		await eventually(async () => (await rows()).filter(({status}) => status === 'IN_USE').length === 6, 60_000);
+		await expectAnswers();
+	};
+
+	await isWell();
+
+	/** Nothing of the time after the kill may be called known. */
+	const expectOld = async (daemon: 'slurmctld' | 'munged', words: RegExp): Promise<void> => {
+		await slurm().kill(daemon);
+		const killedMs = Date.now();
+		for (const monitor of monitors) {
+			const screen = await monitor.shows(/\[STALE \d+s\][\s\S]*Mine 6[\s\S]*WARN .*values from/v);
+			const {time} = /values from (?<time>\d\d:\d\d:\d\d)/v.exec(screen)?.groups ?? {};
+			// It asks each second.
+			expect([-1, 0, 1].map((seconds) => timeOfDay(killedMs + seconds * 1000))).toContain(time);
+			await monitor.shows(words);
+		}
+
+		await expect
+			.poll(store, {timeout: 60_000})
+			.toMatchObject({live: false, reason: expect.stringMatching(words) as string});
+		expect(Math.abs(Number(store()!['since_ms']) - killedMs)).toBeLessThan(2000);
+		expect((await ask(web.port, '/api/status')).status).toBe(503);
+		await expectRefusals(words);
+	};
+
+	// Only changes are written down.
+	slurm().run('scontrol', 'update', `JobId=${jobId}`, 'Comment=kept');
+	await slurm().saved();
+	await expectOld('slurmctld', /controller does not answer/v);
+	await slurm().start('slurmctld');
+	await isWell();
+
+	const toldBefore = stream.messages.length;
+	await slurm().kill('box1');
+	const lost = 'node box1 does not answer';
+	await eventually(async () => {
+		const ofNode = (await rows()).filter(({node}) => node === 'box1');
+		const inUse = ofNode.filter(({status}) => status === 'IN_USE');
+		const others = ofNode.filter(({status}) => status === 'ERROR');
+		return inUse.length === 2 && others.length === 2 && ofNode.every((row) => JSON.stringify(row).includes(lost));
+	}, 60_000);
+	const {stdout: table} = await box().run('status');
+	expect(table).toMatch(/box1:0 │ ● IN_USE .*unknown: node box1 does not answer/v);
+	expect(table).toMatch(/box1:3 │ ✗ ERROR .*node box1 does not answer/v);
+	expect(table).toMatch(/box3:0 │ ● AVAILABLE/v);
+	for (const monitor of monitors) {
+		await monitor.shows(/ 0 +Mine .*node box1 does/v);
+		expect(monitor.screen()).toMatch(/Free 4 +Mine 6 +Others 0 +Unreserved 0 +Error 2/v);
+	}
+
+	await expect
+		.poll(() => stream.messages.slice(toldBefore).some(({data}) => JSON.stringify(data['gpus']).includes(lost)), {
+			timeout: 60_000,
+		})
+		.toBe(true);
+	await slurm().start('box1');
+	await isWell();
+
+	await expectOld('munged', /munge/iv);
+	await slurm().start('munged');
+	await isWell();
+
+	expect(kept.stderr()).not.toMatch(/error/iv);
+	writeFileSync(path.join(box().home, 'go'), '');
+	expect(await kept.ended).toMatchObject({exitCode: 9});
+	await box().run('release');
+	expect(await waiter.ended).toMatchObject({exitCode: 7, stdout: 'served\n'});
+	for (const monitor of monitors) {
+		await monitor.shows(/Free 12 +Mine 0 +Others 0 +Unreserved 0 +Error 0 +Queue 0/v);
+		monitor.type('q');
+	}
+}, 300_000);
+
+test.each(['true', 'false'])(
+	'a command whose node fails has not succeeded: its exit code is 137, quiet: %s',
+	async (quiet) => {
+		const begun = path.join(box().home, `begun-${quiet}`);
+		const job = start(box(), ['run', '-g', '1', '--on', 'box3', '--', 'sh', '-c', `touch ${begun}; sleep 100`], {
+			CANHAZGPU_RUN_QUIET: quiet,
+		});
+		await eventually(() => existsSync(begun), 30_000);
+		// A node cannot be found to have failed at once.
+		const beganMs = performance.now();
+		await eventually(() => performance.now() - beganMs > 2000);
+		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DOWN', 'Reason=power');
+		const {exitCode, stderr} = await job.ended;
+		// The node may have come back by itself: its slurmd is well.
+		spawnSync('scontrol', ['update', 'NodeName=box3', 'State=RESUME'], {env: {...process.env, ...slurm().environment}});
+		expect([exitCode, stderr.includes('Node failure on box3')]).toEqual([137, true]);
+	},
+	100_000,
+);
