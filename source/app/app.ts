@@ -18,11 +18,8 @@ import {listenForInterruption} from '../host/job/interruption.js';
 import {outliveBugs} from '../host/process/outlive-bugs.js';
 import {sendSignal} from '../host/process/send-signal.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
-import {openStore} from './stores.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
-import {openPoolLocation} from './pool-location.js';
 import {createLocations} from './locations.js';
-import {createProvider, detectGpus, scanEarly, watchingProvider} from './gpus/gpus.js';
 import {createLineHistory} from './line-history.js';
 
 export type AppOptions = {
@@ -33,6 +30,7 @@ export type AppOptions = {
 };
 
 /** A module that was loaded once is in memory, and needs its file no more. */
+const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
 const loadNuma = async () => import('../host/numa/bind.js');
@@ -78,6 +76,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	};
 
 	type WorldOptions = {
+		readonly providers: Awaited<ReturnType<typeof loadGpus>>;
 		readonly store: Store;
 		readonly provider: ProviderName;
 		readonly scenario: Scenario | undefined;
@@ -87,7 +86,15 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		readonly simulated?: {readonly processes: SimulatedProcesses; readonly host: Host};
 	};
 
-	const worldOf = ({store, provider, scenario, early, details, simulated}: WorldOptions): OpenWorld => {
+	const worldOf = ({
+		providers: {createProvider, watchingProvider},
+		store,
+		provider,
+		scenario,
+		early,
+		details,
+		simulated,
+	}: WorldOptions): OpenWorld => {
 		const worldHost = simulated?.host ?? host;
 		const worldContext = {...context, host: worldHost, store, scenario, simulatedProcesses: simulated?.processes};
 		const gpus = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
@@ -140,7 +147,8 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 	};
 
 	const openDemo = async (): Promise<OpenWorld> => {
-		const [{createDemo}, {demoScenarioFor}, {createSimulatedProcesses}] = await Promise.all([
+		const [gpus, {createDemo}, {demoScenarioFor}, {createSimulatedProcesses}] = await Promise.all([
+			loadGpus(),
 			import('../demo/demo.js'),
 			import('../demo/scenario.js'),
 			import('../gpu/simulated/processes.js'),
@@ -155,10 +163,16 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			clock,
 			scenario,
 			now: () => Date.now() / 1000,
-			gpusOver: (store) => createProvider('fake', {...demoContext, store}),
+			gpusOver: (store) => gpus.createProvider('fake', {...demoContext, store}),
 			memoryThresholdMiB,
 		});
-		const world = worldOf({store: demo.store, provider: 'fake', scenario, simulated: {processes, host: demoHost}});
+		const world = worldOf({
+			providers: gpus,
+			store: demo.store,
+			provider: 'fake',
+			scenario,
+			simulated: {processes, host: demoHost},
+		});
 		return {
 			...world,
 			simulatedProcesses: {inspectProcesses: processes.inspect, sendSignal: processes.signal},
@@ -182,7 +196,7 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 
 		if (options.isEmpty) {
 			const {createMemoryStore} = await import('../store/memory/index.js');
-			return worldOf({store: createMemoryStore(), provider: 'fake', scenario: undefined});
+			return worldOf({providers: await loadGpus(), store: createMemoryStore(), provider: 'fake', scenario: undefined});
 		}
 
 		const cluster = await foreign();
@@ -191,10 +205,11 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		}
 
 		const {details} = options;
-		const early = options.willScan === true ? scanEarly({...context, details}) : undefined;
+		const [gpus, {openStore}] = await Promise.all([loadGpus(), import('./stores.js')]);
+		const early = options.willScan === true ? gpus.scanEarly({...context, details}) : undefined;
 		let store: Store | undefined;
 		try {
-			const opened = await openStore(context, options, async () => detectGpus(undefined, context));
+			const opened = await openStore(context, options, async () => gpus.detectGpus(undefined, context));
 			({store} = opened);
 			if (options.keepReconnecting === true) {
 				store = await restoring(store);
@@ -209,7 +224,10 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 
 			// Without a pool any provider will do: the first verb says that there is none.
 			const provider = pool?.provider ?? 'fake';
-			return {...opened, ...worldOf({store, provider, early, details, scenario: await scenarioFor(provider)})};
+			return {
+				...opened,
+				...worldOf({providers: gpus, store, provider, early, details, scenario: await scenarioFor(provider)}),
+			};
 		} catch (error) {
 			await early?.close?.();
 			await store?.close();
@@ -233,8 +251,14 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		requester: (label) => requesterOf(host.account, label),
 		open,
 		foreignEngine: async () => (await foreign())?.engine,
-		openPoolLocation: async () => openPoolLocation(context),
-		detect: async (provider) => detectGpus(provider, context),
+		async openPoolLocation() {
+			const {openPoolLocation} = await import('./pool-location.js');
+			return openPoolLocation(context);
+		},
+		async detect(provider) {
+			const {detectGpus} = await loadGpus();
+			return detectGpus(provider, context);
+		},
 		paint: createPaint(hasColor, process.env),
 		print(text) {
 			process.stdout.write(`${text}\n`);

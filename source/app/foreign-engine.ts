@@ -8,7 +8,7 @@ import {CanhazgpuError} from '../errors.js';
 import {refusesConnections} from '../host/connections.js';
 import type {OpenWorld} from './contract.js';
 import {credentials} from './open-stores.js';
-import {openStore, type Context} from './stores.js';
+import type {Context} from './stores.js';
 
 /** Where Slurm's commands look for their configuration; Debian had the second until its version 11. */
 const slurmFiles = ['/etc/slurm/slurm.conf', '/etc/slurm-llnl/slurm.conf'];
@@ -39,6 +39,7 @@ async function hasPool(context: Context): Promise<boolean> {
 	}
 
 	try {
+		const {openStore} = await import('./stores.js');
 		const {store} = await openStore(context, {}, async () => ({provider: undefined, reason: ''}));
 		await store.close();
 		return true;

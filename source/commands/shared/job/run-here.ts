@@ -1,0 +1,264 @@
+/** `run` on the GPUs of this machine: it waits for them, starts the command, and gives them back when that has ended. */
+import {modelOfCommand} from '../../../core/rules/leases/served-model.js';
+import {
+	awaitJobLease,
+	findJobLease,
+	endJobLease,
+	instancesOfJob,
+	type JobLease,
+} from '../../../core/operations/job-lease.js';
+import {sizeWords} from '../../../core/rules/allocation/memory-size.js';
+import type {AcquireRequest} from '../../../core/rules/allocation/request.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {grantJson} from '../../../format/json/change-json.js';
+import {harmlessJsonLine} from '../../../format/text/json.js';
+import {longDuration} from '../../../format/text/durations.js';
+import {partsWords} from '../../../format/instances.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {App, Interruption, OpenWorld, PreparedCuda} from '../../../app/contract.js';
+import type {Input} from '../../../command-line/command.js';
+import {acquireShown} from '../acquire.js';
+import {createBackground} from '../background.js';
+import {queueEntryVariable} from '../hosts/moving.js';
+import {detailsFor} from '../want-flags.js';
+import {checkIsolationWish, createJobIsolator, type JobIsolation} from './isolation.js';
+import {gpuEnvironment} from './job-environment.js';
+import {keepJobLease} from './keep-job-lease.js';
+import {bindJob, isBindingWanted, notWanted, type JobBinding} from './numa.js';
+
+/** The CUDA that was asked for; undefined where none was. */
+async function preparedCuda(app: App, {config}: Input): Promise<PreparedCuda | undefined> {
+	const version = config.get('run.cuda');
+	return version === undefined ? undefined : app.prepareCuda(version);
+}
+
+/** @throws CanhazgpuError `usage` without a share to limit, `failed` where no daemon of this account runs. */
+async function mpsDirectoryOf(app: App, input: Input): Promise<string | undefined> {
+	if (!input.has('mps')) {
+		return undefined;
+	}
+
+	if (!input.has('share')) {
+		throw new CanhazgpuError('usage', '--mps limits a share, and there is none', {
+			hint: 'Give --share, too: --share 8G --mps',
+		});
+	}
+
+	const {directory, isRunning} = await app.findMpsDaemon();
+	if (!isRunning) {
+		throw new CanhazgpuError('failed', `No MPS daemon of this account runs in ${directory}`, {
+			hint: 'Start one: nvidia-cuda-mps-control -d. CUDA_MPS_PIPE_DIRECTORY says where it listens.',
+		});
+	}
+
+	return directory;
+}
+
+type Held = {
+	readonly world: OpenWorld;
+	readonly hold: JobLease;
+	readonly words: readonly [string, ...(readonly string[])];
+	/** What the job's environment was at the start of this program, with what was asked for besides its GPUs. */
+	readonly environment: App['environment'];
+	readonly timeoutSeconds: number | undefined;
+	readonly interruption: Interruption;
+	readonly isolation: JobIsolation;
+	readonly closeIsolation: () => Promise<void>;
+	readonly binding: JobBinding;
+	readonly mpsDirectory: string | undefined;
+	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
+};
+
+async function runHeld(app: App, held: Held): Promise<number> {
+	const {world, hold, words, environment, timeoutSeconds, interruption, isolation, binding, startJob} = held;
+	const [command, ...args] = words;
+	const job = await startJob({
+		command,
+		args,
+		entrance: [...isolation.entrance, ...binding.entrance],
+		environment: {
+			...environment,
+			...gpuEnvironment({
+				gpus: hold.gpus,
+				provider: world.gpus.name,
+				isolatedUuids: isolation.uuids,
+				instances: instancesOfJob(hold),
+				shareMiB: hold.leases.values().next().value?.lease.memoryMiB,
+				mpsDirectory: held.mpsDirectory,
+			}),
+		},
+		timeoutSeconds,
+		onTimeout() {
+			app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
+		},
+	});
+	// From here on signals are the job's.
+	interruption.end();
+	const keeper = keepJobLease(app, world, {
+		granted: hold,
+		job: job.process,
+		model: modelOfCommand(words.join(' '))?.model,
+	});
+	const {exitCode, reason} = await job.ended;
+	await Promise.all([keeper.end(reason), held.closeIsolation()]);
+	job.letGo();
+	return exitCode;
+}
+
+/** Nothing runs. Where the store cannot be told, the next reader sees that this process is gone. */
+async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
+	try {
+		await endJobLease(world, hold, 'released');
+	} catch (error) {
+		if (!(error instanceof CanhazgpuError)) {
+			throw error;
+		}
+	}
+}
+
+type GrantedLeaseOptions = {readonly waitSeconds: number | undefined; readonly signal: AbortSignal};
+
+/** The lease of what was granted, as the store has it; who waits for GPUs also waits for a store that is away. */
+const grantedLease = async (
+	app: App,
+	world: OpenWorld,
+	leaseId: string,
+	{waitSeconds, signal}: GrantedLeaseOptions,
+): ReturnType<typeof awaitJobLease> =>
+	waitSeconds === 0
+		? findJobLease(world, leaseId)
+		: awaitJobLease(world, leaseId, {
+				signal,
+				away(reason) {
+					app.remark(
+						`canhazgpu: the GPUs are there, and the command starts once the store answers: ${sanitize(reason)}`,
+					);
+				},
+			});
+
+const isQuiet = ({has, config}: Input): boolean => !has('json') && config.get('run.quiet') === true;
+
+function tellAll(app: App, remarks: ReadonlyArray<string | undefined>): void {
+	for (const remark of remarks) {
+		if (remark !== undefined) {
+			app.remark(remark);
+		}
+	}
+}
+
+type GrantedWords = {
+	readonly timeoutSeconds: number | undefined;
+	readonly shareMiB: number | undefined;
+	readonly isLimited: boolean;
+};
+
+/** In the Go program's words. */
+function grantedWords(hold: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
+	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
+	const details = [
+		...(shareMiB === undefined ? [] : [`a share of ${sizeWords(shareMiB)}: ${fence}`]),
+		...(timeoutSeconds === undefined ? [] : [`timeout: ${longDuration(timeoutSeconds)}`]),
+	];
+	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;
+	return `Reserved ${partsWords(hold.gpus, instancesOfJob(hold))} for command execution${words}`;
+}
+
+export type RunRequest = {
+	readonly request: AcquireRequest;
+	readonly words: readonly [command: string, ...args: readonly string[]];
+	/** Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. */
+	readonly waitSeconds: number | undefined;
+};
+
+/** @returns The exit code of the command, or that of a signal which came before it. */
+export async function runHere(app: App, input: Input, {request, words, waitSeconds}: RunRequest): Promise<number> {
+	const timeoutSeconds = input.config.get('run.timeout');
+	checkIsolationWish(input);
+	const isBinding = isBindingWanted(input);
+	const mpsDirectory = await mpsDirectoryOf(app, input);
+	// Before waiting for hours: a command that cannot be run is told at once.
+	const cuda = await preparedCuda(app, input);
+	// What the job starts in its turn is another request.
+	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
+	const startJob = await app.prepareJob(words, environment);
+	if (cuda?.warning !== undefined) {
+		app.remark(cuda.warning);
+	}
+
+	const opened = await app.open({willScan: true, details: detailsFor(request.need), keepReconnecting: true});
+	const interruption = app.interruption();
+	const background = createBackground(app.remark);
+	app.outliveBugs(background.failed);
+	const {world, lastScan, check, begin, isolate, close: closeIsolation} = createJobIsolator(opened, input);
+	try {
+		await check();
+		const answer = await acquireShown(app, world, request, {
+			waitSeconds,
+			interruption,
+			isSilent: input.has('json'),
+		});
+		if (answer.kind === 'interrupted') {
+			return answer.exitCode;
+		}
+
+		begin(answer);
+		const hold = await grantedLease(app, world, answer.leaseId, {waitSeconds, signal: interruption.signal});
+		if (hold === undefined) {
+			// The next reader sees that this process is gone.
+			return interruption.exitCode();
+		}
+
+		if (interruption.signal.aborted) {
+			await giveBackUnused(world, hold);
+			return interruption.exitCode();
+		}
+
+		try {
+			const [isolation, binding] = await Promise.all([
+				isolate({gpus: hold.gpus, instances: instancesOfJob(hold)}, hold.poolIsolation),
+				isBinding ? bindJob(world, hold.gpus, lastScan()) : notWanted,
+			]);
+			if (interruption.signal.aborted) {
+				await giveBackUnused(world, hold);
+				return interruption.exitCode();
+			}
+
+			const granted = input.has('json')
+				? harmlessJsonLine({
+						...grantJson(answer, request),
+						isolated: isolation.isIsolated,
+						numa_nodes: binding.nodes,
+					})
+				: grantedWords(hold, {timeoutSeconds, shareMiB: request.need?.shareMiB, isLimited: mpsDirectory !== undefined});
+			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
+			tellAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
+
+			return await runHeld(app, {
+				world,
+				hold,
+				words,
+				environment,
+				timeoutSeconds,
+				interruption,
+				isolation,
+				closeIsolation,
+				binding,
+				mpsDirectory,
+				startJob,
+			});
+		} catch (error) {
+			await giveBackUnused(world, hold);
+			// What a signal ended on the way, such as a helper that had just been started, is no failure.
+			if (interruption.signal.aborted) {
+				return interruption.exitCode();
+			}
+
+			throw error;
+		}
+	} finally {
+		interruption.end();
+		await closeIsolation();
+		// The exit code of the job counts more than a connection that cannot be closed.
+		await background.attempt(async () => opened.close());
+	}
+}
