@@ -14,7 +14,7 @@ import {start} from '../../_helpers/program/processes.js';
 import {ask, listenTo, startWeb} from '../../web/_server.js';
 import {clusterOfFile, type Row} from './_cluster.js';
 
-const {slurm, box, rows} = clusterOfFile({nodeTimeoutSeconds: 45});
+const {slurm, box, rows} = clusterOfFile({nodeTimeoutSeconds: 90});
 
 /** A monitor in a tmux of its own. */
 type Monitor = {
