@@ -5,7 +5,7 @@ import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} f
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {createBox, createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {isAlive, start} from '../_helpers/program/processes.js';
 import {openTerminal} from '../_helpers/machine/terminal.js';
@@ -117,6 +117,20 @@ test('of all: those that fail are rows of their own', async () => {
 test('a Go host keeps who uses a GPU without a reservation, and by what', async () => {
 	const {stdout} = await box.run('status --remote used', environment);
 	expect(stdout).toMatch(/ 0 +│ ⚠ UNRESERVED │ dave,erin │ - +│ - +│ 8452MB used by PID 7 \(python3\) │/v);
+});
+
+test('of all: a machine without a pool of its own is not among them', async () => {
+	const laptop = createBox({...environment, CANHAZGPU_REMOTE_HOSTS: 'good'});
+	onTestFinished(laptop.remove);
+	writeFileSync(path.join(laptop.home, 'peer.json'), peerStatus);
+	expect(Object.keys(JSON.parse((await laptop.run('status --all --json')).stdout) as Record<string, unknown>)).toEqual([
+		'good',
+	]);
+	expect((await laptop.run('status --all --summary')).stdout).not.toContain('no GPU pool');
+	expect((await laptop.run('status --all')).stdout).toMatch(/^good\n/v);
+	expect((await laptop.run('queue --all')).stdout).not.toContain('no GPU pool');
+	// Alone, it says what it lacks.
+	expect((await laptop.run('status --all', {CANHAZGPU_REMOTE_HOSTS: ''})).stdout).toContain('no GPU pool');
 });
 
 test('of all: in the order of the config, and one that takes long stands last', async () => {

@@ -9,7 +9,7 @@ import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/json/status-json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
-import {answerFrom} from '../shared/hosts/ask-hosts.js';
+import {answerFrom, ownAnswerFrom} from '../shared/hosts/ask-hosts.js';
 import {createAskingLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
 
@@ -22,8 +22,8 @@ export async function localRows(world: World): Promise<readonly JsonRow[]> {
 	return statusJson(rows, observation);
 }
 
-const localAnswer = async (app: App): Promise<HostAnswer> =>
-	answerFrom(app.host.hostname, async () => {
+const localAnswer = async (app: App, others: readonly string[]): Promise<HostAnswer | undefined> =>
+	ownAnswerFrom(app, others, async () => {
 		const world = await app.open({willScan: true, details: 'parts'});
 		try {
 			return {host: app.host.hostname, rows: await localRows(world)};
@@ -105,7 +105,7 @@ async function inOrder<Item>(
 	}
 }
 
-/** `status --all`: this host and those of `remote_hosts`. */
+/** `status --all`: this host, where it has a pool, and those of `remote_hosts`. */
 export const showAll = async (app: App, input: Input, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const hosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
@@ -118,10 +118,10 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 			app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
 		};
 
-		const pending = [localAnswer(app), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(
+		const pending = [localAnswer(app, hosts), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(
 			async (asked) => {
 				const answer = await asked;
-				if (!signal.aborted) {
+				if (answer !== undefined && !signal.aborted) {
 					asking.answered(answer.host);
 				}
 
@@ -130,7 +130,7 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 		);
 		if (form === 'table') {
 			await inOrder(pending, app.clock.sleep, (answer) => {
-				if (!signal.aborted) {
+				if (answer !== undefined && !signal.aborted) {
 					asking.around(() => {
 						tell(answer);
 					});
@@ -138,7 +138,7 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 			});
 		}
 
-		const answers = await Promise.all(pending);
+		const answers = (await Promise.all(pending)).filter((answer) => answer !== undefined);
 		asking.end();
 		if (signal.aborted) {
 			return;

@@ -181,7 +181,7 @@ test('top: the good ones are live beside all of them; one that freezes says so, 
 	process.stderr.write(`the good ones are shown after ${(performance.now() - beganMs).toFixed(0)} ms\n`);
 	await top.waitFor(/hangs +! no answer within 15 s/v, 60_000);
 	const screen = await top.waitFor(/endless +!/v, 60_000);
-	expect(linesOf(screen, 'off')).toMatch(/! ssh: connect to host 127\.0\.0\.1 port \d+: Connection refused/v);
+	expect(linesOf(screen, 'off')).toMatch(/! ssh: Connection refused/v);
 	expect(linesOf(screen, 'key')).toMatch(/! .*Permission denied \(publickey/v);
 	expect(linesOf(screen, 'bare')).toMatch(/! canhazgpu is not installed there/v);
 	for (const name of ['stopped', 'garbage', 'huge', 'schema']) {

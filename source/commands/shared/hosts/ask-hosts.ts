@@ -20,9 +20,32 @@ export async function answerFrom<Answer>(host: string, ask: () => Promise<Answer
 }
 
 /**
+The answer of this host. Undefined where it has no pool and others are named: a laptop is no box that fails.
+
+@param others - The names of the other hosts.
+*/
+export async function ownAnswerFrom<Answer>(
+	app: App,
+	others: readonly string[],
+	ask: () => Promise<Answer>,
+): Promise<Answer | FailedAnswer | undefined> {
+	return answerFrom(app.host.hostname, async () => {
+		try {
+			return await ask();
+		} catch (error) {
+			if (error instanceof CanhazgpuError && error.code === 'no-pool' && others.length > 0) {
+				return undefined;
+			}
+
+			throw error;
+		}
+	});
+}
+
+/**
 Asks this host and the others, all at once, and shows which are still being asked.
 
-@returns That of this host first, the others as they are given.
+@returns That of this host first, where it has a pool, and the others as they are given.
 */
 export async function askHosts<Answer>(
 	app: App,
@@ -39,7 +62,11 @@ export async function askHosts<Answer>(
 	};
 
 	try {
-		return await Promise.all([answerFrom(app.host.hostname, own), ...others.map(async (host) => ask(host))]);
+		const [ownAnswer, ...answers] = await Promise.all([
+			ownAnswerFrom(app, others, own),
+			...others.map(async (host) => ask(host)),
+		]);
+		return [ownAnswer, ...answers].filter((answer) => answer !== undefined);
 	} finally {
 		asking.end();
 	}

@@ -11,6 +11,9 @@ import {rowsOf, type State} from '../state.js';
 import {sortedGpuLines} from './sort.js';
 import type {SeenHost} from './state.js';
 
+/** Where ssh could not connect to: the line names the host, and has no room for both that and the reason. */
+const sshPlace = /^ssh: connect to host \S+ port \d+: /v;
+
 type LineOf<More> = More & {
 	/** It names the GPU or the host, wherever the line stands. */
 	readonly key: string;
@@ -128,7 +131,7 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 
 	const {answer, before, answeredMs} = seen;
 	if ('error' in answer) {
-		const words = sanitize(withoutName(answer.error, host));
+		const words = sanitize(withoutName(answer.error, host)).replace(sshPlace, 'ssh: ');
 		const account = before?.answer.status.account ?? accountOn(host) ?? ownAccount;
 		return before === undefined
 			? noteLine(host, words, 'problem')
