@@ -29,8 +29,13 @@ const whoWords = ({account, label, owner}: AuditRecord): string =>
 
 const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
 
-function wantedWords({gpus, count = gpus.length, memoryMiB}: AuditRecord): string {
-	const wanted = gpus.length > 0 ? gpuWords(gpus) : counted(count, 'GPU');
+/** The GPUs by their indexes, or how many, where it is not known which: Slurm forgets that with the end of a job. */
+const gpusOrCount = ({gpus, count = gpus.length}: AuditRecord): string =>
+	gpus.length > 0 ? gpuWords(gpus) : counted(count, 'GPU');
+
+function wantedWords(record: AuditRecord): string {
+	const {memoryMiB} = record;
+	const wanted = gpusOrCount(record);
 	return memoryMiB === undefined ? wanted : `a share of ${sizeWords(memoryMiB)} of ${wanted}`;
 }
 
@@ -38,12 +43,10 @@ const memoryWords = (amountMiB: number | undefined): string =>
 	amountMiB === undefined ? 'unknown memory' : sizeWords(amountMiB);
 
 /** `GPU 2`, `a share of 8G of GPU 2`, or `MIG instances 2:0, 2:1`. */
-const heldWords = ({gpus, instances, memoryMiB}: AuditRecord): string =>
-	instances === undefined
-		? memoryMiB === undefined
-			? gpuWords(gpus)
-			: `a share of ${sizeWords(memoryMiB)} of ${gpuWords(gpus)}`
-		: `MIG ${instances.length === 1 ? 'instance' : 'instances'} ${instances.map((instance) => instanceWords(instance)).join(', ')}`;
+const heldWords = (record: AuditRecord): string =>
+	record.instances === undefined
+		? wantedWords(record)
+		: `MIG ${record.instances.length === 1 ? 'instance' : 'instances'} ${record.instances.map((instance) => instanceWords(instance)).join(', ')}`;
 
 const leftWords = ({until, time}: AuditRecord): string | undefined =>
 	until === undefined || until - time < 1 ? undefined : typedDuration(Math.floor(until - time));

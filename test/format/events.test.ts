@@ -16,6 +16,9 @@ describe('an event in words', () => {
 		[{account: 'root', owner: 'bob', label: 'team', reason: 'process 7'}, 'root got GPU 2 for bob, for process 7'],
 		[{reason: 'restored'}, 'alice got GPU 2 back after the store had lost them'],
 		[{reason: 'undone', until: 1060}, 'alice got GPU 2 back for 1m'],
+		// Slurm forgets which they were.
+		[{gpus: [], count: 2}, 'alice got 2 GPUs'],
+		[{kind: 'ended', gpus: [], count: 1, reason: 'exited'}, 'alice no longer has 1 GPU: the job ended'],
 		[{kind: 'held'}, 'alice holds GPU 2 while waiting for more'],
 		[{memoryMiB: 8192, until: 4600}, 'alice got a share of 8G of GPU 2 for 1h'],
 		[{kind: 'released', memoryMiB: 512, gpus: [0, 2]}, 'alice released a share of 512M of GPUs 0, 2'],

@@ -71,13 +71,29 @@ function detailsOf(row: JsonRow): string {
 		: text(details ?? error);
 }
 
-/** The table of one host. */
+/** `box2:1`: GPU 1 of that node. */
+const nodeOf = ({node, node_gpu_id: gpu}: JsonRow): string => (node === undefined ? '-' : `${text(node)}:${text(gpu)}`);
+
+/** The table of one host, or of a cluster that it speaks to. */
 export function hostTable(rows: readonly JsonRow[], paint: Paint, width?: number): string {
 	const hasModels = rows.some((row) => modelOf(row) !== undefined);
+	const hasNodes = rows.some(({node}) => node !== undefined);
 	return ruledTable(
-		['GPU', 'STATUS', 'USER', 'DURATION', 'TYPE', 'DETAILS', 'VALIDATION', ...(hasModels ? ['MODEL'] : []), 'NOTE'],
+		[
+			'GPU',
+			...(hasNodes ? ['NODE'] : []),
+			'STATUS',
+			'USER',
+			'DURATION',
+			'TYPE',
+			'DETAILS',
+			'VALIDATION',
+			...(hasModels ? ['MODEL'] : []),
+			'NOTE',
+		],
 		rows.map((row) => [
 			text(row['gpu_id']),
+			...(hasNodes ? [nodeOf(row)] : []),
 			stateCell(text(row['status']), paint),
 			userOf(row),
 			text(row['duration']),

@@ -75,6 +75,15 @@ export const reserveFields = (gpuCount: number | undefined, instanceCount = 0): 
 	{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
 ];
 
+/** The most GPUs that one reservation can have: on a cluster, they are all on one node. */
+function mostGpus(state: State): number {
+	const places = latestOf(state).observation?.gpus.flatMap(({place}) => place ?? []) ?? [];
+	const counts = Map.groupBy(places, ({node}) => node)
+		.values()
+		.map(({length}) => length);
+	return places.length === 0 ? gpuCountOf(state) : Math.max(...counts);
+}
+
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
@@ -84,7 +93,7 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 		'reserve',
 		{gpus: named, willWait, instances: instances.length === 0 ? undefined : instances},
 		reserveFields(
-			named === undefined ? gpuCountOf(state) : undefined,
+			named === undefined ? mostGpus(state) : undefined,
 			instances.reduce((sum, {total}) => sum + total, 0),
 		),
 	);

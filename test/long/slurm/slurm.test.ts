@@ -381,6 +381,7 @@ test('a drained node is out of service for the reason that was given', async () 
 test('Slurm is found where there is no pool, and a pool of this machine goes before it', async () => {
 	const found = createBox(slurm().environment);
 	expect((await found.run('status')).stderr).toBe('Engine: Slurm, cluster lab\n');
+	expect((await found.run('status --all')).stdout).toMatch(/^ 4 +│ box2:0 │ ● AVAILABLE/mv);
 	expect((await found.run('status --engine local')).exitCode).toBe(4);
 	expect((await found.run('admin --store embedded --gpus 2 --provider fake')).exitCode).toBe(0);
 	expect((await found.run('status')).stderr).toContain('SIMULATED');
@@ -429,6 +430,8 @@ test('the keys of top reserve and release on Slurm, and say that Slurm ends whol
 	await eventually(() => !terminal.screen().join('\n').includes('whole jobs'));
 	terminal.write('r');
 	await terminal.waitFor('Duration');
+	// No reservation is of several nodes.
+	await terminal.waitFor('1-4 (Up/Down to change)');
 	terminal.write('\r');
 	await terminal.waitFor('export SLURM_JOB_ID=');
 	expect(jobsOfSlurm()).toHaveLength(2);
