@@ -36,7 +36,7 @@ async function live(stage: Stage, noteDown: () => Promise<void>): Promise<void> 
 	await createPool(world, {gpuCount: 3, provider: 'fake', force: false});
 	await noteDown();
 	for (let round = 0; round < 8; round++) {
-		const note = 'x'.repeat(round * 40);
+		const note = 'x'.repeat(round * 25);
 		const id = world.clock.uuid();
 		const wanted = {requester: me, count: 1, tenure: {type: 'manual', durationSeconds: 60}, note} as const;
 		const steps: ReadonlyArray<() => Promise<unknown>> = [
