@@ -19,8 +19,15 @@ const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
-/** What is about leases waits no longer than after so many conflicts: 16 ms. */
+/**
+After this long a conflict about leases is. Each is a change that somebody else has made, and a crowd that gives back its GPUs at the same moment is
+through with it some time; who is sent away instead keeps GPUs from others.
+*/
+const leasePatienceMs = 60_000;
+/** What is about leases waits no longer than after so many conflicts, 16 ms: who gives something back goes before those who wait for it. */
 const briefTries = 3;
+/** After so many conflicts those who collide give something back themselves: asking at once, they would only keep each other from the store. */
+const hastyTries = 32;
 
 export type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 
@@ -48,7 +55,7 @@ export const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
 /** @param isLocked - True when the lock of the Go program was held all the time, which a crash of it may leave behind. */
-export const busy = (isLocked = false): CanhazgpuError =>
+export const busy = (isLocked = false, forMs = patienceMs): CanhazgpuError =>
 	isLocked
 		? new CanhazgpuError(
 				'busy',
@@ -57,7 +64,7 @@ export const busy = (isLocked = false): CanhazgpuError =>
 					hint: 'Nothing was changed. The Go program holds it while it hands out GPUs. If none runs: redis-cli del canhazgpu:allocation_lock',
 				},
 			)
-		: new CanhazgpuError('busy', 'The GPU pool is too busy: others kept changing it for 10 seconds', {
+		: new CanhazgpuError('busy', `The GPU pool is too busy: others kept changing it for ${forMs / 1000} seconds`, {
 				hint: 'Nothing was changed. Try again.',
 			});
 
@@ -138,8 +145,9 @@ class OneChange<Result> {
 
 	async #plan(snapshot: Snapshot): Promise<readonly [Plan, End<Result>]> {
 		try {
-			if (this.#isOverdue() && this.#attempts >= leastTries) {
-				throw busy(this.#isLocked);
+			const forMs = this.#options.isAboutLeases === true && !this.#isLocked ? leasePatienceMs : patienceMs;
+			if (this.#isOverdue(forMs) && this.#attempts >= leastTries) {
+				throw busy(this.#isLocked, forMs);
 			}
 
 			const {plan, result} = await this.#options.attempt(snapshot);
@@ -165,8 +173,9 @@ class OneChange<Result> {
 			}
 
 			this.#isLocked = outcome === 'locked';
-			const tries = this.#options.isAboutLeases === true ? Math.min(this.#attempts, briefTries) : this.#attempts;
-			await this.#clock.sleep(this.#isLocked ? lockedWaitMs * (0.5 + random) : backoffMs(tries, random));
+			await this.#clock.sleep(
+				this.#isLocked ? lockedWaitMs * (0.5 + random) : backoffMs(this.#triesToWaitFor(), random),
+			);
 		} catch (error) {
 			if (!isUnreachable(error)) {
 				throw this.#forCaller(error);
@@ -210,8 +219,14 @@ class OneChange<Result> {
 		return this.#options.read(change);
 	}
 
-	#isOverdue(): boolean {
-		return this.#clock.monotonicMs() - this.#startMs > patienceMs;
+	#triesToWaitFor(): number {
+		return this.#options.isAboutLeases === true
+			? Math.max(Math.min(this.#attempts, briefTries), this.#attempts - (hastyTries - briefTries))
+			: this.#attempts;
+	}
+
+	#isOverdue(forMs = patienceMs): boolean {
+		return this.#clock.monotonicMs() - this.#startMs > forMs;
 	}
 
 	#forCaller(error: unknown): unknown {

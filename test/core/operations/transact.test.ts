@@ -32,6 +32,44 @@ test.each(['conflict', 'locked'] as const)('gives up after ten seconds of "%s", 
 	expect(world.memory.state.gpus.size).toBe(0);
 });
 
+test('who gives GPUs back in a crowd that does the same is not sent away, and stops asking so often', async () => {
+	let conflictsUntilMs = 0;
+	let commits = 0;
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				if (world.clock.monotonicMs() < conflictsUntilMs) {
+					commits++;
+					return 'conflict';
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	await reserve(world, {...request, durationSeconds: 3600});
+	conflictsUntilMs = world.clock.monotonicMs() + 30_000;
+	expect(await release(world, alice, {by: 'gpus', ids: [0]})).toMatchObject({released: [{index: 0}]});
+	// The first follow each other at once; then a crowd would only keep each other from the store.
+	expect(commits).toBeGreaterThan(100);
+	expect(commits).toBeLessThan(400);
+});
+
+test('after a minute of conflicts nobody goes on giving back, and is told how long it was', async () => {
+	let isClosed = false;
+	const world = await createTestWorld({wrap: withCommit(async (real) => (isClosed ? 'conflict' : real()))});
+	await reserve(world, {...request, durationSeconds: 3600});
+	isClosed = true;
+	const beganMs = world.clock.monotonicMs();
+	await expect(release(world, alice, {by: 'gpus', ids: [0]})).rejects.toMatchObject({
+		code: 'busy',
+		message: 'The GPU pool is too busy: others kept changing it for 60 seconds',
+	});
+	expect(world.clock.monotonicMs() - beganMs).toBeGreaterThan(60_000);
+	expect(world.clock.monotonicMs() - beganMs).toBeLessThan(62_000);
+});
+
 test('a commit whose answer was lost is settled by reading: done once, not twice', async () => {
 	const world = await createTestWorld({
 		wrap: withCommit(async (real, call) => {

@@ -107,7 +107,7 @@ test('Ctrl-Z stops wrapper and job, fg resumes both', async () => {
 	await stage.counted();
 	terminal.type(controlZ);
 	await terminal.shows('Stopped');
-	expect(liveness([{pid: wrapper}, job])).toEqual(['stopped', 'stopped']);
+	await becomes('stopped', {pid: wrapper}, job);
 	terminal.type('fg\r');
 	await becomes('alive', {pid: wrapper}, job);
 	await stage.counted('CONT');

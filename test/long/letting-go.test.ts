@@ -1,0 +1,108 @@
+/**
+200 real processes that each hold a share of one of 8 GPUs and all let go of it at the same moment: by `release`, and because their jobs end. Each
+is told that it did, the audit log has each of them once, and all GPUs are free.
+*/
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {holdingsIn} from '../../source/core/rules/leases/holdings.js';
+import {eventually} from '../_helpers/eventually.js';
+import type {Box} from '../_helpers/program/cli.js';
+import {freshEmbeddedBox, freshRedisBox, openStoreOf, start} from '../_helpers/program/processes.js';
+import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
+
+const people = Number(process.env['SHARERS'] ?? 200);
+const gpuCount = 8;
+/** As many as one GPU must take: each GPU has room for 27 shares of 3 GiB. */
+const mostShares = Math.ceil(people / gpuCount);
+const share = ['--share', '3G'];
+/** So many begin at the same time: the test is about how they end. */
+const beginningAtOnce = 10;
+
+let server: RedisServer;
+beforeAll(async () => {
+	server = await startRedis();
+});
+afterAll(async () => {
+	await server.stop();
+});
+
+const stores = [
+	['Redis', async () => freshRedisBox(server.port, gpuCount)],
+	['a file', async () => freshEmbeddedBox(gpuCount)],
+] as const;
+
+async function openCrowded(create: () => Promise<Box>) {
+	const box = await create();
+	expect((await box.run(`admin --set share=on --set share.max=${mostShares}`)).exitCode).toBe(0);
+	const store = await openStoreOf(box);
+	const holdings = async () => holdingsIn((await store.read()).gpus);
+	return {box, store, holdings};
+}
+
+/** By account of what was let go, how often the audit log tells it. */
+const countOf = <Key>(keys: Iterable<Key>): ReadonlyMap<Key, number> => {
+	const counts = new Map<Key, number>();
+	for (const key of keys) {
+		counts.set(key, (counts.get(key) ?? 0) + 1);
+	}
+
+	return counts;
+};
+
+const once = (leases: ReadonlyArray<string | undefined>) => new Map(leases.map((lease) => [lease, 1]));
+
+test.each(stores)('reservations on %s that are released at once', {timeout: 900_000}, async (name, create) => {
+	const {box, store, holdings} = await openCrowded(create);
+	for (let made = 0; made < people; made += beginningAtOnce) {
+		const batch = Array.from({length: Math.min(beginningAtOnce, people - made)}, async () =>
+			box.run(['reserve', ...share, '--duration', '2h']),
+		);
+		for (const {exitCode, stderr} of await Promise.all(batch)) {
+			expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+		}
+	}
+
+	const leases = (await holdings()).map(({lease}) => lease.leaseId);
+	expect(new Set(leases).size).toBe(people);
+	const begun = performance.now();
+	const ended = await Promise.all(leases.map(async (lease) => start(box, ['release', '--lease', lease!]).ended));
+	const seconds = (performance.now() - begun) / 1000;
+	console.log(`${people} releases at once on ${name}: ${seconds.toFixed(1)} s`);
+	expect(ended.map(({exitCode, stderr}) => ({exitCode, stderr}))).toEqual(
+		leases.map(() => ({exitCode: 0, stderr: ''})),
+	);
+	expect(await holdings()).toEqual([]);
+	const told = (await store.audit()).filter(({kind}) => kind === 'released').map(({leaseId}) => leaseId);
+	expect(countOf(told)).toEqual(once(leases));
+});
+
+test.each(stores)('jobs on %s that end at once', {timeout: 900_000}, async (name, create) => {
+	const {box, store, holdings} = await openCrowded(create);
+	const gate = path.join(box.home, 'gate');
+	const begunFile = path.join(box.home, 'begun');
+	writeFileSync(begunFile, '');
+	const script = `echo begun >> ${begunFile}; until test -e ${gate}; do sleep 0.5; done`;
+	const countBegun = () => (existsSync(begunFile) ? readFileSync(begunFile, 'utf8').split('\n').length - 1 : 0);
+	const jobs: Array<ReturnType<typeof start>['ended']> = [];
+	while (jobs.length < people) {
+		for (let more = Math.min(beginningAtOnce, people - jobs.length); more > 0; more--) {
+			jobs.push(start(box, ['run', '-q', ...share, '--', 'sh', '-c', script]).ended);
+		}
+
+		await eventually(() => countBegun() === jobs.length, 300_000);
+	}
+
+	const leases = (await holdings()).map(({lease}) => lease.leaseId);
+	expect(new Set(leases).size).toBe(people);
+	const begun = performance.now();
+	writeFileSync(gate, '');
+	const ended = await Promise.all(jobs);
+	const seconds = (performance.now() - begun) / 1000;
+	console.log(`${people} jobs that end at once on ${name}: ${seconds.toFixed(1)} s`);
+	expect(ended.map(({exitCode, stderr}) => ({exitCode, stderr}))).toEqual(jobs.map(() => ({exitCode: 0, stderr: ''})));
+	expect(await holdings()).toEqual([]);
+	const told = (await store.audit()).filter(({kind}) => kind === 'ended').map(({leaseId}) => leaseId);
+	expect(countOf(told)).toEqual(once(leases));
+});
