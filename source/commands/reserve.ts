@@ -12,6 +12,7 @@ import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown} from './shared/acquire.js';
+import {requireModelNames} from './shared/model-flag.js';
 import {detailsFor, waitSecondsOf, wantedOf, wantFlags} from './shared/want-flags.js';
 import {strategyOf} from './shared/need-flags.js';
 import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
@@ -70,6 +71,7 @@ export const reserve: Command = {
 			return input.has('on') ? reserveForProcessElsewhere(app, input) : reserveForProcess(app, input);
 		}
 
+		await requireModelNames(app, input);
 		const {ids, count, need} = wantedOf(input, 'reserve');
 		const strategy = strategyOf(input, 'reserve');
 		const waitSeconds = waitSecondsOf(input, 'reserve');

@@ -2,6 +2,7 @@ import type {AcquireRequest} from '../core/rules/allocation/request.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';
+import {requireModelNames} from './shared/model-flag.js';
 import {strategyOf} from './shared/need-flags.js';
 import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
 import {isolateFlag} from './shared/job/isolation.js';
@@ -72,6 +73,7 @@ export const run: Command = {
 			throw new CanhazgpuError('usage', 'Give --json or --quiet, not both');
 		}
 
+		await requireModelNames(app, input);
 		const {ids, count, need} = wantedOf(input, 'run');
 		const strategy = strategyOf(input, 'run');
 		const waitSeconds = waitSecondsOf(input, 'run');

@@ -32,6 +32,7 @@ export const needFlags = (verb: Verb): Flags => ({
 		value: 'NAMES',
 		summary: 'GPUs of one of these models: h100,a100',
 		isList: true,
+		mayBeEmpty: true,
 		setting: `${verb}.model`,
 		completes: ['a10', 'a100', 'b200', 'h100', 'h200', 'l4', 'l40s', 'mi300x', 't4', 'v100'],
 	},

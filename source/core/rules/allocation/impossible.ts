@@ -25,7 +25,7 @@ export function needWords({minMemoryMiB, shareMiB, models, minCompute, sameModel
 const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
 
 /** `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty: nothing is known. */
-function inventoryWords(readings: readonly GpuReading[]): string {
+export function inventoryWords(readings: readonly GpuReading[]): string {
 	const kinds = Map.groupBy(readings, ({name = 'unknown', memoryTotalMiB, computeCapability}) =>
 		[
 			shortName(name),
