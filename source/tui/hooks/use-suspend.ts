@@ -51,14 +51,25 @@ type Suspension = {
 export function useSuspend(modes: TerminalModes): Suspension {
 	const {suspendTerminal} = useApp();
 	const isSuspended = useRef(false);
-	const suspend = useCallback(async () => {
-		if (isSuspended.current) {
-			return;
-		}
+	// One at a time: who has the terminal gives it back before it goes to another.
+	const whileSuspended = useCallback(
+		async (work: () => Promise<void>): Promise<void> => {
+			if (isSuspended.current) {
+				return;
+			}
 
-		isSuspended.current = true;
-		try {
-			await suspendTerminal(async () => {
+			isSuspended.current = true;
+			try {
+				await suspendTerminal(work);
+			} finally {
+				isSuspended.current = false;
+			}
+		},
+		[suspendTerminal],
+	);
+	const suspend = useCallback(
+		async () =>
+			whileSuspended(async () => {
 				modes.leave();
 				// To the whole group, as the terminal would: npm and the shell script around us stop too.
 				process.kill(0, 'SIGTSTP');
@@ -66,18 +77,14 @@ export function useSuspend(modes: TerminalModes): Suspension {
 				await sleep(50);
 				await catchUpWithSize();
 				modes.take();
-			});
-		} finally {
-			isSuspended.current = false;
-		}
-	}, [suspendTerminal, modes]);
+			}),
+		[whileSuspended, modes],
+	);
 	useEffect(() => {
 		// Stopped from outside, the terminal may have been in other hands meanwhile: take it again and draw everything.
 		const takeBack = async (): Promise<void> => {
-			isSuspended.current = true;
-			await suspendTerminal(catchUpWithSize);
+			await whileSuspended(catchUpWithSize);
 			modes.take();
-			isSuspended.current = false;
 		};
 
 		const onContinue = (): void => {
@@ -90,27 +97,17 @@ export function useSuspend(modes: TerminalModes): Suspension {
 		return () => {
 			process.off('SIGCONT', onContinue);
 		};
-	}, [suspendTerminal, modes]);
+	}, [whileSuspended, modes]);
 	const lendTerminal = useCallback(
-		async (work: () => Promise<void>) => {
-			if (isSuspended.current) {
-				return;
-			}
-
-			isSuspended.current = true;
-			try {
-				await suspendTerminal(async () => {
-					modes.leave();
-					await stopReading();
-					await withoutInterrupts(work);
-					await catchUpWithSize();
-					modes.take();
-				});
-			} finally {
-				isSuspended.current = false;
-			}
-		},
-		[suspendTerminal, modes],
+		async (work: () => Promise<void>) =>
+			whileSuspended(async () => {
+				modes.leave();
+				await stopReading();
+				await withoutInterrupts(work);
+				await catchUpWithSize();
+				modes.take();
+			}),
+		[whileSuspended, modes],
 	);
 	return useMemo(
 		() => ({

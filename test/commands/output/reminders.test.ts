@@ -7,10 +7,10 @@ import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {createHost} from '../../../source/host/host.js';
-import {emptyPlan} from '../../../source/core/model/plan.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {freshRedisBox, openStoreOf, peek, start} from '../../_helpers/program/processes.js';
-import {account, type Box} from '../../_helpers/program/cli.js';
+import {holdEnding} from '../../_helpers/program/ending.js';
+import {freshRedisBox, peek, start} from '../../_helpers/program/processes.js';
+import {account} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
@@ -39,26 +39,9 @@ async function boxWithNotices(gpuCount: number) {
 	return {box, notices};
 }
 
-/** A reservation that was made two hours ago and ends in nine and a half minutes. */
-async function holdEnding(box: Box, index: number): Promise<void> {
-	const store = await openStoreOf(box);
-	const {now} = await store.read();
-	const lease = {
-		user: account,
-		actualUser: account,
-		type: 'manual' as const,
-		startTime: now - 7200,
-		expiryTime: Math.ceil(now + 570),
-		leaseId: 'lease-1',
-		note: 'notebook \u{1B}[31m',
-	};
-	await store.commit({...emptyPlan, writes: [{kind: 'lease', index, lease}]});
-	await store.close();
-}
-
 test('three jobs run, and one of them tells that a reservation ends soon', async () => {
 	const {box, notices} = await boxWithNotices(4);
-	await holdEnding(box, 3);
+	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));
 	await eventually(() => notices().length > 0);
 	for (const ended of await Promise.all(jobs.map(async (job) => job.ended))) {
@@ -128,7 +111,7 @@ test('an address that never answers keeps neither the GPUs nor the shell', async
 		path.join(box.home, '.canhazgpu.yaml'),
 		JSON.stringify({notify: {webhook: `http://user:hunter2@127.0.0.1:${port}/`}}),
 	);
-	await holdEnding(box, 1);
+	await holdEnding(box, 1, 'notebook \u{1B}[31m');
 	const done = path.join(box.home, 'done');
 	const job = start(box, ['run', '--', 'sh', '-c', `until [ -e ${done} ]; do sleep 0.05; done`]);
 	await asked.promise;

@@ -8,10 +8,10 @@ import process from 'node:process';
 import {pathToFileURL} from 'node:url';
 import {expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
-import {emptyPlan} from '../../../source/core/model/plan.js';
-import {account, program, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {program, starterWords, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {freshEmbeddedBox, openStoreOf, peek, start} from '../../_helpers/program/processes.js';
+import {holdEnding} from '../../_helpers/program/ending.js';
+import {freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
 
 /** A copy of the program that can be removed while it runs, and a file into which it tells its notices. */
 function installed(box: Box) {
@@ -94,17 +94,7 @@ slowTest(
 		const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
 		await eventually(() => wrapper.stdout() === 'started\n');
 		await remove();
-		const store = await openStoreOf(box);
-		const {now} = await store.read();
-		const lease = {
-			user: account,
-			actualUser: account,
-			type: 'manual' as const,
-			startTime: now - 7200,
-			expiryTime: Math.ceil(now + 570),
-			leaseId: 'lease-1',
-		};
-		await store.commit({...emptyPlan, writes: [{kind: 'lease', index: 1, lease}]});
+		await holdEnding(box, 1);
 		const ran = await wrapper.ended;
 		expect(ran).toMatchObject({exitCode: 124});
 		expect(ran.stderr).not.toMatch(/bug|module/iv);

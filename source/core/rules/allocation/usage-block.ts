@@ -1,5 +1,5 @@
 /** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
-import type {GpuProcess, GpuRecord, HealthProblem, InstanceOfGpu, Observation} from '../../model/types.js';
+import type {GpuProcess, GpuReading, GpuRecord, HealthProblem, InstanceOfGpu, Observation} from '../../model/types.js';
 import {judgeInstance, processesOnInstance} from '../mig/instance-usage.js';
 import type {CleanRule} from './cleanliness.js';
 import {judgeUsage, usersOf, type GpuUsage} from './gpu-usage.js';
@@ -20,41 +20,51 @@ export type UsageBlock =
 	/** The scan as a whole failed. */
 	| {readonly kind: 'not-scanned'; readonly why: string};
 
+/** A use, and the processes that count for it. */
+type Judged = {readonly use: GpuUsage; readonly processes?: readonly GpuProcess[]};
+
+/** What a failed scan says of everything, or else what is said of this GPU's reading. */
+function blockOfReading(
+	{failure, gpus}: Observation,
+	index: number,
+	judge: (reading: GpuReading | undefined) => Judged,
+): UsageBlock | undefined {
+	if (failure !== undefined) {
+		return {kind: 'not-scanned', why: failure.message};
+	}
+
+	const reading = gpus.find((gpu) => gpu.index === index);
+	const {use, processes} = judge(reading);
+	return blockBy(use, reading?.health, processes);
+}
+
 /** Unreserved, unknown, unfit or broken: what `--force` ignores. */
-export function usageBlockOf(
+export const usageBlockOf = (
 	index: number,
 	observation: Observation,
 	memoryThresholdMiB: number,
 	clean: CleanRule | undefined,
-): UsageBlock | undefined {
-	if (observation.failure !== undefined) {
-		return {kind: 'not-scanned', why: observation.failure.message};
-	}
-
-	const reading = observation.gpus.find((gpu) => gpu.index === index);
-	const use = judgeUsage(reading, memoryThresholdMiB, clean);
-	return blockBy(use, reading?.health, reading?.processes);
-}
+): UsageBlock | undefined =>
+	blockOfReading(observation, index, (reading) => ({
+		use: judgeUsage(reading, memoryThresholdMiB, clean),
+		processes: reading?.processes,
+	}));
 
 /** The same for an instance of a GPU in MIG mode. */
-export function usageBlockOfInstance(
+export const usageBlockOfInstance = (
 	instance: InstanceOfGpu,
 	observation: Observation,
 	memoryThresholdMiB: number,
 	clean: CleanRule | undefined,
-): UsageBlock | undefined {
-	if (observation.failure !== undefined) {
-		return {kind: 'not-scanned', why: observation.failure.message};
-	}
-
-	const reading = observation.gpus.find((gpu) => gpu.index === instance.gpu);
-	// Of the GPU as a whole only its failures count.
-	const use =
-		reading?.failure === undefined && reading !== undefined
-			? judgeInstance(reading, instance, {memoryThresholdMiB, isCleanWanted: clean !== undefined})
-			: judgeUsage(reading, memoryThresholdMiB);
-	return blockBy(use, reading?.health, processesOnInstance(reading, instance).own);
-}
+): UsageBlock | undefined =>
+	blockOfReading(observation, instance.gpu, (reading) => ({
+		// Of the GPU as a whole only its failures count.
+		use:
+			reading?.failure === undefined && reading !== undefined
+				? judgeInstance(reading, instance, {memoryThresholdMiB, isCleanWanted: clean !== undefined})
+				: judgeUsage(reading, memoryThresholdMiB),
+		processes: processesOnInstance(reading, instance).own,
+	}));
 
 /** Why something in this use is not to be had. */
 function blockBy(
