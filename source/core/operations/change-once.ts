@@ -209,14 +209,25 @@ class OneChange<Result> {
 
 	async #read(): Promise<Snapshot> {
 		const change = this.#lostAnswers === 0 ? undefined : this.#id;
-		if (this.#options.isAboutLeases === true && this.#attempts > 0) {
-			const snapshot = await this.#store.read({change, withoutQueue: true});
+		const isAboutLeases = this.#options.isAboutLeases === true;
+		const asItIs = async () => this.#store.read({change, withoutQueue: true});
+		if (isAboutLeases && this.#attempts > 0) {
+			const snapshot = await asItIs();
 			if (snapshot.pool !== undefined) {
 				return snapshot;
 			}
 		}
 
-		return this.#options.read(change);
+		try {
+			return await this.#options.read(change);
+		} catch (error) {
+			// Others clear away what is dead, and need no help: nobody's own leases depend on it.
+			if (isAboutLeases && error instanceof CanhazgpuError && error.code === 'busy') {
+				return asItIs();
+			}
+
+			throw error;
+		}
 	}
 
 	#triesToWaitFor(): number {

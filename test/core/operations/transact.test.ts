@@ -56,6 +56,19 @@ test('who gives GPUs back in a crowd that does the same is not sent away, and st
 	expect(commits).toBeLessThan(400);
 });
 
+test('who gives GPUs back is not held up by a crowd that clears away what is dead', async () => {
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			commit: async (plan) => (plan.audit[0]?.kind === 'expired' ? 'conflict' : store.commit(plan)),
+		}),
+	});
+	await reserve(world, {...request, requester: person('bob')});
+	await reserve(world, {...request, durationSeconds: 3600});
+	await world.clock.sleep(120_000);
+	expect(await release(world, alice, {by: 'gpus', ids: [1]})).toMatchObject({released: [{index: 1}]});
+});
+
 test('after a minute of conflicts nobody goes on giving back, and is told how long it was', async () => {
 	let isClosed = false;
 	const world = await createTestWorld({wrap: withCommit(async (real) => (isClosed ? 'conflict' : real()))});
