@@ -27,7 +27,7 @@ const nodeFailures = new Set(['NODE_FAIL', 'BOOT_FAIL']);
 const soonestFailureMs = 1000;
 
 /** How long the controller may take to say how a job ended. */
-const longestStateMs = 3000;
+const longestStateMs = 10_000;
 
 /** From one question for the job of an srun to the next. */
 const firstQuestionMs = 250;
@@ -51,7 +51,8 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 /** As what the controller knows a job, such as `COMPLETED`. Undefined: it does not say. */
 async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<string | undefined> {
 	const enough = new AbortController();
-	const asked = cluster.until(enough.signal).run('scontrol', 'show', 'job', '--oneliner', String(jobId));
+	// Of a job that is still being cleared away, scontrol says only that.
+	const read = cluster.until(enough.signal).read();
 	// A controller that is away has said nothing of this job, and whoever waits for the command waits no longer for it.
 	void (async () => {
 		await clock.sleep(longestStateMs, enough.signal).catch(() => undefined);
@@ -59,7 +60,8 @@ async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<s
 	})();
 
 	try {
-		return /(?:^|\s)JobState=(?<state>[A-Z_]+)/v.exec(await asked)?.groups?.['state'];
+		const {queue} = await read;
+		return queue.jobs.find(({id}) => id === jobId)?.stateWord;
 	} catch {
 		return undefined;
 	} finally {
