@@ -8,7 +8,7 @@ import {ownerWords} from './owner.js';
 import {counted} from './text/numbers.js';
 
 /** `24/86G`; `512M/8G` where the units differ. */
-export function ofTotal(part: number, total: number): string {
+function ofTotal(part: number, total: number): string {
 	const [first, second] = [sizeWords(part), sizeWords(total)];
 	return first.at(-1) === second.at(-1) ? `${first.slice(0, -1)}/${second}` : `${first}/${second}`;
 }

@@ -41,7 +41,7 @@ export type AuditKind =
 export type AuditBefore = {
 	readonly count?: number;
 	readonly provider?: string;
-	/** Where the pool was, when that is another store. */
+	/** The pool was there before, when that is another store. */
 	readonly location?: string;
 	/** Why GPUs were out of service. */
 	readonly reason?: string;
@@ -69,11 +69,11 @@ export type AuditRecord = {
 	readonly count?: number;
 	/** Of a pool. */
 	readonly provider?: string;
-	/** Of a share of a GPU: how much of its memory was asked for. */
+	/** A share of a GPU asked for so much of its memory. */
 	readonly memoryMiB?: number;
 	/** How much the processes of a share use; absent for a whole GPU. */
 	readonly usedMiB?: number;
-	/** Of the policy: the key that changed, or `all` when a record that could not be read was removed. */
+	/** This key of the policy changed, or `all` when a record that could not be read was removed. */
 	readonly key?: string;
 	/** What the key is set to. Absent: it is no longer set. */
 	readonly value?: string;

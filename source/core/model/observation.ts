@@ -24,15 +24,15 @@ export type GpuProcess = {
 	readonly commandLine?: string;
 	/** Command lines of its parent and of up to two before it, nearest first. */
 	readonly ancestors?: readonly string[];
-	/** Of GPU memory. */
+	/** The GPU memory that it uses. */
 	readonly memoryUsedMiB?: number;
-	/** Of the GPU's processors. */
+	/** How busy it keeps the GPU's processors. */
 	readonly utilizationPercent?: number;
-	/** Of one core: 312 is a little more than three cores. */
+	/** One core is 100: 312 is a little more than three cores. */
 	readonly cpuPercent?: number;
 	/** Resident memory of the host. */
 	readonly hostMemoryMiB?: number;
-	/** Of the container it runs in, the first 12 characters. */
+	/** The first 12 characters name the container that it runs in. */
 	readonly containerId?: string;
 	readonly kind?: 'compute' | 'graphics' | 'both';
 	/** On which instance of MIG it is. Undefined: it is on none, or the tool does not say. */
@@ -43,7 +43,7 @@ export type GpuProcess = {
 /** Something that makes a GPU unfit to be handed out, though it may still answer. */
 export type HealthProblem = {
 	readonly kind: 'ecc' | 'xid' | 'needs-reset' | 'fell-off-the-bus' | 'temperature';
-	/** For people, such as `Xid 79: GPU has fallen off the bus`. */
+	/** What people are told, such as `Xid 79: GPU has fallen off the bus`. */
 	readonly words: string;
 };
 
@@ -106,7 +106,7 @@ export type GpuReading = {
 	readonly health?: readonly HealthProblem[];
 	/** Set when the GPU is broken, in the tool's words: no reading of it can be had. */
 	readonly failure?: string;
-	/** Where an engine has GPUs of several machines: which machine has it, and under which number. */
+	/** An engine that has GPUs of several machines says which machine has it, and under which number. */
 	readonly place?: GpuPlace;
 	/** No tool reads it here: the engine that grants it says whether it is free. */
 	readonly isUnread?: true;
@@ -118,9 +118,9 @@ export type IdleSpan = {
 	/** Lease id, or what tells an old lease apart. */
 	readonly lease: string;
 	readonly index: number;
-	/** Of the GPU, where it has one: another GPU under the same index is another span. */
+	/** The GPU's own, where it has one: another GPU under the same index is another span. */
 	readonly uuid?: string;
-	/** Of idleness that was seen; what nobody saw does not count. */
+	/** This is when idleness was seen; what nobody saw does not count. */
 	readonly seconds: number;
 	/** The scan up to which it was idle, on the store's clock. Absent while the GPU cannot be read. */
 	readonly until?: number;
@@ -139,6 +139,6 @@ export type Observation = {
 	readonly failure?: {readonly message: string; readonly hint?: string};
 	/** Lines worth showing that do not spoil the readings. */
 	readonly warnings: readonly string[];
-	/** Of a scan that was shared: how long leases have been idle. */
+	/** A scan that was shared tells how long leases have been idle. */
 	readonly idle?: readonly IdleSpan[];
 };

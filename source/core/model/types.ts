@@ -178,7 +178,7 @@ export type QueueEntry = {
 	GPUs are known to have what it needs.
 	*/
 	readonly eligible?: readonly GpuGroup[];
-	/** Of an entry that wants instances of MIG: those that can serve it, any as many as it wants. */
+	/** An entry that wants instances of MIG can be served by these, any as many as it wants. */
 	readonly eligibleInstances?: readonly EligibleInstance[];
 	/** A copy; `partialQueueId` of the leases is the truth. */
 	readonly allocatedGpus: readonly number[];
@@ -200,7 +200,7 @@ export type QueueEntry = {
 	readonly bootId?: string;
 	readonly holder?: ProcessIdentity;
 	readonly silence?: Silence;
-	/** Of a queue that another engine keeps: what that engine says of it. */
+	/** An engine that keeps the queue itself says this of the entry. */
 	readonly verdict?: EngineVerdict;
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
@@ -332,9 +332,9 @@ export type UsageRecord = {
 	readonly note?: string;
 	/** As its lease had it. */
 	readonly model?: string;
-	/** Of a share: how much of the GPU's memory was asked for. */
+	/** A share asked for so much of the GPU's memory. */
 	readonly memoryMiB?: number;
-	/** Of an instance of MIG. */
+	/** The lease had an instance of MIG. */
 	readonly mig?: HeldInstance;
 	readonly endReason?: EndReason;
 };
@@ -348,7 +348,7 @@ export type PoolEvent = {
 	readonly user?: string;
 	/** Entries that left the queue: those behind them move up without having to read. */
 	readonly left?: readonly string[];
-	/** Of a grant: it is a share of each GPU, and there may be room beside it. */
+	/** The grant is a share of each GPU, and there may be room beside it. */
 	readonly shared?: true;
 };
 

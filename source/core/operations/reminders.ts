@@ -12,7 +12,7 @@ import {readCurrent} from './transact.js';
 import type {EngineWorld} from './engine.js';
 
 /** A manual reservation is reminded of when this is left of it. */
-export const remindSeconds = 600;
+const remindSeconds = 600;
 
 /** So long it is left to the holder's own processes and root's, who can reach the holder's terminals. */
 const ownersFirstSeconds = 60;

@@ -12,7 +12,7 @@ const signs: Readonly<Record<string, string>> = {
 	'"': String.raw`\(dq`,
 };
 
-export const roffEscape = (text: string): string => text.replaceAll(/["'\-\\^`~]/gv, (sign) => signs[sign]!);
+const roffEscape = (text: string): string => text.replaceAll(/["'\-\\^`~]/gv, (sign) => signs[sign]!);
 
 /** A line that begins with a dot would be a command. */
 const textLine = (line: string): string => (line.startsWith('.') ? String.raw`\&${line}` : line);

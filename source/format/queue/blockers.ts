@@ -22,7 +22,7 @@ export function untilWords(blocker: Blocker, formatTime: FormatTime): string {
 }
 
 /** `bob on GPU 0-3 until 15:20`, `bob on GPU 2 until its job ends`, `#1 alice` for one that waits before it. */
-export function blockerWords(blocker: Blocker, formatTime: FormatTime): string {
+function blockerWords(blocker: Blocker, formatTime: FormatTime): string {
 	if (blocker.kind === 'engine') {
 		return engineReasonWords(blocker.reason);
 	}

@@ -133,7 +133,7 @@ export function blockWords(block: Block, now: number): string {
 }
 
 /** `GPU 3`, `MIG instance 0:1`. */
-export const blockedName = ({index, instance}: {readonly index: number; readonly instance?: string}): string =>
+const blockedName = ({index, instance}: {readonly index: number; readonly instance?: string}): string =>
 	instance === undefined ? `GPU ${index}` : `MIG instance ${instance}`;
 
 /** Some by name, the rest by their number. */

@@ -31,7 +31,7 @@ export const askDetails = async ({run, command, timeoutMs, signal}: Options): Pr
 /**
 The one tells the sizes of the parts, the other their profiles and UUIDs.
 */
-export const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
+const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
 	...details,
 	gpus: details.gpus.map((gpu) => {
 		const {parts} = listed.find(({uuid}) => uuid === gpu.uuid) ?? {};

@@ -182,7 +182,7 @@ function gateOf(path: string): Gate {
 }
 
 /** Makes a database with its tables and its journal mode, complete, for {@link createFile}. */
-export function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
+function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	const connection = openExisting(path);
 	try {
 		connection.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');

@@ -231,7 +231,7 @@ export function checkLocation(path: string): void {
 @throws CanhazgpuError `store-unreachable` for a file system that several machines share: its locks do not keep them apart, or cannot be
 relied on.
 */
-export function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => number): void {
+function refuseNetworkFileSystem(path: string, typeOf: (directory: string) => number): void {
 	const name = networkFileSystems.get(typeOf(dirname(path)));
 	if (name !== undefined) {
 		throw databaseProblem(path, [
@@ -239,12 +239,6 @@ export function refuseNetworkFileSystem(path: string, typeOf: (directory: string
 			'Keep it on a disk of this machine, or use Redis: --store redis',
 		]);
 	}
-}
-
-/** Tells a file apart from another one put in its place; undefined when there is none. */
-export function fileIdentity(path: string): string | undefined {
-	const status = statSync(path, {throwIfNoEntry: false});
-	return status && `${status.dev}:${status.ino}`;
 }
 
 /** Gives an open file or directory to its audience, whatever the umask. */

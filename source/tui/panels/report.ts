@@ -17,7 +17,7 @@ import type {PanelBody} from './shared/panel-body.js';
 export const currentReport = ({report, panels}: State): State['report'] =>
 	report?.by === panels.reportBy ? report : undefined;
 
-export function reportExtent(state: State, rows: number): Extent {
+function reportExtent(state: State, rows: number): Extent {
 	const report = currentReport(state);
 	return {
 		total: report?.kind === 'made' ? report.report.rows.length : 0,

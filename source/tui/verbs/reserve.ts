@@ -164,7 +164,7 @@ export function reservationOf(form: ReserveForm): Reservation {
 	};
 }
 
-export const grantedFlash = ({gpus, instances, place, leaseId}: Grant, durationSeconds: number): Flash => {
+const grantedFlash = ({gpus, instances, place, leaseId}: Grant, durationSeconds: number): Flash => {
 	const what = instances === undefined ? gpuList(gpus) : partsWords([], instances);
 	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
 	return {

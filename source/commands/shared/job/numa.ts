@@ -6,7 +6,7 @@ import type {OpenWorld} from '../../../app/contract.js';
 import type {Flag, Input} from '../../../command-line/command.js';
 
 /** What can be typed behind `--numa`. */
-export const numaWishes = ['bind', 'off'] as const;
+const numaWishes = ['bind', 'off'] as const;
 
 export const numaFlag: Flag = {
 	value: 'HOW',

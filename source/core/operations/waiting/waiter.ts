@@ -489,7 +489,7 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 }
 
 /** How far the waiter is. */
-export const waitingProgress = (
+const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,
 	wanted: Wanted,
@@ -507,7 +507,7 @@ export const waitingProgress = (
 });
 
 /** The grant that was made although its answer was lost. */
-export function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
+function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
 	const mine = holdingsIn(snapshot.gpus).filter(
 		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,
 	);

@@ -63,7 +63,7 @@ export function chooseGpus(
 
 		const keptGpus = candidatesOf([...kept, ...fromShared]);
 		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: missing - needed}, box);
-		// Of a single group, as in a box of one model, nothing is compared.
+		// A single group, as in a box of one model, is compared with nothing.
 		const score = groups.length === 1 ? [] : scoreOf(strategy, {kept: keptGpus, chosen}, box);
 		return [
 			{

@@ -9,7 +9,7 @@ export type GpuCandidate = {
 	readonly record: GpuRecord;
 	/** What others hold of it meanwhile, and lose with the grant. */
 	readonly takes: readonly Holding[];
-	/** Of a share: what all shares of the GPU may have together, and what is left of that. */
+	/** For a share it counts what all shares of the GPU may have together, and what is left of that. */
 	readonly capacityMiB?: number | undefined;
 	readonly leftMiB?: number;
 };

@@ -310,7 +310,7 @@ const asksForNothing = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, 
 export const gpusOf = (groups: readonly GpuGroup[]): GpuGroup => [...new Set(groups.flat())].toSorted((a, b) => a - b);
 
 /** Whether two entries may have the same GPUs. */
-export const isSameGroups = (one: readonly GpuGroup[] | undefined, other: readonly GpuGroup[] | undefined): boolean =>
+const isSameGroups = (one: readonly GpuGroup[] | undefined, other: readonly GpuGroup[] | undefined): boolean =>
 	JSON.stringify(one) === JSON.stringify(other);
 
 /** Whether a scan of the GPUs can make a difference to which of them serve a request. */

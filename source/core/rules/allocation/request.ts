@@ -9,7 +9,7 @@ import type {StrategyName} from './strategy.js';
 /** Everybody who looks at the pool reads every note in it. */
 export const longestNote = 500;
 
-/** Of why a GPU is out of service. */
+/** The reason why a GPU is out of service may have so many characters. */
 export const longestReason = 200;
 
 /** Of what `--user` says. Names of accounts are no longer than 32. */
@@ -142,7 +142,7 @@ export type AcquireRequest = {
 	readonly note?: string;
 	/** Takes GPUs in spite of unreserved use or an unknown reading. */
 	readonly force?: boolean;
-	/** Of an engine that has several machines: only this one will do. */
+	/** An engine that has several machines may take this one alone. */
 	readonly host?: string;
 };
 
@@ -157,6 +157,6 @@ export type Grant = {
 	readonly startTime: number;
 	/** When the lease is over at the latest, on the store's clock. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
-	/** Of an engine that has several machines: which one has these GPUs, and their numbers there, in the same order. */
+	/** An engine that has several machines says which one has these GPUs, and their numbers there, in the same order. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };

@@ -145,9 +145,6 @@ const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) =>
 /** Whether the strategy goes by how the GPUs are linked. */
 export const dependsOnLinks = (strategy: StrategyName | undefined): boolean => strategy === 'topology';
 
-/** Whether the strategy goes by more than the records of the pool. */
-export const dependsOnReadings = (strategy: StrategyName): boolean => strategy !== 'mru' && strategy !== 'lru';
-
 /** The lowest is the best. */
 export function compareScores(one: readonly number[], other: readonly number[]): number {
 	const different = one.findIndex((value, index) => value !== (other[index] ?? -Infinity));

@@ -27,7 +27,7 @@ export type GrantedParts = {
 };
 
 /** Instances by GPU, and then by their number. */
-export const sortInstances = (instances: readonly InstanceOfGpu[]): readonly InstanceOfGpu[] =>
+const sortInstances = (instances: readonly InstanceOfGpu[]): readonly InstanceOfGpu[] =>
 	instances.toSorted((a, b) => (a.gpu === b.gpu ? (a.number ?? Infinity) - (b.number ?? Infinity) : a.gpu - b.gpu));
 
 /** What all additions of a grant are together. */

@@ -70,6 +70,6 @@ export function isInstanceIdle(
 		return false;
 	}
 
-	// Of an instance that is gone nothing can be read.
+	// Nothing can be read of an instance that is gone.
 	return isComplete && memoryUsedMiB !== undefined ? true : undefined;
 }

@@ -16,7 +16,7 @@ export const byProfile = (instances: readonly InstanceOfGpu[]): readonly OfProfi
 export type ProfileCount = {readonly profile: string; readonly total: number; readonly free: number};
 
 /** UUIDs of the instances that leases have. */
-export const heldInstances = (gpus: readonly GpuRecord[]): ReadonlySet<string> =>
+const heldInstances = (gpus: readonly GpuRecord[]): ReadonlySet<string> =>
 	new Set(holdingsIn(gpus).flatMap(({lease}) => (lease.mig === undefined ? [] : [lease.mig.uuid])));
 
 /** Of the profiles that are known, the smallest first. Free are those that no lease has: whether they are idle is not asked. */

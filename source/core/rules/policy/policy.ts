@@ -64,7 +64,7 @@ export function policyDoubtOf(
 	};
 }
 
-/** For every plan that depends on the policy: a change of it meanwhile is a conflict. */
+/** Every plan that depends on the policy expects this: a change of the policy meanwhile is a conflict. */
 export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectation => ({
 	kind: 'policy',
 	raw: stored.policy,

@@ -40,7 +40,7 @@ type Future = {
 	readonly waiter?: Occupant;
 	/** Until then it is kept for an entry that is expected to have it, or another, by then. */
 	readonly keptUntil?: number;
-	/** Of a GPU that is shared: what all shares may have together, and when each part of that is free again. */
+	/** A shared GPU tells what all shares may have together, and when each part of that is free again. */
 	readonly sharing?: {
 		readonly capacityMiB: number;
 		readonly parts: ReadonlyArray<{readonly memoryMiB: number; readonly until: number}>;
@@ -189,7 +189,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 
 		const {entry} = record;
 		const freeAtOf = (future: Future): number => freeAtFor(entry, future, now);
-		// Of each group those that are free first, and of all groups the one that is complete first.
+		// Each group gives those that are free first; the group that is complete first counts.
 		const [first] = groups
 			.map((group) => {
 				const wanted = futures
@@ -210,7 +210,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			position: position + 1,
 			until: Number.isFinite(until) ? until : undefined,
 		};
-		// Of those that are free by then any will do, not only the ones that stand first here.
+		// Any of those that are free by then will do, not only the ones that stand first here.
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))
 			.filter((future) => freeAtOf(future) > now && freeAtOf(future) <= served);

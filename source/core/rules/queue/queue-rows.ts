@@ -31,7 +31,7 @@ export type QueueRow = {
 	readonly isUnknown: boolean;
 };
 
-/** Of a queue that another engine keeps: that engine alone knows when and why. */
+/** An engine that keeps the queue itself is alone in knowing when and why. */
 function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number, now: number): QueueRow {
 	return {
 		position,

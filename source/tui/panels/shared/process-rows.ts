@@ -34,7 +34,7 @@ const veryWide = 100;
 export const processTitles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
 
 /** All cells of a process but its command, and the blanks before that. */
-export function joinCells(cells: Cells, state: State, width: number): string {
+function joinCells(cells: Cells, state: State, width: number): string {
 	const isWide = width >= wide;
 	const columns = allColumns
 		.filter(({from = 0}) => width >= from)

@@ -11,7 +11,7 @@ import type {HeldThere} from './target.js';
 const notNow = 3;
 
 /** The error that was printed, and its hint. */
-export function complaintOf(host: string, {exitCode, stderr}: AnswerThere): Complaint {
+function complaintOf(host: string, {exitCode, stderr}: AnswerThere): Complaint {
 	const lines = stderr.trim().split('\n');
 	const index = lines.findIndex((line) => line.startsWith('Error: '));
 	const message = index === -1 ? (lines.at(-1) ?? '') : lines[index]!.slice('Error: '.length);

@@ -10,12 +10,6 @@ import {
 import type {State} from '../../state/state.js';
 import type {Verb} from '../verb.js';
 
-/** The selected line, if it is about another host. */
-export function otherHostLine(state: State): HostLine | undefined {
-	const line = selectedHostLine(state);
-	return line?.isOwn === true ? undefined : line;
-}
-
 /** The state as the keys over the GPUs of this host see it: with the selected GPU, and no tags, which are not shown here. */
 function ownState(state: State, gpu: number): State {
 	return {...state, selectedGpu: gpu, table: {...state.table, tags: new Set()}};
