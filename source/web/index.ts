@@ -127,6 +127,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				version: options.version,
 				location: pool.opened()?.store.location,
 				privateLabel: pool.opened()?.privateLabel,
+				engine: pool.opened()?.engine?.name,
 				isDemo: options.isDemo,
 				hasPool: pool.isExpected(),
 				hosts: [...(pool.isExpected() ? [options.hostname] : []), ...hosts.names],

@@ -4,9 +4,10 @@ The pool of this host as the server has it. A pool that cannot be opened yet is 
 import {startLiveView, type LiveState, type LiveView, type LiveViewOptions} from '../core/live/live-view.js';
 import type {Clock, World} from '../core/model/ports.js';
 import type {AuditKind} from '../core/model/types.js';
+import type {EngineWorld} from '../core/operations/engine.js';
 import {CanhazgpuError} from '../errors.js';
 
-export type OpenPool = World & {
+export type OpenPool = EngineWorld & {
 	readonly privateLabel?: string;
 	/** The GPUs for those who act, and not only look. */
 	readonly scannedGpus?: World['gpus'];

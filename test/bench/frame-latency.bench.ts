@@ -2,7 +2,7 @@
 From the commit of a reserve in one process to the changed frame of a monitor in another; from a key to its frame; and what a monitor
 costs while nothing happens.
 */
-import {readdirSync} from 'node:fs';
+import {readdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Store} from '../../source/core/model/ports.js';
@@ -61,10 +61,42 @@ async function commitsToFrames(box: Box, store: Store): Promise<readonly number[
 	return latencies;
 }
 
+/** A box on which so many processes run, dealt out to its GPUs; nobody has reserved any. */
+async function crowdedBox(gpus: number, processes: number): Promise<Box> {
+	const box = await createEmbeddedBox(gpus);
+	const people = ['alice', 'bob', 'carol', 'dave'];
+	const lines = Array.from(
+		{length: processes},
+		(_, index) =>
+			`  - {gpu: ${index % gpus}, user: ${people[Math.floor((index % gpus) / 8) % people.length]}, command: python train.py --rank ${index}, memory: ${1500 + index}, utilization: ${index % 12}}`,
+	);
+	const scenario = path.join(box.home, 'crowd.yaml');
+	writeFileSync(scenario, `processes:\n${lines.join('\n')}\n`, {mode: 0o600});
+	return {...box, environment: {...box.environment, CANHAZGPU_SIMULATED_SCENARIO: scenario}};
+}
+
+/** The table of GPUs moves by its index, that of the processes by what is selected in its first line. */
+type Keys = {
+	readonly shown: string;
+	readonly before?: string;
+	readonly rows: number;
+	readonly selected: (row: number) => RegExp | string;
+};
+
+const gpuKeys = (count: number): Keys => ({shown: `Free ${count}`, rows: count, selected: (row) => `> ${row} `});
+
 /** Milliseconds from a key to the frame that answers it. */
-async function keysToFrames(box: Box, count: number): Promise<readonly number[]> {
+async function keysToFrames(
+	box: Box,
+	{shown, before = '', rows: count, selected: selectedRow}: Keys,
+): Promise<readonly number[]> {
 	const monitor = openMonitor(box);
-	await monitor.waitFor(`Free ${count}`);
+	await monitor.waitFor(shown);
+	if (before !== '') {
+		monitor.write(before);
+		await monitor.waitFor(selectedRow(0));
+	}
+
 	const latencies: number[] = [];
 	let selected = 0;
 	let step = 1;
@@ -74,7 +106,7 @@ async function keysToFrames(box: Box, count: number): Promise<readonly number[]>
 		await sleep(40 + 40 * Math.random());
 		const pressedAt = performance.now();
 		monitor.write(step === 1 ? 'j' : 'k');
-		latencies.push((await shownAt(monitor, `> ${selected} `)) - pressedAt);
+		latencies.push((await shownAt(monitor, selectedRow(selected))) - pressedAt);
 	}
 
 	await monitor.close();
@@ -117,6 +149,7 @@ const redis = await startRedis();
 const redisBox = await createRedisBox(redis.port, gpuCount);
 const embeddedBox = await createEmbeddedBox(gpuCount);
 const largeBox = await createEmbeddedBox(64);
+const crowdedLargeBox = await crowdedBox(64, 500);
 
 const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
 tellLatencies('commit to frame on Redis', await commitsToFrames(redisBox, redisStore), 100);
@@ -126,8 +159,18 @@ const file = readdirSync(embeddedBox.home, {recursive: true, encoding: 'utf8'}).
 )!;
 const embeddedStore = await openSqliteStore({path: path.join(embeddedBox.home, file), create: false});
 tellLatencies('commit to frame without Redis', await commitsToFrames(embeddedBox, embeddedStore), 400);
-tell('key to frame, 8 GPUs, p95 (goal 33)', percentile(await keysToFrames(embeddedBox, gpuCount), 0.95), 'ms');
-tell('key to frame, 64 GPUs, p95 (goal 33)', percentile(await keysToFrames(largeBox, 64), 0.95), 'ms');
+tell('key to frame, 8 GPUs, p95 (goal 33)', percentile(await keysToFrames(embeddedBox, gpuKeys(gpuCount)), 0.95), 'ms');
+tell('key to frame, 64 GPUs, p95 (goal 33)', percentile(await keysToFrames(largeBox, gpuKeys(64)), 0.95), 'ms');
+const crowded = await keysToFrames(crowdedLargeBox, {shown: 'Unreserved 64', rows: 64, selected: (row) => `> ${row} `});
+report('key to frame, 64 GPUs and 500 processes, p95', percentile(crowded, 0.95), {limit: 33, unit: 'ms'});
+// Sorted by their memory, the last one stands first.
+const crowd = await keysToFrames(crowdedLargeBox, {
+	shown: 'Unreserved 64',
+	before: '6',
+	rows: 500,
+	selected: (row) => new RegExp(String.raw`> .*--rank ${499 - row}\b`, 'v'),
+});
+report('key to frame in the table of 500 processes, p95', percentile(crowd, 0.95), {limit: 33, unit: 'ms'});
 const starts = [];
 for (let round = 0; round < 7; round++) {
 	starts.push(await start(redisBox));
@@ -137,7 +180,7 @@ tell('start to first frame, median', median(starts.map(({firstMs}) => firstMs)),
 tell('start to whole table, median', median(starts.map(({wholeMs}) => wholeMs)), 'ms');
 await idle(redisBox);
 
-for (const box of [redisBox, embeddedBox, largeBox]) {
+for (const box of [redisBox, embeddedBox, largeBox, crowdedLargeBox]) {
 	box.remove();
 }
 

@@ -127,7 +127,7 @@ const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefin
 	list.length > 0 ? list : undefined;
 
 /** Why another engine that keeps the queue lets it wait. */
-const reasonJson = (blocker: Blocker | undefined) =>
+export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: string; readonly reason_words?: string} =>
 	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonWords(blocker.reason)} : {};
 
 /** What keeps it waiting, and for how long. */

@@ -16,6 +16,8 @@ export type About = {
 	/** Where the pool is kept; undefined while it is not open. */
 	readonly location: string | undefined;
 	readonly privateLabel: string | undefined;
+	/** Who grants the GPUs, where that is not this program. */
+	readonly engine?: 'slurm' | undefined;
 	readonly isDemo: boolean;
 	/** False where this host has no pool, and other hosts alone are shown. */
 	readonly hasPool: boolean;
@@ -77,6 +79,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			version: about.version,
 			location: about.location,
 			private_label: about.privateLabel,
+			engine: about.engine,
 			demo: about.isDemo,
 			has_pool: about.hasPool,
 			hosts: about.hosts,

@@ -8,6 +8,7 @@ import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {needJson} from '../../format/json/need-json.js';
+import {reasonJson} from '../../format/tables/queue-table.js';
 import {needWordsOf} from '../../format/queue/waiting-progress.js';
 import {modelName, partJson} from '../../format/json/status-json.js';
 import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
@@ -104,6 +105,9 @@ export const gpuJson = (row: StatusRow, {provider, now, commands}: GpuContext) =
 
 const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>) => ({
 	gpu_id: row.index,
+	// Where an engine has the GPUs of several machines.
+	node: text(row.reading?.place?.node),
+	node_gpu_id: row.reading?.place?.gpu,
 	status: stateWords[row.state],
 	// `drained` is an `ERROR` to the peer's clients.
 	state: shownStateOf(row),
@@ -118,7 +122,12 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 	process_info: unreservedWords(row),
 	error: text(row.problem),
 	health: list(row.health.map(({words}) => words)),
-	drain: row.drain && {reason: text(row.drain.reason), by: text(row.drain.by), since: time(row.drain.since)},
+	drain: row.drain && {
+		reason: text(row.drain.reason),
+		by: text(row.drain.by),
+		// Slurm does not tell since when a node is drained.
+		since: row.reading?.place === undefined ? time(row.drain.since) : undefined,
+	},
 	model_info: row.model && {provider: text(row.model.provider), model: text(row.model.model)},
 	provider,
 	...readingJson(row.reading),
@@ -149,7 +158,7 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 	});
 
 /** One who waits, without what passes with time alone; undefined for an entry that cannot be read. */
-const waiterJson = ({entry, position, held, isPossible, isUnknown}: QueueRow) =>
+const waiterJson = ({entry, position, held, isPossible, isUnknown, blockers}: QueueRow) =>
 	entry && {
 		id: entry.id,
 		user: entry.user,
@@ -169,6 +178,7 @@ const waiterJson = ({entry, position, held, isPossible, isUnknown}: QueueRow) =>
 		wait_timeout: time(entry.waitTimeout),
 		impossible: isPossible ? undefined : true,
 		unknown: isUnknown ? true : undefined,
+		...reasonJson(blockers[0]),
 	};
 
 /** The queue, with when each is served as a time and not as a distance. */

@@ -36,6 +36,8 @@ type ShownGpu = Shown<
 	GpuJson,
 	{
 		gpu_id: true;
+		node: true;
+		node_gpu_id: true;
 		// The state in the words of the peer, which knows no drained GPU.
 		status: false;
 		state: true;
@@ -115,6 +117,9 @@ export type Waiter = Shown<
 		impossible: true;
 		unknown: true;
 		served_at: true;
+		// In words it says as much.
+		reason: false;
+		reason_words: true;
 	}
 >;
 
@@ -127,6 +132,7 @@ export type About = Shown<
 		version: true;
 		location: true;
 		private_label: true;
+		engine: true;
 		demo: true;
 		has_pool: true;
 		hosts: true;

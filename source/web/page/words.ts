@@ -89,7 +89,12 @@ export function timeWords(gpu: Gpu, nowMs: number): string {
 		}
 
 		case 'available': {
-			return gpu.last_released === undefined ? 'never used' : `free for ${sinceWords(gpu.last_released, nowMs)}`;
+			if (gpu.last_released === undefined) {
+				// Of a node of Slurm it is not known.
+				return gpu.node === undefined ? 'never used' : '';
+			}
+
+			return `free for ${sinceWords(gpu.last_released, nowMs)}`;
 		}
 
 		case 'drained': {
@@ -116,3 +121,7 @@ export function personOf(user: string): Person {
 	const {account, label} = /^(?<account>\S+) \((?<label>.+)\)$/v.exec(user)?.groups ?? {};
 	return label === undefined ? {name: user} : {name: label, account};
 }
+
+/** `GPU 0 of box1`, where a cluster numbers the GPUs of its nodes through. */
+export const placeWords = ({node, node_gpu_id: index}: Gpu): string | undefined =>
+	node === undefined ? undefined : `GPU ${index} of ${node}`;

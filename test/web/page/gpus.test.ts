@@ -137,6 +137,15 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	// A job ends with its command: nothing extends it.
 	expect(commands({state: 'in-use', reservation_type: 'run'}).join('\n')).not.toContain('extend');
 	expect(commands({state: 'unreserved', processes: [{pid: 12}]})).toContain('canhazgpu reserve --pid 12');
+	const ofSlurm = {node: 'box1', node_gpu_id: 0};
+	expect(commands(ofSlurm)[0]).toBe('canhazgpu reserve --gpus 1 --on box1');
+	expect(commands({...ofSlurm, state: 'in-use', lease_id: '17'})).toEqual([
+		'canhazgpu release --lease 17',
+		'scontrol show job 17',
+		'canhazgpu reserve --gpus 1 --on box1',
+	]);
+	expect(commands({...ofSlurm, state: 'drained'})).toEqual(['scontrol update NodeName=box1 State=RESUME']);
+	expect(commands({node: "b'x"}).join('\n')).toContain(String.raw`--on 'b'\''x'`);
 	expect(commands({state: 'drained'}, 'box-2')).toContain('ssh -t box-2 canhazgpu admin --undrain 2');
 	expect(commands({state: 'error'}, "a'; rm")).toContain(String.raw`ssh -t 'a'\''; rm' canhazgpu doctor`);
 });

@@ -6,7 +6,7 @@ import {useNow} from '../state/store.js';
 import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
-import {gibibytes, partWords, percentOf, sharesWords, timeWords, unknown, withUnit} from '../words.js';
+import {gibibytes, partWords, percentOf, placeWords, sharesWords, timeWords, unknown, withUnit} from '../words.js';
 import {GpuActions} from '../act-slots.js';
 import {Spark} from './spark.js';
 
@@ -53,8 +53,10 @@ const memoryWords = ({memory_used_mb: used, memory_total_mb: total}: Gpu): strin
 		? gibibytes(used)
 		: `${used === undefined ? unknown : (used / 1024).toFixed(1)} / ${gibibytes(total)}`;
 
-const modelWords = ({gpu_model: model, mig_instances: parts}: Gpu): string =>
-	[parts && `MIG ${partWords(parts)}`, model].filter((words) => words !== undefined).join(' · ');
+const modelWords = (gpu: Gpu): string =>
+	[placeWords(gpu), gpu.mig_instances && `MIG ${partWords(gpu.mig_instances)}`, gpu.gpu_model]
+		.filter((words) => words !== undefined)
+		.join(' · ');
 
 export const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <p class="time">{timeWords(gpu, useNow())}</p>;
 

@@ -41,13 +41,49 @@ function commandsOf({gpu_id: index, state, reservation_type: kind, processes, sh
 	}
 }
 
-const sshWord = (host: string): string =>
-	/^[\w\-.]+$/v.test(host) ? host : `'${host.replaceAll("'", String.raw`'\''`)}'`;
+const shellWord = (word: string): string =>
+	/^[\w\-.]+$/v.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Slurm chooses the GPUs of a node itself, ends whole jobs, and has a node in service or out of it. */
+function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly ShellCommand[] {
+	switch (state) {
+		case 'available':
+		case 'unreserved': {
+			return [
+				{does: 'Reserve a GPU of this node', command: `canhazgpu reserve --gpus 1 --on ${node}`},
+				{does: 'Run something on one', command: `canhazgpu run --gpus 1 --on ${node} -- python train.py`},
+			];
+		}
+
+		case 'in-use': {
+			return [
+				...(job === undefined
+					? []
+					: [
+							{does: 'Give it back, which ends the whole job', command: `canhazgpu release --lease ${shellWord(job)}`},
+							{does: 'See the job', command: `scontrol show job ${shellWord(job)}`},
+						]),
+				{does: 'Wait for a GPU of this node', command: `canhazgpu reserve --gpus 1 --on ${node}`},
+			];
+		}
+
+		case 'drained': {
+			return [{does: 'Put the node back into service', command: `scontrol update NodeName=${node} State=RESUME`}];
+		}
+
+		case 'error': {
+			return [{does: 'Find out what is wrong', command: `scontrol show node ${node}`}];
+		}
+	}
+}
 
 /** @param host - The box, for commands that are typed on another machine; undefined for those that are typed on it. */
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
-	[...commandsOf(gpu), {does: 'See who uses it', command: `canhazgpu who ${gpu.gpu_id}`}].map(({does, command}) => ({
+	(gpu.node === undefined
+		? [...commandsOf(gpu), {does: 'See who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]
+		: slurmCommandsOf(gpu, shellWord(gpu.node))
+	).map(({does, command}) => ({
 		does,
 		// A terminal, so that what waits can be seen and stopped.
-		command: host === undefined ? command : `ssh -t ${sshWord(host)} ${command}`,
+		command: host === undefined ? command : `ssh -t ${shellWord(host)} ${command}`,
 	}));

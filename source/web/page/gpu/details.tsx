@@ -2,7 +2,17 @@
 import type {Gpu} from '../fields.js';
 import {useNow} from '../state/store.js';
 import type {Utilization} from '../state/utilization.js';
-import {counted, dateWords, partWords, sharePart, sinceWords, sizeWords, untilWords, withUnit} from '../words.js';
+import {
+	counted,
+	dateWords,
+	partWords,
+	placeWords,
+	sharePart,
+	sinceWords,
+	sizeWords,
+	untilWords,
+	withUnit,
+} from '../words.js';
 import {Chart} from './chart.js';
 import {MigParts, Processes} from './processes.js';
 
@@ -59,6 +69,7 @@ function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: 
 
 /** A fact without words is left out. */
 const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: number) => string | undefined]> = [
+	['Place', placeWords],
 	['Owner', (gpu) => gpu.user],
 	['Shared out', (gpu) => (gpu.shares === undefined ? undefined : sharedAmount(gpu))],
 	['Kind', (gpu) => kinds[gpu.reservation_type ?? '']],
@@ -129,7 +140,7 @@ export const Details = ({gpu, utilization, address}: DetailsProps) => (
 				Commands and link →
 			</a>
 		)}
-		{utilization && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
+		{utilization && gpu.node === undefined && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
 		<Facts gpu={gpu} />
 		<Shares gpu={gpu} />
 		<MigParts gpu={gpu} />

@@ -76,11 +76,15 @@ function ProcessTable({
 }
 
 /** Unknown processes are not none. */
-export const Processes = ({gpu: {processes, squatters = []}}: {readonly gpu: Gpu}) => (
+export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gpu: Gpu}) => (
 	<div class="process-box">
 		<h4>Processes</h4>
 		{processes === undefined ? (
-			<p class="quiet">This GPU does not tell its processes.</p>
+			<p class="quiet">
+				{node === undefined
+					? 'This GPU does not tell its processes.'
+					: `What runs on the GPUs of ${node}, and how busy they are, is not read from here.`}
+			</p>
 		) : processes.length === 0 ? (
 			<p class="quiet">There are no processes on it.</p>
 		) : (

@@ -79,6 +79,7 @@ const textOf = (gpu: Gpu): string =>
 		...(gpu.shares?.map(({note}) => note) ?? []),
 		gpu.model_info?.model,
 		gpu.gpu_model,
+		gpu.node,
 		gpu.uuid,
 		gpu.error,
 		gpu.drain?.reason,

@@ -271,7 +271,7 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 					<ReportTable rows={report.users} head={splits.find(([name]) => name === question.by)?.[1]} isOld={isOld} />
 				</>
 			)}
-			{question.host === '' && about?.has_pool === true && (
+			{question.host === '' && about?.has_pool === true && about.engine === undefined && (
 				<HeldUse
 					isShown={isShown}
 					occasion={leaseChanges}

@@ -13,7 +13,7 @@ const wantedWords = ({requested_ids: ids, requested_count: count, allocated_coun
 		: `wants ${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}${need}${held === 0 ? '' : `, has ${held}`}`;
 };
 
-function whenWords({served_at: servedAt, impossible, unknown}: Waiter, nowMs: number): string {
+function whenWords({served_at: servedAt, impossible, unknown, reason_words: reason}: Waiter, nowMs: number): string {
 	if (impossible === true) {
 		return 'never: not in this pool';
 	}
@@ -23,12 +23,13 @@ function whenWords({served_at: servedAt, impossible, unknown}: Waiter, nowMs: nu
 	}
 
 	if (servedAt === undefined) {
-		return 'when a job ends';
+		return reason ?? 'when a job ends';
 	}
 
 	// The time is over where what is free is not fit to be handed out, or others use it.
 	const leftMs = Date.parse(servedAt) - nowMs;
-	return leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
+	const words = leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
+	return reason === undefined ? words : `${words} · ${reason}`;
 }
 
 function WaiterTime({waiter}: {readonly waiter: Waiter}) {

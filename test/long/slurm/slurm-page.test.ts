@@ -1,0 +1,73 @@
+/** The dashboard on a real Slurm: nodes, jobs, who waits and why, and nothing that Slurm cannot do. */
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {start} from '../../_helpers/program/processes.js';
+import {askJson, startWeb} from '../../web/_server.js';
+import {browserForAll, chromiumProgram, expectFits, openPage, seriousProblems} from '../../web/page/_browser.js';
+import {clusterOfFile} from './_cluster.js';
+
+const {slurm, box} = clusterOfFile();
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	test('the page shows nodes, jobs and the queue of Slurm, what is unknown as unknown, and the commands that Slurm has', async () => {
+		slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
+		slurm().run('salloc', '--no-shell', '--gres=gpu:3', '--nodelist=box2', '--time=60');
+		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=DRAIN', 'Reason=fan is dead');
+		const waiter = start(box(), 'reserve -g 4');
+		onTestFinished(async () => {
+			waiter.kill('SIGKILL');
+			await waiter.ended;
+		});
+		await waiter.says(/^Waiting for 4 GPUs/mv);
+		const web = await startWeb(box());
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems} = await openPage(browser, web.url, {theme: 'light', isMotionReduced: true});
+		const card = (gpu: number) => page.locator(`li.gpu[data-gpu="${gpu}"]`);
+		await page.locator('#badges', {hasText: 'Slurm'}).waitFor();
+		const textOf = async (gpu: number): Promise<string> =>
+			(await card(gpu).locator('.card').innerText()).replaceAll(/\s+/gv, ' ');
+		expect(await textOf(0)).toMatch(/^GPU 0 Reserved root for [\d ms]+ the big one Use – Memory – GPU 0 of box1$/v);
+		expect(await textOf(6)).toMatch(/Reserved.*left.*GPU 2 of box2$/v);
+		expect(await textOf(7)).toMatch(/Free Nobody Use – Memory – GPU 3 of box2$/v);
+		expect(await textOf(9)).toMatch(/Drained Out of service fan is dead, by root Use – /v);
+		const waiting = page.locator('#queue');
+		await waiting.getByText(/^waited .* · no GPUs free yet$/v).waitFor({timeout: 40_000});
+		expect(await waiting.innerText()).toContain('has 0 of 4 GPUs');
+		// No button acts: the page only looks.
+		expect(await page.getByRole('button', {name: /^(?:Reserve|Release|Extend|Leave)/v}).count()).toBe(0);
+		await expectFits(page, 'overview');
+		expect(await seriousProblems(page, {})).toEqual([]);
+
+		await page.goto(`${web.url}#/gpu/0`);
+		const drawer = page.getByRole('dialog');
+		await drawer.getByText('What runs on the GPUs of box1, and how busy they are, is not read from here.').waitFor();
+		const job = /canhazgpu release --lease (?<job>\d+)/v.exec(await drawer.innerText())?.groups?.['job'];
+		expect(await drawer.locator('code').allTextContents()).toEqual([
+			`canhazgpu release --lease ${job}`,
+			`scontrol show job ${job}`,
+			'canhazgpu reserve --gpus 1 --on box1',
+		]);
+		expect(await drawer.locator('.chart-head h4, canvas').count()).toBe(0);
+		expect(await seriousProblems(page, {})).toEqual([]);
+		await page.goto(`${web.url}#/gpu/9`);
+		await drawer.getByText('scontrol update NodeName=box3 State=RESUME').waitFor();
+
+		await page.goto(`${web.url}#/report`);
+		await page.getByText('The report cannot be had: This Slurm keeps no accounts').waitFor();
+		expect(await page.getByText('Reserved against used').count()).toBe(0);
+		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
+
+		// The commands of the drawer are those that Slurm obeys.
+		slurm().run('scontrol', 'update', 'NodeName=box3', 'State=RESUME');
+		expect(await box().run(`release --lease ${job}`)).toMatchObject({exitCode: 0, stderr: ''});
+		await page.goto(`${web.url}#/`);
+		await waiting.getByText('Nobody waits.').waitFor({timeout: 30_000});
+		await card(0).getByText('the big one').waitFor({state: 'detached'});
+		expect((await waiter.ended).exitCode).toBe(0);
+		const [first] = await askJson<readonly unknown[]>(web.port, '/api/status');
+		expect(first).toMatchObject({node: 'box1', node_gpu_id: 0});
+	}, 200_000);
+});
