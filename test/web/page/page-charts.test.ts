@@ -100,8 +100,8 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			const {default: schema} = await schemas['web-held-use']!();
 			expect(new Ajv().compile(schema)(heldUse)).toBe(true);
 			await used.getByText(/ the GPUs for [\d,.]+ of 24(?:\.00)? hours: /v).waitFor();
-			await used.getByRole('button', {name: '7 days'}).click();
-			const week = page.getByRole('region', {name: 'Reserved against used, the last 7 days'});
+			await used.getByRole('button', {name: 'week'}).click();
+			const week = page.getByRole('region', {name: 'Reserved against used, the last week'});
 			await week.getByText(/^Nobody looked at the GPUs for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
 			await page.waitForURL(/[&?]used=168/v);
 			expect(await week.getByRole('link', {name: 'Download as CSV'}).getAttribute('href')).toBe(

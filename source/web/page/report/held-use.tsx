@@ -10,7 +10,7 @@ import {dateWords, unknown} from '../words.js';
 export const usePeriods = [
 	[24, '24 hours'],
 	[72, '3 days'],
-	[168, '7 days'],
+	[168, 'week'],
 ] as const;
 
 export type UseHours = (typeof usePeriods)[number][0];
