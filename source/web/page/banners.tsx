@@ -67,11 +67,7 @@ export function Badges({about}: {readonly about: About | undefined}) {
 					Simulated
 				</span>
 			)}
-			{about?.engine !== undefined && (
-				<span class="badge" title="Slurm grants the GPUs of its nodes">
-					Slurm
-				</span>
-			)}
+			{about?.engine !== undefined && <span class="badge">Slurm</span>}
 			{about?.private_label !== undefined && (
 				<span class="badge" title={about.private_label}>
 					Private pool

@@ -104,7 +104,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			const week = page.getByRole('region', {name: 'Reserved against used, the last week'});
 			await week.getByText(/^Nobody looked at the GPUs for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
 			await page.waitForURL(/[&?]used=168/v);
-			expect(await week.getByRole('link', {name: 'Download as CSV'}).getAttribute('href')).toBe(
+			expect(await week.getByRole('link', {name: 'Download the use as CSV'}).getAttribute('href')).toBe(
 				'/api/held-use?hours=168&format=csv',
 			);
 			const table = await fetch(`${web.url}api/held-use?hours=168&format=csv`);

@@ -94,7 +94,7 @@ export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
 				<h2 id="held-use-title">{`Reserved against used, the last ${wordsOf(hours)}`}</h2>
 				<Chips label="Time" choices={usePeriods} chosen={hours} choose={choose} />
 				<a class="text-button" download href={`${address}&format=csv`}>
-					Download as CSV
+					Download the use as CSV
 				</a>
 			</SectionHead>
 			{problem !== undefined && <p class="banner">{problem}</p>}

@@ -29,7 +29,7 @@ function whenWords({served_at: servedAt, impossible, unknown, reason_words: reas
 	// The time is over where what is free is not fit to be handed out, or others use it.
 	const leftMs = Date.parse(servedAt) - nowMs;
 	const words = leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
-	return reason === undefined ? words : `${words} · ${reason}`;
+	return words + (reason === undefined ? '' : ` · ${reason}`);
 }
 
 function WaiterTime({waiter}: {readonly waiter: Waiter}) {
