@@ -84,7 +84,7 @@ test('shares fit beside each other and beside what others use, are shown, and ea
 	expect(gpu).toMatchObject({
 		status: 'IN_USE',
 		share_capacity_mb: 81_559,
-		shares: [{user: 'root (ann)', type: 'MANUAL', memory_mb: 8192}],
+		shares: [{user: 'ann', actual_user: 'root', type: 'MANUAL', memory_mb: 8192}],
 	});
 	expect((await run('release --gpu-ids 0')).stdout).toBe('Released 1 GPU(s): [0]\n');
 	expect((await peek(box)).gpus[0]?.kind).toBe('free');

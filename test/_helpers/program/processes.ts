@@ -98,7 +98,13 @@ Starts `canhazgpu` as the job of a shell with job control, as it is at a termina
 continue the process, it does not stop.
 */
 export async function startAsJob(box: Box, words: string): Promise<Started> {
-	const script = 'set -m; "$@" & echo "job $!" >&2; wait -f $!';
+	// Not by `wait -f`: bash may lose track of a job that is stopped and continued, and then it says so without an end. A plain `wait` answers
+	// also for one that was stopped: 148 for SIGTSTP, 147 for SIGSTOP. Not in a loop either, which bash leaves when a job stops.
+	const script = [
+		'set -m; "$@" & echo "job $!" >&2',
+		'settle() { wait $!; code=$?; case $code in 147|148) sleep 0.05; settle;; esac; }',
+		'settle; exit $code',
+	].join('\n');
 	const started = start(box, words, {}, ['bash', '-c', script, 'bash', starter, ...starterWords]);
 	await started.says(/^job \d+$/mv);
 	const pid = Number(/^job (?<pid>\d+)$/mv.exec(started.stderr())!.groups!['pid']);

@@ -94,7 +94,7 @@ test('wrong input is named and changes nothing', async () => {
 	const wrong: ReadonlyArray<readonly [act: string, request: Readonly<Record<string, unknown>>, words: RegExp]> = [
 		['reserve', {gpus: [0], duration: '2'}, /no unit/v],
 		['reserve', {gpus: [0], duration: '0h'}, /more than zero/v],
-		['reserve', {gpus: [9], duration: '2h'}, /No GPU 9/v],
+		['reserve', {gpus: [9], duration: '2h'}, /GPU 9 is out of range/v],
 		['reserve', {count: 9, duration: '2h'}, /the pool has 4/v],
 		['reserve', {count: 1, gpus: [0], duration: '2h'}, /not both/v],
 		['reserve', {count: 1.5, duration: '2h'}, /count/v],
