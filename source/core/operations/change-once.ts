@@ -20,8 +20,8 @@ const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
 /**
-After this long a conflict about leases is. Each is a change that somebody else has made, and a crowd that gives back its GPUs at the same moment is
-through with it some time; who is sent away instead keeps GPUs from others.
+After this long a conflict about leases is reported. Each conflict is a change that somebody else has made, so that a crowd that gives back its GPUs
+at the same moment is through with it some time; who is sent away instead keeps GPUs from others.
 */
 const leasePatienceMs = 60_000;
 /** What is about leases waits no longer than after so many conflicts, 16 ms: who gives something back goes before those who wait for it. */
