@@ -141,8 +141,8 @@ const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 	],
 ];
 
-/** Of each strategy: 12,000 in all. */
-const states = 2000;
+/** Of each strategy: 60,000 in all. */
+const states = 10_000;
 
 describe.each(strategyNames)('on a mixed box, %s', (strategy) => {
 	test('chooses what its words say, whatever the order of the GPUs', () => {
