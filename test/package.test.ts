@@ -24,7 +24,7 @@ import packageJson from '../package.json' with {type: 'json'};
 import {answerOf} from './bench/_helpers/nvidia-tables.js';
 import {createEmbeddedBox, type Box} from './_helpers/program/cli.js';
 import {eventually} from './_helpers/eventually.js';
-import {compileNvml, hasCompiler} from './_helpers/machine/nvml-stub.js';
+import {compileNvml, hasCompiler} from './_helpers/machine/compiled/nvml-stub.js';
 import {stubTool} from './_helpers/machine/stub-tool.js';
 import {slowTest} from './_helpers/slow.js';
 

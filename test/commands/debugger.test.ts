@@ -13,7 +13,7 @@ import {libraryVerb} from '../../source/app/names.js';
 import {createBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {hasSignal, portsOf} from '../_helpers/store/listeners.js';
-import {compileNvml, hasCompiler} from '../_helpers/machine/nvml-stub.js';
+import {compileNvml, hasCompiler} from '../_helpers/machine/compiled/nvml-stub.js';
 import {fileIn, freshEmbeddedBox, isAlive, peek, start} from '../_helpers/program/processes.js';
 import {isShown, startTop} from '../tui/program/_program.js';
 import {ask, startWeb} from '../web/_server.js';

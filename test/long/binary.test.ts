@@ -14,7 +14,7 @@ import {createHost} from '../../source/host/host.js';
 import {program, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {hasSignal, portsOf} from '../_helpers/store/listeners.js';
-import {compileNvml, hasCompiler} from '../_helpers/machine/nvml-stub.js';
+import {compileNvml, hasCompiler} from '../_helpers/machine/compiled/nvml-stub.js';
 import {freshEmbeddedBox, freshRedisBox, holders, isAlive, start} from '../_helpers/program/processes.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {fixture} from '../gpu/fixture.js';

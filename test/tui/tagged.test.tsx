@@ -53,7 +53,7 @@ test.each([
 		},
 	});
 	const state = await stateOf(box, {columns, rows}, {}, [...tagAll(7), pressing({release, extend}[verb])]);
-	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`frames/${name}/${verb}-tagged.txt`);
+	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`frames/${name}/dialogs/${verb}-tagged.txt`);
 });
 
 test('a dialog about every GPU of a large box keeps its question on the smallest screen', async () => {

@@ -53,7 +53,7 @@ async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<s
 	const enough = new AbortController();
 	// Of a job that is still being cleared away, scontrol says only that.
 	const read = cluster.until(enough.signal).read();
-	// A controller that is away has said nothing of this job, and whoever waits for the command waits no longer for it.
+	// A controller that is away has said nothing of this job, and who waits for the command waits no longer for it.
 	void (async () => {
 		await clock.sleep(longestStateMs, enough.signal).catch(() => undefined);
 		enough.abort();

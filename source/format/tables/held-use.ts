@@ -60,8 +60,9 @@ function unseenWords({window, recordedHours, gaps}: HeldUseReport): string {
 		return `The GPUs were looked at for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, at least every ten minutes`;
 	}
 
-	const from = `${clockTime(longest.from, window.to)} to ${clockTime(longest.to, window.to)}`;
-	const when = gaps.length === 1 ? from : `the longest time from ${from}`;
+	// The end bears its day where it is not that of the start.
+	const times = `${clockTime(longest.from, window.to)} to ${clockTime(longest.to, longest.from)}`;
+	const when = gaps.length === 1 ? times : `the longest time from ${times}`;
 	return `Nobody looked at the GPUs for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
 }
 

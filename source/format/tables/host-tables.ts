@@ -6,7 +6,7 @@ import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Cell} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
-import {statusSacrifices} from './status-table.js';
+import {statusHeadings, statusSacrifices} from './status-table.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 
@@ -79,18 +79,7 @@ export function hostTable(rows: readonly JsonRow[], paint: Paint, width?: number
 	const hasModels = rows.some((row) => modelOf(row) !== undefined);
 	const hasNodes = rows.some(({node}) => node !== undefined);
 	return ruledTable(
-		[
-			'GPU',
-			...(hasNodes ? ['NODE'] : []),
-			'STATUS',
-			'USER',
-			'DURATION',
-			'TYPE',
-			'DETAILS',
-			'VALIDATION',
-			...(hasModels ? ['MODEL'] : []),
-			'NOTE',
-		],
+		statusHeadings({hasNodes, hasModels}),
 		rows.map((row) => [
 			text(row['gpu_id']),
 			...(hasNodes ? [nodeOf(row)] : []),

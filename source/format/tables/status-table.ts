@@ -54,6 +54,26 @@ export const statusSacrifices: Sacrifices = [
 	['DETAILS', 8],
 ];
 
+/** What stands above the GPUs of this host and of others alike. */
+export const statusHeadings = ({
+	hasNodes,
+	hasModels,
+}: {
+	readonly hasNodes: boolean;
+	readonly hasModels: boolean;
+}): readonly string[] => [
+	'GPU',
+	...(hasNodes ? ['NODE'] : []),
+	'STATUS',
+	'USER',
+	'DURATION',
+	'TYPE',
+	'DETAILS',
+	'VALIDATION',
+	...(hasModels ? ['MODEL'] : []),
+	'NOTE',
+];
+
 /**
 The table of `canhazgpu status`, in the peer's columns. MODEL is there only when some GPU has one.
 
@@ -63,18 +83,7 @@ export function statusTable(rows: readonly StatusRow[], paint: Paint, width?: nu
 	const hasModels = rows.some(({model}) => model !== undefined);
 	const hasNodes = rows.some(({reading}) => reading?.place !== undefined);
 	return ruledTable(
-		[
-			'GPU',
-			...(hasNodes ? ['NODE'] : []),
-			'STATUS',
-			'USER',
-			'DURATION',
-			'TYPE',
-			'DETAILS',
-			'VALIDATION',
-			...(hasModels ? ['MODEL'] : []),
-			'NOTE',
-		],
+		statusHeadings({hasNodes, hasModels}),
 		rows.map((row) => [
 			String(row.index),
 			...(hasNodes ? [nodeWords(row)] : []),

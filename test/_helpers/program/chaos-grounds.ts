@@ -9,7 +9,7 @@ import {Redis} from 'ioredis';
 import {expect, onTestFinished} from 'vitest';
 import {startRedis} from '../store/redis-server.js';
 import {openRequestProxy, type CommitFate} from '../store/request-proxy.js';
-import {createShiftedClock} from '../machine/shift-clock.js';
+import {createShiftedClock} from '../machine/compiled/shift-clock.js';
 import {freshEmbeddedBox, freshRedisBox} from './processes.js';
 import type {Box} from './cli.js';
 

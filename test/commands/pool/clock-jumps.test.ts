@@ -4,10 +4,10 @@ import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
-import {hasCompiler} from '../../_helpers/machine/nvml-stub.js';
+import {hasCompiler} from '../../_helpers/machine/compiled/nvml-stub.js';
 import {freshRedisBox, holders, isAlive, peek, recordsOf, start} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
-import {createShiftedClock} from '../../_helpers/machine/shift-clock.js';
+import {createShiftedClock} from '../../_helpers/machine/compiled/shift-clock.js';
 import {startSleeper} from '../run/_sleeper.js';
 
 const hour = 3600;

@@ -10,10 +10,10 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {canEnter, cloneOf, ownPids, ownTime, processesOnly, runIn, startIn} from '../../_helpers/machine/namespaces.js';
-import {hasCompiler} from '../../_helpers/machine/nvml-stub.js';
+import {hasCompiler} from '../../_helpers/machine/compiled/nvml-stub.js';
 import {freshEmbeddedBox, freshRedisBox, holders, isAlive, peek, recordsOf} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
-import {createShiftedClock} from '../../_helpers/machine/shift-clock.js';
+import {createShiftedClock} from '../../_helpers/machine/compiled/shift-clock.js';
 import {startSleeper} from '../run/_sleeper.js';
 import {slowTest} from '../../_helpers/slow.js';
 

@@ -7,7 +7,7 @@ import {libraryVerb} from '../../../source/app/names.js';
 import {runTool} from '../../../source/host/tool/spawn.js';
 import {starter, starterWords} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {compileNvml, hasCompiler} from '../../_helpers/machine/nvml-stub.js';
+import {compileNvml, hasCompiler} from '../../_helpers/machine/compiled/nvml-stub.js';
 import {describeProcesses, good, monotonicMs} from './set-up.js';
 import {createStub} from './stub-nvidia-smi.js';
 

@@ -4,8 +4,6 @@ GPUs have a number for each GPU, because a control group refuses by number.
 */
 import {spawn, spawnSync} from 'node:child_process';
 import {
-	chmodSync,
-	copyFileSync,
 	existsSync,
 	mkdirSync,
 	mkdtempSync,
@@ -17,10 +15,6 @@ import {
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import process from 'node:process';
-import {createInterface} from 'node:readline';
-import {fileURLToPath} from 'node:url';
-import {build} from 'esbuild';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {fences, type Fence} from '../../../source/core/model/isolation.js';
 import {controlGroupsOf} from '../../../source/host/isolation/control-groups.js';
@@ -29,6 +23,7 @@ import {findBubblewrap} from '../../_helpers/packages/find-bubblewrap.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../_helpers/machine/stand-in-devices.js';
 import {hasSystemd, startSystemd, type Systemd} from '../../_helpers/machine/systemd.js';
 import type {DriverAnswer, DriverRequest} from './_driver.js';
+import {answersOf, buildDriver, driverIn, openedIn, openScript, tryAll} from './_driving.js';
 
 const isRoot = canMakeDevices();
 const bwrap = findBubblewrap()!;
@@ -58,15 +53,7 @@ beforeAll(async () => {
 	}
 
 	directory = mkdtempSync(path.join(tmpdir(), 'fences-'));
-	chmodSync(directory, 0o755);
-	copyFileSync(process.execPath, path.join(directory, 'node'));
-	await build({
-		entryPoints: [fileURLToPath(new URL('_driver.ts', import.meta.url))],
-		bundle: true,
-		platform: 'node',
-		format: 'esm',
-		outfile: path.join(directory, 'driver.mjs'),
-	});
+	await buildDriver(directory);
 	box = makeNvidiaDevices([2, 0, 3, 1], {}, {hasOwnNumbers: true});
 	split = makeNvidiaDevices([1, 0], {0: [1, 2], 1: [1]}, {hasOwnNumbers: true});
 	same = makeNvidiaDevices([0, 1]);
@@ -89,8 +76,7 @@ function startDriver(fence: Fence, {cwd = '/', account = 0}: Options = {}) {
 		'env',
 		'-C',
 		cwd,
-		path.join(directory, 'node'),
-		path.join(directory, 'driver.mjs'),
+		...driverIn(directory),
 	];
 	return spawn(program, words, {
 		env: {PATH: `${path.dirname(bwrap)}:/usr/bin:/bin:/usr/sbin:/sbin`},
@@ -104,34 +90,14 @@ async function ask(
 	options: Options = {},
 ): Promise<readonly DriverAnswer[]> {
 	const child = startDriver(fence, options);
-	child.stdin.end(requests.map((request) => `${JSON.stringify({fence, ...request})}\n`).join(''));
-	const answers: DriverAnswer[] = [];
-	for await (const line of createInterface(child.stdout)) {
-		answers.push(JSON.parse(line) as DriverAnswer);
-	}
-
-	return answers;
+	return answersOf(
+		child,
+		requests.map((request) => ({fence, ...request})),
+	);
 }
-
-const script = 'for node do if { command : <"$node"; } 2>/dev/null; then echo "$node"; fi; done';
 
 /** What every program opens, and what must go on opening. */
 const plain = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'shm'].map((name) => `/dev/${name}`);
-
-const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
-	'sh',
-	'-c',
-	script,
-	'sh',
-	...[...gpus.flatMap(({nodes}) => nodes), ...common].map((node) => path.join(root, node)),
-];
-
-const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string[] =>
-	output
-		.split('\n')
-		.filter(Boolean)
-		.map((file) => path.relative(root, file))
-		.toSorted();
 
 const one = () => ({root: box.root, granted: [{index: 0, pciBusId: box.gpus[0]!.pciBusId}]});
 
@@ -203,7 +169,7 @@ describe.each(there)('by %s', (fence) => {
 	);
 
 	test('what every program needs opens as before, and terminals, too', async () => {
-		const command = ['sh', '-c', script, 'sh', ...plain];
+		const command = ['sh', '-c', openScript, 'sh', ...plain];
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, free, terminal] = await ask(fence, [
 			{...one(), command},
@@ -296,7 +262,7 @@ describe.each(there)('by %s', (fence) => {
 	test('when run is killed, its job lives on behind the fence, which goes after it', async () => {
 		const files = path.join(directory, `killed-${fence}`);
 		mkdirSync(files);
-		const job = `cd ${files}; echo $PPID $$ > pid; until test -e go; do sleep 0.05; done; { ${script}; } > opened; echo done > end`;
+		const job = `cd ${files}; echo $PPID $$ > pid; until test -e go; do sleep 0.05; done; { ${openScript}; } > opened; echo done > end`;
 		const driver = startDriver(fence);
 		const request = {...one(), fence, command: ['sh', '-c', job, 'sh', ...tryAll(box).slice(4)]};
 		driver.stdin.write(`${JSON.stringify(request)}\n`);
@@ -321,7 +287,7 @@ describe.each(there)('by %s', (fence) => {
 		if (fence === 'systemd') {
 			await eventually(() => groupsOf(fence, wrapper) === 0);
 		} else if (fence === 'cgroup') {
-			// The kernel removes none: whoever isolates the next job does.
+			// The kernel removes none: who isolates the next job does.
 			await eventually(async () => {
 				await ask(fence, [{...one(), command: ['true']}]);
 				return groupsOf(fence, wrapper) === 0;

@@ -1,12 +1,9 @@
 /** Isolation as an ordinary account of the machine: real bubblewrap, real namespaces, device nodes that stand in for GPUs. */
 import {spawn} from 'node:child_process';
-import {chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import {createInterface} from 'node:readline';
-import {fileURLToPath} from 'node:url';
-import {build} from 'esbuild';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {findBubblewrap} from '../../_helpers/packages/find-bubblewrap.js';
 import {
@@ -16,6 +13,7 @@ import {
 	type StandIn,
 } from '../../_helpers/machine/stand-in-devices.js';
 import type {DriverAnswer, DriverRequest} from './_driver.js';
+import {answersOf, buildDriver, driverIn, openedIn, openScript, tryAll} from './_driving.js';
 
 /** An account that no machine has. */
 const uid = 54_321;
@@ -36,18 +34,8 @@ beforeAll(async () => {
 		return;
 	}
 
-	// The account may not enter the directory of the repository.
 	directory = mkdtempSync(path.join(tmpdir(), 'isolation-'));
-	chmodSync(directory, 0o755);
-	copyFileSync(process.execPath, path.join(directory, 'node'));
-	chmodSync(path.join(directory, 'node'), 0o755);
-	await build({
-		entryPoints: [fileURLToPath(new URL('_driver.ts', import.meta.url))],
-		bundle: true,
-		platform: 'node',
-		format: 'esm',
-		outfile: path.join(directory, 'driver.mjs'),
-	});
+	await buildDriver(directory);
 	box = devicesOf([2, 0, 3, 1]);
 });
 
@@ -69,7 +57,7 @@ async function ask(
 	requests: readonly DriverRequest[],
 	{before = [], account = uid, cwd = '/'}: Options = {},
 ): Promise<readonly DriverAnswer[]> {
-	const [program, ...words] = [...before, path.join(directory, 'node'), path.join(directory, 'driver.mjs')];
+	const [program, ...words] = [...before, ...driverIn(directory)];
 	const child = spawn(program, words, {
 		uid: account,
 		gid: account,
@@ -77,33 +65,8 @@ async function ask(
 		env: {PATH: `${path.dirname(bwrap)}:/usr/bin:/bin`},
 		stdio: ['pipe', 'pipe', 'inherit'],
 	});
-	child.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
-	const answers: DriverAnswer[] = [];
-	for await (const line of createInterface(child.stdout)) {
-		answers.push(JSON.parse(line) as DriverAnswer);
-	}
-
-	return answers;
+	return answersOf(child, requests);
 }
-
-/** Names each node that opens. A node that is not there does not. */
-const script = 'for node do if { command : <"$node"; } 2>/dev/null; then echo "$node"; fi; done';
-
-const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
-	'sh',
-	'-c',
-	script,
-	'sh',
-	...[...gpus.flatMap(({nodes}) => nodes), ...common].map((node) => path.join(root, node)),
-];
-
-/** The nodes that open, without the directory in which they stand in. */
-const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string[] =>
-	output
-		.split('\n')
-		.filter(Boolean)
-		.map((file) => path.relative(root, file))
-		.toSorted();
 
 describe.runIf(canMakeDevices())('as an ordinary account', () => {
 	test('of every set of GPUs all nodes open, those of every other GPU refuse, and what is common opens', async () => {
@@ -282,7 +245,7 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 		const request = {
 			root: grouped.root,
 			granted: [{index: 0, pciBusId: grouped.gpus[0]!.pciBusId}],
-			command: ['sh', '-c', script, 'sh', node],
+			command: ['sh', '-c', openScript, 'sh', node],
 		};
 		const before = ['setpriv', '--reuid', String(uid), '--regid', String(uid), '--groups', '44'];
 		expect(await ask([request], {account: 0, before})).toMatchObject([{output: `${node}\n`}]);

@@ -12,7 +12,7 @@ const secondsPerHour = 3600;
 /** How far back it is known at most how busy the GPUs were. */
 export const mostHeldUseHours = loadHours - 1;
 
-/** Hours of the load history that are read at once: whoever else this process serves waits no longer for it. */
+/** Hours of the load history that are read at once: others whom this process serves wait no longer for it. */
 const hoursAtOnce = 12;
 
 export type HeldUseReport = {

@@ -1,0 +1,64 @@
+/** Driving _driver.ts as another process, and the command that tells which nodes open. */
+import {chmodSync, copyFileSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {createInterface} from 'node:readline';
+import type {Readable, Writable} from 'node:stream';
+import {fileURLToPath} from 'node:url';
+import {build} from 'esbuild';
+import type {StandIn} from '../../_helpers/machine/stand-in-devices.js';
+import type {DriverAnswer, DriverRequest} from './_driver.js';
+
+/** Puts the driver and its Node into a directory that every account may enter, as not every one may enter that of the repository. */
+export async function buildDriver(directory: string): Promise<void> {
+	chmodSync(directory, 0o755);
+	copyFileSync(process.execPath, path.join(directory, 'node'));
+	chmodSync(path.join(directory, 'node'), 0o755);
+	await build({
+		entryPoints: [fileURLToPath(new URL('_driver.ts', import.meta.url))],
+		bundle: true,
+		platform: 'node',
+		format: 'esm',
+		outfile: path.join(directory, 'driver.mjs'),
+	});
+}
+
+/** What starts it there. */
+export const driverIn = (directory: string): readonly [string, string] => [
+	path.join(directory, 'node'),
+	path.join(directory, 'driver.mjs'),
+];
+
+/** Answers of one driver, in the order of the requests. */
+export async function answersOf(
+	driver: {readonly stdin: Writable; readonly stdout: Readable},
+	requests: readonly DriverRequest[],
+): Promise<readonly DriverAnswer[]> {
+	driver.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
+	const answers: DriverAnswer[] = [];
+	for await (const line of createInterface(driver.stdout)) {
+		answers.push(JSON.parse(line) as DriverAnswer);
+	}
+
+	return answers;
+}
+
+/** Names each node that opens. A node that is not there does not. */
+export const openScript = 'for node do if { command : <"$node"; } 2>/dev/null; then echo "$node"; fi; done';
+
+/** Tries all nodes of GPUs, and those that are common to them. */
+export const tryAll = ({root, gpus, common}: StandIn): readonly string[] => [
+	'sh',
+	'-c',
+	openScript,
+	'sh',
+	...[...gpus.flatMap(({nodes}) => nodes), ...common].map((node) => path.join(root, node)),
+];
+
+/** The nodes that open, without the directory that they stand in. */
+export const openedIn = ({root}: StandIn, {output = ''}: DriverAnswer): readonly string[] =>
+	output
+		.split('\n')
+		.filter(Boolean)
+		.map((file) => path.relative(root, file))
+		.toSorted();
