@@ -72,35 +72,6 @@ const startRoots = [
 /** These, and what they load in their turn. */
 const loadedAtStart = new Set();
 
-/** A file that only hands on what another has. */
-const facadePattern = /^export \{ ([^}]*) \} from "\.\/([^"]+)";\s*$/;
-
-/**
-By file name: what stands for a late import of a facade, which then is one file less to read. In the names, `t as main` is `main: all.t`.
-*/
-function shortcutsOf(chunks) {
-	return new Map(
-		chunks.flatMap(({ fileName, code }) => {
-			const [, names, target] = facadePattern.exec(code) ?? [];
-			if (names === undefined) {
-				return [];
-			}
-
-			const members = names.split(", ").map((name) => {
-				const [inner, outer = inner] = name.split(" as ");
-				return `${outer}: all.${inner}`;
-			});
-			return [[path.basename(fileName), { target, members: members.join(", ") }]];
-		}),
-	);
-}
-
-const withoutFacades = (code, shortcuts) =>
-	code.replaceAll(/\bimport\("\.\/((?:chunks\/)?)([^"\/]+)"\)/g, (statement, folder, name) => {
-		const { target, members } = shortcuts.get(name) ?? {};
-		return target === undefined ? statement : `import("./${folder}${target}").then((all) => ({ ${members} }))`;
-	});
-
 const page = await bundlePage();
 rmSync(path.join(root, "dist"), { recursive: true, force: true });
 const bundle = await rolldown({
@@ -157,11 +128,10 @@ const { output } = await bundle.write({
 	},
 });
 await bundle.close();
-const chunks = output.filter(({ type }) => type === "chunk");
-const shortcuts = shortcutsOf(chunks);
-for (const { fileName, code } of chunks) {
-	const changed = withoutFacades(withoutImports(code, fileName), shortcuts);
-	writeFileSync(path.join(root, "dist", fileName), asAscii(changed, fileName));
+for (const { type, fileName, code } of output) {
+	if (type === "chunk") {
+		writeFileSync(path.join(root, "dist", fileName), asAscii(withoutImports(code, fileName), fileName));
+	}
 }
 
 const inputs = output
