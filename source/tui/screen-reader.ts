@@ -77,7 +77,7 @@ function headSentence(state: State): string {
 	return sentence([
 		`canhazgpu on ${sanitize(settings.hostname)}`,
 		model,
-		connections[connection.kind],
+		connection.kind === 'live' && scanFailure !== undefined ? undefined : connections[connection.kind],
 		state.pause === undefined ? undefined : 'PAUSED',
 		scanFailure === undefined ? undefined : 'GPU scan failed',
 		observation?.simulated ? 'simulated' : undefined,

@@ -39,10 +39,12 @@ test('a scan that fails keeps the last readings and says why', async () => {
 	await session.shows('33%');
 	box.failure = 'nvidia-smi timed out after 5 s';
 	await session.shows('WARN GPU scan failed: nvidia-smi timed out after 5 s');
-	await session.shows('scan FAILED');
+	await session.shows(/\[SCAN FAILED \d+s\] {2}nvidia-smi timed out/v);
+	// Readings that stand still are not live, though the store is.
+	expect(session.screen()).not.toContain('LIVE');
 	await session.shows('33%');
 	box.failure = undefined;
-	await session.shows(/scan \d+s ago/v);
+	await session.shows(/\[LIVE\] .*scan \d+s ago/v);
 });
 
 test('an expired reservation goes without an event', async () => {

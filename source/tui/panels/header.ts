@@ -10,14 +10,17 @@ import {inventory} from '../../format/readings.js';
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 7;
 
-function badge({connection, nowMs}: State): Line {
+function badge({connection, scanFailure, nowMs}: State): Line {
 	switch (connection.kind) {
 		case 'connecting': {
 			return [span('[CONNECTING]', 'warning')];
 		}
 
 		case 'live': {
-			return [span('[LIVE]', 'success')];
+			// What the store tells still changes, and the readings do not.
+			return scanFailure === undefined
+				? [span('[LIVE]', 'success')]
+				: [span(`[SCAN FAILED ${shortDuration(Math.max(0, nowMs - scanFailure.sinceMs) / 1000)}]`, 'warning')];
 		}
 
 		case 'lost': {
@@ -39,10 +42,12 @@ function freshness({connection, snapshot, snapshotAtMs, scanFailure, observation
 		return [span(values, 'warning')];
 	}
 
-	const age = (sinceMs: number): string => shortDuration(Math.max(0, nowMs - sinceMs) / 1000);
-	return scanFailure === undefined
-		? [span(observation === undefined ? 'scanning' : `scan ${age(observation.takenAtMs)} ago`, 'dim')]
-		: [span(`scan FAILED ${age(scanFailure.sinceMs)} ago: ${scanFailure.message}`, 'warning')];
+	if (scanFailure !== undefined) {
+		return [span(scanFailure.message, 'warning')];
+	}
+
+	const age = observation && shortDuration(Math.max(0, nowMs - observation.takenAtMs) / 1000);
+	return [span(age === undefined ? 'scanning' : `scan ${age} ago`, 'dim')];
 }
 
 function leftOf(state: State, level: number): Line {

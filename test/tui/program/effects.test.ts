@@ -129,7 +129,7 @@ slowTest('a process of one’s own is adopted, and then asked to end', async () 
 
 	// The tool that is asked for the GPUs gets a SIGKILL.
 	await stub.answer({gpus: {before: 'kill -9 $$'}, processes: {before: 'kill -9 $$'}});
-	const failed = await top.waitFor('scan FAILED', 15_000);
+	const failed = await top.waitFor('SCAN FAILED', 15_000);
 	expect(failed.at(-1)).toMatch(/ q Quit$/v);
 	await stub.answer({gpus: {stdout: fixture('gpus/two.csv')}, processes: {stdout: fixture('processes/none.csv')}});
 	await top.waitFor((screen) => !screen.includes('FAILED'), 15_000);

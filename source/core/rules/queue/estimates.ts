@@ -8,7 +8,7 @@ import {isSameLease} from '../leases/ownership.js';
 import type {EligibleInstance, GpuRecord, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
 import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
-import {outagesNoted, servableGroups} from './out-of-service.js';
+import {isOutFor, outagesNoted, servableGroups} from './out-of-service.js';
 
 /** Someone because of whom an entry waits. */
 export type Blocker = {
@@ -210,10 +210,11 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			position: position + 1,
 			until: Number.isFinite(until) ? until : undefined,
 		};
-		// Any of those that are free by then will do, not only the ones that stand first here.
+		// Whoever has one may leave before the end that is known, or at any time where none is: then it is served earlier.
+		const isOut = isOutFor(entry, gpus, out);
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))
-			.filter((future) => freeAtOf(future) > now && freeAtOf(future) <= served);
+			.filter((future) => freeAtOf(future) > now && !isOut(future.index));
 		waits.set(record.id, {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),

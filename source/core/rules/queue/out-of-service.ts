@@ -137,7 +137,7 @@ export function outagesSeen(
 }
 
 /** Whether an entry cannot have a GPU. What it holds already it keeps. */
-const isOutFor =
+export const isOutFor =
 	(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
 	(index: number): boolean => {
 		const outage = out.get(index);

@@ -95,18 +95,35 @@ describe('who an entry waits for', () => {
 		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
 	});
 
-	test('of any GPUs: all that are free by the time at which it is served', async () => {
+	test('of any GPUs: everyone who has one, those who may leave at any time or later than it is served, too', async () => {
 		expect(
 			await blockersIn(
-				4,
+				5,
 				[
 					{ids: [0, 1], seconds: 600},
 					{ids: [2], of: boss, limit: 60},
 					{ids: [3], of: boss},
+					{ids: [4], of: bob, seconds: 900},
 				],
 				[{count: 2}],
 			),
-		).toEqual([['lease root 2 60', 'lease alice 0,1 600']]);
+		).toEqual([['lease root 2 60', 'lease alice 0,1 600', 'lease bob 4 900', 'lease root 3 -']]);
+	});
+
+	test('not who has a GPU that is out of service: it is not to be had when that one leaves', async () => {
+		const world = await createTestWorld({gpuCount: 2});
+		await acquireNow(world, {requester: alice, count: 1, ids: [0], tenure: {type: 'run'}}, 'out');
+		await reserve(world, {requester: boss, count: 1, ids: [1], durationSeconds: 600});
+		await drain(world, boss, [0], undefined);
+		const options = {
+			id: 'one',
+			requester: bob,
+			wanted: {count: 1},
+			tenure: {type: 'run'} as const,
+			waitSeconds: undefined,
+		};
+		await world.store.commit(planJoin(entryFor(options, world.host, world.now()), 'box'));
+		expect(queueRows(await readCurrent(world))[0]!.blockers).toMatchObject([{kind: 'lease', gpus: [1]}]);
 	});
 
 	test('every holder when no end is known', async () => {
