@@ -293,6 +293,8 @@ export const settings = {
 	// A stranger's file gives no key another meaning.
 	'top.keys': setting(keys()),
 	'top.columns': harmless(setting(gpuColumns())),
+	// Left out: where not all GPUs fit on the screen.
+	'top.fold': harmless(setting(flag())),
 	'top.mouse': harmless(setting(flag(), true)),
 	'top.graphs': harmless(setting(choice(graphCharacters), 'braille')),
 	'top.theme': harmless(setting(choice(themeNames), 'auto')),

@@ -105,8 +105,14 @@ export type HostsPort = {
 	readonly openMonitor: (host: string) => Promise<number>;
 };
 
-/** What of the monitor's look is kept in the user's config. Undefined columns are the usual ones. */
-export type KeptView = {readonly preset: PresetName; readonly columns: readonly GpuColumnName[] | undefined};
+/** What of the monitor's look is kept in the user's config. */
+export type KeptView = {
+	readonly preset: PresetName;
+	/** Undefined: the usual ones. */
+	readonly columns: readonly GpuColumnName[] | undefined;
+	/** One row for each reservation, or one for each GPU. Undefined: as they fit on the screen. */
+	readonly isFolded: boolean | undefined;
+};
 
 /**
 Keeps it.

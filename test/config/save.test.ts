@@ -33,10 +33,11 @@ afterEach(() => {
 
 const file = (name = '.canhazgpu.yaml'): string => path.join(home, name);
 
-const settings = (preset: string | undefined, columns?: readonly string[]): SavedSettings =>
+const settings = (preset: string | undefined, columns?: readonly string[], isFolded?: boolean): SavedSettings =>
 	new Map<SettingPath, unknown>([
 		['top.preset', preset],
 		['top.columns', columns],
+		['top.fold', isFolded],
 	]);
 
 const load = async () =>
@@ -94,6 +95,14 @@ test('JSON keeps its other settings, and a link stays a link', async () => {
 	});
 	await saveSettings(settings(undefined), undefined);
 	expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({redis: {port: 7000}, top: {interval: '5s'}});
+});
+
+test('a choice of yes or no is kept, and taken out again', async () => {
+	await saveSettings(settings(undefined, undefined, false), undefined);
+	expect(readFileSync(file(), 'utf8')).toBe('top:\n  fold: false\n');
+	expect((await load()).get('top.fold')).toBe(false);
+	await saveSettings(settings(undefined), undefined);
+	expect((await load()).get('top.fold')).toBeUndefined();
 });
 
 test('a named file is written instead', async () => {

@@ -68,6 +68,7 @@ test('the settings that count in the file of any directory are these', () => {
 		'top.interval',
 		'top.preset',
 		'top.columns',
+		'top.fold',
 		'top.mouse',
 		'top.graphs',
 		'top.theme',

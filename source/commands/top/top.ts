@@ -20,11 +20,12 @@ async function loadMonitor() {
 /** What is usual takes the setting out of the file. */
 const viewSaver =
 	(configFile: string | undefined): SaveView =>
-	async ({preset, columns}) => {
+	async ({preset, columns, isFolded}) => {
 		const {saveSettings} = await import('../../config/save.js');
 		const values: SavedSettings = new Map<SettingPath, unknown>([
 			['top.preset', preset === 'default' ? undefined : preset],
 			['top.columns', columns],
+			['top.fold', isFolded],
 		]);
 		return saveSettings(values, configFile);
 	};
@@ -135,7 +136,11 @@ export const top: Command = {
 					}),
 				},
 				scanIntervalMs: scanIntervalSeconds * 1000,
-				view: {preset: input.config.get('top.preset'), columns: input.config.get('top.columns')},
+				view: {
+					preset: input.config.get('top.preset'),
+					columns: input.config.get('top.columns'),
+					isFolded: input.config.get('top.fold'),
+				},
 				keys,
 				theme: input.config.get('top.theme'),
 				isMouseOn: input.config.get('top.mouse'),

@@ -1,7 +1,10 @@
-/** `S`: keeps the preset and the columns in the user's config, so that the next monitor begins with them. */
+/** `S`: keeps the preset, the columns and the fold of reservations in the user's config, so that the next monitor begins with them. */
 import {sanitize} from '../../format/text/text.js';
 import {panelModes} from '../keys/binding.js';
 import {defineVerb, succeeded} from './verb.js';
+
+const foldWords = (isFolded: boolean | undefined): string =>
+	isFolded === undefined ? '' : isFolded ? ', folded' : ', unfolded';
 
 export const saveView = defineVerb({
 	name: 'save-view',
@@ -12,15 +15,15 @@ export const saveView = defineVerb({
 	},
 	reasonAgainst: () => undefined,
 	async perform({store, ports}) {
-		const {preset, columns} = store.getState().view;
+		const {preset, columns, isFolded} = store.getState().view;
 		if (ports.saveView === undefined) {
 			return {kind: 'refused', complaint: {message: 'This monitor has no config to keep them in'}};
 		}
 
-		const {file, isChanged} = await ports.saveView({preset, columns});
+		const {file, isChanged} = await ports.saveView({preset, columns, isFolded});
 		return succeeded(
 			isChanged
-				? `Kept in ${sanitize(file)}: preset ${preset}, ${columns === undefined ? 'usual' : 'chosen'} columns`
+				? `Kept in ${sanitize(file)}: preset ${preset}, ${columns === undefined ? 'usual' : 'chosen'} columns${foldWords(isFolded)}`
 				: `${sanitize(file)} says so already`,
 		);
 	},

@@ -2,6 +2,7 @@
 import {afterEach, expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {KeptView} from '../../../source/tui/ports.js';
+import {isFolded} from '../../../source/tui/layout.js';
 import {startingWith} from '../../../source/tui/state/view/reduce.js';
 import {endSession, keys, startMonitor, stateOf, type Session} from '../_harness.js';
 import {createScene} from '../_world.js';
@@ -44,6 +45,37 @@ test('S keeps the preset and the columns, from a panel and from the list of colu
 	]);
 });
 
+test('S keeps that g folded the reservations, and keeps nothing of it once they are shown as they would be by themselves', async () => {
+	const kept: KeptView[] = [];
+	session = startMonitor(await createScene(), {
+		ports: {
+			async saveView(view) {
+				kept.push(view);
+				return {file: '~/.canhazgpu.yaml', isChanged: true};
+			},
+		},
+	});
+	await session.shows(/> 0 +Mine/v);
+	await session.press('g');
+	await session.shows('One row for each reservation; g unfolds them, S keeps it');
+	await session.press('S');
+	await session.shows('OK Kept in ~/.canhazgpu.yaml: preset default, usual columns, folded');
+	await session.press('g', 'S');
+	await session.shows(/OK Kept in ~\/\.canhazgpu\.yaml: preset default, usual columns(?!,)/v);
+	expect(kept.map((view) => view.isFolded)).toEqual([true, undefined]);
+});
+
+test('a monitor begins with the reservations folded as they were kept', async () => {
+	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
+	for (const isKept of [true, false]) {
+		expect(isFolded(startingWith(state, {isFolded: isKept}))).toBe(isKept);
+	}
+
+	expect(isFolded(startingWith(state, {}))).toBe(false);
+	const small = await stateOf(await createScene(), {columns: 60, rows: 15});
+	expect(isFolded(startingWith(small, {isFolded: false}))).toBe(false);
+});
+
 test('a monitor begins with what was kept', async () => {
 	const state = await stateOf(await createScene(), {columns: 80, rows: 24});
 	const begun = startingWith(state, {preset: 'processes', columns: ['gpu', 'owner']});
@@ -52,5 +84,10 @@ test('a monitor begins with what was kept', async () => {
 		['gpu', 'owner'],
 		'processes',
 	]);
-	expect(startingWith(state, {}).view).toEqual({preset: 'default', columns: undefined, remembered: {}});
+	expect(startingWith(state, {}).view).toEqual({
+		preset: 'default',
+		columns: undefined,
+		isFolded: undefined,
+		remembered: {},
+	});
 });

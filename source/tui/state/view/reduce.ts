@@ -46,8 +46,8 @@ function withPreset(state: State, preset: PresetName): State {
 }
 
 /** The state of a monitor that begins with a preset and columns. */
-export function startingWith(state: State, {preset = 'default', columns}: Partial<ViewState>): State {
-	const begun: State = {...state, view: {...state.view, columns}};
+export function startingWith(state: State, {preset = 'default', ...kept}: Partial<ViewState>): State {
+	const begun: State = {...state, view: {...state.view, columns: kept.columns, isFolded: kept.isFolded}};
 	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
 }
 
@@ -95,10 +95,14 @@ function toggleFold(state: State): State {
 	}
 
 	const isNowFolded = !isFolded(state);
+	// What would be so by itself is nobody's choice: it goes with the size of the screen again.
+	const isUsual = isFolded({...state, view: {...view, isFolded: undefined}}) === isNowFolded;
 	return told(
-		{...state, view: {...view, isFolded: isNowFolded}},
+		{...state, view: {...view, isFolded: isUsual ? undefined : isNowFolded}},
 		'ok',
-		isNowFolded ? 'One row for each reservation; g unfolds them' : 'One row for each GPU; g folds reservations',
+		isNowFolded
+			? 'One row for each reservation; g unfolds them, S keeps it'
+			: 'One row for each GPU; g folds reservations, S keeps it',
 	);
 }
 
