@@ -85,7 +85,7 @@ export async function completeLine({store: {getState, dispatch}, ports: {command
 
 export const command = defineVerb<CommandPrompt>({
 	name: 'command',
-	keys: {modes: panelModes, keys: [':'], help: ['Monitor', 'type a command, :q quits'], footer: [':', 'Command', 1]},
+	keys: {modes: panelModes, keys: [':'], help: ['Monitor', 'type a command, :q quits'], footer: [':', 'Command', 1.5]},
 	reasonAgainst: () => undefined,
 	begin({store: {dispatch}, ports: {commandLine, lineHistory}}) {
 		dispatch(

@@ -9,27 +9,39 @@ import {ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {helpOf} from './help.js';
 
-function hint({footer, intent, modes}: Binding, state: State): Line {
-	if (footer === undefined) {
-		return [];
-	}
+type Hint = {
+	readonly binding: Binding;
+	readonly line: Line;
+	/** How soon it is left out where there is no room; those of the smallest number are the last. */
+	readonly soon: number;
+};
 
+function hint(binding: Binding, state: State): Hint {
+	const {footer, intent, modes} = binding;
 	const verb = typeof intent === 'object' ? intent : undefined;
-	const [key, usual] = footer;
+	const [key, usual, soon = 0] = footer!;
 	const {dialog} = state;
 	const isForm = intent === 'submit' && modes.includes('form') && dialog?.kind === 'form';
 	const submitWord = isForm ? verbOf(dialog).submitWord?.(dialog) : undefined;
-	const word = verb?.footerWord?.(state) ?? submitWord ?? usual;
+	const ownWord = verb?.footerWord?.(state);
+	const word = ownWord ?? submitWord ?? usual;
 	const isOffered = verb?.reasonAgainst(state) === undefined;
-	return isOffered
-		? [span(key, 'key'), span(` ${word}`)]
-		: // It stays where it is, grey: the key tells why not.
-			[span(`${key} ${word}`, 'dim')];
+	return {
+		binding,
+		line: isOffered
+			? [span(key, 'key'), span(` ${word}`)]
+			: // It stays where it is, grey: the key tells why not.
+				[span(`${key} ${word}`, 'dim')],
+		// What can be done with nothing but the selected row is more worth than what cannot be done now.
+		soon: ownWord === undefined ? soon + (isOffered ? 0 : greyPart) : leastSoon,
+	};
 }
 
-type Hint = {readonly binding: Binding; readonly line: Line};
+/** Of those that are as dear, a grey one goes before the others. */
+const greyPart = 0.5;
+const leastSoon = -1;
 
-/** As many as fit: those that can be done without go first. */
+/** As many as fit: those that can be done without go first, one by one. */
 function hintsOf(state: State): readonly Hint[] {
 	const {columns} = state.size;
 	const mode = modeOf(state);
@@ -37,17 +49,14 @@ function hintsOf(state: State): readonly Hint[] {
 	const offered = bindingsWith(state.settings.keys).filter(
 		({modes, footer, intent}) => footer !== undefined && modes.includes(mode) && !(isOnePage && intent === 'help-next'),
 	);
-	const ranks = [...new Set(offered.map(({footer}) => footer![2] ?? 0))].toSorted((a, b) => b - a);
-	for (const most of ranks) {
-		const hints = offered
-			.filter(({footer}) => (footer![2] ?? 0) <= most)
-			.map((binding) => ({binding, line: hint(binding, state)}));
-		if (lineWidth(lineOf(hints)) <= columns || most === ranks.at(-1)) {
-			return hints;
-		}
+	let hints = offered.map((binding) => hint(binding, state));
+	while (lineWidth(lineOf(hints)) > columns && hints.length > 1) {
+		const soonest = Math.max(...hints.map(({soon}) => soon));
+		const gone = hints.findLastIndex(({soon}) => soon === soonest);
+		hints = hints.toSpliced(gone, 1);
 	}
 
-	return [];
+	return hints;
 }
 
 const margin = 1;
