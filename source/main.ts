@@ -138,7 +138,7 @@ A user who redirects the output to a disk that is full must learn that it is not
 
 @returns Whether that was so.
 */
-function tellLostOutput(): boolean {
+function reportLostOutput(): boolean {
 	const {errored} = process.stdout;
 	const code = errored instanceof Error && 'code' in errored ? String(errored.code) : '';
 	if (!errored || quietFailures.has(code)) {
@@ -154,7 +154,7 @@ function tellLostOutput(): boolean {
 export async function main(argv: readonly string[]): Promise<number> {
 	// `canhazgpu status | head -1` closes our stdout early: that is no error. A terminal that is gone gives EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-		tellLostOutput();
+		reportLostOutput();
 		// eslint-disable-next-line unicorn/no-process-exit -- nobody is left to read a word
 		process.exit(error.code === 'EPIPE' ? 0 : error.code === 'EIO' ? 129 : 1);
 	});
@@ -173,7 +173,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 		const exitCode = await dispatch(argv);
 		// The verbs that hold GPUs go on without an output.
-		return exitCode === 0 && tellLostOutput() ? 1 : exitCode;
+		return exitCode === 0 && reportLostOutput() ? 1 : exitCode;
 	} catch (error) {
 		return printError(error);
 	}

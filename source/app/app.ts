@@ -337,9 +337,9 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 			const {remoteQueue} = await import('../host/tool/ssh.js');
 			return remoteQueue(name, signal);
 		},
-		async followHost(name, told, signal) {
+		async followHost(name, onStatus, signal) {
 			const {followRemoteStatus} = await import('../host/tool/follow-status.js');
-			return followRemoteStatus(name, told, signal);
+			return followRemoteStatus(name, onStatus, signal);
 		},
 		async callOnHost(call) {
 			const {callOnHost} = await import('../host/tool/remote-command.js');

@@ -125,9 +125,9 @@ export type App = {
 	/** Stderr, when it is a terminal on which a line may be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
 	/** Gets how the wait in the queue goes, where that is not shown on stderr. */
-	readonly tellWaiting?: (words: string) => void;
+	readonly onWaiting?: (words: string) => void;
 	/** Told what was given back, where that can be taken back for a while. */
-	readonly tellReleased?: (released: readonly Holding[]) => void;
+	readonly onReleased?: (released: readonly Holding[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The rows of another host's `status --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
 	readonly remoteStatus: (
@@ -135,12 +135,12 @@ export type App = {
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	/**
-	Follows the status of another host until `signal` is aborted: `told` is called whenever something changed there, at least every few seconds.
+	Follows the status of another host until `signal` is aborted: `onStatus` is called whenever something changed there, at least every few seconds.
 	Resolves with `unsupported` where that version cannot; rejects with a CanhazgpuError in words when it ends otherwise.
 	*/
 	readonly followHost: (
 		host: string,
-		told: (status: {
+		onStatus: (status: {
 			readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>;
 			/** The account that the host knows us by. */
 			readonly account: string | undefined;
@@ -193,8 +193,8 @@ export type App = {
 	decide, and it answers true.
 	*/
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
-	/** Keeps this process alive, from now on, when an error reaches nobody; `tell` is given each. */
-	readonly outliveBugs: (tell: (error: unknown) => void) => void;
+	/** Keeps this process alive, from now on, when an error reaches nobody; `report` is given each. */
+	readonly outliveBugs: (report: (error: unknown) => void) => void;
 	/**
 	Loads whatever a long wait or a long job may need later, because an upgrade may remove the files of this program meanwhile. Until then it costs
 	nothing. Never rejects.

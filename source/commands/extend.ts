@@ -10,7 +10,7 @@ import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf, usualDurations} from '../command-line/flags.js';
 import {onFlag} from './shared/hosts/on-flag.js';
 import {checkLeft, leaseFlag, selectionOf} from './shared/meant-leases.js';
-import {parseMoment} from './shared/time-of-day.js';
+import {parseTimeOfDay} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
 	const until = input.text('until');
@@ -20,7 +20,7 @@ function newEndOf(input: Input): NewEnd {
 	}
 
 	if (until !== undefined) {
-		return {until: parseMoment(until)};
+		return {until: parseTimeOfDay(until)};
 	}
 
 	if (by === undefined) {

@@ -52,7 +52,7 @@ export const release: Command = {
 			}
 
 			checkLeft(selection, released);
-			app.tellReleased?.(released);
+			app.onReleased?.(released);
 			if (input.has('json') && (released.length > 0 || doubtAbout(requester) === undefined)) {
 				app.print(harmlessJson(releaseJson(released, named)));
 			} else if (released.length > 0) {

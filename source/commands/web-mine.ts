@@ -9,7 +9,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
 import type {MineAddress} from '../web/index.js';
-import {tellServed} from './shared/acquire.js';
+import {remindOfGrant} from './shared/acquire.js';
 
 /** @throws CanhazgpuError `usage` for flags of the dashboard that everybody can reach. */
 export function checkMine(input: Input): void {
@@ -94,7 +94,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			},
 			requester: () => app.requester(undefined),
 			served(request, grant) {
-				void tellServed(app, request, grant);
+				void remindOfGrant(app, request, grant);
 			},
 			opened() {
 				const now = Date.now() / 1000;

@@ -26,9 +26,9 @@ function askedIds(input: Input): readonly number[] {
 	return ids;
 }
 
-type Looked = {readonly report: HoldersReport; readonly reservedBy: readonly string[]};
+type GpuHolders = {readonly report: HoldersReport; readonly reservedBy: readonly string[]};
 
-async function lookAt(world: OpenWorld, ids: readonly number[]): Promise<readonly Looked[]> {
+async function findHolders(world: OpenWorld, ids: readonly number[]): Promise<readonly GpuHolders[]> {
 	const scanning = world.gpus.observe();
 	const snapshot = await world.store.read();
 	const {gpuCount} = requirePool(snapshot, world.host, world.store.location);
@@ -47,7 +47,7 @@ async function lookAt(world: OpenWorld, ids: readonly number[]): Promise<readonl
 	}
 
 	return Promise.all(
-		ids.map(async (index): Promise<Looked> => {
+		ids.map(async (index): Promise<GpuHolders> => {
 			const reading = gpus.find((gpu) => gpu.index === index) ?? {index, processes: undefined, unknown: {}};
 			const pids = (reading.processes ?? []).map(({pid}) => pid);
 			const seen = await world.findDeviceHolders(reading, pids);
@@ -78,11 +78,11 @@ export const who: Command = {
 		const world = await app.open({willScan: true});
 		requireLocal(world, 'who');
 		try {
-			const looked = await lookAt(world, ids);
+			const found = await findHolders(world, ids);
 			app.print(
 				input.has('json')
-					? harmlessJson(looked.map(({report, reservedBy}) => holdersJson(report, reservedBy)))
-					: looked.map(({report, reservedBy}) => holdersText(report, reservedBy, app.paint, app.columns)).join('\n\n'),
+					? harmlessJson(found.map(({report, reservedBy}) => holdersJson(report, reservedBy)))
+					: found.map(({report, reservedBy}) => holdersText(report, reservedBy, app.paint, app.columns)).join('\n\n'),
 			);
 			return 0;
 		} finally {

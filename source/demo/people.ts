@@ -73,20 +73,20 @@ const varied = (seconds: number, {world}: Actor): number => seconds * (0.67 + 0.
 
 /** A job works, and its wrapper tells that it lives, until its time is over. */
 async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): Promise<void> {
-	let hold = withJob(await findJobLease(world, leaseId), world.host.self);
+	let jobLease = withJob(await findJobLease(world, leaseId), world.host.self);
 	const endMs = world.clock.monotonicMs() + seconds * 1000;
 	for (;;) {
-		const beat = await sendHeartbeat(world, hold);
-		hold = beat.hold;
+		const answer = await sendHeartbeat(world, jobLease);
+		jobLease = answer.jobLease;
 		const leftMs = endMs - world.clock.monotonicMs();
-		if (beat.kind === 'lost' || leftMs <= 0) {
+		if (answer.kind === 'lost' || leftMs <= 0) {
 			break;
 		}
 
 		await world.clock.sleep(Math.min(leftMs, (leaseHeartbeatSeconds / 2) * 1000), signal);
 	}
 
-	await endJobLease(world, hold, 'exited');
+	await endJobLease(world, jobLease, 'exited');
 }
 
 /** Keeps the GPUs for as long as this person does, and gives them back. */

@@ -9,7 +9,7 @@ import {
 	encodeEvent,
 	encodeFree,
 	encodeLease,
-	encodeNotices,
+	encodeAlerts,
 	encodePolicy,
 	encodePool,
 	encodeQueueEntry,
@@ -38,7 +38,7 @@ export type RawWrite =
 	/**
 	`raw` undefined: the value is removed.
 	*/
-	| {readonly kind: 'drains' | 'notices' | 'policy'; readonly raw: string | undefined}
+	| {readonly kind: 'drains' | 'alerts' | 'policy'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = {
@@ -145,8 +145,8 @@ function encodeWrite(write: Write): RawWrite {
 			return {kind: 'policy', raw: encodePolicy(write.policy)};
 		}
 
-		case 'notices': {
-			return {kind: 'notices', raw: encodeNotices(write)};
+		case 'alerts': {
+			return {kind: 'alerts', raw: encodeAlerts(write)};
 		}
 	}
 }

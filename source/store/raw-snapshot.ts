@@ -8,7 +8,7 @@ import {
 	decodeDataLoss,
 	decodeDrains,
 	decodeGpu,
-	decodeNotices,
+	decodeAlerts,
 	decodePolicy,
 	decodePool,
 	decodeQueueEntry,
@@ -26,7 +26,7 @@ export type RawSnapshot = {
 	readonly storeUptimeSeconds: number;
 	readonly pool: {readonly [Key in keyof RawPool]: RawValue};
 	readonly drains: RawValue;
-	readonly notices: RawValue;
+	readonly alerts: RawValue;
 	readonly policy: RawValue;
 	readonly revision: RawValue;
 	/**
@@ -131,12 +131,12 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		queue: raw.queue.map(([id, value]) => queueRecord(id, value)),
 		...drainsOf(raw.drains, pool?.gpuCount ?? 0, raw.now),
 		...policyOf(raw.policy),
-		alerts: decodeNotices(storedOf(raw.notices)),
-		baselines: decodeBaselines(storedOf(raw.notices)),
-		overuse: decodeOveruse(storedOf(raw.notices)),
-		noticesProblem: typeof raw.notices === 'object' ? problemOf(raw.notices) : undefined,
-		stored: {drains: storedOf(raw.drains), notices: storedOf(raw.notices), policy: storedOf(raw.policy)},
-		dataLoss: decodeDataLoss(storedOf(raw.notices)),
+		alerts: decodeAlerts(storedOf(raw.alerts)),
+		baselines: decodeBaselines(storedOf(raw.alerts)),
+		overuse: decodeOveruse(storedOf(raw.alerts)),
+		alertsProblem: typeof raw.alerts === 'object' ? problemOf(raw.alerts) : undefined,
+		stored: {drains: storedOf(raw.drains), alerts: storedOf(raw.alerts), policy: storedOf(raw.policy)},
+		dataLoss: decodeDataLoss(storedOf(raw.alerts)),
 		revision: decodeRevision(storedOf(raw.revision), raw.run),
 		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),
 		attemptDone: typeof raw.attemptDone === 'string' ? Number(raw.attemptDone) : undefined,

@@ -99,15 +99,15 @@ function wide(body: number, {gpus, waiting}: Counts): Shares {
 	// Its upper edge and its head; its lower edge is the upper one of those below.
 	const tableRows = Math.max(1, Math.min(gpus, body - 2 - leastLower));
 	// The upper edges of two panels, and the lower edge of the second.
-	const inside = body - tableRows - 2 - 3;
-	const processRows = Math.max(4, Math.floor(inside * processShare));
+	const innerRows = body - tableRows - 2 - 3;
+	const processRows = Math.max(4, Math.floor(innerRows * processShare));
 	// Its head, and for each entry a line that says why it waits.
-	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(inside / 2)));
+	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(innerRows / 2)));
 	return {
 		tableRows,
 		queueRows,
-		eventRows: inside - queueRows,
-		detailRows: inside - processRows,
+		eventRows: innerRows - queueRows,
+		detailRows: innerRows - processRows,
 		processRows,
 	};
 }
@@ -131,11 +131,11 @@ const queueLines = (waiting: number): number => 2 + 3 * waiting;
 
 /** The table, and below it one panel that gets more of the lines, as far as it needs them. */
 function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Shares {
-	const inside = body - 4;
-	const wanted = Math.floor(inside * stackedShare);
+	const innerRows = body - 4;
+	const wanted = Math.floor(innerRows * stackedShare);
 	const least = below === 'queue' ? Math.min(wanted, queueLines(waiting)) : wanted;
-	const tableRows = Math.max(1, Math.min(gpus, inside - least));
-	const rows = inside - tableRows;
+	const tableRows = Math.max(1, Math.min(gpus, innerRows - least));
+	const rows = innerRows - tableRows;
 	return {
 		...nothingBelow,
 		tableRows,

@@ -50,11 +50,11 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 
-type Surroundings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'>;
+type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'>;
 
 /** What does not change while the monitor runs: what was asked for, and what the terminal can do. */
-const settingsOf = (options: MonitorOptions, surroundings: Surroundings): Settings => ({
-	...surroundings,
+const settingsOf = (options: MonitorOptions, terminal: TerminalSettings): Settings => ({
+	...terminal,
 	requester: options.requester,
 	hostname: options.hostname,
 	poolLabel: options.poolLabel,

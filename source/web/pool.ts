@@ -61,7 +61,7 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 	const watchers = new Map<symbol, () => void>();
 	const grantListeners = new Set<(waitSeconds: number) => void>();
 	const noCounts = new Map<AuditKind, number>();
-	const tell: Listener = (state, change) => {
+	const publish: Listener = (state, change) => {
 		for (const listener of listeners) {
 			listener(state, change);
 		}
@@ -107,10 +107,10 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 	};
 	return {
 		liveView,
-		tell,
+		publish,
 		begin(started: LiveView) {
 			view = started;
-			started.subscribe(tell);
+			started.subscribe(publish);
 			for (const granted of grantListeners) {
 				started.subscribeToGrants(granted);
 			}
@@ -151,7 +151,7 @@ export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoo
 
 			sinceSeconds = error.message === problem.message ? sinceSeconds : Date.now() / 1000;
 			problem = error;
-			late.tell(nothingKnown(problem, sinceSeconds), 'store-lost');
+			late.publish(nothingKnown(problem, sinceSeconds), 'store-lost');
 		}
 	}
 

@@ -45,7 +45,7 @@ export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	baselines: new Map(),
 	overuse: [],
 	alerts: [],
-	stored: {drains: undefined, notices: undefined, policy: undefined},
+	stored: {drains: undefined, alerts: undefined, policy: undefined},
 	revision: noRevision,
 	lastUsed: new Map(),
 	...changes,

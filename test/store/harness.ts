@@ -30,9 +30,9 @@ export type Harness = {
 	*/
 	readonly setPool: (gpuCount: string, provider?: string, machine?: string) => Promise<void>;
 	/**
-	Puts a string where the drains, the notices or the policy are kept.
+	Puts a string where the drains, the alerts or the policy are kept.
 	*/
-	readonly setValue: (name: 'drains' | 'notices' | 'policy', raw: string) => Promise<void>;
+	readonly setValue: (name: 'drains' | 'alerts' | 'policy', raw: string) => Promise<void>;
 	/**
 	Appends a string to the audit log.
 	*/
@@ -87,7 +87,7 @@ export async function memoryHarness(): Promise<Harness> {
 			state.history.length = 0;
 			state.auditLog.length = 0;
 			state.drains = undefined;
-			state.notices = undefined;
+			state.alerts = undefined;
 			state.policy = undefined;
 			state.revision = undefined;
 			state.scores.clear();
@@ -139,7 +139,7 @@ export async function sqliteHarness(): Promise<Harness> {
 			}
 		},
 		async setValue(name, raw) {
-			changePool('INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)', name, raw);
+			changePool('INSERT OR REPLACE INTO pool (name, raw) VALUES (?, ?)', name === 'alerts' ? 'notices' : name, raw);
 		},
 		async addAudit(raw) {
 			changePool('INSERT INTO trail (raw) VALUES (?)', raw);
@@ -197,7 +197,8 @@ export async function redisHarness(): Promise<Harness> {
 			}
 		},
 		async setValue(name, raw) {
-			await client.set(name === 'drains' ? 'canhazgpu:drain' : `canhazgpu:${name}`, raw);
+			const keys = {drains: 'canhazgpu:drain', alerts: 'canhazgpu:notices', policy: 'canhazgpu:policy'};
+			await client.set(keys[name], raw);
 		},
 		async addAudit(raw) {
 			await client.xadd('canhazgpu:trail', '*', 'record', raw);

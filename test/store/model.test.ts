@@ -15,7 +15,7 @@ import {
 	anyOveruse,
 	anyEntry,
 	anyLease,
-	anyNotices,
+	anyAlerts,
 	anyPolicy,
 	anyShares,
 	anyUsage,
@@ -31,14 +31,14 @@ const id = fc.constantFrom('a', 'b', 'c', 'd');
 
 /** What to expect, to be worked out from what is there: the truth, or something else. */
 type Guess = {
-	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'notices' | 'policy';
+	readonly what: 'gpu' | 'entry' | 'whole' | 'prefix' | 'pool' | 'drains' | 'alerts' | 'policy';
 	readonly isTrue: boolean;
 	readonly index: number;
 	readonly id: string;
 };
 
 const anyGuess: fc.Arbitrary<Guess> = fc.record({
-	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool', 'drains', 'notices', 'policy'),
+	what: fc.constantFrom('gpu', 'entry', 'whole', 'prefix', 'pool', 'drains', 'alerts', 'policy'),
 	isTrue: fc.oneof({arbitrary: fc.constant(true), weight: 6}, {arbitrary: fc.constant(false), weight: 1}),
 	index: gpu,
 	id,
@@ -62,8 +62,8 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
 	fc.record({kind: fc.constant('drains' as const), drains: anyDrains}),
 	fc.record({kind: fc.constant('policy' as const), policy: anyPolicy}),
 	fc.record({
-		kind: fc.constant('notices' as const),
-		alerts: anyNotices,
+		kind: fc.constant('alerts' as const),
+		alerts: anyAlerts,
 		baselines: anyBaselines,
 		overuse: anyOveruse,
 	}),
@@ -118,7 +118,7 @@ function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Sna
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy': {
 			const raw = snapshot.stored[what];
 			return {kind: what, raw: guessed(raw, isTrue)};

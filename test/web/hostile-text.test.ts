@@ -238,7 +238,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		baselines: new Map(),
 		overuse: [],
 		alerts: [],
-		stored: {drains: undefined, notices: undefined, policy: undefined},
+		stored: {drains: undefined, alerts: undefined, policy: undefined},
 		lastUsed: new Map(),
 	};
 	const observation: Observation = {

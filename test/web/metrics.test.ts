@@ -126,7 +126,7 @@ test('shares: what each asked for and uses, since when, and for how long it has 
 		...emptyPlan,
 		writes: [
 			{kind: 'shares', index: 0, shares, capacityMiB: 79_000},
-			{kind: 'notices', alerts: [], overuse: [{...overuse, isTold: true}]},
+			{kind: 'alerts', alerts: [], overuse: [{...overuse, isRecorded: true}]},
 		],
 	});
 	const liveView = startLiveView(

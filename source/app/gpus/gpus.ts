@@ -61,7 +61,7 @@ const createNvidia = (context: ProviderContext): GpuProvider => {
 	const {details = 'none'} = context;
 	const provider = createNvidiaProvider({
 		...world,
-		extras: createSlowReadings({...world, uptimeSeconds: uptime, details}),
+		slowReadings: createSlowReadings({...world, uptimeSeconds: uptime, details}),
 	});
 	return toolTimeOf(context).watch(provider);
 };

@@ -159,7 +159,7 @@ async function schemaWords(after: readonly string[]): Promise<readonly Candidate
 	return plain(Object.keys(schemas));
 }
 
-type Place = {
+type Position = {
 	/** Words between the verb and the one that is being completed ... */
 	readonly own: readonly string[];
 	/** ... and before the verb. */
@@ -167,7 +167,7 @@ type Place = {
 	readonly word: string;
 };
 
-async function verbWords(verb: Command, {own, outer, word}: Place, options: CompletionOptions): Promise<Completed> {
+async function verbWords(verb: Command, {own, outer, word}: Position, options: CompletionOptions): Promise<Completed> {
 	const flags: Flags = {...verb.flags, ...options.globals};
 	const walked = walk(own, flags);
 	const others = [...outer, ...(walked.wanting === undefined ? own : own.slice(0, -1))];

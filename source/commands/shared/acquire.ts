@@ -23,7 +23,11 @@ const unsureWords =
 	'The store is away: this position in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
 
 /** A user who has waited for long may look elsewhere by now. */
-export async function tellServed(app: App, {requester, note}: AcquireRequest, {gpus, leaseId}: Grant): Promise<void> {
+export async function remindOfGrant(
+	app: App,
+	{requester, note}: AcquireRequest,
+	{gpus, leaseId}: Grant,
+): Promise<void> {
 	const {account, label} = requester;
 	const problems = await app.notify(
 		{
@@ -88,7 +92,7 @@ export async function acquireShown(
 		if (answer.kind === 'granted') {
 			if (stopReminding !== undefined) {
 				// No one waits for a notice to be delivered.
-				void background.attempt(async () => tellServed(app, request, answer));
+				void background.attempt(async () => remindOfGrant(app, request, answer));
 			}
 
 			return answer;

@@ -14,9 +14,9 @@ export type Background = {
 /**
 Makes the one place that catches.
 
-@param tell - Given the words of each bug, once. A store that is away is no bug: it is asked again, and the verb itself says so.
+@param report - Given the words of each bug, once. A store that is away is no bug: it is asked again, and the verb itself says so.
 */
-export function createBackground(tell: (words: string) => void): Background {
+export function createBackground(report: (words: string) => void): Background {
 	const said = new Set<string>();
 	const failed = (error: unknown): void => {
 		const what = error instanceof Error ? error.message : String(error);
@@ -25,7 +25,7 @@ export function createBackground(tell: (words: string) => void): Background {
 		}
 
 		said.add(what);
-		tell(`canhazgpu: this is a bug in canhazgpu, which changes nothing for what runs or waits:\n${stackText(error)}`);
+		report(`canhazgpu: this is a bug in canhazgpu, which changes nothing for what runs or waits:\n${stackText(error)}`);
 	};
 
 	return {

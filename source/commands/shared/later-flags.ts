@@ -3,7 +3,7 @@ import type {Flags, Input} from '../../command-line/command.js';
 import type {Later} from '../../core/operations/engine.js';
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {parseMoment} from './time-of-day.js';
+import {parseTimeOfDay} from './time-of-day.js';
 
 export const laterFlags: Flags = {
 	detach: {summary: 'on Slurm: hand the command over, print its job and go; the output goes to a file'},
@@ -54,7 +54,7 @@ function beginOf(input: Input): number | undefined {
 	return typed === undefined
 		? undefined
 		: /^\s*\d{1,2}:|^\s*\d{4}-/v.test(typed)
-			? parseMoment(typed, {flag: '--begin'})
+			? parseTimeOfDay(typed, {flag: '--begin'})
 			: Date.now() / 1000 + parseDuration(typed, '--begin');
 }
 

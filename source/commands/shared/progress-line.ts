@@ -3,7 +3,7 @@ import type {App} from '../../app/contract.js';
 
 const clearLine = '\r\u{1B}[K';
 
-export type AskingLine = {
+export type ProgressLine = {
 	/** This host need not be waited for any more. */
 	readonly answered: (host: string) => void;
 	/** Prints in the place of the line, which stands below that afterwards. */
@@ -11,7 +11,7 @@ export type AskingLine = {
 	readonly end: () => void;
 };
 
-export function createAskingLine({liveErrors}: Pick<App, 'liveErrors'>, hosts: readonly string[]): AskingLine {
+export function createProgressLine({liveErrors}: Pick<App, 'liveErrors'>, hosts: readonly string[]): ProgressLine {
 	const asked = new Set(hosts);
 
 	const clear = (): void => {

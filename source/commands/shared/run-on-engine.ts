@@ -115,7 +115,7 @@ export async function runOnEngine(
 	const background = createBackground(app.remark);
 	const job = await startedJob(app, submitted, background.failed);
 	const ended = new AbortController();
-	const tell = async (): Promise<void> => {
+	const announceGrant = async (): Promise<void> => {
 		const grant = await submitted.granted(job.process.pid, ended.signal);
 		if (grant === undefined) {
 			return;
@@ -128,16 +128,16 @@ export async function runOnEngine(
 		}
 	};
 
-	const telling = background.attempt(async () => {
+	const announcing = background.attempt(async () => {
 		try {
-			await tell();
+			await announceGrant();
 		} finally {
 			submitted.begin();
 		}
 	});
 	const {exitCode} = await job.ended;
 	ended.abort();
-	await telling;
+	await announcing;
 	try {
 		return await submitted.exitCodeOf(exitCode);
 	} finally {

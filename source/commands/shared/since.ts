@@ -1,6 +1,6 @@
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {noTime, parseMoment} from './time-of-day.js';
+import {noTime, parseTimeOfDay} from './time-of-day.js';
 
 /** From when on: so many seconds before now, or a time in seconds since the epoch. */
 export type Since = {readonly seconds: number} | {readonly time: number};
@@ -21,7 +21,7 @@ export function parseSince(typed: string, now = new Date()): Since {
 		return {seconds: parseDuration(typed, '--since')};
 	}
 
-	const time = parseMoment(typed, {flag: '--since', now});
+	const time = parseTimeOfDay(typed, {flag: '--since', now});
 	if (time * 1000 > now.getTime()) {
 		throw new CanhazgpuError('usage', `--since: ${quoted(typed)} is still to come`, {
 			hint: 'Write how long ago, such as 7d, or a date that was.',

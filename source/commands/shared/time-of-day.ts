@@ -29,7 +29,7 @@ const nextOf = (wall: number, nowMs: number): number => {
 };
 
 /** Which flag it is that says the time, and what time it is now. */
-type MomentOptions = {readonly flag?: '--until' | '--since' | '--begin'; readonly now?: Date};
+type TimeOptions = {readonly flag?: '--until' | '--since' | '--begin'; readonly now?: Date};
 
 const examples = {
 	'--until': 'Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
@@ -56,7 +56,7 @@ time zone unless it says otherwise. Of a time that comes twice, because clocks a
 @returns Seconds since the epoch.
 @throws CanhazgpuError `usage`, also for a date that there is not.
 */
-export function parseMoment(text: string, {flag = '--until', now = new Date()}: MomentOptions = {}): number {
+export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()}: TimeOptions = {}): number {
 	const typed = text.trim();
 	const nowMs = now.getTime();
 	const clock = /^(?<hours>\d{1,2}):(?<minutes>\d{2})$/v.exec(typed)?.groups;

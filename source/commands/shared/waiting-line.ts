@@ -20,9 +20,9 @@ export type WaitingLine = {
 export function createWaitingLine({
 	remark,
 	liveErrors,
-	tellWaiting,
+	onWaiting,
 	clock,
-}: Pick<App, 'remark' | 'liveErrors' | 'tellWaiting' | 'clock'>): WaitingLine {
+}: Pick<App, 'remark' | 'liveErrors' | 'onWaiting' | 'clock'>): WaitingLine {
 	const startedMs = clock.monotonicMs();
 	let words = '';
 	let timer: NodeJS.Timeout | undefined;
@@ -41,8 +41,8 @@ export function createWaitingLine({
 
 	return {
 		show(progress) {
-			if (tellWaiting !== undefined) {
-				tellWaiting(progressText(progress, false));
+			if (onWaiting !== undefined) {
+				onWaiting(progressText(progress, false));
 				return;
 			}
 

@@ -10,7 +10,7 @@ import {statusJson} from '../../format/json/status-json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import {answerFrom, ownAnswerFrom} from '../shared/hosts/ask-hosts.js';
-import {createAskingLine} from '../shared/progress-line.js';
+import {createProgressLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
 
 /** What is printed of a host. */
@@ -109,8 +109,8 @@ async function inOrder<Item>(
 export const showAll = async (app: App, input: Input, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const hosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
-		const asking = createAskingLine(app, hosts);
-		const tell = (answer: HostAnswer): void => {
+		const progressLine = createProgressLine(app, hosts);
+		const print = (answer: HostAnswer): void => {
 			const body =
 				'error' in answer
 					? app.paint.error(`✗ ${sanitize(answer.error)}`)
@@ -122,7 +122,7 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 			async (asked) => {
 				const answer = await asked;
 				if (answer !== undefined && !signal.aborted) {
-					asking.answered(answer.host);
+					progressLine.answered(answer.host);
 				}
 
 				return answer;
@@ -131,15 +131,15 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 		if (form === 'table') {
 			await inOrder(pending, app.clock.sleep, (answer) => {
 				if (answer !== undefined && !signal.aborted) {
-					asking.around(() => {
-						tell(answer);
+					progressLine.around(() => {
+						print(answer);
 					});
 				}
 			});
 		}
 
 		const answers = (await Promise.all(pending)).filter((answer) => answer !== undefined);
-		asking.end();
+		progressLine.end();
 		if (signal.aborted) {
 			return;
 		}

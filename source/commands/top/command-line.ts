@@ -124,8 +124,8 @@ function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: L
 		isTerminal: false,
 		columns: undefined,
 		liveErrors: undefined,
-		tellWaiting: onWaiting,
-		tellReleased: onReleased,
+		onWaiting,
+		onReleased,
 		// The monitor ends in good order by its own bugs.
 		outliveBugs: () => undefined,
 		interruption: () => ({signal, exitCode: () => 130, end: () => undefined}),

@@ -15,7 +15,7 @@ import {answerFrom} from '../shared/hosts/ask-hosts.js';
 const roundMs = 2000;
 
 /** The least time between two frames for the sake of who has what. */
-const newsMs = 250;
+const holdingUpdateMs = 250;
 /** The least time from any frame to one that only shows how busy the GPUs are: the monitor draws one a second anyway. */
 const loadMs = 1000;
 
@@ -82,7 +82,7 @@ type Options = {
 
 export function createHostsPort({app, names, clock, broken}: Options): HostsPort & {readonly stop: () => void} {
 	const feed = createHostFeed<HostStatus>({
-		async open(name, told, signal) {
+		async open(name, onValue, signal) {
 			const ending = new AbortController();
 			let problem: unknown;
 			const ended = await app
@@ -90,7 +90,7 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 					name,
 					({rows, account, waitingCount}) => {
 						try {
-							told(
+							onValue(
 								hostStatus(name, rows, {account: account === undefined ? undefined : sanitize(account), waitingCount}),
 							);
 						} catch (error) {
@@ -106,7 +106,7 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 			return ended;
 		},
 		askOnce: async (name, signal) => ({...(await askOnce(app, name, signal)), remark: olderVersion}),
-		news(name) {
+		onUpdate(name) {
 			watch.refresh(name);
 		},
 		clock,
@@ -118,23 +118,23 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 			let timer: NodeJS.Timeout | undefined;
 			let dueMs = Infinity;
 			let shownMs = clock.monotonicMs();
-			let newsShownMs = -Infinity;
-			let hasNews = false;
-			const shown = new Map<string, {readonly told: unknown; readonly holding: string}>();
+			let holdingShownMs = -Infinity;
+			let hasHoldingUpdate = false;
+			const shown = new Map<string, {readonly value: unknown; readonly holding: string}>();
 			show(watch.known());
 			const unsubscribe = watch.subscribe((host) => {
 				const {name, answer} = host;
-				const told = 'status' in answer ? answer.status : answer.error;
+				const value = 'status' in answer ? answer.status : answer.error;
 				const before = shown.get(name);
-				if (before?.told === told) {
+				if (before?.value === value) {
 					return;
 				}
 
 				const holding = holdingOf(host);
-				shown.set(name, {told, holding});
-				const isNews = before?.holding !== holding;
-				hasNews ||= isNews;
-				const atMs = isNews ? newsShownMs + newsMs : shownMs + loadMs;
+				shown.set(name, {value, holding});
+				const isHoldingUpdate = before?.holding !== holding;
+				hasHoldingUpdate ||= isHoldingUpdate;
+				const atMs = isHoldingUpdate ? holdingShownMs + holdingUpdateMs : shownMs + loadMs;
 				if (atMs >= dueMs) {
 					return;
 				}
@@ -145,8 +145,8 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 					() => {
 						dueMs = Infinity;
 						shownMs = clock.monotonicMs();
-						newsShownMs = hasNews ? shownMs : newsShownMs;
-						hasNews = false;
+						holdingShownMs = hasHoldingUpdate ? shownMs : holdingShownMs;
+						hasHoldingUpdate = false;
 						show(watch.known());
 					},
 					Math.max(0, atMs - clock.monotonicMs()),

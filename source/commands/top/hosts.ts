@@ -105,12 +105,12 @@ export function createHostOutputs({app, world, clock, others, broken}: Options):
 
 	const outputOf = (wanted: readonly string[], draw: (known: readonly Known[]) => LiveOutputPage): LiveOutput => ({
 		begin(show) {
-			const tell = (): void => {
+			const update = (): void => {
 				show(draw(watch.known()));
 			};
 
-			tell();
-			return watch.subscribe(tell, wanted);
+			update();
+			return watch.subscribe(update, wanted);
 		},
 	});
 

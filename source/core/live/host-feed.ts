@@ -5,25 +5,25 @@ tells nothing by itself, is asked now and then.
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
-export type HostFeedOptions<Told> = {
+export type HostFeedOptions<Value> = {
 	/**
-	Opens a connection. `told` is called with all that the host tells.
+	Opens a connection. `onValue` is called with each status that the host sends.
 
 	@returns `unsupported` where the host knows no such thing. Rejects with a CanhazgpuError, in words, when it ends otherwise.
 	*/
-	readonly open: (name: string, told: (value: Told) => void, signal: AbortSignal) => Promise<'unsupported'>;
+	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
 	/** Asks once. Rejects with a CanhazgpuError within a time that is bounded. */
-	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Told>;
+	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;
 	/** Told which host has something new to say, or says nothing any more. */
-	readonly news?: (name: string) => void;
+	readonly onUpdate?: (name: string) => void;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 	/** Told of a bug. */
 	readonly broken: (error: unknown) => void;
 };
 
-export type HostFeed<Told> = {
+export type HostFeed<Value> = {
 	/** The last that the host told. Rejects with a CanhazgpuError, in words, when it tells nothing for too long. */
-	readonly ask: (name: string) => Promise<Told>;
+	readonly ask: (name: string) => Promise<Value>;
 	/** Ends all connections. */
 	readonly stop: () => void;
 };
@@ -39,40 +39,40 @@ const idleMs = 20_000;
 /** The host may be updated meanwhile. */
 const unsupportedMs = 10 * 60_000;
 
-type Answer<Told> = {readonly value: Told} | {readonly error: CanhazgpuError};
+type Answer<Value> = {readonly value: Value} | {readonly error: CanhazgpuError};
 
-type Connection<Told> = {
+type Connection<Value> = {
 	readonly controller: AbortController;
 	/** The last that was told, and when. */
-	latest?: {readonly answer: Answer<Told>; readonly atMs: number};
+	latest?: {readonly answer: Answer<Value>; readonly atMs: number};
 	askedMs: number;
 	/** Resolved with the next that is told, or with the end. */
-	next: PromiseWithResolvers<Answer<Told>>;
+	next: PromiseWithResolvers<Answer<Value>>;
 };
 
 const silence = (name: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${name}: no answer within ${silentMs / 1000} s`);
 
-export function createHostFeed<Told>({
+export function createHostFeed<Value>({
 	open,
 	askOnce,
-	news = () => undefined,
+	onUpdate = () => undefined,
 	clock,
 	broken,
-}: HostFeedOptions<Told>): HostFeed<Told> {
-	const connections = new Map<string, Connection<Told>>();
+}: HostFeedOptions<Value>): HostFeed<Value> {
+	const connections = new Map<string, Connection<Value>>();
 	/** The last answer of hosts that failed or must be asked, kept for a while. */
-	const kept = new Map<string, {readonly answer: Answer<Told>; readonly untilMs: number}>();
+	const kept = new Map<string, {readonly answer: Answer<Value>; readonly untilMs: number}>();
 	const unsupportedUntilMs = new Map<string, number>();
-	const asking = new Map<string, Promise<Answer<Told>>>();
+	const pending = new Map<string, Promise<Answer<Value>>>();
 	const stopped = new AbortController();
 
-	const keep = (name: string, answer: Answer<Told>): Answer<Told> => {
+	const keep = (name: string, answer: Answer<Value>): Answer<Value> => {
 		kept.set(name, {answer, untilMs: clock.monotonicMs() + againMs});
 		return answer;
 	};
 
-	async function answerOf(ask: () => Promise<Told>): Promise<Answer<Told>> {
+	async function answerOf(ask: () => Promise<Value>): Promise<Answer<Value>> {
 		try {
 			return {value: await ask()};
 		} catch (error) {
@@ -84,16 +84,16 @@ export function createHostFeed<Told>({
 		}
 	}
 
-	async function askNow(name: string): Promise<Answer<Told>> {
+	async function askNow(name: string): Promise<Answer<Value>> {
 		try {
 			return keep(name, await answerOf(async () => askOnce(name, stopped.signal)));
 		} finally {
-			asking.delete(name);
+			pending.delete(name);
 		}
 	}
 
 	/** Ends the connection: all who wait for its next word are told. */
-	function close(name: string, connection: Connection<Told>, answer: Answer<Told>): void {
+	function close(name: string, connection: Connection<Value>, answer: Answer<Value>): void {
 		if (connections.get(name) === connection) {
 			connections.delete(name);
 		}
@@ -103,7 +103,7 @@ export function createHostFeed<Told>({
 	}
 
 	/** Closes the connection when the host falls silent, and when nobody asks any more. */
-	async function supervise(name: string, connection: Connection<Told>): Promise<void> {
+	async function supervise(name: string, connection: Connection<Value>): Promise<void> {
 		const {signal} = connection.controller;
 		const openedMs = clock.monotonicMs();
 		for (;;) {
@@ -112,7 +112,7 @@ export function createHostFeed<Told>({
 			const nowMs = clock.monotonicMs();
 			if (nowMs >= silentAtMs) {
 				close(name, connection, keep(name, {error: silence(name)}));
-				news(name);
+				onUpdate(name);
 			} else if (nowMs >= askedMs + idleMs) {
 				close(name, connection, {error: silence(name)});
 			}
@@ -125,7 +125,7 @@ export function createHostFeed<Told>({
 		}
 	}
 
-	async function run(name: string, connection: Connection<Told>): Promise<void> {
+	async function run(name: string, connection: Connection<Value>): Promise<void> {
 		const ended = await answerOf(async () => {
 			await open(
 				name,
@@ -134,7 +134,7 @@ export function createHostFeed<Told>({
 					connection.latest = {answer, atMs: clock.monotonicMs()};
 					connection.next.resolve(answer);
 					connection.next = Promise.withResolvers();
-					news(name);
+					onUpdate(name);
 				},
 				connection.controller.signal,
 			);
@@ -146,12 +146,12 @@ export function createHostFeed<Told>({
 		}
 
 		close(name, connection, keep(name, ended));
-		news(name);
+		onUpdate(name);
 	}
 
-	function connect(name: string): Connection<Told> {
+	function connect(name: string): Connection<Value> {
 		const controller = new AbortController();
-		const connection: Connection<Told> = {
+		const connection: Connection<Value> = {
 			controller,
 			askedMs: clock.monotonicMs(),
 			next: Promise.withResolvers(),
@@ -162,7 +162,7 @@ export function createHostFeed<Told>({
 		return connection;
 	}
 
-	async function lastAnswer(name: string): Promise<Answer<Told>> {
+	async function lastAnswer(name: string): Promise<Answer<Value>> {
 		const nowMs = clock.monotonicMs();
 		const known = kept.get(name);
 		if (known !== undefined && nowMs < known.untilMs) {
@@ -170,8 +170,8 @@ export function createHostFeed<Told>({
 		}
 
 		if (nowMs < (unsupportedUntilMs.get(name) ?? -Infinity)) {
-			const asked = asking.get(name) ?? askNow(name);
-			asking.set(name, asked);
+			const asked = pending.get(name) ?? askNow(name);
+			pending.set(name, asked);
 			return asked;
 		}
 
@@ -182,12 +182,12 @@ export function createHostFeed<Told>({
 
 	return {
 		async ask(name) {
-			const told = await lastAnswer(name);
-			if ('error' in told) {
-				throw told.error;
+			const answer = await lastAnswer(name);
+			if ('error' in answer) {
+				throw answer.error;
 			}
 
-			return told.value;
+			return answer.value;
 		},
 		stop() {
 			stopped.abort();

@@ -46,7 +46,7 @@ const rememberMs = 5000;
 
 export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWatchOptions<Status>): HostWatch<Status> {
 	const known = new Map<string, KnownHost<Status>>();
-	const asking = new Map<string, Promise<HostAnswer<Status>>>();
+	const pending = new Map<string, Promise<HostAnswer<Status>>>();
 	const listeners = new Set<(host: KnownHost<Status>) => void>();
 	const subscriptions = new Set<AbortController>();
 	const stopped = new AbortController();
@@ -71,7 +71,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 			: last?.before;
 	}
 
-	async function askAndTell(name: string): Promise<HostAnswer<Status>> {
+	async function askAndPublish(name: string): Promise<HostAnswer<Status>> {
 		try {
 			const answer = await askNow(name);
 			const last = known.get(name);
@@ -86,13 +86,13 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 						before: 'status' in answer ? undefined : statusBefore(name),
 					};
 			known.set(name, host);
-			for (const tell of listeners) {
-				tell(host);
+			for (const listener of listeners) {
+				listener(host);
 			}
 
 			return answer;
 		} finally {
-			asking.delete(name);
+			pending.delete(name);
 		}
 	}
 
@@ -103,8 +103,8 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 			return last.answer;
 		}
 
-		const asked = asking.get(name) ?? askAndTell(name);
-		asking.set(name, asked);
+		const asked = pending.get(name) ?? askAndPublish(name);
+		pending.set(name, asked);
 		return asked;
 	}
 

@@ -36,7 +36,7 @@ export type Overuse = {
 	/** How much it used at the last scan that said that it is so. */
 	readonly usedMiB: number;
 	/** The audit log tells of it. */
-	readonly isTold: boolean;
+	readonly isRecorded: boolean;
 	/** Its owner was told. */
 	readonly isReminded: boolean;
 };

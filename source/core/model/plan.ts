@@ -24,7 +24,7 @@ export type Expectation =
 	/** There must be a pool of this size, or none (undefined). */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
 	/** `raw` undefined: none are stored. */
-	| {readonly kind: 'drains' | 'notices' | 'policy' | 'revision'; readonly raw: string | undefined};
+	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'revision'; readonly raw: string | undefined};
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}
@@ -61,7 +61,7 @@ export type Write =
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
 	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
 	| {
-			readonly kind: 'notices';
+			readonly kind: 'alerts';
 			readonly alerts: readonly Alert[];
 			readonly dataLoss?: DataLoss;
 			readonly baselines?: ReadonlyMap<number, MemoryBaseline>;

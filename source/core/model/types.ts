@@ -284,11 +284,11 @@ export type Snapshot = {
 	/** Shares that use more than they asked for. */
 	readonly overuse: readonly Overuse[];
 	/** Why their record can neither be read nor replaced: nothing more is told. */
-	readonly noticesProblem?: string;
+	readonly alertsProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */
 	readonly stored: {
 		readonly drains: string | undefined;
-		readonly notices: string | undefined;
+		readonly alerts: string | undefined;
 		readonly policy: string | undefined;
 	};
 	/** The last time that the store had lost commits and somebody put back what they knew. Absent when that never was. */

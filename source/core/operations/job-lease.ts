@@ -129,28 +129,28 @@ export async function awaitJobLease(
 The same with its job, so that the lease stays with that even if the wrapper is killed, and with the model that its command names. The
 next beat writes both down.
 */
-export const withJob = (hold: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
-	...hold,
+export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
+	...jobLease,
 	leases: new Map(
-		Array.from(hold.leases, ([key, {index, lease}]) => [key, {index, lease: {...lease, job, model}}] as const),
+		Array.from(jobLease.leases, ([key, {index, lease}]) => [key, {index, lease: {...lease, job, model}}] as const),
 	),
 });
 
 /** What is left when some are lost. */
-function without(hold: JobLease, lost: readonly HeldPart[]): JobLease {
-	const leases = new Map([...hold.leases].filter(([, part]) => !lost.includes(part)));
-	return {...hold, leases, gpus: gpusOf(leases)};
+function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
+	const leases = new Map([...jobLease.leases].filter(([, part]) => !lost.includes(part)));
+	return {...jobLease, leases, gpus: gpusOf(leases)};
 }
 
 /** A GPU that was free although its job runs and nobody had given it up. `reason`: for which its lease had ended, where the record says that. */
 export type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
-	| {readonly kind: 'held'; readonly hold: JobLease; readonly takenBack: readonly TakenBack[]}
+	| {readonly kind: 'held'; readonly jobLease: JobLease; readonly takenBack: readonly TakenBack[]}
 	/** Some or all of its GPUs are not ours any more; `holder` has them now, if anybody. `hold` is the rest. */
 	| {
 			readonly kind: 'lost';
-			readonly hold: JobLease;
+			readonly jobLease: JobLease;
 			readonly takenBack: readonly TakenBack[];
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
@@ -159,9 +159,9 @@ export type HeartbeatResult =
 const ownOf = ({leases}: JobLease, {index, lease}: HeldPart): Lease | undefined =>
 	leases.get(partKey(index, lease))?.lease;
 
-const ownHoldings = (snapshot: Snapshot, hold: JobLease): readonly Holding[] =>
+const ownHoldings = (snapshot: Snapshot, jobLease: JobLease): readonly Holding[] =>
 	holdingsIn(snapshot.gpus).filter((holding) => {
-		const own = ownOf(hold, holding);
+		const own = ownOf(jobLease, holding);
 		return own !== undefined && isSameLease(holding.lease, own);
 	});
 
@@ -312,20 +312,20 @@ function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): 
 }
 
 /** With its leases as they were just written. */
-const withLeases = (hold: JobLease, back: readonly Back[]): JobLease => ({
-	...hold,
-	leases: new Map([...hold.leases, ...partsOf(back.map(({record: {index}, lease}) => ({index, lease})))]),
+const withLeases = (jobLease: JobLease, back: readonly Back[]): JobLease => ({
+	...jobLease,
+	leases: new Map([...jobLease.leases, ...partsOf(back.map(({record: {index}, lease}) => ({index, lease})))]),
 });
 
 /** What there is to write: GPUs to take back, and else heartbeats that are due. */
-async function planBeat(
+async function planHeartbeat(
 	world: World,
 	snapshot: Snapshot,
-	hold: JobLease,
+	jobLease: JobLease,
 ): Promise<{readonly plan: Plan; readonly back: readonly Back[]}> {
-	const own = ownHoldings(snapshot, hold);
+	const own = ownHoldings(snapshot, jobLease);
 	const {now} = snapshot;
-	const vacant = hold.leases
+	const vacant = jobLease.leases
 		.values()
 		.filter((part) => own.every((holding) => !isOfPart(holding, part)))
 		.flatMap((part): readonly Vacancy[] => {
@@ -334,7 +334,7 @@ async function planBeat(
 		})
 		.toArray();
 	const {over, chargedTo}: KnownEnds =
-		vacant.length === 0 ? {over: new Set(), chargedTo: new Map()} : await knownEnds(world, vacant, hold);
+		vacant.length === 0 ? {over: new Set(), chargedTo: new Map()} : await knownEnds(world, vacant, jobLease);
 	const back = vacant
 		.filter(({part}) => !over.has(part))
 		.map(({record, part}) => ({record, part, lease: resumed(part.lease, chargedTo.get(part), now)}));
@@ -342,8 +342,8 @@ async function planBeat(
 		return {plan: planTakeBack(snapshot, back, world.host.hostname), back};
 	}
 
-	const due = own.filter((holding) => isDue(holding.lease, ownOf(hold, holding)!, now));
-	return {plan: planChange(due, (lease, holding) => beaten(lease, ownOf(hold, holding)!, now), undefined), back};
+	const due = own.filter((holding) => isDue(holding.lease, ownOf(jobLease, holding)!, now));
+	return {plan: planChange(due, (lease, holding) => beaten(lease, ownOf(jobLease, holding)!, now), undefined), back};
 }
 
 /**
@@ -354,34 +354,34 @@ back. It writes nothing else, so that it may be called as often as something hap
 */
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
-	let hold = granted;
+	let jobLease = granted;
 	const {snapshot} = await commitUntilSettled(world, {
 		async read() {
 			const read = await world.store.read();
 			requirePool(read, world.host, world.store.location);
 			return read;
 		},
-		plan: async (read) => planBeat(world, read, hold),
+		plan: async (read) => planHeartbeat(world, read, jobLease),
 		committed({back}) {
 			if (back.length === 0) {
 				return;
 			}
 
 			takenBack.push(...back.map(({record}) => ({index: record.index, reason: endedIn(record)?.reason})));
-			hold = withLeases(hold, back);
+			jobLease = withLeases(jobLease, back);
 		},
 	});
-	const own = ownHoldings(snapshot, hold);
-	const lost = hold.leases
+	const own = ownHoldings(snapshot, jobLease);
+	const lost = jobLease.leases
 		.values()
 		.filter((part) => own.every((holding) => !isOfPart(holding, part)))
 		.toArray();
-	const rest = {...without(hold, lost), seenAt: snapshot.now};
+	const rest = {...without(jobLease, lost), seenAt: snapshot.now};
 	return lost.length === 0
-		? {kind: 'held', hold: rest, takenBack}
+		? {kind: 'held', jobLease: rest, takenBack}
 		: {
 				kind: 'lost',
-				hold: rest,
+				jobLease: rest,
 				takenBack,
 				gpus: lost.map((part) => ({index: part.index, holder: holderNow(snapshot, part)})),
 			};
@@ -393,11 +393,11 @@ const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | u
 		?.lease;
 
 /** Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched. */
-export const endJobLease = async (world: World, hold: JobLease, reason: EndReason): Promise<readonly number[]> =>
+export const endJobLease = async (world: World, jobLease: JobLease, reason: EndReason): Promise<readonly number[]> =>
 	transact<readonly number[]>(world, {
 		isAboutLeases: true,
 		attempt(snapshot) {
-			const holdings = ownHoldings(snapshot, hold);
+			const holdings = ownHoldings(snapshot, jobLease);
 			const gpus = [...new Set(holdings.map(({index}) => index))];
 			return holdings.length === 0
 				? {plan: emptyPlan, result: []}
@@ -405,7 +405,7 @@ export const endJobLease = async (world: World, hold: JobLease, reason: EndReaso
 						plan: planEnd(
 							holdings.map((holding) => ({
 								// What the peer dropped from the record is not missing in its history.
-								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(hold, holding)!} : holding,
+								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(jobLease, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now},
 							})),
 							{kind: 'released', gpus, user: holdings[0]!.lease.user},

@@ -1,7 +1,7 @@
 /** Tells what a scan shows, once for all who scan: the set of what was told is kept in the store. */
 import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/allocation/cleanliness.js';
-import {alertChanges, noticesWrite} from '../rules/pool/alerts.js';
+import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
 import {overuseChanges} from '../rules/pool/overuse.js';
 import {isRoot} from '../rules/leases/ownership.js';
 import {emptyPlan} from '../model/plan.js';
@@ -27,9 +27,9 @@ export function createAlertRecorder({
 		return async () => undefined;
 	}
 
-	let isTelling = false;
+	let isRecording = false;
 	return async (snapshot, observation) => {
-		if (isTelling || observation.failure !== undefined || snapshot.pool === undefined) {
+		if (isRecording || observation.failure !== undefined || snapshot.pool === undefined) {
 			return;
 		}
 
@@ -43,16 +43,16 @@ export function createAlertRecorder({
 		}
 
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
-		isTelling = true;
+		isRecording = true;
 		try {
 			// A conflict is as good: somebody else told something, and the next scan shows what is left.
 			await store.commit({
 				...emptyPlan,
 				expect: [
 					{kind: 'pool', gpuCount: snapshot.gpus.length},
-					{kind: 'notices', raw: snapshot.stored.notices},
+					{kind: 'alerts', raw: snapshot.stored.alerts},
 				],
-				writes: [noticesWrite(snapshot, {alerts: changes?.standing, baselines, overuse: shares?.overuse})],
+				writes: [alertsWrite(snapshot, {alerts: changes?.standing, baselines, overuse: shares?.overuse})],
 				audit,
 				event: {kind: 'notice', gpus: [...new Set(audit.flatMap(({gpus}) => gpus))]},
 			});
@@ -61,7 +61,7 @@ export function createAlertRecorder({
 				throw error;
 			}
 		} finally {
-			isTelling = false;
+			isRecording = false;
 		}
 	};
 }

@@ -5,7 +5,7 @@ of all who notice one tells. Told at most once: a claim whose answer was lost is
 import {holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
-import {noticesWrite} from '../rules/pool/alerts.js';
+import {alertsWrite} from '../rules/pool/alerts.js';
 import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
 import type {Requester, Snapshot} from '../model/types.js';
 import {readCurrent} from './transact.js';
@@ -102,11 +102,12 @@ function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 
 /** Shares that use more than they asked for, as the audit log tells already. */
 function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
-	const {overuse, now, noticesProblem, stored} = snapshot;
+	const {overuse, now, alertsProblem, stored} = snapshot;
 	const holdings = holdingsIn(snapshot.gpus);
 	// What cannot be written down would be told again and again.
-	const told = noticesProblem === undefined ? overuse.filter(({isTold, isReminded}) => isTold && !isReminded) : [];
-	const judged = told.flatMap((entry) => {
+	const recorded =
+		alertsProblem === undefined ? overuse.filter(({isRecorded, isReminded}) => isRecorded && !isReminded) : [];
+	const judged = recorded.flatMap((entry) => {
 		const holding = holdings.find(({index, lease}) => index === entry.gpu && lease.leaseId === entry.leaseId);
 		return holding === undefined
 			? []
@@ -129,9 +130,9 @@ function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
 			due.length === 0
 				? emptyPlan
 				: {
-						expect: [{kind: 'notices', raw: stored.notices}],
+						expect: [{kind: 'alerts', raw: stored.alerts}],
 						writes: [
-							noticesWrite(snapshot, {
+							alertsWrite(snapshot, {
 								overuse: overuse.map((entry) => (reminded.has(entry) ? {...entry, isReminded: true} : entry)),
 							}),
 						],
@@ -141,7 +142,7 @@ function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	};
 }
 
-const toldWords = ({kind, account, gpus}: Reminder): string => {
+const reasonOf = ({kind, account, gpus}: Reminder): string => {
 	const named = `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(',')}`;
 	return kind === 'overuse'
 		? `${account} was told that the share of ${named} uses more than it asked for`
@@ -163,7 +164,7 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 				label: reminder.label,
 				gpus: reminder.gpus,
 				leaseId: reminder.leaseId,
-				reason: toldWords(reminder),
+				reason: reasonOf(reminder),
 			})),
 			event: {kind: 'notice', gpus: [...new Set(reminders.flatMap(({gpus}) => gpus))]},
 		},

@@ -180,7 +180,7 @@ export function snapshotOf(state: ClusterState): Snapshot {
 		alerts: [],
 		overuse: [],
 		baselines: new Map(),
-		stored: {drains: undefined, notices: undefined, policy: undefined},
+		stored: {drains: undefined, alerts: undefined, policy: undefined},
 		revision: {count: 0, base: 0, run: 'slurm', since: undefined, raw: undefined},
 		lastUsed: new Map(),
 	};

@@ -76,7 +76,10 @@ export function submission(
 	gres: Gres,
 ): Submitted {
 	const [command, ...args] = words;
-	const asking = [...requestWords(request, {waitSeconds, gres, name: path.basename(command)}), ...laterWords(later)];
+	const requestFlags = [
+		...requestWords(request, {waitSeconds, gres, name: path.basename(command)}),
+		...laterWords(later),
+	];
 	// A prolog that the user has goes first.
 	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
 	const beganMs = clock.monotonicMs();
@@ -112,7 +115,7 @@ export function submission(
 		words: [
 			'srun',
 			'--ntasks=1',
-			...asking,
+			...requestFlags,
 			...(gate === undefined ? [] : [`--prolog=${gate.program}`]),
 			...(hasTerminal ? ['--pty'] : ['--unbuffered', '--quit-on-interrupt']),
 			'--',
@@ -146,7 +149,7 @@ export function submission(
 					'srun',
 					'--test-only',
 					'--ntasks=1',
-					...asking.filter((word) => !word.startsWith('--immediate')),
+					...requestFlags.filter((word) => !word.startsWith('--immediate')),
 					'--',
 					command,
 				);

@@ -153,8 +153,8 @@ function tableLines({header, rows}: Extract<Block, {kind: 'table'}>, options: Ma
 		return rows.flatMap((row) => {
 			const [first = [], ...others] = row;
 			// Without the titles nobody would know the default from the choices. The last cell is what it is all about.
-			const stacked = others.flatMap((cell, place): readonly Inline[] => {
-				const title = place < others.length - 1 ? (header[place + 1] ?? []) : [];
+			const stacked = others.flatMap((cell, index): readonly Inline[] => {
+				const title = index < others.length - 1 ? (header[index + 1] ?? []) : [];
 				return cell.length === 0
 					? []
 					: [title.length === 0 ? cell : [...title, {text: ': ', style: 'plain' as const}, ...cell]];

@@ -3,12 +3,12 @@ import type {GpuLink, GpuLinks} from '../../core/model/types.js';
 import {entriesByGpu, isObject, readIndex, readText, type JsonObject} from './json.js';
 
 /** Of two GPUs, by the tool's own numbers. */
-type Told = {readonly one: number; readonly other: number; readonly type: unknown; readonly hops: unknown};
+type Pair = {readonly one: number; readonly other: number; readonly type: unknown; readonly hops: unknown};
 
 /** From a GPU to its processor and on to the other GPU. Farther GPUs are at another processor. */
 const hopsAtOneProcessor = 2;
 
-function linkOf({type, hops}: Told): GpuLink | undefined {
+function linkOf({type, hops}: Pair): GpuLink | undefined {
 	const count = readIndex(hops);
 	const word = readText(type)?.toUpperCase();
 	if (word === 'XGMI') {
@@ -19,9 +19,9 @@ function linkOf({type, hops}: Told): GpuLink | undefined {
 }
 
 /** @param numbers - By which programs know the GPUs, by the tool's own numbers. */
-function linksFrom(told: readonly Told[], numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
+function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
 	const links: Array<Array<GpuLink | undefined>> = [];
-	for (const pair of told) {
+	for (const pair of reported) {
 		const link = linkOf(pair);
 		const [one, other] = [pair.one, pair.other].map((index) => numbers.get(index) ?? index);
 		if (one === other || link === undefined) {
@@ -44,7 +44,7 @@ function linksFrom(told: readonly Told[], numbers: ReadonlyMap<number, number>):
 }
 
 /** Before ROCm 6.3, `{"link_type": {"gpu_1": "XGMI"}, "hops": {"gpu_1": 1}}`. */
-const oldPairs = (one: number, entry: JsonObject): readonly Told[] => {
+const oldPairs = (one: number, entry: JsonObject): readonly Pair[] => {
 	const {link_type: types, hops = entry['num_hops']} = entry;
 	return Object.entries(isObject(types) ? types : {}).flatMap(([name, type]) => {
 		const other = readIndex(/^gpu_(?<index>\d{1,4})$/v.exec(name)?.groups?.['index']);
@@ -53,7 +53,7 @@ const oldPairs = (one: number, entry: JsonObject): readonly Told[] => {
 };
 
 /** From ROCm 6.3 on, `{"links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1}]}`. */
-const newPairs = (one: number, {links}: JsonObject): readonly Told[] =>
+const newPairs = (one: number, {links}: JsonObject): readonly Pair[] =>
 	(Array.isArray(links) ? links : []).flatMap((link: unknown) => {
 		const other = isObject(link) ? readIndex(link['gpu']) : undefined;
 		return isObject(link) && other !== undefined ? [{one, other, type: link['link_type'], hops: link['num_hops']}] : [];
@@ -75,17 +75,17 @@ const pairPattern =
 /** Reads `rocm-smi --showtopo --json`: sentences about each pair, in `system`. Undefined where it tells no links. */
 export function readRocmSmiLinks(value: unknown, numbers: ReadonlyMap<number, number>): GpuLinks | undefined {
 	const system = isObject(value) ? value['system'] : undefined;
-	const sentences = Object.entries(isObject(system) ? system : {}).flatMap(([sentence, told]) => {
+	const sentences = Object.entries(isObject(system) ? system : {}).flatMap(([sentence, reported]) => {
 		const {what = '', one, other} = pairPattern.exec(sentence)?.groups ?? {};
-		return one === undefined ? [] : [{what: what.toLowerCase(), one: Number(one), other: Number(other), told}];
+		return one === undefined ? [] : [{what: what.toLowerCase(), one: Number(one), other: Number(other), reported}];
 	});
 	const hops = new Map(
-		sentences.filter(({what}) => what === 'hops').map(({one, other, told}) => [`${one} ${other}`, told]),
+		sentences.filter(({what}) => what === 'hops').map(({one, other, reported}) => [`${one} ${other}`, reported]),
 	);
 	return linksFrom(
 		sentences
 			.filter(({what}) => what === 'link type')
-			.map(({one, other, told}) => ({one, other, type: told, hops: hops.get(`${one} ${other}`)})),
+			.map(({one, other, reported}) => ({one, other, type: reported, hops: hops.get(`${one} ${other}`)})),
 		numbers,
 	);
 }

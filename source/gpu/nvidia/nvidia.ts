@@ -41,7 +41,7 @@ type Options = {
 	/**
 	For a caller that scans once.
 	*/
-	readonly extras?: SlowReadings;
+	readonly slowReadings?: SlowReadings;
 };
 
 type Seen = Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'> &
@@ -63,7 +63,7 @@ export const createNvidiaProvider = ({
 	gpusDirectory = driverGpusDirectory,
 	placed = createPciPlacement(),
 	createSources,
-	extras,
+	slowReadings,
 }: Options): GpuProvider => {
 	const closing = new AbortController();
 	const hangs = createHangWatch();
@@ -152,7 +152,7 @@ export const createNvidiaProvider = ({
 		}
 
 		const isHanging = () => hangs.sinceMs() !== undefined;
-		const addExtras = extras?.begin({command, signal: closing.signal, isHanging});
+		const addExtras = slowReadings?.begin({command, signal: closing.signal, isHanging});
 		const timeoutMs = timeLimitMs();
 		const askRemaining = createRemainingGpus({...common, deadlineMs: monotonicMs() + timeoutMs});
 		const [seen, processOutcome] = await Promise.all([

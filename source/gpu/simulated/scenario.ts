@@ -182,9 +182,9 @@ export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 			return undefined;
 		}
 
-		const told = links?.findLast(({gpus}) => gpus.includes(one) && gpus.includes(other))?.link;
-		if (told !== undefined || (links === undefined && hardware === undefined)) {
-			return told ?? 'NV18';
+		const stated = links?.findLast(({gpus}) => gpus.includes(one) && gpus.includes(other))?.link;
+		if (stated !== undefined || (links === undefined && hardware === undefined)) {
+			return stated ?? 'NV18';
 		}
 
 		const {numa, root} = hardwareOf(scenario, one);

@@ -169,8 +169,8 @@ const describeProcess = (
 Rises from 0 at 0 to 1 at 1, without a kink at either end.
 */
 const smoothStep = (x: number): number => {
-	const inside = Math.min(1, Math.max(0, x));
-	return inside * inside * (3 - 2 * inside);
+	const clamped = Math.min(1, Math.max(0, x));
+	return clamped * clamped * (3 - 2 * clamped);
 };
 
 /**

@@ -76,7 +76,7 @@ export const createToolStream = <Block>({
 	let restMs = firstRestMs;
 	let change = Promise.withResolvers<void>();
 
-	const tell = () => {
+	const wake = () => {
 		change.resolve();
 		change = Promise.withResolvers();
 	};
@@ -90,7 +90,7 @@ export const createToolStream = <Block>({
 			restUntilMs = monotonicMs() + restMs;
 			restMs = Math.min(longestRestMs, restMs * 4);
 			left.stop.abort();
-			tell();
+			wake();
 		}
 
 		await left.ended;
@@ -107,7 +107,7 @@ export const createToolStream = <Block>({
 
 				opened.latest = {block, takenAtMs: monotonicMs()};
 				opened.lastSignMs = monotonicMs();
-				tell();
+				wake();
 			},
 			garbage() {
 				void leave(opened);

@@ -19,7 +19,7 @@ const pidsIn = (directory: string): readonly number[] => {
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** Whether one of the files is open in the process. `unreadable` where its files are not for this account, `gone` where it has ended. */
-const looksInto = (pid: number, files: ReadonlySet<string>): boolean | 'unreadable' | 'gone' => {
+const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadable' | 'gone' => {
 	const directory = `/proc/${pid}/fd`;
 	let names: readonly string[];
 	try {
@@ -84,7 +84,7 @@ export async function findDeviceHolders(
 	const opened = new Map<number, boolean | undefined>();
 	const unreadable: number[] = [];
 	for (const pid of files.size === 0 ? [] : pidsIn('/proc')) {
-		const hasOpen = looksInto(pid, files);
+		const hasOpen = opensAny(pid, files);
 		const stat = hasOpen === 'unreadable' ? readStat(pid) : undefined;
 		if (hasOpen === true) {
 			opened.set(pid, true);

@@ -60,19 +60,19 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 /**
 Follows the status of another host until `signal` is aborted. No password is asked for.
 
-@param told - Called with each status.
+@param onStatus - Called with each status.
 @returns `unsupported` where that version knows no such flag.
 @throws CanhazgpuError `failed` in words, when the connection or the verb there ends, or what it says is no status.
 */
 export async function followRemoteStatus(
 	host: string,
-	told: (status: FollowedStatus) => void,
+	onStatus: (status: FollowedStatus) => void,
 	signal: AbortSignal,
 ): Promise<'unsupported'> {
 	const ending = new AbortController();
 	let problem: CanhazgpuError | undefined;
 	let rest = '';
-	let hasTold = false;
+	let hasAnswered = false;
 	const onText = (text: string): void => {
 		const lines = (rest + text).split('\n');
 		rest = lines.pop() ?? '';
@@ -90,8 +90,8 @@ export async function followRemoteStatus(
 			try {
 				const status = statusIn(host, line);
 				if (status !== undefined) {
-					hasTold = true;
-					told(status);
+					hasAnswered = true;
+					onStatus(status);
 				}
 			} catch (error) {
 				problem = error as CanhazgpuError;
@@ -113,7 +113,7 @@ export async function followRemoteStatus(
 		throw failed(host, 'canhazgpu is not installed there');
 	}
 
-	if (!hasTold && failure === undefined && exitCode !== 0 && exitCode !== 255 && unknownFlag.test(stderr)) {
+	if (!hasAnswered && failure === undefined && exitCode !== 0 && exitCode !== 255 && unknownFlag.test(stderr)) {
 		return 'unsupported';
 	}
 

@@ -73,7 +73,7 @@ async function writeTo(file: string, {account, text}: Message, users: Users): Pr
 	}
 }
 
-async function tellTerminals(message: Message, {run, users, devices = '/dev'}: NotifyOptions): Promise<void> {
+async function writeTerminals(message: Message, {run, users, devices = '/dev'}: NotifyOptions): Promise<void> {
 	const {stdout} = await run('who', [], {timeoutMs: 2000, maxBytes: 1_000_000});
 	await Promise.all(
 		linesOf(message.account, stdout).map(async (line) => writeTo(path.join(devices, line), message, users)),
@@ -190,7 +190,7 @@ export const createNotifier =
 		const patience = AbortSignal.timeout(patienceMs);
 		const ended = signal === undefined ? patience : AbortSignal.any([patience, signal]);
 		const [, ...problems] = await Promise.all([
-			usesTerminals ? tellTerminals(message, options) : undefined,
+			usesTerminals ? writeTerminals(message, options) : undefined,
 			problemOf('notify.command', command && runCommand(command, message, ended)),
 			problemOf('notify.webhook', webhook === undefined ? undefined : callWebhook(webhook, message, ended)),
 		]);

@@ -46,7 +46,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 			isLocked = value;
 		},
 		async read({user, change, withoutQueue} = {}) {
-			const {pool, gpus, queue, entries, history, drains, notices, policy, revision, run, changes} = state;
+			const {pool, gpus, queue, entries, history, drains, alerts, policy, revision, run, changes} = state;
 			return decodeSnapshot(
 				{
 					now: now(),
@@ -55,7 +55,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 					gpus: Array.from({length: Math.min(Number(pool.gpuCount ?? 0), mostGpus)}, (_, index) => gpus.get(index)),
 					queue: withoutQueue === true ? [] : queue.map((id) => [id, entries.get(id)]),
 					drains,
-					notices,
+					alerts,
 					policy,
 					revision,
 					run,

@@ -24,7 +24,7 @@ export type State = {
 	*/
 	readonly auditLog: Array<{readonly id: string; readonly raw: string}>;
 	drains: string | undefined;
-	notices: string | undefined;
+	alerts: string | undefined;
 	policy: string | undefined;
 	revision: string | undefined;
 	/**
@@ -50,7 +50,7 @@ export const emptyState = (): State => ({
 	history: [],
 	auditLog: [],
 	drains: undefined,
-	notices: undefined,
+	alerts: undefined,
 	policy: undefined,
 	revision: undefined,
 	run: 'run-1',
@@ -83,7 +83,7 @@ function holds(state: State, expectation: Expectation): boolean {
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy':
 		case 'revision': {
 			return state[expectation.kind] === expectation.raw;
@@ -152,7 +152,7 @@ function carryOut(state: State, write: RawWrite, now: number): void {
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy': {
 			state[write.kind] = write.raw;
 		}

@@ -48,7 +48,7 @@ class KeyList {
 	}
 
 	/** Of a key that every script is given. */
-	value(name: 'gpuCount' | 'drains' | 'notices' | 'policy' | 'revision'): number {
+	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision'): number {
 		return fixedPositions.get(keys[name])!;
 	}
 
@@ -88,7 +88,7 @@ function positionOf(expectation: Exclude<Expectation, {readonly kind: 'queue'}>,
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy':
 		case 'revision': {
 			return keyList.value(expectation.kind);
@@ -158,7 +158,7 @@ function writeSteps(write: RawWrite, keyList: KeyList): readonly Argument[] {
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy': {
 			return valueSteps(['set', 'delete'], keyList.value(write.kind), write.raw);
 		}
@@ -174,7 +174,7 @@ function isMore(write: RawWrite, expect: RawPlan['expect']): boolean {
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy': {
 			const before = expect.find(({kind}) => kind === write.kind);
 			const length = before !== undefined && 'raw' in before ? (before.raw?.length ?? 0) : 0;

@@ -17,7 +17,7 @@ export const keys = {
 	/**
 	Ours: what was told and still stands.
 	*/
-	notices: 'canhazgpu:notices',
+	alerts: 'canhazgpu:notices',
 	/**
 	Ours: what an administrator has set for everybody.
 	*/
@@ -75,7 +75,7 @@ export const readKeys: readonly string[] = [
 	keys.queue,
 	keys.history,
 	keys.drains,
-	keys.notices,
+	keys.alerts,
 	keys.revision,
 	keys.policy,
 ];

@@ -60,7 +60,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		gpus: listOf(gpus, valueOf),
 		queue: listOf(ids, bytesOf).map((id, index) => [rawOf(id), values[index]] as const),
 		drains: valueOf(drains),
-		notices: valueOf(notices),
+		alerts: valueOf(notices),
 		revision: valueOf(revision),
 		policy: valueOf(policy),
 		recentUsage: listOf(usage, bytesOf).map((record) => rawOf(record)),

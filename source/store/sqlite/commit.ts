@@ -7,6 +7,7 @@ import {decodeRevision, encodeNextRevision} from '../records/index.js';
 import {auditCap} from '../decode-audit.js';
 import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawWrite} from '../raw-plan.js';
 import type {BoundedStatement} from './bounded.js';
+import {valueNames} from './schema.js';
 import type {PoolStatements} from './statements.js';
 
 /** The stored string, or undefined when there is none. */
@@ -35,10 +36,10 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy':
 		case 'revision': {
-			return rawAt(statements.poolValue, expectation.kind) === expectation.raw;
+			return rawAt(statements.poolValue, valueNames[expectation.kind]) === expectation.raw;
 		}
 	}
 }
@@ -116,9 +117,9 @@ function carryOut(statements: PoolStatements, write: RawWrite, now: number): voi
 		}
 
 		case 'drains':
-		case 'notices':
+		case 'alerts':
 		case 'policy': {
-			setPoolValue(statements, write.kind, write.raw);
+			setPoolValue(statements, valueNames[write.kind], write.raw);
 			break;
 		}
 

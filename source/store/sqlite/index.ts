@@ -16,7 +16,7 @@ import {fileSystemType, isForOthers} from './files.js';
 import {createLoadHistory} from './load-history.js';
 import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
-import {poolForm} from './schema.js';
+import {poolForm, valueNames} from './schema.js';
 import {poolStatements, type PoolStatements} from './statements.js';
 
 export {changeAudience, closeDirectory, embeddedPoolExists, type Audience} from './files.js';
@@ -72,10 +72,10 @@ function readAll(
 		pool: {gpuCount: pool.get('gpuCount'), provider: pool.get('provider'), machine: pool.get('machine')},
 		gpus: Array.from({length: size}, (_, index) => gpus.get(index)),
 		queue: withoutQueue === true ? [] : (statements.queue.all() as Row[]).map(({id, raw}) => [id!, raw] as const),
-		drains: pool.get('drains'),
-		notices: pool.get('notices'),
-		policy: pool.get('policy'),
-		revision: pool.get('revision'),
+		drains: pool.get(valueNames.drains),
+		alerts: pool.get(valueNames.alerts),
+		policy: pool.get(valueNames.policy),
+		revision: pool.get(valueNames.revision),
 		run: undefined,
 		recentUsage: (usage as Row[]).map(({raw}) => raw!),
 		attemptDone: change === undefined ? undefined : statements.change.get(change)?.['attempt']?.toString(),
@@ -211,7 +211,7 @@ export async function openSqliteStore({
 						(() => {
 							const signalled = signal(path, events);
 							queueMicrotask(() => {
-								watch.tellOwn(event!, events.sequence, signalled);
+								watch.publishOwn(event!, events.sequence, signalled);
 							});
 						}),
 				};

@@ -16,7 +16,7 @@ const unsignalledMs = 20_000;
 export type PoolWatch = {
 	readonly add: (listener: StoreListener) => Promise<() => void>;
 	/** Tells an event of this process, the last of so many, which it signalled by this. */
-	readonly tellOwn: (event: string, sequence: number, signalled: string) => void;
+	readonly publishOwn: (event: string, sequence: number, signalled: string) => void;
 	readonly stop: () => void;
 };
 
@@ -38,12 +38,12 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 		return {identity: `${status.dev}:${status.ino}`, change: `${status.mtimeNs}:${status.size}`};
 	};
 
-	const tellNew = ({sequence: newest, recent}: RecentEvents, missed: number): void => {
+	const publishNew = ({sequence: newest, recent}: RecentEvents, missed: number): void => {
 		const missedEvents = missed > recent.length ? [''] : recent.slice(recent.length - missed);
 		sequence = newest;
 		for (const raw of missedEvents) {
 			const event = raw === '' ? undefined : decodeEvent(raw);
-			watch.tell((listener) => {
+			watch.publish((listener) => {
 				listener.changed(event);
 			});
 		}
@@ -74,7 +74,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 				const said = decodeSignal(signalled);
 				const missedBySignal = said === undefined ? 0 : said.sequence - sequence;
 				if (said !== undefined && missedBySignal > 0 && missedBySignal <= said.recent.length) {
-					tellNew(said, missedBySignal);
+					publishNew(said, missedBySignal);
 					return;
 				}
 			}
@@ -84,20 +84,20 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 			const isOther = file.identity !== identity || missed < 0;
 			identity = file.identity;
 			if (occasion === 'change' && !isOther) {
-				tellNew(events, missed);
+				publishNew(events, missed);
 				return;
 			}
 
 			sequence = events.sequence;
 			if (occasion === 'change') {
 				// Another pool, or an older state of this one: nothing that was heard of it counts.
-				watch.tell((listener) => listener.restored?.());
+				watch.publish((listener) => listener.restored?.());
 			}
 		},
 	});
 	return {
 		add: async (listener) => watch.add(listener),
-		tellOwn(raw, ownSequence, signalled) {
+		publishOwn(raw, ownSequence, signalled) {
 			// Else somebody else's come before it, and are told with it when the signal is seen.
 			if (ownSequence === sequence + 1) {
 				sequence = ownSequence;
@@ -105,7 +105,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 			}
 
 			const event = decodeEvent(raw);
-			watch.tell((listener) => {
+			watch.publish((listener) => {
 				listener.changed(event);
 			});
 		},

@@ -105,7 +105,7 @@ export function createScanBoard({
 			},
 			async check(occasion) {
 				if (occasion === 'change') {
-					watch.tell((listener) => {
+					watch.publish((listener) => {
 						listener.changed(undefined);
 					});
 				}
@@ -161,7 +161,7 @@ export function createScanBoard({
 			const {watch} = await opened();
 			if (isPosted) {
 				queueMicrotask(() => {
-					watch.tell((listener) => {
+					watch.publish((listener) => {
 						listener.changed(undefined);
 					});
 				});

@@ -114,3 +114,6 @@ export const poolForm = {
 		database.exec(`PRAGMA application_id = ${appId}; PRAGMA user_version = ${schemaVersion}`);
 	},
 } satisfies Omit<Form<never>, 'statements'>;
+
+/** The row of the table `pool` that holds each value. Earlier versions of the program read the same rows, so no name may change. */
+export const valueNames = {drains: 'drains', alerts: 'notices', policy: 'policy', revision: 'revision'} as const;

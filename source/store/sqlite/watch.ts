@@ -15,7 +15,7 @@ export type Watched = {
 	*/
 	readonly mark: () => string;
 	/**
-	Finds out what changed, and tells it by {@link Watch.tell}. Asked when the listening begins, when the mark changed, and when the file is
+	Finds out what changed, and tells it by {@link Watch.publish}. Asked when the listening begins, when the mark changed, and when the file is
 	back: then everybody is told to read everything anyway.
 	*/
 	readonly check: (occasion: Occasion) => Promise<void>;
@@ -50,7 +50,7 @@ export class Watch {
 
 			if (this.#isLost) {
 				this.#isLost = false;
-				this.tell((listener) => listener.restored?.());
+				this.publish((listener) => listener.restored?.());
 			}
 		} catch (error) {
 			if (!isBusy(error)) {
@@ -68,11 +68,11 @@ export class Watch {
 
 		this.#isLost = true;
 		const reason = explain(error, this.#watched.path);
-		this.tell((listener) => listener.lost?.(reason instanceof CanhazgpuError ? reason.message : String(reason)));
+		this.publish((listener) => listener.lost?.(reason instanceof CanhazgpuError ? reason.message : String(reason)));
 	}
 
 	/** Tells everybody who listens. */
-	tell(how: (listener: StoreListener) => void): void {
+	publish(how: (listener: StoreListener) => void): void {
 		for (const listener of this.#listeners) {
 			how(listener);
 		}

@@ -55,7 +55,7 @@ function answerLines({complaint, isBusy}: Form, state: State, glyphs: Glyphs): r
 const questionLine = (question: string): Line => [span(`${question} `, 'strong'), span('y/N', 'warning')];
 
 /** The letters of `y/N` behind a question. */
-const answerPlaces = (line: number, question: string): DialogView['question'] => {
+const yesNo = (line: number, question: string): DialogView['question'] => {
 	const yes = lineWidth(questionLine(question)) - 3;
 	return {line, yes, no: yes + 2};
 };
@@ -74,7 +74,7 @@ function askingView(dialog: Exclude<AskingDialog, CommandPrompt>, state: State, 
 			? {fieldsFrom: lines.length}
 			: dialog.isBusy
 				? {}
-				: {question: answerPlaces(lines.length, question)}),
+				: {question: yesNo(lines.length, question)}),
 		lines:
 			dialog.kind === 'form'
 				? [...lines, ...fieldLines(dialog, glyphs), [], ...commandLines, ...answerLines(dialog, state, glyphs)]

@@ -96,25 +96,25 @@ function graphsOf(key: string, total: number | undefined, state: State, room: {r
 
 export function processView({shown}: ProcessView, state: State, glyphs: Glyphs): DialogView {
 	const current = allProcesses(state).find(({key}) => key === shown.key);
-	const placed = current ?? shown;
-	const {process, row, key} = placed;
+	const listed = current ?? shown;
+	const {process, row, key} = listed;
 	const width = Math.min(widest, state.size.columns - 2);
-	const inside = width - sides;
+	const innerWidth = width - sides;
 	const command = process.commandLine ?? process.name;
 	const {ancestors = []} = process;
 	const isSmall = state.size.rows < leastRoomyRows;
 	const blank: readonly Line[] = isSmall ? [] : [[]];
 	const above: readonly Line[] = [
-		placeLine(placed, state),
-		current === undefined ? [span('It has ended: this is what was seen last', 'warning')] : factLine(placed, state),
+		placeLine(listed, state),
+		current === undefined ? [span('It has ended: this is what was seen last', 'warning')] : factLine(listed, state),
 		...blank,
 		...(command === undefined
 			? [[span('its command is unknown', 'dim')]]
-			: wrapped(command, inside, isSmall ? 1 : mostCommandLines, glyphs.ellipsis)),
+			: wrapped(command, innerWidth, isSmall ? 1 : mostCommandLines, glyphs.ellipsis)),
 		...(ancestors.length === 0 || isSmall
 			? []
-			: wrapped(`started by ${ancestors.join(' < ')}`, inside, mostAncestorLines, glyphs.ellipsis).map((line): Line =>
-					line.map(({text}) => span(text, 'dim')),
+			: wrapped(`started by ${ancestors.join(' < ')}`, innerWidth, mostAncestorLines, glyphs.ellipsis).map(
+					(line): Line => line.map(({text}) => span(text, 'dim')),
 				)),
 		...blank,
 	];
@@ -122,7 +122,7 @@ export function processView({shown}: ProcessView, state: State, glyphs: Glyphs):
 	const spare = state.size.rows - 4 - 2 - above.length - 1;
 	const graphs = graphsOf(key, row.reading?.memoryTotalMiB, state, {
 		rows: Math.min(mostGraphRows, spare),
-		width: inside,
+		width: innerWidth,
 	});
 	const model = row.reading?.name === undefined ? '' : `  ${shortModel(row.reading.name)}`;
 	return {

@@ -30,11 +30,11 @@ export function useController(options: Options): Controller {
 			view.current?.refresh();
 		};
 
-		const tellTerminal = (text: string): void => {
+		const writeTerminal = (text: string): void => {
 			stdout.write(text);
 		};
 
-		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, lendTerminal, tellTerminal});
+		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, lendTerminal, writeTerminal});
 		return createController(store, runner, {quit, suspend, refresh, broken});
 	}, [world, store, ports, waits, view, suspend, lendTerminal, quit, broken, stdout]);
 }

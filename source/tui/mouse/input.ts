@@ -49,8 +49,8 @@ function startOf(mark: string, text: string): number {
 	return 0;
 }
 
-/** @param tell - Gets each event, in the order in which they happened, before `push` returns. */
-export function createMouseFilter(tell: (event: MouseEvent) => void): MouseFilter {
+/** @param onEvent - Gets each event, in the order in which they happened, before `push` returns. */
+export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFilter {
 	/** What may go on in the next chunk. */
 	let held = '';
 	let isPasting = false;
@@ -62,7 +62,7 @@ export function createMouseFilter(tell: (event: MouseEvent) => void): MouseFilte
 		if (found !== null) {
 			const event = eventOf(found.groups as Record<string, string>);
 			if (event !== undefined) {
-				tell(event);
+				onEvent(event);
 			}
 
 			return {length: escape.length + found[0].length, keys: ''};

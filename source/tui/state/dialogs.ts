@@ -6,7 +6,7 @@ import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
 /** What the dialogs of verbs share; beside it each holds what its verb is about. */
-type Asking = {
+type VerbDialogBase = {
 	/** The name of the verb that opened it. */
 	readonly verb: string;
 	/** The change was sent and not yet answered. */
@@ -25,7 +25,7 @@ export type FormField = {
 };
 
 export type Form<About = unknown> = About &
-	Asking & {
+	VerbDialogBase & {
 		readonly kind: 'form';
 		readonly fields: readonly FormField[];
 		readonly focused: number;
@@ -33,10 +33,10 @@ export type Form<About = unknown> = About &
 	};
 
 /** Takes `y`, and nothing else, for yes. */
-export type Confirmation<About = unknown> = About & Asking & {readonly kind: 'confirmation'};
+export type Confirmation<About = unknown> = About & VerbDialogBase & {readonly kind: 'confirmation'};
 
 /** Takes `y` for yes as well, and has keys of its verb for choosing. */
-export type Choice<About = unknown> = About & Asking & {readonly kind: 'choice'};
+export type Choice<About = unknown> = About & VerbDialogBase & {readonly kind: 'choice'};
 
 /** Those that ask for something to be done. */
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;

@@ -33,9 +33,9 @@ function reasonAgainstSelected(state: State): string | undefined {
 }
 
 /** The position, and the GPUs that are held for it by now. */
-type Place = {readonly entry: QueueEntry; readonly held: readonly number[]};
+type EntryToLeave = {readonly entry: QueueEntry; readonly held: readonly number[]};
 
-export const leave = defineVerb<Confirmation<Place>>({
+export const leave = defineVerb<Confirmation<EntryToLeave>>({
 	name: 'leave',
 	keys: {
 		modes: ['queue'],

@@ -24,7 +24,7 @@ export type EffectContext = {
 	/** Gives the terminal to something else until that ends, and draws everything again. */
 	readonly lendTerminal: (work: () => Promise<void>) => Promise<void>;
 	/** Straight to the terminal, beside what is drawn. */
-	readonly tellTerminal: (text: string) => void;
+	readonly writeTerminal: (text: string) => void;
 	/** Scans these GPUs and inspects the processes there, and these others. Undefined while another such scan runs, and when a dialog was opened meanwhile. */
 	readonly scanOwn: (gpus: readonly number[], pids: readonly number[]) => Promise<OwnScan | undefined>;
 	/** Scans the GPUs of the selected row and inspects the processes there. Undefined when the user went on to something else meanwhile. */

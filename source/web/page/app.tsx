@@ -30,8 +30,8 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 	}
 
 	const free = gpus.filter(({state}) => state === 'available').length;
-	const news = kind === 'live' && about.has_pool ? `${free} free` : titleWords[kind];
-	return [part, news, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
+	const titleText = kind === 'live' && about.has_pool ? `${free} free` : titleWords[kind];
+	return [part, titleText, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
 }
 
 /** The icon tells by its form and colour: some are free, none is, or it is not known now. */

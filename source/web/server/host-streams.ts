@@ -34,7 +34,7 @@ export function createHostStreams<Page>(
 	const pages = new Set<Page>();
 	let unsubscribe: (() => void) | undefined;
 
-	const tell = (to: Iterable<Page>, known: readonly Known[]): void => {
+	const sendHosts = (to: Iterable<Page>, known: readonly Known[]): void => {
 		const data: HostsJson = {hosts: known.map((host) => hostJson(host, monotonicMs()))};
 		send(to, apiJson(data));
 	};
@@ -42,9 +42,9 @@ export function createHostStreams<Page>(
 	return {
 		open(page) {
 			pages.add(page);
-			tell([page], hosts.known());
+			sendHosts([page], hosts.known());
 			unsubscribe ??= hosts.subscribe((host) => {
-				tell(pages, [host]);
+				sendHosts(pages, [host]);
 			});
 			return () => {
 				pages.delete(page);

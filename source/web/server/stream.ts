@@ -111,7 +111,7 @@ export function createStreams(
 	}
 
 	/** Answers who the newcomer is; from then on it is known of all who are there. */
-	function lookUp(newcomer: Connection): string {
+	function identify(newcomer: Connection): string {
 		const unknown = [...open].filter(([, {caller}]) => caller === undefined);
 		const [own, ...callers] = callersOf([newcomer, ...unknown.map(([, {connection}]) => connection)]);
 		for (const [index, [outgoing, known]] of unknown.entries()) {
@@ -155,7 +155,7 @@ export function createStreams(
 			// Once the connection is closed it names its ends no more.
 			const {remoteAddress, remotePort, localAddress, localPort} = outgoing.socket ?? {};
 			const connection = {remoteAddress, remotePort, localAddress, localPort};
-			const caller = open.size < mostStreams ? undefined : lookUp(connection);
+			const caller = open.size < mostStreams ? undefined : identify(connection);
 			if (caller !== undefined && !makeRoom(caller)) {
 				return false;
 			}

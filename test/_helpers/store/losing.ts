@@ -25,7 +25,7 @@ export function crash({state}: MemoryStore, disk: State = emptyState()): void {
 	state.auditLog.splice(0, Infinity, ...back.auditLog);
 	state.pool = back.pool;
 	state.drains = back.drains;
-	state.notices = back.notices;
+	state.alerts = back.alerts;
 	state.policy = back.policy;
 	state.revision = back.revision;
 	state.run = `run-${++runs}`;

@@ -282,7 +282,7 @@ test.each([
 ])('a name such as %j is nothing to put into somebody’s command line', (name) => {
 	const requester = {account: 'alice', uid: 1, label: 'alice'};
 	const audit = [{id: '1', time: 0, kind: 'granted', gpus: [], account: 'alice', label: name}] as const;
-	const snapshot = {now: 0, gpus: [], queue: [], drains: new Map(), notices: [], lastUsed: new Map()};
+	const snapshot = {now: 0, gpus: [], queue: [], drains: new Map(), alerts: [], lastUsed: new Map()};
 	const known = {requester, audit, hosts: [name], snapshot: snapshot as never};
 	expect(candidatesOf('labels', known)).toEqual([]);
 	expect(candidatesOf('hosts', known)).toEqual([]);

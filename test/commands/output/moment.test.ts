@@ -2,7 +2,7 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterEach, describe, expect, test} from 'vitest';
-import {parseMoment} from '../../../source/commands/shared/time-of-day.js';
+import {parseTimeOfDay} from '../../../source/commands/shared/time-of-day.js';
 
 const given = process.env['TZ'];
 
@@ -108,7 +108,7 @@ test('a time of day is the next that the clock here shows', () => {
 			process.env['TZ'] = zone;
 			const minuteOfDay = (((shownMinutes(zone, nowMs) + ahead) % 1440) + 1440) % 1440;
 			const typed = `${twoDigits(Math.floor(minuteOfDay / 60))}:${twoDigits(minuteOfDay % 60)}`;
-			expect([zone, new Date(nowMs), typed, parseMoment(typed, {now: new Date(nowMs)})]).toEqual([
+			expect([zone, new Date(nowMs), typed, parseTimeOfDay(typed, {now: new Date(nowMs)})]).toEqual([
 				zone,
 				new Date(nowMs),
 				typed,
@@ -138,11 +138,11 @@ test('a date is taken if it is in the calendar, and then the clock here shows it
 				const typed = `${year}-${twoDigits(month)}-${twoDigits(day)}T${twoDigits(hours)}:${twoDigits(minutes)}${offset}`;
 				const isReal = day >= 1 && day <= daysOf(year, month) && hours < 24 && minutes < 60;
 				if (!isReal) {
-					expect(() => parseMoment(typed)).toThrow(`--until: "${typed}" is not a time`);
+					expect(() => parseTimeOfDay(typed)).toThrow(`--until: "${typed}" is not a time`);
 					return;
 				}
 
-				const instant = parseMoment(typed);
+				const instant = parseTimeOfDay(typed);
 				const wall = Date.UTC(year, month - 1, day, hours, minutes) / minuteMs;
 				if (offset === '') {
 					const ahead = shownMinutes(zone, instant * 1000) - wall;
@@ -173,7 +173,7 @@ describe('the nights on which clocks change in Berlin', () => {
 		['2026-03-28T12:00Z', '2026-03-29', '2026-03-28T23:00Z'],
 	])('at %s, %s is %s', (now, typed, expected) => {
 		process.env['TZ'] = 'Europe/Berlin';
-		expect(new Date(parseMoment(typed, {now: new Date(now)}) * 1000)).toEqual(new Date(expected));
+		expect(new Date(parseTimeOfDay(typed, {now: new Date(now)}) * 1000)).toEqual(new Date(expected));
 	});
 });
 
@@ -191,7 +191,7 @@ test.each([
 	'2026-05-01T10:00:60',
 	'2026-05-01T10:00+25:00',
 ])('%s is refused with a reason', (typed) => {
-	expect(() => parseMoment(typed)).toThrow(
+	expect(() => parseTimeOfDay(typed)).toThrow(
 		expect.objectContaining({
 			code: 'usage',
 			message: `--until: "${typed}" is not a time`,
@@ -201,5 +201,5 @@ test.each([
 });
 
 test.each(['24:00', '18:60', 'tomorrow', '', '2026-5-1', '18', '2026-05-01T18'])('%j is refused', (typed) => {
-	expect(() => parseMoment(typed)).toThrow('is not a time');
+	expect(() => parseTimeOfDay(typed)).toThrow('is not a time');
 });

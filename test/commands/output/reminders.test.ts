@@ -16,7 +16,7 @@ import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 const redis = redisOfFile();
 
 /** A box whose notices go into a file, a line each. */
-async function boxWithNotices(gpuCount: number) {
+async function boxWithReminders(gpuCount: number) {
 	const box = await freshRedisBox(redis.port, gpuCount);
 	const file = path.join(box.home, 'notices');
 	// With the blanks and signs that a shell would mind.
@@ -29,26 +29,26 @@ async function boxWithNotices(gpuCount: number) {
 		path.join(box.home, '.canhazgpu.yaml'),
 		JSON.stringify({notify: {command: [process.execPath, script, file]}}),
 	);
-	const notices = (): ReadonlyArray<Readonly<Record<string, unknown>>> =>
+	const reminders = (): ReadonlyArray<Readonly<Record<string, unknown>>> =>
 		existsSync(file)
 			? readFileSync(file, 'utf8')
 					.trim()
 					.split('\n')
 					.map((line) => JSON.parse(line) as Record<string, unknown>)
 			: [];
-	return {box, notices};
+	return {box, reminders};
 }
 
 test('three jobs run, and one of them tells that a reservation ends soon', async () => {
-	const {box, notices} = await boxWithNotices(4);
+	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));
-	await eventually(() => notices().length > 0);
+	await eventually(() => reminders().length > 0);
 	for (const ended of await Promise.all(jobs.map(async (job) => job.ended))) {
 		expect(ended).toMatchObject({exitCode: 0, stderr: ''});
 	}
 
-	expect(notices()).toEqual([
+	expect(reminders()).toEqual([
 		{
 			kind: 'ending',
 			account,
@@ -67,18 +67,18 @@ test('three jobs run, and one of them tells that a reservation ends soon', async
 });
 
 test('a user who has waited is told when served; one who has not is not', async () => {
-	const {box, notices} = await boxWithNotices(1);
+	const {box, reminders} = await boxWithReminders(1);
 	await box.run('reserve --duration 2m');
 	const waiter = start(box, 'reserve --duration 1m');
 	await waiter.says(/waiting/iv);
 	await box.run('release');
 	expect(await waiter.ended).toMatchObject({exitCode: 0});
-	await eventually(() => notices().length > 0);
-	expect(notices()).toMatchObject([{kind: 'served', account, gpu_ids: [0]}]);
+	await eventually(() => reminders().length > 0);
+	expect(reminders()).toMatchObject([{kind: 'served', account, gpu_ids: [0]}]);
 });
 
 test('a program named by whatever directory one is in is not run', async () => {
-	const {box, notices} = await boxWithNotices(1);
+	const {box, reminders} = await boxWithReminders(1);
 	const foreign = path.join(box.home, 'foreign');
 	mkdirSync(foreign);
 	const trap = path.join(foreign, 'trapped');
@@ -91,7 +91,7 @@ test('a program named by whatever directory one is in is not run', async () => {
 	expect(stderr).toMatch(
 		/notify\.command counts only in your own config file or in \/etc\/canhazgpu\.yaml|not read: root takes no settings/v,
 	);
-	await eventually(() => notices().length === 1);
+	await eventually(() => reminders().length === 1);
 	expect(existsSync(trap)).toBe(false);
 });
 

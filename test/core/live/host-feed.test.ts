@@ -49,7 +49,7 @@ function start() {
 			asked.push(name);
 			return `asked ${asked.length}`;
 		},
-		news(name) {
+		onUpdate(name) {
 			news.push(name);
 		},
 		clock,

@@ -51,7 +51,7 @@ const anyStep = fc.record({
 });
 type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-type Wrapper = {readonly world: World; readonly pid: number; hold: JobLease};
+type Wrapper = {readonly world: World; readonly pid: number; jobLease: JobLease};
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
@@ -106,7 +106,7 @@ async function scene() {
 	const finishes = (wrapper: Wrapper): void => {
 		wrappers.splice(wrappers.indexOf(wrapper), 1);
 		for (const [gpu, leaseId] of since) {
-			if (leaseId === wrapper.hold.leaseId) {
+			if (leaseId === wrapper.jobLease.leaseId) {
 				since.delete(gpu);
 			}
 		}
@@ -137,7 +137,7 @@ async function scene() {
 			}
 
 			since.set(gpu, leaseId);
-			wrappers.push({world: own, pid, hold: await findJobLease(own, leaseId)});
+			wrappers.push({world: own, pid, jobLease: await findJobLease(own, leaseId)});
 		},
 		async beat(which) {
 			const wrapper = wrappers[which % Math.max(1, wrappers.length)];
@@ -145,9 +145,9 @@ async function scene() {
 				return;
 			}
 
-			const {hold} = await sendHeartbeat(wrapper.world, wrapper.hold);
-			wrapper.hold = hold;
-			if (hold.gpus.length === 0) {
+			const {jobLease} = await sendHeartbeat(wrapper.world, wrapper.jobLease);
+			wrapper.jobLease = jobLease;
+			if (jobLease.gpus.length === 0) {
 				wrappers.splice(wrappers.indexOf(wrapper), 1);
 			}
 		},
@@ -159,7 +159,7 @@ async function scene() {
 
 			finishes(wrapper);
 			world.processes.set(wrapper.pid, 'dead');
-			await endJobLease(wrapper.world, wrapper.hold, 'exited');
+			await endJobLease(wrapper.world, wrapper.jobLease, 'exited');
 		},
 		async kill(which) {
 			const wrapper = wrappers[which % Math.max(1, wrappers.length)];
@@ -236,13 +236,15 @@ async function checkHistory(world: World): Promise<void> {
 async function checkHolders({world, wrappers}: Awaited<ReturnType<typeof scene>>): Promise<void> {
 	// Twice: the second to put back what it knew may know of a later holder.
 	for (const wrapper of [wrappers, wrappers].flat()) {
-		const answer = await unlessRefused(async () => sendHeartbeat(wrapper.world, wrapper.hold));
-		wrapper.hold = answer?.hold ?? wrapper.hold;
+		const answer = await unlessRefused(async () => sendHeartbeat(wrapper.world, wrapper.jobLease));
+		wrapper.jobLease = answer?.jobLease ?? wrapper.jobLease;
 	}
 
 	const {pool, gpus} = await world.store.read();
 	const held =
-		pool === undefined ? [] : wrappers.flatMap(({hold}) => hold.gpus.map((gpu) => [gpu, hold.leaseId] as const));
+		pool === undefined
+			? []
+			: wrappers.flatMap(({jobLease}) => jobLease.gpus.map((gpu) => [gpu, jobLease.leaseId] as const));
 	expect(new Set(held.map(([gpu]) => gpu)).size).toBe(held.length);
 	for (const [gpu, leaseId] of held) {
 		const record = gpus[gpu]!;

@@ -122,7 +122,7 @@ async function act(
 		case 'beat': {
 			// Also of those whose lease is somebody else's by now.
 			for (const [id, hold] of wrappers) {
-				wrappers.set(id, (await sendHeartbeat(world, hold)).hold);
+				wrappers.set(id, (await sendHeartbeat(world, hold)).jobLease);
 			}
 
 			return [];

@@ -15,66 +15,66 @@ const alerts: readonly Alert[] = [
 ];
 
 export function drainContract({store, harness}: Subject): void {
-	describe('drains and notices', () => {
+	describe('drains and alerts', () => {
 		test('are none at first', async () => {
 			await write(store(), poolWrite(2));
 			expect(await store().read()).toMatchObject({
 				drains: new Map(),
 				alerts: [],
-				stored: {drains: undefined, notices: undefined},
+				stored: {drains: undefined, alerts: undefined},
 			});
 		});
 
 		test('are read back as they were written, by others too, until there are none', async () => {
-			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', alerts});
+			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
 			const other = await harness().open();
 			expect(await other.read()).toMatchObject({drains, alerts});
-			await write(store(), {kind: 'drains', drains: new Map()}, {kind: 'notices', alerts: []});
-			expect((await other.read()).stored).toEqual({drains: undefined, notices: undefined});
+			await write(store(), {kind: 'drains', drains: new Map()}, {kind: 'alerts', alerts: []});
+			expect((await other.read()).stored).toEqual({drains: undefined, alerts: undefined});
 		});
 
-		test('the last loss of data stands beside the notices', async () => {
+		test('the last loss of data stands beside the alerts', async () => {
 			const dataLoss = {restoredAt: start + 0.5, readAt: start - 7};
-			await write(store(), poolWrite(2), {kind: 'notices', alerts: [], dataLoss});
+			await write(store(), poolWrite(2), {kind: 'alerts', alerts: [], dataLoss});
 			expect(await store().read()).toMatchObject({alerts: [], dataLoss});
-			await write(store(), {kind: 'notices', alerts, dataLoss});
+			await write(store(), {kind: 'alerts', alerts, dataLoss});
 			expect(await store().read()).toMatchObject({alerts, dataLoss});
-			await write(store(), {kind: 'notices', alerts});
+			await write(store(), {kind: 'alerts', alerts});
 			expect((await store().read()).dataLoss).toBeUndefined();
-			await harness().setValue('notices', '{"restored_at":1,"restored_read_at":"soon"}');
+			await harness().setValue('alerts', '{"restored_at":1,"restored_read_at":"soon"}');
 			expect((await store().read()).dataLoss).toBeUndefined();
 		});
 
-		test('the baselines of the memory stand beside the notices, and alone', async () => {
+		test('the baselines of the memory stand beside the alerts, and alone', async () => {
 			const baselines = new Map([[1, {memoryMiB: 3.5, uuid: 'GPU-1\u{1B}', bootId: 'boot-1'}]]);
-			await write(store(), poolWrite(2), {kind: 'notices', alerts, baselines});
+			await write(store(), poolWrite(2), {kind: 'alerts', alerts, baselines});
 			expect(await store().read()).toMatchObject({alerts, baselines});
-			await write(store(), {kind: 'notices', alerts: [], baselines});
+			await write(store(), {kind: 'alerts', alerts: [], baselines});
 			expect(await store().read()).toMatchObject({alerts: [], baselines});
-			await write(store(), {kind: 'notices', alerts: []});
-			expect((await store().read()).stored.notices).toBeUndefined();
-			await harness().setValue('notices', '{"baselines":[{"gpu":1,"memory_mib":"much"}]}');
+			await write(store(), {kind: 'alerts', alerts: []});
+			expect((await store().read()).stored.alerts).toBeUndefined();
+			await harness().setValue('alerts', '{"baselines":[{"gpu":1,"memory_mib":"much"}]}');
 			expect((await store().read()).baselines).toEqual(new Map());
 		});
 
-		test('shares that use too much stand beside the notices, and alone', async () => {
+		test('shares that use too much stand beside the alerts, and alone', async () => {
 			const common = {gpu: 1, leaseId: 'lease\u{1B}', since: start + 0.25, countedAt: start + 9, usedMiB: 9000.5};
 			const overuse = [
-				{...common, scans: 2, isTold: false, isReminded: false},
-				{...common, gpu: 0, scans: 0, isTold: true, isReminded: true},
+				{...common, scans: 2, isRecorded: false, isReminded: false},
+				{...common, gpu: 0, scans: 0, isRecorded: true, isReminded: true},
 			];
-			await write(store(), poolWrite(2), {kind: 'notices', alerts, overuse});
+			await write(store(), poolWrite(2), {kind: 'alerts', alerts, overuse});
 			expect(await store().read()).toMatchObject({alerts, overuse});
-			await write(store(), {kind: 'notices', alerts: [], overuse});
+			await write(store(), {kind: 'alerts', alerts: [], overuse});
 			expect(await store().read()).toMatchObject({alerts: [], overuse});
-			await write(store(), {kind: 'notices', alerts: []});
-			expect(await store().read()).toMatchObject({overuse: [], stored: {notices: undefined}});
-			await harness().setValue('notices', '{"overuse":[{"gpu":1,"scans":"many"}]}');
+			await write(store(), {kind: 'alerts', alerts: []});
+			expect(await store().read()).toMatchObject({overuse: [], stored: {alerts: undefined}});
+			await harness().setValue('alerts', '{"overuse":[{"gpu":1,"scans":"many"}]}');
 			expect((await store().read()).overuse).toEqual([]);
 		});
 
-		test.each(['drains', 'notices'] as const)('%s are compared byte for byte', async (kind) => {
-			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'notices', alerts});
+		test.each(['drains', 'alerts'] as const)('%s are compared byte for byte', async (kind) => {
+			await write(store(), poolWrite(4), {kind: 'drains', drains}, {kind: 'alerts', alerts});
 			const {stored} = await store().read();
 			const change = plan({
 				expect: [{kind, raw: stored[kind]}],
@@ -116,12 +116,12 @@ export function drainContract({store, harness}: Subject): void {
 			}
 		});
 
-		test('a record of notices that cannot be read is as good as none, and can be replaced', async () => {
-			await harness().setValue('notices', '{"notices":[{"kind":"dance"}]}');
+		test('a record of alerts that cannot be read is as good as none, and can be replaced', async () => {
+			await harness().setValue('alerts', '{"notices":[{"kind":"dance"}]}');
 			const snapshot = await store().read();
 			expect(snapshot.alerts).toEqual([]);
-			const {notices: raw} = snapshot.stored;
-			expect(await store().commit(plan({expect: [{kind: 'notices', raw}], writes: [{kind: 'notices', alerts}]}))).toBe(
+			const {alerts: raw} = snapshot.stored;
+			expect(await store().commit(plan({expect: [{kind: 'alerts', raw}], writes: [{kind: 'alerts', alerts}]}))).toBe(
 				'done',
 			);
 			expect((await store().read()).alerts).toEqual(alerts);

@@ -278,13 +278,13 @@ export const anyOveruse: fc.Arbitrary<readonly Overuse[]> = fc.array(
 		countedAt: time,
 		scans: fc.nat(3),
 		usedMiB: fc.nat(81_559),
-		isTold: fc.boolean(),
+		isRecorded: fc.boolean(),
 		isReminded: fc.boolean(),
 	}),
 	{maxLength: 3},
 );
 
-export const anyNotices: fc.Arbitrary<readonly Alert[]> = fc.array(
+export const anyAlerts: fc.Arbitrary<readonly Alert[]> = fc.array(
 	fc.record({
 		kind: fc.constantFrom('unreserved', 'squatter', 'health'),
 		gpu: fc.nat(3),

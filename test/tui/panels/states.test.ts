@@ -105,7 +105,7 @@ test('what is left on a GPU that is not clean is told, and nobody is accused of 
 	const policy: Write = {kind: 'policy', policy: new Map([['clean', {value: 'on', since: sceneTime}]])};
 	const baselines = new Map([[0, {memoryMiB: 3, uuid: gpuReading(0).uuid}]]);
 	await box.write(policy);
-	await box.write({kind: 'notices', alerts: [], baselines});
+	await box.write({kind: 'alerts', alerts: [], baselines});
 	const state = await stateOf(box, size);
 	const detail = panelOf('detail', state, roomOf(state, 'detail'))
 		.lines.map((line) => lineText(line))

@@ -4,7 +4,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {schemas} from '../../../source/help/schema/index.js';
 import {coveredPart, lanesOf} from '../../../source/web/page/occupancy/lanes.js';
-import {looksOf} from '../../../source/web/page/occupancy/look.js';
+import {swatchesOf} from '../../../source/web/page/occupancy/swatch.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {ask, askJson, startWeb} from '../_server.js';
 import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
@@ -45,19 +45,19 @@ test('spans of one lane never overlap, and no lane is there in vain; what is cov
 
 test('no two of up to 32 people look the same, and a person looks the same on most days', () => {
 	const names = Array.from({length: 32}, (_, index) => `user${index}`);
-	const lookAlike = new Set(
-		looksOf(names)
+	const sameSwatch = new Set(
+		swatchesOf(names)
 			.values()
-			.map((look) => JSON.stringify(look)),
+			.map((swatch) => JSON.stringify(swatch)),
 	);
-	expect(lookAlike.size).toBe(32);
-	expect(looksOf([...names, 'one more']).size).toBe(33);
+	expect(sameSwatch.size).toBe(32);
+	expect(swatchesOf([...names, 'one more']).size).toBe(33);
 	const few = ['alice', 'bob', 'carol'];
 	for (const name of few) {
-		expect(looksOf(few).get(name)).toEqual(looksOf([name]).get(name));
+		expect(swatchesOf(few).get(name)).toEqual(swatchesOf([name]).get(name));
 	}
 
-	expect(looksOf(few.toReversed())).toEqual(looksOf(few));
+	expect(swatchesOf(few.toReversed())).toEqual(swatchesOf(few));
 });
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {

@@ -1,7 +1,7 @@
 /** Asking several hosts at once: one that fails costs the others nothing. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {App} from '../../../app/contract.js';
-import {createAskingLine} from '../progress-line.js';
+import {createProgressLine} from '../progress-line.js';
 
 /** Why a host gives no answer, in words. */
 export type FailedAnswer = {readonly host: string; readonly error: string};
@@ -52,12 +52,12 @@ export async function askHosts<Answer>(
 	others: readonly string[],
 	{own, other}: {readonly own: () => Promise<Answer>; readonly other: (host: string) => Promise<Answer>},
 ): Promise<ReadonlyArray<Answer | FailedAnswer>> {
-	const asking = createAskingLine(app, others);
+	const progressLine = createProgressLine(app, others);
 	const ask = async (host: string): Promise<Answer | FailedAnswer> => {
 		try {
 			return await answerFrom(host, async () => other(host));
 		} finally {
-			asking.answered(host);
+			progressLine.answered(host);
 		}
 	};
 
@@ -68,6 +68,6 @@ export async function askHosts<Answer>(
 		]);
 		return [ownAnswer, ...answers].filter((answer) => answer !== undefined);
 	} finally {
-		asking.end();
+		progressLine.end();
 	}
 }

@@ -47,7 +47,7 @@ export type Kept = {
 };
 
 export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: Kept): JobLeaseKeeper {
-	let hold = withJob(granted, job, model);
+	let jobLease = withJob(granted, job, model);
 	const ended = new AbortController();
 	const wakeSignal = createWakeSignal();
 	const background = createBackground(app.remark);
@@ -65,9 +65,9 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	};
 
 	const check = async (): Promise<void> => {
-		const answer = await sendHeartbeat(world, hold);
+		const answer = await sendHeartbeat(world, jobLease);
 		// From now on only the rest is held, so a loss is said once.
-		hold = answer.hold;
+		jobLease = answer.jobLease;
 		for (const {index, reason} of answer.takenBack) {
 			sayTakenBack(index, reason);
 		}
@@ -77,8 +77,8 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		}
 	};
 
-	const beats = (async () => {
-		while (!ended.signal.aborted && hold.gpus.length > 0) {
+	const heartbeats = (async () => {
+		while (!ended.signal.aborted && jobLease.gpus.length > 0) {
 			// A store that is away is heard of again; the job goes on.
 			await background.attempt(check);
 			await wakeSignal.wait(world.clock, pollMs, ended.signal);
@@ -89,7 +89,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		world.store.subscribe({
 			changed(event) {
 				const isOurs =
-					event === undefined || event.kind === 'pool' || event.gpus.some((index) => hold.gpus.includes(index));
+					event === undefined || event.kind === 'pool' || event.gpus.some((index) => jobLease.gpus.includes(index));
 				if (isOurs) {
 					wakeSignal.wake();
 				}
@@ -103,9 +103,9 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	/** Until it is done, or is left to the next reader. */
 	const giveBack = async (reason: EndReason): Promise<void> => {
 		const untilMs = app.clock.monotonicMs() + patienceMs;
-		while (hold.gpus.length > 0) {
+		while (jobLease.gpus.length > 0) {
 			try {
-				await endJobLease(world, hold, reason);
+				await endJobLease(world, jobLease, reason);
 				return;
 			} catch (error) {
 				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
@@ -129,7 +129,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 			ended.abort();
 			// Its last words may take a second; the GPUs do not wait for them.
 			const reminding = stopReminding();
-			await background.attempt(async () => beats);
+			await background.attempt(async () => heartbeats);
 			await background.attempt(async () => (await listening)?.());
 			await background.attempt(async () => giveBack(reason));
 			await background.attempt(async () => reminding);

@@ -56,7 +56,7 @@ async function mpsDirectoryOf(app: App, input: Input): Promise<string | undefine
 
 type Held = {
 	readonly world: OpenWorld;
-	readonly hold: JobLease;
+	readonly jobLease: JobLease;
 	readonly words: readonly [string, ...(readonly string[])];
 	/** What the job's environment was at the start of this program, with what was asked for besides its GPUs. */
 	readonly environment: App['environment'];
@@ -70,7 +70,7 @@ type Held = {
 };
 
 async function runHeld(app: App, held: Held): Promise<number> {
-	const {world, hold, words, environment, timeoutSeconds, interruption, isolation, binding, startJob} = held;
+	const {world, jobLease, words, environment, timeoutSeconds, interruption, isolation, binding, startJob} = held;
 	const [command, ...args] = words;
 	const job = await startJob({
 		command,
@@ -79,11 +79,11 @@ async function runHeld(app: App, held: Held): Promise<number> {
 		environment: {
 			...environment,
 			...gpuEnvironment({
-				gpus: hold.gpus,
+				gpus: jobLease.gpus,
 				provider: world.gpus.name,
 				isolatedUuids: isolation.uuids,
-				instances: instancesOfJob(hold),
-				shareMiB: hold.leases.values().next().value?.lease.memoryMiB,
+				instances: instancesOfJob(jobLease),
+				shareMiB: jobLease.leases.values().next().value?.lease.memoryMiB,
 				mpsDirectory: held.mpsDirectory,
 			}),
 		},
@@ -95,7 +95,7 @@ async function runHeld(app: App, held: Held): Promise<number> {
 	// From here on signals are the job's.
 	interruption.end();
 	const keeper = keepJobLease(app, world, {
-		granted: hold,
+		granted: jobLease,
 		job: job.process,
 		model: modelOfCommand(words.join(' '))?.model,
 	});
@@ -106,9 +106,9 @@ async function runHeld(app: App, held: Held): Promise<number> {
 }
 
 /** Nothing runs. Where the store cannot be told, the next reader sees that this process is gone. */
-async function giveBackUnused(world: OpenWorld, hold: JobLease): Promise<void> {
+async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<void> {
 	try {
-		await endJobLease(world, hold, 'released');
+		await endJobLease(world, jobLease, 'released');
 	} catch (error) {
 		if (!(error instanceof CanhazgpuError)) {
 			throw error;
@@ -138,7 +138,7 @@ const grantedLease = async (
 
 const isQuiet = ({has, config}: Input): boolean => !has('json') && config.get('run.quiet') === true;
 
-function tellAll(app: App, remarks: ReadonlyArray<string | undefined>): void {
+function remarkAll(app: App, remarks: ReadonlyArray<string | undefined>): void {
 	for (const remark of remarks) {
 		if (remark !== undefined) {
 			app.remark(remark);
@@ -153,14 +153,14 @@ type GrantedWords = {
 };
 
 /** In the Go program's words. */
-function grantedWords(hold: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
+function grantedWords(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
 	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
 	const details = [
 		...(shareMiB === undefined ? [] : [`a share of ${sizeWords(shareMiB)}: ${fence}`]),
 		...(timeoutSeconds === undefined ? [] : [`timeout: ${longDuration(timeoutSeconds)}`]),
 	];
 	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;
-	return `Reserved ${partsWords(hold.gpus, instancesOfJob(hold))} for command execution${words}`;
+	return `Reserved ${partsWords(jobLease.gpus, instancesOfJob(jobLease))} for command execution${words}`;
 }
 
 export type RunRequest = {
@@ -202,24 +202,24 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 		}
 
 		begin(answer);
-		const hold = await grantedLease(app, world, answer.leaseId, {waitSeconds, signal: interruption.signal});
-		if (hold === undefined) {
+		const jobLease = await grantedLease(app, world, answer.leaseId, {waitSeconds, signal: interruption.signal});
+		if (jobLease === undefined) {
 			// The next reader sees that this process is gone.
 			return interruption.exitCode();
 		}
 
 		if (interruption.signal.aborted) {
-			await giveBackUnused(world, hold);
+			await giveBackUnused(world, jobLease);
 			return interruption.exitCode();
 		}
 
 		try {
 			const [isolation, binding] = await Promise.all([
-				isolate({gpus: hold.gpus, instances: instancesOfJob(hold)}, hold.poolIsolation),
-				isBinding ? bindJob(world, hold.gpus, lastScan()) : notWanted,
+				isolate({gpus: jobLease.gpus, instances: instancesOfJob(jobLease)}, jobLease.poolIsolation),
+				isBinding ? bindJob(world, jobLease.gpus, lastScan()) : notWanted,
 			]);
 			if (interruption.signal.aborted) {
-				await giveBackUnused(world, hold);
+				await giveBackUnused(world, jobLease);
 				return interruption.exitCode();
 			}
 
@@ -229,13 +229,17 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 						isolated: isolation.isIsolated,
 						numa_nodes: binding.nodes,
 					})
-				: grantedWords(hold, {timeoutSeconds, shareMiB: request.need?.shareMiB, isLimited: mpsDirectory !== undefined});
+				: grantedWords(jobLease, {
+						timeoutSeconds,
+						shareMiB: request.need?.shareMiB,
+						isLimited: mpsDirectory !== undefined,
+					});
 			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
-			tellAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
+			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
 			return await runHeld(app, {
 				world,
-				hold,
+				jobLease,
 				words,
 				environment,
 				timeoutSeconds,
@@ -247,7 +251,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 				startJob,
 			});
 		} catch (error) {
-			await giveBackUnused(world, hold);
+			await giveBackUnused(world, jobLease);
 			// What a signal ended on the way, such as a helper that had just been started, is no failure.
 			if (interruption.signal.aborted) {
 				return interruption.exitCode();

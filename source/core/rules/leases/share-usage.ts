@@ -70,7 +70,7 @@ export function overuseSecondsOf(
 	gpu: number,
 	leaseId: string | undefined,
 ): number | undefined {
-	const known = overuse.find((entry) => entry.isTold && entry.leaseId === leaseId && entry.gpu === gpu);
+	const known = overuse.find((entry) => entry.isRecorded && entry.leaseId === leaseId && entry.gpu === gpu);
 	return known && Math.max(0, now - known.since);
 }
 

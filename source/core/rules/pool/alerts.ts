@@ -12,14 +12,14 @@ export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>):
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
 /** The record of what scans leave behind, with these changes. */
-export const noticesWrite = (
+export const alertsWrite = (
 	snapshot: Snapshot,
 	{
 		alerts = snapshot.alerts,
 		baselines = snapshot.baselines,
 		overuse = snapshot.overuse,
 	}: Partial<Pick<Snapshot, 'alerts' | 'baselines' | 'overuse'>>,
-): Write => ({kind: 'notices', alerts, dataLoss: recentLoss(snapshot), baselines, overuse});
+): Write => ({kind: 'alerts', alerts, dataLoss: recentLoss(snapshot), baselines, overuse});
 
 /** After a loss of data nothing is granted for so long: those who hold GPUs have noticed it by then, and put their leases back. */
 const pauseAfterLossSeconds = 5;
@@ -37,7 +37,7 @@ const shortestSeconds = 600;
 /** So long after a GPU changed hands, what still runs there is taken for a leftover. */
 const graceSeconds = 60;
 
-type Shown = {readonly notice: Alert; readonly words?: string};
+type Shown = {readonly alert: Alert; readonly words?: string};
 
 const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
@@ -54,12 +54,12 @@ function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown
 	const squatters = isSettled ? row.squatters : [];
 	return [
 		...(users?.length === 0 ? [undefined] : (users ?? [])).map((account): Shown => ({
-			notice: {kind: 'unreserved', gpu, account, since},
+			alert: {kind: 'unreserved', gpu, account, since},
 		})),
 		...[...new Set(squatters.map(({user}) => user))].map((account): Shown => ({
-			notice: {kind: 'squatter', gpu, account, owner: row.owner, since},
+			alert: {kind: 'squatter', gpu, account, owner: row.owner, since},
 		})),
-		...row.health.map(({kind: problem, words}): Shown => ({notice: {kind: 'health', gpu, problem, since}, words})),
+		...row.health.map(({kind: problem, words}): Shown => ({alert: {kind: 'health', gpu, problem, since}, words})),
 	];
 }
 
@@ -111,7 +111,7 @@ export function alertChanges(
 	options: Options,
 ): AlertChanges | undefined {
 	const {now, seesKernelLog} = options;
-	const shown = new Map(rows.flatMap((row) => shownBy(row, now)).map((item) => [keyOf(item.notice), item]));
+	const shown = new Map(rows.flatMap((row) => shownBy(row, now)).map((item) => [keyOf(item.alert), item]));
 	const known = new Set(standing.map((alert) => keyOf(alert)));
 	const ended = standing.filter((alert) => {
 		const row = rows[alert.gpu];
@@ -122,7 +122,7 @@ export function alertChanges(
 	// Users that cannot be told may be those who were told of already.
 	const isKnown = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
-	const begun = [...shown].filter(([key, {notice}]) => !known.has(key) && !isKnown(notice)).map(([, item]) => item);
+	const begun = [...shown].filter(([key, {alert}]) => !known.has(key) && !isKnown(alert)).map(([, item]) => item);
 	if (begun.length === 0 && ended.length === 0) {
 		return undefined;
 	}
@@ -134,9 +134,9 @@ export function alertChanges(
 			.map((alert) => [alert.gpu, alert]),
 	);
 	return {
-		standing: [...staying, ...begun.map(({notice}) => notice)],
+		standing: [...staying, ...begun.map(({alert}) => alert)],
 		audit: [
-			...begun.map(({notice, words}) => recordOf(notice, options, words)),
+			...begun.map(({alert, words}) => recordOf(alert, options, words)),
 			...healed.values().map((alert) => recordOf(alert, options, undefined)),
 		],
 	};

@@ -137,7 +137,7 @@ export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
 
 /** Records of the pool that make no sense. */
 export const judgeRecords = (
-	{gpus, drainProblem, noticesProblem}: Snapshot,
+	{gpus, drainProblem, alertsProblem}: Snapshot,
 	kind: Store['kind'],
 ): readonly Finding[] => [
 	...gpus.flatMap((record): readonly Finding[] =>
@@ -153,13 +153,13 @@ export const judgeRecords = (
 			: [],
 	),
 	...(drainProblem === undefined ? [] : [{check: 'store', level: 'error', ...unreadableDrains(drainProblem)} as const]),
-	...(noticesProblem === undefined
+	...(alertsProblem === undefined
 		? []
 		: [
 				{
 					check: 'store',
 					level: 'warning',
-					words: `The record of notices cannot be read, and nothing more is told of use without a reservation: ${noticesProblem}`,
+					words: `The record of notices cannot be read, and nothing more is told of use without a reservation: ${alertsProblem}`,
 					fix: moveAway('canhazgpu:notices'),
 				} as const,
 			]),

@@ -60,34 +60,34 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	const sums = new Map<string, Sum>();
 
 	/** Of a minute, the part that lies between two times. */
-	const secondsWithin = (place: number, {from, to}: TimeWindow): number => {
-		const begin = (first + place) * secondsPerMinute;
+	const secondsWithin = (slot: number, {from, to}: TimeWindow): number => {
+		const begin = (first + slot) * secondsPerMinute;
 		return Math.max(0, Math.min(to, begin + secondsPerMinute) - Math.max(from, begin));
 	};
 
 	/** A minute has two lines where one scanner took over from another. */
-	function addLine(line: MinuteLoads, place: number): void {
+	function addLine(line: MinuteLoads, slot: number): void {
 		for (const [name, {utilization}] of loadsIn(line)) {
 			const means = byName.get(name);
 			if (means === undefined || utilization === undefined) {
 				continue;
 			}
 
-			means.totals[place]! += utilization * line.scans;
-			means.scans[place]! += line.scans;
+			means.totals[slot]! += utilization * line.scans;
+			means.scans[slot]! += line.scans;
 		}
 	}
 
 	return {
 		addLoads(lines) {
 			for (const line of lines) {
-				const place = line.minute - first;
-				if (place < 0 || place >= count) {
+				const slot = line.minute - first;
+				if (slot < 0 || slot >= count) {
 					continue;
 				}
 
-				isRecorded[place] = 1;
-				addLine(line, place);
+				isRecorded[slot] = 1;
+				addLine(line, slot);
 			}
 		},
 		add({user, gpuId, startTime, endTime, memoryMiB, mig}) {
@@ -106,33 +106,33 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 			}
 
 			const last = Math.ceil(held.to / secondsPerMinute) - first;
-			for (let place = Math.floor(held.from / secondsPerMinute) - first; place < last; place++) {
-				const scans = means.scans[place]!;
+			for (let slot = Math.floor(held.from / secondsPerMinute) - first; slot < last; slot++) {
+				const scans = means.scans[slot]!;
 				if (scans === 0) {
 					continue;
 				}
 
-				const seconds = secondsWithin(place, held);
-				const utilization = means.totals[place]! / scans;
+				const seconds = secondsWithin(slot, held);
+				const utilization = means.totals[slot]! / scans;
 				sum.known += seconds;
 				sum.used += seconds * utilization;
 				sum.idle += utilization < idleBelow ? seconds : 0;
 			}
 		},
 		recordedSeconds: () =>
-			isRecorded.reduce((sum, value, place) => sum + (value === 0 ? 0 : secondsWithin(place, window)), 0),
+			isRecorded.reduce((sum, value, slot) => sum + (value === 0 ? 0 : secondsWithin(slot, window)), 0),
 		gaps() {
 			const found: TimeWindow[] = [];
 			let begin: number | undefined;
-			for (let place = 0; place <= count; place++) {
-				const isGap = place < count && isRecorded[place] === 0;
+			for (let slot = 0; slot <= count; slot++) {
+				const isGap = slot < count && isRecorded[slot] === 0;
 				if (isGap) {
-					begin ??= place;
+					begin ??= slot;
 				} else if (begin !== undefined) {
-					if (place - begin >= leastGapMinutes) {
+					if (slot - begin >= leastGapMinutes) {
 						found.push({
 							from: Math.max(window.from, (first + begin) * secondsPerMinute),
-							to: Math.min(window.to, (first + place) * secondsPerMinute),
+							to: Math.min(window.to, (first + slot) * secondsPerMinute),
 						});
 					}
 

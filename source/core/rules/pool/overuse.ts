@@ -61,7 +61,7 @@ function counted(
 	}
 
 	const isOver = isOverused({memoryMiB: lease.memoryMiB, memoryUsedMiB});
-	if (known?.isTold === true) {
+	if (known?.isRecorded === true) {
 		if (isOver) {
 			return {next: known.scans === 0 ? known : {...known, scans: 0, countedAt: now}};
 		}
@@ -77,19 +77,19 @@ function counted(
 
 	const isInRow = known !== undefined && gap <= longestGapSeconds;
 	const scans = isInRow ? known.scans + 1 : 1;
-	const isTold = scans >= decidingScans;
+	const isRecorded = scans >= decidingScans;
 	return {
 		next: {
 			gpu: seen.gpu,
 			leaseId: seen.leaseId,
 			since: isInRow ? known.since : now,
 			countedAt: now,
-			scans: isTold ? 0 : scans,
+			scans: isRecorded ? 0 : scans,
 			usedMiB: memoryUsedMiB,
-			isTold,
+			isRecorded,
 			isReminded: false,
 		},
-		audit: isTold ? recordOf(seen, context) : undefined,
+		audit: isRecorded ? recordOf(seen, context) : undefined,
 	};
 }
 

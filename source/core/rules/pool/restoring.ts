@@ -397,7 +397,7 @@ export function planRestoring(
 			...queue.expect,
 			...drains.expect,
 			...policy.expect,
-			...(found.noticesProblem === undefined ? [{kind: 'notices', raw: found.stored.notices} as const] : []),
+			...(found.alertsProblem === undefined ? [{kind: 'alerts', raw: found.stored.alerts} as const] : []),
 		],
 		writes: [
 			...(pool === found.pool ? [] : [{kind: 'pool', pool} as const]),
@@ -405,10 +405,10 @@ export function planRestoring(
 			...queue.writes,
 			...drains.writes,
 			...policy.writes,
-			...(found.noticesProblem === undefined
+			...(found.alertsProblem === undefined
 				? [
 						{
-							kind: 'notices',
+							kind: 'alerts',
 							alerts: isLate ? found.alerts : mergedAlerts(known.alerts, found.alerts),
 							dataLoss: {restoredAt: found.now, readAt: known.now},
 							baselines: new Map([...known.baselines, ...found.baselines]),

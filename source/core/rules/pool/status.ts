@@ -163,7 +163,7 @@ function sharedRow(
 		factsOfHolding,
 		snapshot,
 		shared,
-	}: Pick<Surroundings, 'snapshot' | 'shared'> & {readonly factsOfHolding: (holding: Holding) => LeaseFacts},
+	}: Pick<RowContext, 'snapshot' | 'shared'> & {readonly factsOfHolding: (holding: Holding) => LeaseFacts},
 ): StatusRow {
 	const {reading} = seen;
 	const {shares, others} = usageOfShares(
@@ -222,7 +222,7 @@ function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Sna
 	}
 }
 
-type Surroundings = {
+type RowContext = {
 	readonly snapshot: Snapshot;
 	readonly observation: Observation;
 	readonly memoryThresholdMiB: number;
@@ -230,7 +230,7 @@ type Surroundings = {
 	readonly shared: ReadonlySet<string>;
 };
 
-function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, shared}: Surroundings): StatusRow {
+function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, shared}: RowContext): StatusRow {
 	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
 	const use: GpuUsage =
 		observation.failure === undefined
@@ -293,8 +293,8 @@ export function statusRows(
 				]
 			: [],
 	);
-	const surroundings = {snapshot, observation, memoryThresholdMiB, shared: sharedContainers(held)};
-	return snapshot.gpus.map((record) => rowOf(record, surroundings));
+	const context = {snapshot, observation, memoryThresholdMiB, shared: sharedContainers(held)};
+	return snapshot.gpus.map((record) => rowOf(record, context));
 }
 
 /** Everything a face needs to draw itself. */

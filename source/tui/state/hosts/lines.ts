@@ -68,7 +68,7 @@ function stateOf(gpu: RemoteGpu, account: string): MonitorState {
 	return gpu.accounts?.includes(account) === true ? 'mine' : (gpu.idle_seconds ?? 0) >= idleSeconds ? 'idle' : 'in-use';
 }
 
-type Told = {
+type HostGpus = {
 	readonly host: string;
 	readonly isOwn: boolean;
 	readonly account: string;
@@ -77,7 +77,7 @@ type Told = {
 	readonly isLast: boolean;
 };
 
-const gpuLines = ({host, isOwn, account, gpus, atMs, isLast}: Told): readonly GpuLine[] =>
+const gpuLines = ({host, isOwn, account, gpus, atMs, isLast}: HostGpus): readonly GpuLine[] =>
 	gpus.map((gpu) => ({
 		kind: 'gpu',
 		// A line of its own even where a host tells the same uuid twice.

@@ -74,7 +74,7 @@ const toggleTree = (state: State): State => ({
 const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail').rows) > 0;
 
 /** The graphs are drawn in the detail, which may have no room for them: so the key says what it did. */
-function lookBack(state: State, step: 1 | -1): State {
+function changeRange(state: State, step: 1 | -1): State {
 	const index = pastRanges.indexOf(state.panels.range) + step;
 	const range = pastRanges[index];
 	return range === undefined
@@ -119,8 +119,8 @@ export const panelIntents = {
 	'first-line': (state) => moveBy(state, -farthest),
 	'last-line': (state) => moveBy(state, farthest),
 	'toggle-tree': toggleTree,
-	'look-back': (state) => lookBack(state, 1),
-	'look-forward': (state) => lookBack(state, -1),
+	'look-back': (state) => changeRange(state, 1),
+	'look-forward': (state) => changeRange(state, -1),
 	'report-next': (state) => report(state, 1),
 	'report-previous': (state) => report(state, -1),
 	'help-next': (state) => withPanels(state, {helpPage: state.panels.helpPage + 1}),

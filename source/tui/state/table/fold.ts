@@ -31,13 +31,13 @@ const known = <Value>(values: ReadonlyArray<Value | undefined>): readonly Value[
 
 /** Of those that tell it; a reading that none has stays unknown. */
 const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
-	const told = known(values);
-	return told.length === 0 ? undefined : told.reduce((sum, value) => sum + value, 0) / told.length;
+	const present = known(values);
+	return present.length === 0 ? undefined : present.reduce((sum, value) => sum + value, 0) / present.length;
 };
 
 const largestOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
-	const told = known(values);
-	return told.length === 0 ? undefined : Math.max(...told);
+	const present = known(values);
+	return present.length === 0 ? undefined : Math.max(...present);
 };
 
 /** A word that is the same for all. */

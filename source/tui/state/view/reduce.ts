@@ -74,7 +74,7 @@ function nextPreset(state: State): State {
 	};
 }
 
-const told = (state: State, level: 'ok' | 'warning', text: string): State => ({
+const withFlash = (state: State, level: 'ok' | 'warning', text: string): State => ({
 	...state,
 	flash: {level, text, untilMs: state.nowMs + flashMs},
 });
@@ -87,17 +87,17 @@ function toggleFold(state: State): State {
 	}
 
 	if (settings.isLinear) {
-		return told(state, 'warning', 'Each GPU has a sentence of its own here');
+		return withFlash(state, 'warning', 'Each GPU has a sentence of its own here');
 	}
 
 	if (snapshot === undefined || foldedCount(snapshot) === snapshot.gpus.length) {
-		return told(state, 'warning', 'No reservation has several GPUs');
+		return withFlash(state, 'warning', 'No reservation has several GPUs');
 	}
 
 	const isNowFolded = !isFolded(state);
 	// What would be so by itself is nobody's choice: it goes with the size of the screen again.
 	const isUsual = isFolded({...state, view: {...view, isFolded: undefined}}) === isNowFolded;
-	return told(
+	return withFlash(
 		{...state, view: {...view, isFolded: isUsual ? undefined : isNowFolded}},
 		'ok',
 		isNowFolded

@@ -164,7 +164,7 @@ export function Act({state, account}: ActProps) {
 			<p class="act-done" role="status">
 				{done.words}
 			</p>
-			{isOpen && done.undo !== undefined && <Undo key={done.undo.id} undo={done.undo} tell={setDone} />}
+			{isOpen && done.undo !== undefined && <Undo key={done.undo.id} undo={done.undo} show={setDone} />}
 			{question !== undefined && (
 				<Dialog
 					key={question.title + question.act}

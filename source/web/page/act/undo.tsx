@@ -4,9 +4,9 @@ import {act, type Done} from './session.js';
 
 const unsureWords = 'No answer came: the GPUs show whether the release was undone.';
 
-type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly tell: (done: Done) => void};
+type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
-export function Undo({undo, tell}: UndoProps) {
+export function Undo({undo, show}: UndoProps) {
 	const [isOffered, setOffered] = useState(true);
 	useEffect(() => {
 		const timer = setTimeout(() => {
@@ -20,7 +20,7 @@ export function Undo({undo, tell}: UndoProps) {
 	async function send(): Promise<void> {
 		setOffered(false);
 		const answer = await act('undo', {id: crypto.randomUUID(), undo_id: undo.id});
-		tell(
+		show(
 			answer.kind === 'done'
 				? answer.done
 				: {words: answer.kind === 'unsure' ? unsureWords : [answer.words, answer.hint].filter(Boolean).join('. ')},

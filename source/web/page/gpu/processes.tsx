@@ -113,8 +113,8 @@ export const MigParts = ({gpu: {gpu_id: gpuId, mig_instances: parts}}: {readonly
 					</tr>
 				</thead>
 				<tbody>
-					{parts.map((part, place) => (
-						<tr key={part.uuid ?? place}>
+					{parts.map((part, index) => (
+						<tr key={part.uuid ?? index}>
 							<th scope="row">{`${gpuId}:${part.instance ?? '?'}`}</th>
 							<td data-label="Profile">{part.profile ?? 'unknown'}</td>
 							<td class="number" data-label="Memory used">

@@ -4,8 +4,8 @@ import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-js
 import {personOf, counted, dateWords, duration, timeOfDay} from '../words.js';
 import {curveOf} from './curve.js';
 import {coveredPart, lanesOf, marksOf, type Span} from './lanes.js';
-import {lookStyle} from './look-style.js';
-import {looksOf, type Look} from './look.js';
+import {swatchStyle} from './swatch-style.js';
+import {swatchesOf, type Swatch} from './swatch.js';
 
 type HeldJson = OccupancyJson['spans'][number];
 
@@ -83,13 +83,13 @@ type RowProps = {
 	readonly gpu: number;
 	readonly bars: readonly Bar[];
 	readonly window: ReturnType<typeof windowOf>;
-	readonly looks: ReadonlyMap<string, Look>;
+	readonly swatches: ReadonlyMap<string, Swatch>;
 	readonly use: UtilizationJson | undefined;
 	/** The one whose bars stand out; empty for all. */
 	readonly chosen: string;
 };
 
-function Row({gpu, bars, window, looks, use, chosen}: RowProps) {
+function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 	const own = use?.gpus[gpu];
 	const lanes = lanesOf(bars);
 	const count = Math.max(1, ...lanes.map((lane) => lane + 1));
@@ -109,19 +109,19 @@ function Row({gpu, bars, window, looks, use, chosen}: RowProps) {
 				aria-label={summaryOf(gpu, bars, window, own)}
 				style={{'--lanes': String(count)}}
 			>
-				{bars.map((bar, place) => (
+				{bars.map((bar, index) => (
 					<span
 						key={`${bar.held.lease_id ?? bar.held.start_time} ${bar.held.start_time} ${String(bar.isPlanned)}`}
 						class="span"
-						data-pattern={looks.get(bar.user)?.pattern}
+						data-pattern={swatches.get(bar.user)?.pattern}
 						data-planned={bar.isPlanned ? '' : undefined}
 						data-dim={chosen !== '' && chosen !== bar.user ? '' : undefined}
 						title={titleOf(bar)}
 						style={{
-							...lookStyle(looks.get(bar.user)),
+							...swatchStyle(swatches.get(bar.user)),
 							left: percent(bar.fromMs - window.fromMs),
 							width: percent(bar.toMs - bar.fromMs),
-							top: `${((lanes[place]! / count) * 100).toFixed(2)}%`,
+							top: `${((lanes[index]! / count) * 100).toFixed(2)}%`,
 						}}
 					>
 						{!bar.isPlanned && <span class="span-name">{personOf(bar.user).name}</span>}
@@ -151,18 +151,19 @@ export function OccupancyChart({occupancy, use, hours, chosen}: ChartProps) {
 		occupancy.spans.flatMap((held) => barsOf(held, window)),
 		({held}) => held.gpu_id,
 	);
-	const looks = looksOf(occupancy.spans.map(({user}) => user));
+	const swatches = swatchesOf(occupancy.spans.map(({user}) => user));
 	const isDay = hours <= 24;
-	const place = (ms: number): string => `${(((ms - window.fromMs) / (window.toMs - window.fromMs)) * 100).toFixed(3)}%`;
+	const leftOf = (ms: number): string =>
+		`${(((ms - window.fromMs) / (window.toMs - window.fromMs)) * 100).toFixed(3)}%`;
 	return (
 		<div class="occupancy panel" data-dense={occupancy.gpu_count > mostRoomy ? '' : undefined}>
 			<div class="occupancy-axis" aria-hidden="true">
 				{marksOf(window, isDay ? 6 : 24).map((ms) => (
-					<span key={ms} class="mark" style={{left: place(ms)}}>
+					<span key={ms} class="mark" style={{left: leftOf(ms)}}>
 						<span class="mark-words">{isDay ? timeOfDay(ms) : dayForm.format(new Date(ms))}</span>
 					</span>
 				))}
-				<span class="mark now" style={{left: place(window.nowMs)}}>
+				<span class="mark now" style={{left: leftOf(window.nowMs)}}>
 					<span class="mark-words">now</span>
 				</span>
 			</div>
@@ -173,7 +174,7 @@ export function OccupancyChart({occupancy, use, hours, chosen}: ChartProps) {
 						gpu={gpu}
 						bars={byGpu.get(gpu) ?? []}
 						window={window}
-						looks={looks}
+						swatches={swatches}
 						use={use}
 						chosen={chosen}
 					/>

@@ -8,8 +8,8 @@ import {useQuestion} from '../shared/question.js';
 import {SectionHead} from '../shared/section-head.js';
 import {duration} from '../words.js';
 import {OccupancyChart} from './chart.js';
-import {lookStyle} from './look-style.js';
-import {looksOf} from './look.js';
+import {swatchStyle} from './swatch-style.js';
+import {swatchesOf} from './swatch.js';
 
 const periods = [
 	[24, 'Day'],
@@ -43,7 +43,7 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 			ms: own.reduce((sum, held) => sum + Date.parse(held.end_time) - Date.parse(held.start_time), 0),
 		}))
 		.toSorted((a, b) => b.ms - a.ms);
-	const looks = looksOf(people.map(({user: name}) => name));
+	const swatches = swatchesOf(people.map(({user: name}) => name));
 	return (
 		<ul class="people" aria-label="People, by the time they had GPUs">
 			{people.map(({user, ms}) => (
@@ -56,7 +56,11 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 							choose(user === chosen ? '' : user);
 						}}
 					>
-						<span class="span swatch" data-pattern={looks.get(user)?.pattern} style={lookStyle(looks.get(user))} />
+						<span
+							class="span swatch"
+							data-pattern={swatches.get(user)?.pattern}
+							style={swatchStyle(swatches.get(user))}
+						/>
 						{`${user} ${duration(ms)}`}
 					</button>
 				</li>

@@ -1,8 +1,8 @@
 /** Hours over the days of a period, or over the hours of a short one: a column each, of a part for each row. */
 import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
-import {lookStyle} from '../occupancy/look-style.js';
-import {looksOf} from '../occupancy/look.js';
+import {swatchStyle} from '../occupancy/swatch-style.js';
+import {swatchesOf} from '../occupancy/swatch.js';
 import {hourWords} from '../shared/hours.js';
 import {dateWords} from '../words.js';
 
@@ -33,22 +33,25 @@ const rowsOf = ({rows, other_gpu_hours: others}: ReportSeries): readonly Row[] =
 
 type ColumnProps = {
 	readonly rows: readonly Row[];
-	readonly place: number;
+	readonly index: number;
 	readonly top: number;
-	readonly looks: ReturnType<typeof looksOf>;
+	readonly swatches: ReturnType<typeof swatchesOf>;
 };
 
 /** The first row is at the bottom. */
-const Column = ({rows, place, top, looks}: ColumnProps) => (
+const Column = ({rows, index, top, swatches}: ColumnProps) => (
 	<>
 		{rows.map(({name, hours, isOther}) =>
-			hours[place]! > 0 ? (
+			hours[index]! > 0 ? (
 				<span
 					key={isOther ? '' : name}
 					class="part"
-					data-pattern={isOther ? undefined : looks.get(name)?.pattern}
+					data-pattern={isOther ? undefined : swatches.get(name)?.pattern}
 					data-other={isOther ? '' : undefined}
-					style={{...(!isOther && lookStyle(looks.get(name))), height: `${((hours[place]! / top) * 100).toFixed(3)}%`}}
+					style={{
+						...(!isOther && swatchStyle(swatches.get(name))),
+						height: `${((hours[index]! / top) * 100).toFixed(3)}%`,
+					}}
 				/>
 			) : undefined,
 		)}
@@ -56,12 +59,12 @@ const Column = ({rows, place, top, looks}: ColumnProps) => (
 );
 
 /** What is told of the column that is pointed at, or of the highest one. */
-function wordsOf(rows: readonly Row[], bin: string, place: number): string {
+function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
-		.filter(({hours}) => hours[place]! > 0)
-		.toSorted((a, b) => b.hours[place]! - a.hours[place]!)
-		.map(({name, hours}) => `${name} ${hourWords(hours[place]!)}`);
-	const sum = hourWords(total(rows.map(({hours}) => hours[place]!)));
+		.filter(({hours}) => hours[index]! > 0)
+		.toSorted((a, b) => b.hours[index]! - a.hours[index]!)
+		.map(({name, hours}) => `${name} ${hourWords(hours[index]!)}`);
+	const sum = hourWords(total(rows.map(({hours}) => hours[index]!)));
 	return [`${binWords(bin)}: ${sum} GPU hours`, ...parts].join(' · ');
 }
 
@@ -71,11 +74,11 @@ export function ReportChart({series, isOld}: ReportChartProps) {
 	const {bins} = series;
 	const rows = rowsOf(series);
 	const [pointed, setPointed] = useState<number>();
-	const sums = bins.map((_, place) => total(rows.map(({hours}) => hours[place]!)));
+	const sums = bins.map((_, index) => total(rows.map(({hours}) => hours[index]!)));
 	const most = Math.max(...sums);
 	const top = roundedUp(Math.max(most, 0.01));
 	const shown = pointed !== undefined && pointed < bins.length ? pointed : sums.indexOf(most);
-	const looks = looksOf(rows.filter(({isOther}) => !isOther).map(({name}) => name));
+	const swatches = swatchesOf(rows.filter(({isOther}) => !isOther).map(({name}) => name));
 	const title = isDay(bins[0]!) ? 'GPU hours by day' : 'GPU hours by hour';
 	return (
 		<figure class="report-chart panel" data-old={isOld ? '' : undefined}>
@@ -94,16 +97,16 @@ export function ReportChart({series, isOld}: ReportChartProps) {
 						{(top * part).toLocaleString()}
 					</span>
 				))}
-				{bins.map((bin, place) => (
+				{bins.map((bin, index) => (
 					<span
 						key={bin}
 						class="column"
-						data-pointed={place === pointed ? '' : undefined}
+						data-pointed={index === pointed ? '' : undefined}
 						onPointerEnter={() => {
-							setPointed(place);
+							setPointed(index);
 						}}
 					>
-						<Column rows={rows} place={place} top={top} looks={looks} />
+						<Column rows={rows} index={index} top={top} swatches={swatches} />
 					</span>
 				))}
 			</div>
@@ -116,9 +119,9 @@ export function ReportChart({series, isOld}: ReportChartProps) {
 					<li key={isOther ? '' : name}>
 						<span
 							class="part swatch"
-							data-pattern={isOther ? undefined : looks.get(name)?.pattern}
+							data-pattern={isOther ? undefined : swatches.get(name)?.pattern}
 							data-other={isOther ? '' : undefined}
-							style={isOther ? undefined : lookStyle(looks.get(name))}
+							style={isOther ? undefined : swatchStyle(swatches.get(name))}
 						/>
 						{name}
 					</li>

@@ -111,8 +111,8 @@ export function withLive(
 const withoutName = (error: string | undefined, name: string): string | undefined =>
 	error?.startsWith(`${name}: `) ? error.slice(name.length + 2) : error;
 
-export function withHosts(state: PageState, told: readonly HostJson[], nowMs: number): PageState {
-	const known = told.map(({name, error, before, ...host}): readonly [string, KnownHost] => {
+export function withHosts(state: PageState, answers: readonly HostJson[], nowMs: number): PageState {
+	const known = answers.map(({name, error, before, ...host}): readonly [string, KnownHost] => {
 		const {gpus, age_ms: ageMs} = before ?? host;
 		return [name, {error: withoutName(error, name), gpus, atMs: gpus && nowMs - ageMs}];
 	});

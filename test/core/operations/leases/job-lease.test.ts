@@ -19,7 +19,7 @@ const job = {pid: 2, startTicks: 22};
 
 let world: TestWorld;
 let commits: number;
-let hold: JobLease;
+let jobLease: JobLease;
 
 const stored = (index: number) =>
 	JSON.parse(world.memory.state.gpus.get(index) ?? 'null') as Record<string, unknown> | undefined;
@@ -48,37 +48,37 @@ beforeEach(async () => {
 		}),
 	});
 	await acquireNow(world, {requester: alice, count: 2, tenure: {type: 'run'}, note: 'n'}, 'lease-a');
-	hold = withJob(await findJobLease(world, 'lease-a'), job);
+	jobLease = withJob(await findJobLease(world, 'lease-a'), job);
 	commits = 0;
 });
 
 describe('a beat', () => {
 	test('names the job, and then writes only once a minute', async () => {
-		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held'});
+		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(1)).toMatchObject({job_pid: 2, job_pid_start: 22, pid: 1});
 		expect(commits).toBe(1);
 		world.pass(59);
-		await sendHeartbeat(world, hold);
+		await sendHeartbeat(world, jobLease);
 		expect(commits).toBe(1);
 		world.pass(1);
-		await sendHeartbeat(world, hold);
+		await sendHeartbeat(world, jobLease);
 		expect(commits).toBe(2);
 		expect(stored(0)).toMatchObject({last_heartbeat: startTime + 60, start_time: startTime});
 	});
 
 	test('leaves alone what others wrote into the record', async () => {
-		await sendHeartbeat(world, hold);
+		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(0, JSON.stringify({...stored(0), note: 'changed', later: {version: 2}}));
 		world.pass(60);
-		await sendHeartbeat(world, hold);
+		await sendHeartbeat(world, jobLease);
 		expect(stored(0)).toMatchObject({note: 'changed', later: {version: 2}, last_heartbeat: startTime + 60});
 	});
 
 	test('keeps the beginning of each GPU, for one held while waiting began earlier', async () => {
 		world.memory.state.gpus.set(1, JSON.stringify({...stored(1), start_time: startTime - 500}));
-		hold = withJob(await findJobLease(world, 'lease-a'), job);
+		jobLease = withJob(await findJobLease(world, 'lease-a'), job);
 		world.pass(61);
-		await sendHeartbeat(world, hold);
+		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(
 			1,
 			JSON.stringify({
@@ -88,31 +88,31 @@ describe('a beat', () => {
 				later: {version: 2},
 			}),
 		);
-		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held'});
+		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held'});
 		expect([stored(0)!['start_time'], stored(1)!['start_time']]).toEqual([startTime, startTime - 500]);
 		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
 	});
 
 	test('says once which GPUs are lost, to whom, and goes on with the rest', async () => {
 		await release(world, alice, {by: 'gpus', ids: [1]});
-		const lost = await sendHeartbeat(world, hold);
-		expect(lost).toMatchObject({kind: 'lost', gpus: [{index: 1, holder: undefined}], hold: {gpus: [0]}});
-		expect(await sendHeartbeat(world, lost.hold)).toMatchObject({kind: 'held'});
+		const lost = await sendHeartbeat(world, jobLease);
+		expect(lost).toMatchObject({kind: 'lost', gpus: [{index: 1, holder: undefined}], jobLease: {gpus: [0]}});
+		expect(await sendHeartbeat(world, lost.jobLease)).toMatchObject({kind: 'held'});
 		await release(world, alice, {by: 'gpus', ids: [0]});
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
-		expect(await sendHeartbeat(world, lost.hold)).toMatchObject({
+		expect(await sendHeartbeat(world, lost.jobLease)).toMatchObject({
 			kind: 'lost',
 			gpus: [{index: 0, holder: {user: 'bob'}}],
-			hold: {gpus: []},
+			jobLease: {gpus: []},
 		});
 		expect(stored(0)).toMatchObject({user: 'bob'});
 	});
 
 	test('does not take the lease of somebody else, granted in the same second, for its own', async () => {
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'bob', type: 'run', start_time: startTime}));
-		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
+		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 		world.memory.state.gpus.set(0, JSON.stringify({user: 'alice', type: 'run', start_time: startTime, lease_id: 'b'}));
-		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
+		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
 	});
 });
 
@@ -124,8 +124,8 @@ describe('a GPU that is free although the job runs', () => {
 	const at = (seconds: number) => new Date((startTime + seconds) * 1000).toISOString();
 
 	beforeEach(async () => {
-		const answer = await sendHeartbeat(world, hold);
-		hold = answer.hold;
+		const answer = await sendHeartbeat(world, jobLease);
+		jobLease = answer.jobLease;
 		world.pass(30);
 	});
 
@@ -144,8 +144,8 @@ describe('a GPU that is free although the job runs', () => {
 	])('is taken back in one commit when it ended %s', async (_, record, reason, start) => {
 		free(0, record);
 		commits = 0;
-		const answer = await sendHeartbeat(world, hold);
-		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 0, reason}], hold: {gpus: [0, 1]}});
+		const answer = await sendHeartbeat(world, jobLease);
+		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 0, reason}], jobLease: {gpus: [0, 1]}});
 		expect(commits).toBe(1);
 		// What was charged up to a wrong end is not charged again.
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2, start_time: startTime + start, user: 'alice'});
@@ -156,8 +156,8 @@ describe('a GPU that is free although the job runs', () => {
 			leaseId: 'lease-a',
 			reason: 'taken back',
 		});
-		expect(await sendHeartbeat(world, answer.hold)).toMatchObject({kind: 'held', takenBack: []});
-		await endJobLease(world, answer.hold, 'exited');
+		expect(await sendHeartbeat(world, answer.jobLease)).toMatchObject({kind: 'held', takenBack: []});
+		await endJobLease(world, answer.jobLease, 'exited');
 		expect(await historyOf(world.store)).toMatchObject([
 			{gpuId: 0, startTime: startTime + start, endTime: startTime + 30},
 			{gpuId: 1, startTime, endTime: startTime + 30},
@@ -167,10 +167,10 @@ describe('a GPU that is free although the job runs', () => {
 	test.each(['released', 'pool-reset', 'exited'])('stays free when its record says: %s', async (reason) => {
 		free(0, {last_released: at(20), ended: {reason, lease_id: 'lease-a'}});
 		const before = stored(0);
-		expect(await sendHeartbeat(world, hold)).toMatchObject({
+		expect(await sendHeartbeat(world, jobLease)).toMatchObject({
 			kind: 'lost',
 			gpus: [{index: 0}],
-			hold: {gpus: [1]},
+			jobLease: {gpus: [1]},
 			takenBack: [],
 		});
 		expect(stored(0)).toEqual(before);
@@ -181,7 +181,7 @@ describe('a GPU that is free although the job runs', () => {
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
 		await release(world, person('bob'), {by: 'gpus', ids: [0]});
 		free(1, {last_released: at(30)});
-		expect(await sendHeartbeat(world, hold)).toMatchObject({
+		expect(await sendHeartbeat(world, jobLease)).toMatchObject({
 			kind: 'lost',
 			gpus: [{index: 0}, {index: 1}],
 			takenBack: [],
@@ -199,7 +199,7 @@ describe('a GPU that is free although the job runs', () => {
 			},
 		};
 		free(0, {last_released: at(20)});
-		expect(await sendHeartbeat(mute, hold)).toMatchObject({kind: 'held', takenBack: [{index: 0}]});
+		expect(await sendHeartbeat(mute, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}]});
 	});
 
 	test('is not fought for when somebody takes it in that moment', async () => {
@@ -219,7 +219,7 @@ describe('a GPU that is free although the job runs', () => {
 				},
 			},
 		};
-		expect(await sendHeartbeat(raced, hold)).toMatchObject({
+		expect(await sendHeartbeat(raced, jobLease)).toMatchObject({
 			kind: 'lost',
 			gpus: [{index: 0, holder: {user: 'bob'}}],
 			takenBack: [],
@@ -234,14 +234,14 @@ describe('after the store lost its data', () => {
 
 	beforeEach(async () => {
 		staying = {...world, store: createRestoringStore(world.store, world)};
-		const answer = await sendHeartbeat(staying, hold);
-		hold = answer.hold;
+		const answer = await sendHeartbeat(staying, jobLease);
+		jobLease = answer.jobLease;
 		world.pass(10);
 	});
 
 	test('lease and pool are put back when both are gone', async () => {
 		loseData();
-		expect(await sendHeartbeat(staying, hold)).toMatchObject({kind: 'held', takenBack: []});
+		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held', takenBack: []});
 		const {rows, pool} = await readStatus(world);
 		expect(pool.gpuCount).toBe(4);
 		expect(rows.map(({lease}) => lease?.leaseId)).toEqual(['lease-a', 'lease-a', undefined, undefined]);
@@ -253,20 +253,20 @@ describe('after the store lost its data', () => {
 
 	test('a process that knows nothing but the lease waits for the pool', async () => {
 		loseData();
-		await expect(sendHeartbeat(world, hold)).rejects.toMatchObject({code: 'no-pool'});
+		await expect(sendHeartbeat(world, jobLease)).rejects.toMatchObject({code: 'no-pool'});
 		await makeAgain();
-		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
+		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
 	});
 
 	test('nothing is put back into a pool that somebody remade by force', async () => {
 		await makeAgain(true);
-		expect(await sendHeartbeat(staying, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
+		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
 	});
 
 	test('it is put back into a pool that was made again', async () => {
 		loseData();
 		await makeAgain();
-		expect(await sendHeartbeat(staying, hold)).toMatchObject({kind: 'held'});
+		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'held'});
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2});
 	});
 
@@ -274,33 +274,33 @@ describe('after the store lost its data', () => {
 		loseData();
 		await makeAgain();
 		await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 60});
-		const answer = await sendHeartbeat(staying, hold);
+		const answer = await sendHeartbeat(staying, jobLease);
 		expect(answer).toMatchObject({
 			kind: 'lost',
 			gpus: [{index: 0, holder: {user: 'bob'}}],
-			hold: {gpus: [1]},
+			jobLease: {gpus: [1]},
 		});
 		loseData();
 		await createPool(world, {gpuCount: 1, provider: 'fake', force: false});
-		expect(await sendHeartbeat(staying, answer.hold)).toMatchObject({kind: 'lost', gpus: [{index: 1}]});
+		expect(await sendHeartbeat(staying, answer.jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 1}]});
 	});
 });
 
 describe('the end', () => {
 	test('gives back what is still ours, with a whole record even where the peer cut it', async () => {
-		await sendHeartbeat(world, hold);
+		await sendHeartbeat(world, jobLease);
 		world.memory.state.gpus.set(
 			0,
 			JSON.stringify({user: 'alice', type: 'run', start_time: startTime, expiry_time: null}),
 		);
 		await release(world, alice, {by: 'gpus', ids: [1]});
 		world.pass(1);
-		expect(await endJobLease(world, hold, 'exited')).toEqual([0]);
+		expect(await endJobLease(world, jobLease, 'exited')).toEqual([0]);
 		expect(await historyOf(world.store)).toMatchObject([
 			{gpuId: 1, endReason: 'released'},
 			{gpuId: 0, endReason: 'exited', leaseId: 'lease-a', note: 'n'},
 		]);
-		expect(await endJobLease(world, hold, 'exited')).toEqual([]);
+		expect(await endJobLease(world, jobLease, 'exited')).toEqual([]);
 	});
 
 	test('of a lease that is gone before its command starts is told', async () => {

@@ -73,7 +73,7 @@ class Box {
 			if (this.isLiving) {
 				const told = await sendHeartbeat(world, this.#hold);
 				expect(told.kind).toBe('held');
-				this.#hold = told.hold;
+				this.#hold = told.jobLease;
 				world.memory.state.gpus.set(1, peerRecord(world));
 			}
 		}

@@ -124,7 +124,7 @@ describe('memory that no process is shown for', () => {
 		await changePolicy(world, root, [{key: 'clean', value: undefined}]);
 		expect(await ask(world)).toMatchObject({kind: 'granted'});
 		await look(world);
-		expect((await world.store.read()).stored.notices).toBeUndefined();
+		expect((await world.store.read()).stored.alerts).toBeUndefined();
 		await changePolicy(world, root, [{key: 'clean', value: 'on'}]);
 		await look(world);
 		expect((await world.store.read()).baselines.size).toBe(0);

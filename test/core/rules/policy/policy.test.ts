@@ -29,7 +29,7 @@ const snapshotWith = async (changes: Partial<Snapshot>): Promise<Snapshot> => ({
 
 const context = {now: 7, host: 'box', account: 'root'};
 
-const noneStored = {drains: undefined, notices: undefined, policy: undefined};
+const noneStored = {drains: undefined, alerts: undefined, policy: undefined};
 
 describe('every key', () => {
 	test.each(policyKeyNames)('%s has a default and offers values that it can have', (name) => {
@@ -125,7 +125,7 @@ describe('a change', () => {
 		const snapshot = await snapshotWith({
 			now: 7.5,
 			policy: before,
-			stored: {drains: undefined, notices: undefined, policy: 'RAW'},
+			stored: {drains: undefined, alerts: undefined, policy: 'RAW'},
 		});
 		const {plan, changed} = planPolicy(
 			snapshot,

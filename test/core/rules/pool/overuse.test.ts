@@ -66,14 +66,14 @@ const scan = fc.record({
 /** The rule once more, plainly: what is told by a list of scans, as `+` and `-`. */
 function model(scans: readonly Scan[]): string {
 	let told = '';
-	let isTold = false;
+	let isRecorded = false;
 	let row = 0;
 	let age = Infinity;
 	for (const {gapSeconds, usedMiB} of scans) {
 		age += gapSeconds;
-		const isPending = row > 0 || isTold;
+		const isPending = row > 0 || isRecorded;
 		if (usedMiB === 'gone') {
-			isTold = false;
+			isRecorded = false;
 			row = 0;
 			age = Infinity;
 			continue;
@@ -84,7 +84,7 @@ function model(scans: readonly Scan[]): string {
 		}
 
 		const isOver = usedMiB > 1050;
-		if (isTold) {
+		if (isRecorded) {
 			if (isOver) {
 				age = row === 0 ? age : 0;
 				row = 0;
@@ -102,10 +102,10 @@ function model(scans: readonly Scan[]): string {
 			continue;
 		}
 
-		told += isTold ? '-' : '+';
-		isTold = !isTold;
+		told += isRecorded ? '-' : '+';
+		isRecorded = !isRecorded;
 		row = 0;
-		age = isTold ? 0 : Infinity;
+		age = isRecorded ? 0 : Infinity;
 	}
 
 	return told;
@@ -119,7 +119,9 @@ test('whatever scans see, what is told alternates, and is what three in a row de
 			expect(told.every(({account, leaseId, gpus}) => account === 'ann' && leaseId === 'ann' && gpus[0] === 0)).toBe(
 				true,
 			);
-			expect(shown.at(-1) ?? false).toBe(overuse.some(({isTold}) => isTold) && scans.at(-1)?.usedMiB !== 'gone');
+			expect(shown.at(-1) ?? false).toBe(
+				overuse.some(({isRecorded}) => isRecorded) && scans.at(-1)?.usedMiB !== 'gone',
+			);
 		}),
 		{numRuns: 300},
 	);
@@ -150,7 +152,7 @@ test('a share that stays too large is written down three times, and then no more
 			countedAt: 1015,
 			scans: 0,
 			usedMiB: 9000,
-			isTold: true,
+			isRecorded: true,
 			isReminded: false,
 		},
 	]);

@@ -65,7 +65,7 @@ async function fill(world: TestWorld) {
 
 	await world.store.commit({
 		...emptyPlan,
-		writes: [{kind: 'notices', alerts: [{kind: 'health', gpu: 2, problem: 'temperature', since: startTime}]}],
+		writes: [{kind: 'alerts', alerts: [{kind: 'health', gpu: 2, problem: 'temperature', since: startTime}]}],
 	});
 	return {manual};
 }

@@ -8,8 +8,8 @@ import {optionalText, writeRecord} from './json/write.js';
 const kinds: ReadonlyArray<Alert['kind']> = ['unreserved', 'squatter', 'health'];
 const problems: ReadonlyArray<HealthProblem['kind']> = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'];
 
-/** Reads which notices stand. None for a record that cannot be read: then they are told once more. */
-export function decodeNotices(raw: string | undefined): readonly Alert[] {
+/** Reads which alerts stand. None for a record that cannot be read: then they are raised once more. */
+export function decodeAlerts(raw: string | undefined): readonly Alert[] {
 	const result = readRecord(textOf(raw ?? '{}'), (fields) =>
 		fields.records('notices', (item): Alert => ({
 			kind: item.choice('kind', kinds),
@@ -58,7 +58,7 @@ export function decodeOveruse(raw: string | undefined): readonly Overuse[] {
 			countedAt: item.required('counted_at', item.time('counted_at')),
 			scans: item.required('scans', item.whole('scans')),
 			usedMiB: item.required('used_mib', item.quantity('used_mib')),
-			isTold: item.whole('told') === 1,
+			isRecorded: item.whole('told') === 1,
 			isReminded: item.whole('reminded') === 1,
 		})),
 	);
@@ -66,16 +66,16 @@ export function decodeOveruse(raw: string | undefined): readonly Overuse[] {
 }
 
 /** The stored form; undefined: nothing is stored, for nothing stands. */
-export const encodeNotices = ({
-	alerts: notices,
+export const encodeAlerts = ({
+	alerts,
 	dataLoss,
 	baselines = new Map(),
 	overuse = [],
-}: Omit<Extract<Write, {kind: 'notices'}>, 'kind'>): string | undefined =>
-	notices.length === 0 && dataLoss === undefined && baselines.size === 0 && overuse.length === 0
+}: Omit<Extract<Write, {kind: 'alerts'}>, 'kind'>): string | undefined =>
+	alerts.length === 0 && dataLoss === undefined && baselines.size === 0 && overuse.length === 0
 		? undefined
 		: writeRecord({
-				notices: notices.map(({kind, gpu, account, owner, problem, since}) => ({
+				notices: alerts.map(({kind, gpu, account, owner, problem, since}) => ({
 					kind,
 					gpu,
 					account: optionalText(account),
@@ -97,14 +97,14 @@ export const encodeNotices = ({
 				overuse:
 					overuse.length === 0
 						? undefined
-						: overuse.map(({gpu, leaseId, since, countedAt, scans, usedMiB, isTold, isReminded}) => ({
+						: overuse.map(({gpu, leaseId, since, countedAt, scans, usedMiB, isRecorded, isReminded}) => ({
 								gpu,
 								lease_id: leaseId,
 								since: formatRfc3339(since),
 								counted_at: formatRfc3339(countedAt),
 								scans,
 								used_mib: usedMiB,
-								told: isTold ? 1 : undefined,
+								told: isRecorded ? 1 : undefined,
 								reminded: isReminded ? 1 : undefined,
 							})),
 			});

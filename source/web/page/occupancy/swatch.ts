@@ -3,7 +3,7 @@
 const hues = 8;
 const patterns = 4;
 
-export type Look = {
+export type Swatch = {
 	/** The angle is in degrees. */
 	readonly hue: number;
 	/** From 0 on: plain, two kinds of stripes, and dots. */
@@ -13,7 +13,7 @@ export type Look = {
 /** The largest prime below 2 ** 31: products with it are exact. */
 const prime = 2_147_483_647;
 
-/** The number of a look, by the name alone. */
+/** The number of a swatch, by the name alone. */
 function numberOf(name: string): number {
 	let hash = 1;
 	for (const character of name) {
@@ -25,19 +25,19 @@ function numberOf(name: string): number {
 	return Math.floor((mixed / prime) * hues * patterns);
 }
 
-/** Where two would look the same, the later one in the alphabet takes the next look that is free; of more than 32 people some share one. */
-export function looksOf(names: Iterable<string>): ReadonlyMap<string, Look> {
-	const looks = new Map<string, Look>();
+/** Where two people would get the same swatch, the later one in the alphabet takes the next that is free; of more than 32 people some share one. */
+export function swatchesOf(names: Iterable<string>): ReadonlyMap<string, Swatch> {
+	const swatches = new Map<string, Swatch>();
 	const taken = new Set<number>();
 	for (const name of [...new Set(names)].toSorted()) {
-		let look = numberOf(name);
-		while (taken.has(look) && taken.size < hues * patterns) {
-			look = (look + 1) % (hues * patterns);
+		let number = numberOf(name);
+		while (taken.has(number) && taken.size < hues * patterns) {
+			number = (number + 1) % (hues * patterns);
 		}
 
-		taken.add(look);
-		looks.set(name, {hue: (look % hues) * (360 / hues), pattern: Math.floor(look / hues)});
+		taken.add(number);
+		swatches.set(name, {hue: (number % hues) * (360 / hues), pattern: Math.floor(number / hues)});
 	}
 
-	return looks;
+	return swatches;
 }
