@@ -50,6 +50,7 @@ export const run: Command = {
 			summary: 'stop the command after this long',
 			setting: 'run.timeout',
 			completes: usualDurations,
+			mayBeEmpty: true,
 		},
 		cuda: {value: 'VERSION', summary: 'use this CUDA, such as 12.4, of those that are installed', setting: 'run.cuda'},
 		mps: {summary: 'let the MPS daemon of this account hold a share to its memory'},
@@ -74,6 +75,10 @@ export const run: Command = {
 		}
 
 		await requireModelNames(app, input);
+		if (input.text('timeout') === '') {
+			app.remark('Warning: --timeout is empty, so the command has no time limit');
+		}
+
 		const {ids, count, need} = wantedOf(input, 'run');
 		const strategy = strategyOf(input, 'run');
 		const waitSeconds = waitSecondsOf(input, 'run');

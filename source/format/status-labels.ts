@@ -45,8 +45,12 @@ export function unreservedNames({state, unreservedUsers, processes}: StatusRow):
 	return state === 'unreserved' ? [...unreservedUsers, ...(hasUnknown ? ['unknown'] : [])] : [];
 }
 
-/** The column USER: `account`, `account (label)`, `2 shared`, or all who use it without a reservation. */
-export function userWords(row: StatusRow): string {
+/**
+The column USER: `account`, `account (label)`, `2 shared`, or all who use it without a reservation.
+
+@param betweenTwo - What stands between two of those.
+*/
+export function userWords(row: StatusRow, betweenTwo: ',' | ' and ' = ','): string {
 	if (row.owner !== undefined) {
 		return ownerWords(row.owner, row.label);
 	}
@@ -59,9 +63,8 @@ export function userWords(row: StatusRow): string {
 		return '-';
 	}
 
-	return unreservedNames(row)
-		.map((user) => sanitize(user))
-		.join(',');
+	const names = unreservedNames(row).map((user) => sanitize(user));
+	return names.join(names.length === 2 ? betweenTwo : ',');
 }
 
 /** The column DETAILS. */

@@ -117,11 +117,13 @@ describe('an empty value, as a variable that is empty gives it', () => {
 		expect(input.config.get('reserve.wait')).toBeUndefined();
 	});
 
-	test.each([
-		['run', '-t', '', '--', 'true'],
-		['reserve', '--gpu-ids='],
-	])('of %s %s is refused: a limit must not be lost', async (...typed) => {
-		await expect(read(typed)).rejects.toMatchObject({
+	test('of --timeout is no limit, also where a file gives one', async () => {
+		const {input} = await read(['run', '-t', '', '--', 'true'], 'run: {timeout: 1h}');
+		expect(input.config.get('run.timeout')).toBeUndefined();
+	});
+
+	test('of --gpu-ids is refused: nobody means any GPU by that', async () => {
+		await expect(read(['reserve', '--gpu-ids='])).rejects.toMatchObject({
 			exitCode: 2,
 			message: expect.stringMatching(/ needs a value$/v) as unknown,
 		});

@@ -88,7 +88,8 @@ export function statusTable(rows: readonly StatusRow[], paint: Paint, width?: nu
 			String(row.index),
 			...(hasNodes ? [nodeWords(row)] : []),
 			stateCell(row, paint),
-			userWords(row),
+			// As the Go program writes two. It counts the third, whom we name: that may be the one you look for.
+			userWords(row, ' and '),
 			row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
 			row.lease?.type.toUpperCase() ?? '-',
 			shorten(detailWords(row), longestDetail),

@@ -8,7 +8,7 @@ export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';
 export {decodeBaselines, decodeDataLoss, decodeAlerts, decodeOveruse, encodeAlerts} from './alerts.js';
 export {decodePolicy, encodePolicy} from './policy.js';
-export {decodePool, encodePool, mostGpus, poolGarbage, type RawPool} from './pool.js';
+export {decodePool, earlyProvider, encodePool, mostGpus, poolGarbage, type RawPool} from './pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';
 export {bytesOf, rawOf, wireOf} from './json/raw.js';
 export {decodeRevision, encodeNextRevision} from './revision.js';

@@ -16,14 +16,16 @@ export const leaseTypes: readonly LeaseType[] = ['run', 'manual'];
 type Part = Pick<Lease, 'memoryMiB' | 'mig'>;
 
 function readLease(fields: Fields, user: string, part: Part = {}): Lease {
+	const lastHeartbeat = fields.time('last_heartbeat');
 	const lease: Lease = {
 		user,
 		actualUser: fields.text('actual_user'),
 		type: fields.choice('type', leaseTypes),
-		startTime: fields.required('start_time', fields.time('start_time')),
-		lastHeartbeat: fields.time('last_heartbeat'),
-		expiryTime: fields.time('expiry_time'),
-		endsBy: fields.time('ends_by'),
+		// Without a beginning it began when it was last heard of, at the latest.
+		startTime: fields.required('start_time', fields.time('start_time') ?? lastHeartbeat),
+		lastHeartbeat,
+		expiryTime: fields.end('expiry_time'),
+		endsBy: fields.end('ends_by'),
 		remindedOf: fields.time('reminded_of'),
 		note: fields.text('note'),
 		model: fields.text('model'),

@@ -10,6 +10,9 @@ export const mostGpus = 1024;
 
 const providers: readonly ProviderName[] = ['nvidia', 'amd', 'fake'];
 
+/** The peer's early pools name no provider: they were all of NVIDIA. */
+export const earlyProvider: ProviderName = 'nvidia';
+
 /** The three values that describe a pool, as they are stored. */
 export type RawPool = {
 	readonly gpuCount: string | undefined;
@@ -41,8 +44,7 @@ export function decodePool(raw: RawPool): Pool | undefined {
 		throw poolGarbage(`gpu_count is ${quote(raw.gpuCount)}, which is not a number from 1 to ${mostGpus}`);
 	}
 
-	// The peer's early pools have no provider: they were all nvidia.
-	const provider = providers.find((name) => name === (raw.provider ?? 'nvidia'));
+	const provider = providers.find((name) => name === (raw.provider ?? earlyProvider));
 	if (provider === undefined) {
 		throw poolGarbage(`provider is ${quote(raw.provider!)}, which is not ${providers.join(', ')}`);
 	}

@@ -100,7 +100,7 @@ function readEntry(fields: Fields, id: string): QueueEntry {
 		note: fields.text('note'),
 		enqueueTime: fields.required('enqueue_time', enqueueTime),
 		lastHeartbeat: fields.required('last_heartbeat', lastHeartbeat ?? enqueueTime),
-		waitTimeout: fields.time('wait_timeout'),
+		waitTimeout: fields.end('wait_timeout'),
 		force: fields.flag('force'),
 		unavailable: readUnavailable(fields),
 		machine: fields.text('machine'),

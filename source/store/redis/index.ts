@@ -4,7 +4,7 @@ The pool in Redis, where the Go peer may use it too. Reading is one script and o
 import type {Redis} from 'ioredis';
 import type {CommitOutcome, Store} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
-import {decodeEvent, rawOf} from '../records/index.js';
+import {decodeEvent, earlyProvider, rawOf} from '../records/index.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
@@ -14,7 +14,7 @@ import {readCondition} from './condition.js';
 import {Connection} from './connection.js';
 import {readPages} from './history/history.js';
 import {readAuditLog} from './history/audit-log.js';
-import {entryKeyPrefix, eventChannel} from './keys.js';
+import {entryKeyPrefix, eventChannel, keys} from './keys.js';
 import commitLua from './lua/commit.lua';
 import readLua from './lua/read.lua';
 import {createOldHistoryCopier} from './history/old-history.js';
@@ -76,6 +76,11 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				async (client) => (client as Scripted).readPoolBuffer(...readArguments(options)),
 				parseReadReply,
 			);
+			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
+				// An early pool of the peer, which writes this down at the first look, too. Who may not write has read the pool all the same.
+				await connection.client.setnx(keys.provider, earlyProvider).catch(() => undefined);
+			}
+
 			const raw = {...read, storeUptimeSeconds: uptime.seconds(), run: uptime.run};
 			return decodeSnapshot(raw, options.user);
 		},
@@ -104,8 +109,8 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				connection,
 				async (client) => {
 					// Only now: the server may be another one than when the plan was made.
-					const {keys, values} = commitArguments(raw, uptime.run ?? '');
-					return (client as Scripted).commitPlan(keys.length, ...keys, ...values);
+					const {keys: used, values} = commitArguments(raw, uptime.run ?? '');
+					return (client as Scripted).commitPlan(used.length, ...used, ...values);
 				},
 				(reply) => wordOf(reply, outcomes),
 				false,

@@ -90,7 +90,8 @@ test('what cannot be stored is a bug of the caller', () => {
 	expect(() => encodeQueueEntry(entry(''))).toThrow(TypeError);
 	expect(() => encodeQueueEntry(entry('q', {user: ''}))).toThrow(TypeError);
 	expect(() => encodeUsage(usage({user: ''}))).toThrow(TypeError);
-	for (const time of [NaN, Infinity, -1, 1e15]) {
+	expect(() => encodeLease(lease({expiryTime: -1}))).toThrow(RangeError);
+	for (const time of [NaN, Infinity, -1e11, 1e15]) {
 		expect(() => encodeLease(lease({expiryTime: time}))).toThrow(RangeError);
 		expect(() => encodeFree(time)).toThrow(RangeError);
 		expect(() => encodeUsage(usage({endTime: time}))).toThrow(RangeError);

@@ -38,10 +38,22 @@ function valueOf(words: readonly string[], flag: string): string | undefined {
 	return index === -1 || words[index] === flag ? words[index + 1] : words[index]!.slice(flag.length + 1);
 }
 
+/** What a text of JSON says, with the quotes that stand in it. */
+function unquoted(text: string): string {
+	try {
+		return JSON.parse(`"${text}"`) as string;
+	} catch {
+		return text;
+	}
+}
+
 /** `pretrained=NAME,dtype=auto`, or the same as JSON, which may have been parted at its blanks. */
 function pretrainedOf(commandLine: string): string | undefined {
-	const {args} = /--model_args[ =](?<args>.*)/v.exec(commandLine)?.groups ?? {};
-	return /(?:^|[ ,\{])"?pretrained"? ?[:=] ?"?(?<name>[^\s",\}]+)/v.exec(args ?? '')?.groups?.['name'];
+	const args = /--model_args[ =](?<args>.*)/v.exec(commandLine)?.groups?.['args'] ?? '';
+	const json = /"pretrained" ?: ?"(?<name>(?:\\.|[^\s"\\])+)"/v.exec(args)?.groups?.['name'];
+	return json === undefined
+		? /(?:^|[ ,\{])["']?pretrained["']? ?[:=] ?["']?(?<name>[^\s"',\}]+)/v.exec(args)?.groups?.['name']
+		: unquoted(json);
 }
 
 /** Of lm_eval, `--model` names the program that runs the model, such as `hf` or `vllm`, and never the model itself. */

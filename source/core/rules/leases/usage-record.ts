@@ -2,16 +2,16 @@
 import type {Lease, UsageRecord} from '../../model/types.js';
 import type {Ending} from './liveness.js';
 
-/** The record of one GPU's hold. An end before the start (clocks, old records) counts as no time at all. */
+/** The record of one GPU's hold. A start after the end (clocks, old records, milliseconds for seconds) counts as no time at all. */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
-	const end = Math.max(endTime, lease.startTime);
+	const start = Math.min(endTime, lease.startTime);
 	return {
 		user: lease.user,
 		actualUser: lease.actualUser,
 		gpuId: index,
-		startTime: lease.startTime,
-		endTime: end,
-		durationSeconds: end - lease.startTime,
+		startTime: start,
+		endTime,
+		durationSeconds: endTime - start,
 		reservationType: lease.type,
 		leaseId: lease.leaseId,
 		note: lease.note,

@@ -75,6 +75,12 @@ export class Fields {
 		return time === 'invalid' ? this.#fail(name, value, 'a time') : time;
 	}
 
+	/** The time when something is over. One before 1970 is none: people write -1 for "never", and nothing may become free by that. */
+	end(name: string): number | undefined {
+		const time = this.time(name);
+		return time === undefined || time >= 0 ? time : this.#fail(name, time, 'a time');
+	}
+
 	/** Finite and not negative. */
 	quantity(name: string): number | undefined {
 		const value = this.#take(name);

@@ -3,10 +3,13 @@ Times as they are stored: Unix seconds, or RFC 3339 as Go prints it.
 */
 
 /** The last second of the year 9999, the last that RFC 3339 can say. */
-const latest = 253_402_300_799;
+const lastToSay = 253_402_300_799;
 
 /** Go's zero time, which it prints for "not set": the first second of the year 1. */
 const goZeroTime = -62_135_596_800;
+
+/** The last second that JavaScript has a date for. Milliseconds that somebody took for seconds are before it. */
+const latest = 8_640_000_000_000;
 
 const rfc3339Pattern =
 	/^(?<date>\d{4}-\d\d-\d\d)[ t](?<time>\d\d:\d\d:\d\d)(?:[,.](?<fraction>\d+))?(?<offset>z|[+\-]\d\d:?\d\d)$/iv;
@@ -111,14 +114,14 @@ export function parseTime(value: unknown): number | undefined | 'invalid' {
 	if (typeof value === 'number') {
 		seconds = value;
 	} else if (typeof value === 'string') {
-		seconds = parseCanonical(value) ?? (/^\d+(?:\.\d+)?$/v.test(value) ? Number(value) : parseRfc3339(value));
+		seconds = parseCanonical(value) ?? (/^-?\d+(?:\.\d+)?$/v.test(value) ? Number(value) : parseRfc3339(value));
 	}
 
 	if (seconds === goZeroTime) {
 		return undefined;
 	}
 
-	return seconds !== undefined && seconds >= 0 && seconds <= latest ? seconds : 'invalid';
+	return seconds !== undefined && seconds > goZeroTime && seconds <= latest ? seconds : 'invalid';
 }
 
 /**
@@ -126,7 +129,7 @@ export function parseTime(value: unknown): number | undefined | 'invalid' {
 @throws RangeError for one that cannot be stored: a bug of the caller.
 */
 export function checkTime(seconds: number): number {
-	if (!(seconds >= 0 && seconds <= latest)) {
+	if (!(seconds > goZeroTime && seconds <= latest)) {
 		throw new RangeError(`A time to be stored is ${seconds}`);
 	}
 
@@ -147,14 +150,13 @@ function dateOf(day: number): string {
 
 const twoDigits = (value: number): string => (value < 10 ? `0${value}` : String(value));
 
-/** RFC 3339 in UTC, to the microsecond, without needless zeros: what Go prints and reads. */
+/** RFC 3339 in UTC, to the microsecond, without needless zeros: what Go prints and reads. A later year than 9999 is its end. */
 export function formatRfc3339(seconds: number): string {
-	checkTime(seconds);
-	const microseconds = Math.round(seconds * 1e6);
+	const microseconds = Math.round(Math.min(checkTime(seconds), lastToSay) * 1e6);
 	const whole = Math.floor(microseconds / 1e6);
-	const ofDay = whole % secondsOfDay;
+	const ofDay = whole - Math.floor(whole / secondsOfDay) * secondsOfDay;
 	const clock = [Math.floor(ofDay / 3600), Math.floor(ofDay / 60) % 60, ofDay % 60].map((part) => twoDigits(part));
-	const fraction = microseconds % 1e6;
+	const fraction = microseconds - whole * 1e6;
 	// The fraction as JavaScript prints it has no needless zeros: 0.25 is `.25`.
 	return `${dateOf(Math.floor(whole / secondsOfDay))}T${clock.join(':')}${fraction === 0 ? '' : String(fraction / 1e6).slice(1)}Z`;
 }
@@ -167,6 +169,10 @@ export function wholePast(seconds: number): number {
 
 /** Whole seconds for the end of a promise: never earlier than was promised. */
 export function wholePromise(seconds: number): number {
-	checkTime(seconds);
-	return Math.ceil(seconds);
+	// What ended before 1970 is not read back: see `end` of the fields.
+	if (seconds < 0) {
+		throw new RangeError(`An end to be stored is ${seconds}`);
+	}
+
+	return Math.ceil(checkTime(seconds));
 }

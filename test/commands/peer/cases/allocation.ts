@@ -4,6 +4,7 @@ import {CanhazgpuError} from '../../../../source/errors.js';
 import {refusalMessage} from '../../../../source/format/queue/refusal.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
 import type {Case, Group} from './group.js';
+import {randomPoolCases} from './random-pools.js';
 
 const hour = 3600;
 
@@ -164,36 +165,54 @@ async function releaseCases(): Promise<readonly Case[]> {
 const watchSeconds = 70;
 
 /** Whether somebody else gets a GPU of a job whose last heartbeat is so old, where its process cannot be seen. */
-async function staleCase(title: string, seconds: number, theirs: boolean): Promise<Case> {
+export async function isFreedAfter(seconds: number): Promise<boolean> {
 	const world = await createTestWorld({gpuCount: 1});
 	const start = world.now();
 	world.memory.state.gpus.set(0, JSON.stringify({user: 'peer', type: 'run', start_time: start, last_heartbeat: start}));
 	world.pass(seconds - watchSeconds);
 	await readStatus(world);
 	world.pass(watchSeconds);
-	return [title, theirs, typeof (await ask(world, {})) !== 'string'];
+	return typeof (await ask(world, {})) !== 'string';
 }
 
 export const allocationGroups: readonly Group[] = [
 	{
 		name: 'AtomicReserveGPUs, by count, by ids, and both',
 		origin: 'its tests',
+		row: 'AtomicReserve*, MixedMode',
 		cases: reserveCases,
 	},
-	{name: 'most recently used by this user, least recently used by all', origin: 'its tests', cases: orderCases},
+	{
+		name: 'most recently used by this user, least recently used by all',
+		origin: 'its tests',
+		row: 'MRU concept',
+		cases: orderCases,
+	},
 	{
 		name: 'ReleaseGPUs, ReleaseSpecificGPUs',
 		origin: 'its tests',
+		row: 'ReleaseSpecificGPUs',
 		cases: releaseCases,
 		differences: {'an id that is not there': 'exit code 2: it is a slip of the finger'},
 	},
 	{
+		name: 'allocation order, random pools',
+		origin: 'further inputs',
+		row: 'allocation order, random pools',
+		cases: randomPoolCases,
+		differences: {
+			'pool 10, 4 of 16 GPUs':
+				'of GPUs that were never used the lowest comes first; there it is as the sort leaves them',
+		},
+	},
+	{
 		name: 'a job without a heartbeat',
 		origin: 'its source',
+		row: 'AtomicReserve*, MixedMode',
 		cases: async () => [
-			await staleCase('299 s old', 299, false),
-			await staleCase('301 s old', 301, true),
-			await staleCase('1000 s old', 1000, true),
+			['299 s old', false, await isFreedAfter(299)],
+			['301 s old', true, await isFreedAfter(301)],
+			['1000 s old', true, await isFreedAfter(1000)],
 		],
 		differences: {'301 s old': '15 minutes count, as its documentation says: a busy machine is not a dead one'},
 	},

@@ -8,6 +8,7 @@ export const lineGroups: readonly Group[] = [
 	{
 		name: 'AllocationRequest.Validate',
 		origin: 'its tests',
+		row: 'AllocationRequest.Validate',
 		cases: async () =>
 			lines(
 				[
@@ -29,12 +30,21 @@ export const lineGroups: readonly Group[] = [
 			),
 	},
 	{
-		name: 'runRun and validateRunCommand',
+		name: 'runRun, zero count',
 		origin: 'its tests',
+		row: 'runRun, zero count',
+		cases: async () => lines(['run --gpus 0 -- echo test']),
+		differences: {
+			'run --gpus 0 -- echo test': 'no GPU is not one GPU',
+		},
+	},
+	{
+		name: 'validateRunCommand',
+		origin: 'its tests',
+		row: 'validateRunCommand',
 		cases: async () =>
 			lines(
 				[
-					'run --gpus 0 -- echo test',
 					'run -- python train.py',
 					'run --gpus 2 -- python train.py --epochs 3',
 					'run -g 2 -n note -- true',
@@ -58,9 +68,6 @@ export const lineGroups: readonly Group[] = [
 					'run --gpus two -- true',
 				],
 			),
-		differences: {
-			'run --gpus 0 -- echo test': 'no GPU is not one GPU',
-		},
 	},
 	{
 		name: 'exit codes of failures',
@@ -89,6 +96,7 @@ export const lineGroups: readonly Group[] = [
 	{
 		name: 'flags of both command lines',
 		origin: 'further inputs',
+		row: 'parse forms of flags',
 		cases: async () =>
 			lines(
 				[
@@ -163,7 +171,6 @@ export const lineGroups: readonly Group[] = [
 				],
 			),
 		differences: {
-			'run -t  -- true': 'a time limit must not get lost',
 			'reserve foo': 'who means two GPUs by `reserve 2` would get one',
 		},
 	},

@@ -4,7 +4,7 @@ import {statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuRecord, Lease, Snapshot} from '../../../../source/core/model/types.js';
 import {longDuration} from '../../../../source/format/text/durations.js';
 import {detailWords, processList, userWords} from '../../../../source/format/status-labels.js';
-import {parseTime} from '../../../../source/store/records/json/time.js';
+import {decodeGpu} from '../../../../source/store/records/lease.js';
 import {idleReading, observationOf, snapshotWith} from '../../../_helpers/world.js';
 import {lineCase, orRefused, refused, type Case, type Group} from './group.js';
 
@@ -35,23 +35,68 @@ function usersOf(...users: ReadonlyArray<string | undefined>): string {
 	const reading = {...idleReading(0), memoryUsedMiB: 5000, processes};
 	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 	const snapshot = snapshotWith({gpus: [free]});
-	return userWords(statusRows(snapshot, observationOf([reading]), 1024)[0]!);
+	return userWords(statusRows(snapshot, observationOf([reading]), 1024)[0]!, ' and ');
 }
 
-/** A time in a record: what Go's `FlexibleTime` makes of it, in seconds, or refused. */
-const timeCase = (json: string, theirs: number | 'unset' | typeof refused): Case => {
-	const read = orRefused(() => parseTime(JSON.parse(json)));
-	return [
-		json,
-		theirs,
-		read === undefined ? 'unset' : read === 'invalid' ? refused : typeof read === 'number' ? Math.floor(read) : read,
-	];
+/** The times in the record of a GPU. */
+const fields = ['start_time', 'last_heartbeat', 'expiry_time', 'last_released'] as const;
+
+type Time = number | 'unset' | typeof refused;
+
+/** The record of a GPU with this in one of its times. That of a job tells a heartbeat, as each does that the Go program writes. */
+const recordWith = (field: (typeof fields)[number], json: string): string => {
+	const lease = {
+		user: '"alice"',
+		type: field === 'expiry_time' ? '"manual"' : '"run"',
+		start_time: '1600000000',
+		last_heartbeat: '1600000000',
+	};
+	const values = {...(field !== 'last_released' && lease), [field]: json};
+	return `{${Object.entries(values)
+		.map(([name, value]) => `"${name}": ${value}`)
+		.join(', ')}}`;
 };
+
+/** What is read of it. A lease without a beginning holds its GPU in both programs: when it began is not known. */
+function readTime(field: (typeof fields)[number], json: string): Time {
+	const record = decodeGpu(0, recordWith(field, json));
+	const isUnset = ['null', '"0001-01-01T00:00:00Z"', '""'].includes(json);
+	switch (record.kind) {
+		case 'free': {
+			return record.lastReleased === undefined ? 'unset' : Math.floor(record.lastReleased);
+		}
+
+		case 'leased': {
+			const {startTime, lastHeartbeat, expiryTime} = record.lease;
+			const time =
+				field === 'start_time'
+					? isUnset
+						? undefined
+						: startTime
+					: field === 'last_heartbeat'
+						? lastHeartbeat
+						: expiryTime;
+			return time === undefined ? 'unset' : Math.floor(time);
+		}
+
+		case 'garbage':
+		case 'shared': {
+			return refused;
+		}
+	}
+}
+
+/** What Go's `FlexibleTime` makes of these in each of the times, in seconds. */
+const timeCases = (inputs: ReadonlyArray<readonly [json: string, theirs: Time]>): readonly Case[] =>
+	fields.flatMap((field) => inputs.map(([json, theirs]): Case => [`${field}: ${json}`, theirs, readTime(field, json)]));
+
+const inEachTime = (json: string): readonly string[] => fields.map((field) => `${field}: ${json}`);
 
 export const durationGroups: readonly Group[] = [
 	{
 		name: 'ParseDuration',
 		origin: 'its tests',
+		row: 'ParseDuration',
 		cases: async () => [
 			...durationCases({
 				'30m': hour / 2,
@@ -71,6 +116,7 @@ export const durationGroups: readonly Group[] = [
 	{
 		name: 'durations, more inputs',
 		origin: 'further inputs',
+		row: 'durations, more inputs',
 		cases: () =>
 			durationCases({
 				'1m': 60,
@@ -83,6 +129,9 @@ export const durationGroups: readonly Group[] = [
 				'007h': 7 * hour,
 				'8760h': 8760 * hour,
 				'365d': 8760 * hour,
+				'0.25h': hour / 4,
+				'3d': 72 * hour,
+				'2h30': refused,
 				'2H': refused,
 				h: refused,
 				'': refused,
@@ -122,6 +171,7 @@ export const durationGroups: readonly Group[] = [
 	{
 		name: 'FormatDuration',
 		origin: 'its tests',
+		row: 'FormatDuration',
 		cases: () =>
 			(
 				[
@@ -136,6 +186,7 @@ export const durationGroups: readonly Group[] = [
 	{
 		name: 'FormatTimeAgo, FormatTimeUntil, as status shows them',
 		origin: 'its tests',
+		row: 'FormatTimeAgo, FormatTimeUntil',
 		cases: () => [
 			['no heartbeat', 'active', detailsOf({})],
 			['a heartbeat 2 h ago', 'heartbeat 2h 0m 0s ago', detailsOf({lastHeartbeat: 100_000 - 2 * hour})],
@@ -148,6 +199,7 @@ export const durationGroups: readonly Group[] = [
 	{
 		name: 'FormatUserList, FormatProcessList',
 		origin: 'its tests',
+		row: 'FormatUserList, FormatProcessList',
 		cases: () => [
 			['no user is known', 'unknown', usersOf(undefined)],
 			['one user', 'alice', usersOf('alice')],
@@ -173,49 +225,53 @@ export const durationGroups: readonly Group[] = [
 			],
 		],
 		differences: {
-			'two users': 'all users with commas: the one who is not named may be the one you look for',
-			'three users': 'all users with commas',
+			'three users': 'all users with commas: the one who is not named may be the one you look for',
 		},
 	},
 	{
 		name: 'FlexibleTime',
 		origin: 'its tests',
+		row: 'FlexibleTime',
 		cases: () => [
-			timeCase('1640995200', 1_640_995_200),
-			timeCase('1640995200.123', 1_640_995_200),
-			timeCase('"2022-01-01T00:00:00Z"', 1_640_995_200),
-			timeCase('"2022-01-01T12:30:45-05:00"', 1_641_058_245),
-			timeCase('invalid', refused),
-			timeCase('"not-a-time"', refused),
+			...timeCases([
+				['1640995200', 1_640_995_200],
+				['1640995200.123', 1_640_995_200],
+				['"2022-01-01T00:00:00Z"', 1_640_995_200],
+				['"2022-01-01T12:30:45-05:00"', 1_641_058_245],
+				['"not-a-time"', refused],
+			]),
+			['no JSON: invalid', refused, readTime('start_time', 'invalid')],
 		],
 	},
 	{
 		name: 'FlexibleTime, more inputs',
 		origin: 'further inputs',
-		cases: () => [
-			timeCase('null', 'unset'),
-			timeCase('0', 0),
-			timeCase('"1640995200"', 1_640_995_200),
-			timeCase('"1640995200.5"', 1_640_995_200),
-			timeCase('"2022-01-01T00:00:00.123456789+02:00"', 1_640_988_000),
-			timeCase('"0001-01-01T00:00:00Z"', 'unset'),
-			timeCase('"2022-02-30T00:00:00Z"', refused),
-			timeCase('"2022-01-01"', refused),
-			timeCase('true', refused),
-			timeCase('{}', refused),
-			timeCase('[]', refused),
-			timeCase('""', refused),
-			timeCase('"2026-11-22 03:07:39Z"', refused),
-			timeCase('-1', -1),
-			timeCase('"-1"', -1),
-			timeCase('1640995200000', 1_640_995_200_000),
-		],
+		row: 'FlexibleTime, more inputs',
+		cases: () =>
+			timeCases([
+				['null', 'unset'],
+				['0', 0],
+				['"1640995200"', 1_640_995_200],
+				['"1640995200.5"', 1_640_995_200],
+				['"2022-01-01T00:00:00.123456789+02:00"', 1_640_988_000],
+				['"0001-01-01T00:00:00Z"', 'unset'],
+				['"2022-02-30T00:00:00Z"', refused],
+				['"2022-01-01"', refused],
+				['true', refused],
+				['{}', refused],
+				['[]', refused],
+				['""', refused],
+				['"2026-11-22 03:07:39Z"', refused],
+				['-1', -1],
+				['"-1"', -1],
+				// Milliseconds: both take them for a time in the year 53970.
+				['1640995200000', 1_640_995_200_000],
+			]),
 		differences: {
-			'-1': 'no lease began before 1970: the record is garbage',
-			'"-1"': 'as above',
-			'1640995200000': 'milliseconds, and no time in the year 53970',
+			'expiry_time: -1': 'people write it for "never", and the GPU would be free at once: unknown is never free',
+			'expiry_time: "-1"': 'as above',
 		},
 		// No time is no reason to lose a GPU, and a blank for the T is RFC 3339, too.
-		understoodHere: ['""', '"2026-11-22 03:07:39Z"'],
+		understoodHere: [...inEachTime('""'), ...inEachTime('"2026-11-22 03:07:39Z"')],
 	},
 ];

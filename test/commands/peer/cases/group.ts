@@ -11,9 +11,42 @@ export type Case = readonly [input: string, theirs: unknown, ours: unknown];
 /** Where the input comes from: tables of the Go program's tests, its source and documentation, or nobody but us. */
 export type Origin = 'its tests' | 'its source' | 'further inputs';
 
+/** The table of the first comparison of both programs: its rows, and how many inputs each of them tried. */
+export const rows = {
+	ParseDuration: 10,
+	'durations, more inputs': 37,
+	FormatDuration: 5,
+	'FormatTimeAgo, FormatTimeUntil': 6,
+	'FormatUserList, FormatProcessList': 7,
+	FlexibleTime: 21,
+	'FlexibleTime, more inputs': 64,
+	'AllocationRequest.Validate': 12,
+	'runRun, zero count': 1,
+	validateRunCommand: 18,
+	'AtomicReserve*, MixedMode': 11,
+	'MRU concept': 3,
+	'allocation order, random pools': 60,
+	ReleaseSpecificGPUs: 6,
+	Queue: 7,
+	'Usage history': 7,
+	'Provider back-compat': 5,
+	thresholds: 5,
+	'AMD JSON': 8,
+	'Fake provider': 6,
+	'status table': 3,
+	'structure, constants': 10,
+	'heartbeat loss': 2,
+	'model detection': 64,
+	'parse forms of flags': 64,
+} as const;
+
+export type Row = keyof typeof rows;
+
 export type Group = {
 	readonly name: string;
 	readonly origin: Origin;
+	/** The row of that table which is tried here again. Absent: it was not in the table. */
+	readonly row?: Row;
 	readonly cases: () => readonly Case[] | Promise<readonly Case[]>;
 	/** Input -> why it differs. */
 	readonly differences?: Readonly<Record<string, string>>;

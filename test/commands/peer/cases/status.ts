@@ -261,6 +261,7 @@ export const statusGroups: readonly Group[] = [
 	{
 		name: 'thresholds',
 		origin: 'its tests',
+		row: 'thresholds',
 		cases: () => [
 			['512 MB', 'AVAILABLE', stateAt(512)],
 			['1536 MB', 'UNRESERVED', stateAt(1536)],

@@ -19,6 +19,7 @@ export const toolGroups: readonly Group[] = [
 	{
 		name: 'answers of amd-smi',
 		origin: 'its tests',
+		row: 'AMD JSON',
 		cases: () => [
 			amdCase('ROCm 6, two GPUs', '[{"gpu": 0, "mem_usage": {}}, {"gpu": 1, "mem_usage": {}}]', 2),
 			amdCase('ROCm 7, two GPUs', '{"gpu_data": [{"gpu": 0, "mem_usage": {}}, {"gpu": 1, "mem_usage": {}}]}', 2),
