@@ -67,6 +67,7 @@ const settingsOf = (options: MonitorOptions, terminal: TerminalSettings): Settin
 	graphs: options.graphs,
 	hasColor: !(options.noColor ?? isColorRefused()),
 	hasGradients: supportsColor !== false && supportsColor.has16m,
+	hasSixteenColors: supportsColor !== false && !supportsColor.has256,
 	isLight: isLight(options.theme, process.env['COLORFGBG']),
 	scheme: schemeOf(options.theme),
 	keys: options.keys,

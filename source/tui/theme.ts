@@ -3,6 +3,7 @@ import chalk, {type ForegroundColorName} from 'chalk';
 import {colorSchemes, type ColorScheme, type ThemeName} from '../format/monitor-settings.js';
 import {safeOnDark, safeOnLight} from './themes/color-blind.js';
 import {contrastOnDark, contrastOnLight} from './themes/high-contrast.js';
+import {sixteenContrastOnDark, sixteenContrastOnLight, sixteenOnLight, sixteenSafeOnDark} from './themes/sixteen.js';
 import {loadStyles, type Style, type Styles} from './themes/styles.js';
 import {darkGradients, lightGradients, onDark, onLight} from './themes/usual.js';
 import type {Tone} from './widgets/styled-text.js';
@@ -17,7 +18,11 @@ export type Theme =
 	| 'high-contrast-dark'
 	| 'high-contrast-light'
 	| 'color-blind-dark'
-	| 'color-blind-light';
+	| 'color-blind-light'
+	| 'light-16'
+	| 'high-contrast-dark-16'
+	| 'high-contrast-light-16'
+	| 'color-blind-dark-16';
 
 const styles: Readonly<Record<Theme, Styles>> = {
 	mono: Object.fromEntries(
@@ -31,6 +36,10 @@ const styles: Readonly<Record<Theme, Styles>> = {
 	'high-contrast-light': contrastOnLight,
 	'color-blind-dark': safeOnDark,
 	'color-blind-light': safeOnLight,
+	'light-16': sixteenOnLight,
+	'high-contrast-dark-16': sixteenContrastOnDark,
+	'high-contrast-light-16': sixteenContrastOnLight,
+	'color-blind-dark-16': sixteenSafeOnDark,
 };
 
 /** How every tone is drawn. */
@@ -89,10 +98,17 @@ type Abilities = {
 	readonly hasColor: boolean;
 	readonly isLight: boolean;
 	readonly hasGradients: boolean;
+	readonly hasSixteenColors?: boolean;
 	readonly scheme?: ColorScheme;
 };
 
-export function themeOf({hasColor, isLight: onWhite, hasGradients, scheme = 'usual'}: Abilities): Theme {
+export function themeOf({
+	hasColor,
+	isLight: onWhite,
+	hasGradients,
+	hasSixteenColors = false,
+	scheme = 'usual',
+}: Abilities): Theme {
 	const ground = onWhite ? 'light' : 'dark';
 	if (!hasColor) {
 		return 'mono';
@@ -105,12 +121,15 @@ export function themeOf({hasColor, isLight: onWhite, hasGradients, scheme = 'usu
 		}
 
 		case 'usual': {
-			return hasGradients ? `${ground}-gradient` : ground;
+			return hasGradients ? `${ground}-gradient` : onWhite && hasSixteenColors ? 'light-16' : ground;
 		}
 
-		case 'high-contrast':
+		case 'high-contrast': {
+			return hasSixteenColors ? `${scheme}-${ground}-16` : `${scheme}-${ground}`;
+		}
+
 		case 'color-blind': {
-			return `${scheme}-${ground}`;
+			return hasSixteenColors ? (onWhite ? 'light-16' : 'color-blind-dark-16') : `${scheme}-${ground}`;
 		}
 	}
 }

@@ -3,17 +3,17 @@ import {gradient, inThree, loadStyles, type Colors, type Styles} from './styles.
 
 export const darkGradients: Colors = {
 	load: gradient([78, 186, 122], [120, 200, 100], [235, 190, 70], [240, 84, 84]),
-	memory: gradient([70, 130, 180], [90, 175, 225], [125, 215, 255]),
+	memory: gradient([100, 130, 215], [120, 155, 240], [150, 190, 255]),
 	track: '#2d333b',
 };
 
 export const lightGradients: Colors = {
 	load: gradient([20, 110, 50], [60, 110, 20], [150, 90, 0], [176, 0, 0]),
-	memory: gradient([50, 110, 150], [25, 90, 140], [0, 70, 130]),
+	memory: gradient([75, 85, 200], [60, 60, 190], [45, 35, 170]),
 	track: '#d8dde3',
 };
 
-/** The terminal's own colours: people have chosen them to be read. */
+/** The terminal's own colours: people have chosen them to be read. Six hues have six meanings, so what others hold has none. */
 export const onDark: Styles = {
 	plain: {},
 	strong: {bold: true},
@@ -23,13 +23,13 @@ export const onDark: Styles = {
 	heading: {bold: true},
 	free: {color: 'green', bold: true},
 	mine: {color: 'magentaBright', bold: true},
-	others: {color: 'blueBright'},
+	others: {},
 	warning: {color: 'yellow', bold: true},
 	error: {color: 'redBright', bold: true},
 	success: {color: 'green', bold: true},
 	key: {color: 'cyan', bold: true},
 	marked: {inverse: true},
-	...loadStyles({load: inThree('green', 'yellow', 'red'), memory: () => 'cyan'}),
+	...loadStyles({load: inThree('green', 'yellow', 'red'), memory: () => 'blueBright'}),
 };
 
 /** Yellow, cyan and faint letters vanish on white. */
@@ -40,10 +40,9 @@ export const onLight: Styles = {
 	focus: {color: '#005f87'},
 	free: {color: '#006600', bold: true},
 	mine: {color: '#8700af', bold: true},
-	others: {color: '#3a3ac0'},
 	warning: {color: '#8a4b00', bold: true},
 	error: {color: '#b00000', bold: true},
 	success: {color: '#006600', bold: true},
 	key: {color: '#005f87', bold: true},
-	...loadStyles({load: inThree('#006600', '#8a4b00', '#b00000'), memory: () => '#005f87'}),
+	...loadStyles({load: inThree('#006600', '#8a4b00', '#b00000'), memory: () => '#3a3ac0'}),
 };

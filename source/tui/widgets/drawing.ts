@@ -8,6 +8,8 @@ export type Drawing = {
 	readonly hasColor: boolean;
 	/** The terminal takes any colour, and not only those of a palette. */
 	readonly hasGradients: boolean;
+	/** The palette has 16 colours, and no exact ones can be had. */
+	readonly hasSixteenColors?: boolean;
 	/** Dark letters on a light ground. */
 	readonly isLight: boolean;
 	/** Colours other than the usual ones. */

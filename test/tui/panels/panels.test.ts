@@ -162,7 +162,7 @@ test('a load has the colour of its height: three where the terminal has 16, a gr
 	const colorsOf = (theme: Theme, of: 'load' | 'memory') =>
 		[0, 0.3, 0.7, 0.9, 1].map((share) => stylesOf(theme)[loadTone(of, share)].color);
 	expect(colorsOf('dark', 'load')).toEqual(['green', 'green', 'yellow', 'red', 'red']);
-	expect(new Set(colorsOf('dark', 'memory'))).toEqual(new Set(['cyan']));
+	expect(new Set(colorsOf('dark', 'memory'))).toEqual(new Set(['blueBright']));
 	for (const theme of ['dark-gradient', 'light-gradient'] as const) {
 		expect(new Set(colorsOf(theme, 'load')).size).toBe(5);
 		expect(new Set([...colorsOf(theme, 'load'), ...colorsOf(theme, 'memory')]).size).toBe(10);

@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {themeNames} from '../../../source/format/monitor-settings.js';
 import {isLight, schemeOf, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
-import type {Tone} from '../../../source/tui/widgets/styled-text.js';
+import {loadTone, type Tone} from '../../../source/tui/widgets/styled-text.js';
 
 type Rgb = readonly [number, number, number];
 
@@ -93,16 +93,102 @@ test('the states are told apart by all kinds of eyes in the themes for them, whi
 		expect(Math.min(...leastDistances(theme))).toBeGreaterThan(30);
 	}
 
-	const usual = stylesOf('light');
-	expect(states.every((tone) => usual[tone].color!.startsWith('#'))).toBe(true);
-	expect(Math.min(...leastDistances('light'))).toBeLessThan(20);
+	expect(Math.min(...leastDistances('high-contrast-light'))).toBeLessThan(20);
 });
+
+/** Where a colour stands in the circle of hues, in degrees. Undefined: it is grey. */
+function hueOf(color: string): number | undefined {
+	const [red, green, blue] = [1, 3, 5].map((start) => Number.parseInt(color.slice(start, start + 2), 16)) as [
+		number,
+		number,
+		number,
+	];
+	const range = Math.max(red, green, blue) - Math.min(red, green, blue);
+	if (range === 0) {
+		return undefined;
+	}
+
+	const sixths =
+		range === red - Math.min(green, blue)
+			? (green - blue) / range
+			: range === green - Math.min(red, blue)
+				? 2 + (blue - red) / range
+				: 4 + (red - green) / range;
+	return (sixths * 60 + 360) % 360;
+}
+
+const tenths = Array.from({length: 11}, (_, tenth) => tenth / 10);
+
+/** Tones of one meaning. Loads share theirs with the states that are as good or as bad. */
+const meanings: ReadonlyArray<readonly Tone[]> = [
+	['free', 'success'],
+	['warning'],
+	['error'],
+	['mine'],
+	['key', 'focus'],
+	tenths.map((share) => loadTone('memory', share)),
+];
+
+test.each(['dark', 'dark-gradient', 'light', 'light-gradient', 'high-contrast-dark', 'high-contrast-light'] as const)(
+	'a hue has one meaning in %s, and what others hold has none',
+	(theme) => {
+		const colorsOf = (tones: readonly Tone[]): readonly string[] => [
+			...new Set(tones.map((tone) => stylesOf(theme)[tone].color!.replace('Bright', ''))),
+		];
+		for (const [index, tones] of meanings.entries()) {
+			for (const one of colorsOf(tones)) {
+				for (const other of meanings.slice(index + 1).flatMap((others) => colorsOf(others))) {
+					const areHues = one.startsWith('#') && other.startsWith('#');
+					const turn = areHues ? Math.abs(hueOf(one)! - hueOf(other)!) : one === other ? 0 : 360;
+					expect([one, other, turn === 360 || Math.min(turn, 360 - turn) >= 25]).toEqual([one, other, true]);
+				}
+			}
+		}
+
+		const {color} = stylesOf(theme).others;
+		expect(color === undefined ? undefined : hueOf(color)).toBeUndefined();
+	},
+);
 
 test('the theme of the terminal has its colours alone', () => {
 	const theme = themeOf({hasColor: true, isLight: false, hasGradients: true, scheme: 'terminal'});
 	for (const {color} of Object.values(stylesOf(theme))) {
 		expect(color ?? '').not.toContain('#');
 	}
+});
+
+test.each(['light-16', 'high-contrast-dark-16', 'high-contrast-light-16', 'color-blind-dark-16', 'dark'] as const)(
+	'in 16 colours %s asks for no colour that would be rounded, and keeps the states apart',
+	(theme) => {
+		for (const {color = ''} of Object.values(stylesOf(theme))) {
+			expect(color).not.toContain('#');
+		}
+
+		expect(new Set(states.map((tone) => JSON.stringify(stylesOf(theme)[tone]))).size).toBe(states.length);
+	},
+);
+
+test('where the terminal has 16 colours, each theme is one that is made for them', () => {
+	const themes = (colors?: string) =>
+		themeNames.map((name) =>
+			themeOf({
+				hasColor: true,
+				isLight: isLight(name, colors),
+				hasGradients: false,
+				hasSixteenColors: true,
+				scheme: schemeOf(name),
+			}),
+		);
+	expect(themes()).toEqual([
+		'dark',
+		'dark',
+		'light-16',
+		'high-contrast-dark-16',
+		'high-contrast-light-16',
+		'color-blind-dark-16',
+		'light-16',
+		'dark',
+	]);
 });
 
 test('each name of a theme leads to one, on the ground that it names or that the terminal tells', () => {
