@@ -14,7 +14,7 @@ export async function eventually(
 	const deadline = performance.now() + timeoutMs;
 	let problem: unknown = new Error('The condition never held');
 	while (performance.now() < deadline) {
-		const lookedAt = performance.now();
+		const checkedAt = performance.now();
 		try {
 			if ((await condition()) === true) {
 				return;
@@ -23,7 +23,7 @@ export async function eventually(
 			problem = error;
 		}
 
-		await sleep(Math.max(5, performance.now() - lookedAt));
+		await sleep(Math.max(5, performance.now() - checkedAt));
 	}
 
 	throw problem;

@@ -11,7 +11,7 @@ import type {Reminder} from '../../source/core/operations/reminders.js';
 
 const reminder: Reminder = {kind: 'ending', account: createHost().account.name, gpus: [3], remainingSeconds: 600};
 
-async function tell(change: Partial<Reminder>) {
+async function notify(change: Partial<Reminder>) {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-notify-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});
@@ -27,10 +27,10 @@ async function tell(change: Partial<Reminder>) {
 
 test('notify.command gets notes and labels of others as escaped JSON, and loses nothing of them', async () => {
 	const hostile = {note: 'a\u{202E}b\u{9B}31m\u{2028}\u{1B}]0;x\u{7}', label: '\u{2066}x', leaseId: '\u{85}'};
-	const {problems, told} = await tell(hostile);
+	const {problems, told: sent} = await notify(hostile);
 	expect(problems).toEqual([]);
-	expect(told).not.toMatch(/[[\p{Control}\p{Format}\p{Line_Separator}]--\n]/v);
-	const [account, , json] = told!.split('\n', 3);
+	expect(sent).not.toMatch(/[[\p{Control}\p{Format}\p{Line_Separator}]--\n]/v);
+	const [account, , json] = sent!.split('\n', 3);
 	expect(account).toBe(reminder.account);
 	expect(JSON.parse(json!)).toMatchObject({note: hostile.note, label: hostile.label, lease_id: hostile.leaseId});
 });
@@ -44,14 +44,14 @@ test.each([
 	'nobody-has-this-name',
 	'',
 ])('notify.command is not run for the made-up account %j', async (account) => {
-	const {problems, told} = await tell({account});
-	expect(told).toBeUndefined();
+	const {problems, told: sent} = await notify({account});
+	expect(sent).toBeUndefined();
 	expect(problems).toEqual([`there is no account ${harmlessJsonLine(account)} on this machine`]);
 });
 
 test('notify.command is run for an account of this machine, by name or by number', async () => {
 	for (const account of ['daemon', '54321']) {
-		const {problems, told} = await tell({account});
-		expect([problems, told?.split('\n', 1)]).toEqual([[], [account]]);
+		const {problems, told: sent} = await notify({account});
+		expect([problems, sent?.split('\n', 1)]).toEqual([[], [account]]);
 	}
 });

@@ -40,7 +40,7 @@ function startProcess(timeout?: number) {
 	const watched = time.watch(provider);
 	return {
 		time,
-		async look(neededMs: number) {
+		async scan(neededMs: number) {
 			tool.neededMs = neededMs;
 			return (await watched.observe()).failure === undefined ? 'answered' : 'ended';
 		},
@@ -48,26 +48,26 @@ function startProcess(timeout?: number) {
 }
 
 test('a process that goes on while the tool becomes slow gives it more time by itself', async () => {
-	const {time, look} = startProcess();
-	expect(await look(100)).toBe('answered');
+	const {time, scan} = startProcess();
+	expect(await scan(100)).toBe('answered');
 	expect(time.limitMs()).toBe(10_000);
-	expect([await look(25_000), await look(25_000), await look(25_000)]).toEqual(['ended', 'ended', 'answered']);
+	expect([await scan(25_000), await scan(25_000), await scan(25_000)]).toEqual(['ended', 'ended', 'answered']);
 	expect(time.limitMs()).toBe(60_000);
 });
 
 test('what one process learned the next one knows; a limit that was enough again is no longer doubled', async () => {
 	const first = startProcess();
-	await first.look(100);
-	await first.look(12_000);
+	await first.scan(100);
+	await first.scan(12_000);
 	const second = startProcess();
 	expect(second.time.limitMs()).toBe(20_000);
-	expect(await second.look(100)).toBe('answered');
+	expect(await second.scan(100)).toBe('answered');
 	expect(first.time.limitMs()).toBe(10_000);
 });
 
 test('a limit that is configured stands, and nothing is learned', async () => {
-	const {time, look} = startProcess(5);
-	expect([await look(6000), await look(6000)]).toEqual(['ended', 'ended']);
+	const {time, scan} = startProcess(5);
+	expect([await scan(6000), await scan(6000)]).toEqual(['ended', 'ended']);
 	expect(time.limitMs()).toBe(5000);
 	expect(startProcess().time.limitMs()).toBe(40_000);
 });

@@ -12,7 +12,7 @@ import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
-import {median, percentile, report, tell} from './_helpers/measure.js';
+import {median, percentile, report, printFigure} from './_helpers/measure.js';
 import {cpuSeconds, openMonitor, residentMiB, shownAt} from './_helpers/monitor.js';
 import {createBenchWorld} from './_helpers/world.js';
 
@@ -126,23 +126,23 @@ async function idle(box: Box): Promise<void> {
 	const monitor = openMonitor(box);
 	await monitor.waitFor('Free 8');
 	await sleep(2000);
-	tell('RSS after start', residentMiB(monitor), 'MiB');
+	printFigure('RSS after start', residentMiB(monitor), 'MiB');
 	const cpuBefore = cpuSeconds(monitor);
 	const mark = monitor.mark();
 	await sleep(idleSeconds * 1000);
-	tell('CPU while idle (goal 3)', ((cpuSeconds(monitor) - cpuBefore) / idleSeconds) * 100, '% of one core');
-	tell(
+	printFigure('CPU while idle (goal 3)', ((cpuSeconds(monitor) - cpuBefore) / idleSeconds) * 100, '% of one core');
+	printFigure(
 		'written while idle (goal 2048)',
 		new TextEncoder().encode(monitor.rawSince(mark)).length / idleSeconds,
 		'bytes a second',
 	);
-	tell(`RSS ${idleSeconds} s later`, residentMiB(monitor), 'MiB');
+	printFigure(`RSS ${idleSeconds} s later`, residentMiB(monitor), 'MiB');
 	await monitor.close();
 }
 
-function tellLatencies(name: string, latencies: readonly number[], limit: number): void {
+function printLatencies(name: string, latencies: readonly number[], limit: number): void {
 	report(`${name}, median`, median(latencies), {limit, unit: 'ms'});
-	tell(`${name}, p99`, percentile(latencies, 0.99), 'ms');
+	printFigure(`${name}, p99`, percentile(latencies, 0.99), 'ms');
 }
 
 const redis = await startRedis();
@@ -152,15 +152,19 @@ const largeBox = await createEmbeddedBox(64);
 const crowdedLargeBox = await crowdedBox(64, 500);
 
 const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
-tellLatencies('commit to frame on Redis', await commitsToFrames(redisBox, redisStore), 100);
+printLatencies('commit to frame on Redis', await commitsToFrames(redisBox, redisStore), 100);
 // Shared or private: that depends on who runs this.
 const file = readdirSync(embeddedBox.home, {recursive: true, encoding: 'utf8'}).find(
 	(name) => path.basename(name) === 'pool.sqlite',
 )!;
 const embeddedStore = await openSqliteStore({path: path.join(embeddedBox.home, file), create: false});
-tellLatencies('commit to frame without Redis', await commitsToFrames(embeddedBox, embeddedStore), 400);
-tell('key to frame, 8 GPUs, p95 (goal 33)', percentile(await keysToFrames(embeddedBox, gpuKeys(gpuCount)), 0.95), 'ms');
-tell('key to frame, 64 GPUs, p95 (goal 33)', percentile(await keysToFrames(largeBox, gpuKeys(64)), 0.95), 'ms');
+printLatencies('commit to frame without Redis', await commitsToFrames(embeddedBox, embeddedStore), 400);
+printFigure(
+	'key to frame, 8 GPUs, p95 (goal 33)',
+	percentile(await keysToFrames(embeddedBox, gpuKeys(gpuCount)), 0.95),
+	'ms',
+);
+printFigure('key to frame, 64 GPUs, p95 (goal 33)', percentile(await keysToFrames(largeBox, gpuKeys(64)), 0.95), 'ms');
 const crowded = await keysToFrames(crowdedLargeBox, {shown: 'Unreserved 64', rows: 64, selected: (row) => `> ${row} `});
 report('key to frame, 64 GPUs and 500 processes, p95', percentile(crowded, 0.95), {limit: 33, unit: 'ms'});
 // Sorted by their memory, the last one stands first.
@@ -176,8 +180,8 @@ for (let round = 0; round < 7; round++) {
 	starts.push(await start(redisBox));
 }
 
-tell('start to first frame, median', median(starts.map(({firstMs}) => firstMs)), 'ms');
-tell('start to whole table, median', median(starts.map(({wholeMs}) => wholeMs)), 'ms');
+printFigure('start to first frame, median', median(starts.map(({firstMs}) => firstMs)), 'ms');
+printFigure('start to whole table, median', median(starts.map(({wholeMs}) => wholeMs)), 'ms');
 await idle(redisBox);
 
 for (const box of [redisBox, embeddedBox, largeBox, crowdedLargeBox]) {

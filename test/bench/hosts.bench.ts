@@ -8,7 +8,7 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {startSshServers} from '../_helpers/machine/ssh-server.js';
 import {createEmbeddedBox} from '../_helpers/program/cli.js';
-import {median, report, tell} from './_helpers/measure.js';
+import {median, report, printFigure} from './_helpers/measure.js';
 import {cpuSeconds, openMonitor, residentMiB, shownAt, type Monitor} from './_helpers/monitor.js';
 
 const gpuCount = 8;
@@ -71,11 +71,15 @@ async function threeBoxes(): Promise<void> {
 	await sleep(5000);
 	const mark = monitor.mark();
 	const together = await costOf(monitor, viewSeconds);
-	tell('top of this host alone', alone.own, '% of one core');
-	tell('top over three boxes by ssh, with its connections', together.own + together.connections, '% of one core');
-	tell('of which the connections', together.connections, '% of one core');
-	tell('written', new TextEncoder().encode(monitor.rawSince(mark)).length / viewSeconds, 'bytes a second');
-	tell('RSS', residentMiB(monitor), 'MiB');
+	printFigure('top of this host alone', alone.own, '% of one core');
+	printFigure(
+		'top over three boxes by ssh, with its connections',
+		together.own + together.connections,
+		'% of one core',
+	);
+	printFigure('of which the connections', together.connections, '% of one core');
+	printFigure('written', new TextEncoder().encode(monitor.rawSince(mark)).length / viewSeconds, 'bytes a second');
+	printFigure('RSS', residentMiB(monitor), 'MiB');
 	report('what three boxes add to it', together.own + together.connections - alone.own, {
 		limit: 1.5,
 		unit: '% of one core',
@@ -149,20 +153,20 @@ async function fiftyHosts(): Promise<void> {
 		await sleep(500 + 300 * Math.random());
 		const heldCount = 4 + (round % 2);
 		const shown = shownAt(monitor, new RegExp(String.raw`51 answering[\s\S]*Free ${201 - (round % 2)} `, 'v'));
-		const toldAt = performance.now();
+		const sentAt = performance.now();
 		await last.write(statusLine(gpusOf(heldCount)));
-		latencies.push((await shown) - toldAt);
+		latencies.push((await shown) - sentAt);
 	}
 
 	await sleep(3000);
 	const together = await costOf(monitor, aloneSeconds);
-	tell('fifty hosts: the first answer of the last of them to its frame', latencies[0]!, 'ms');
+	printFigure('fifty hosts: the first answer of the last of them to its frame', latencies[0]!, 'ms');
 	report('fifty hosts: a change on one of them to its frame, median', median(latencies.slice(1)), {
 		limit: 100,
 		unit: 'ms',
 	});
-	tell('fifty hosts: top alone', alone.own, '% of one core');
-	tell('fifty hosts: top over them, each of which tells something every 5 s', together.own, '% of one core');
+	printFigure('fifty hosts: top alone', alone.own, '% of one core');
+	printFigure('fifty hosts: top over them, each of which tells something every 5 s', together.own, '% of one core');
 	report('fifty hosts: RSS', residentMiB(monitor), {limit: 150, unit: 'MiB'});
 	monitor.write('q');
 	await monitor.exit;

@@ -12,7 +12,7 @@ import {openRedisStore} from '../../source/store/redis/index.js';
 import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
-import {report, tell} from './_helpers/measure.js';
+import {report, printFigure} from './_helpers/measure.js';
 
 const waiterCount = Number(process.env['WAITERS'] ?? 200);
 const watchedSeconds = 60;
@@ -75,7 +75,7 @@ const embeddedBox = await createEmbeddedBox(2);
 const embeddedStore = await openSqliteStore({path: path.join(embeddedBox.poolDirectory, 'pool.sqlite'), create: false});
 const embedded = await share(embeddedBox, embeddedStore);
 report(`${waiterCount} idle waiters, embedded, share of one processor`, embedded.percent, {limit: 20, unit: '%'});
-tell(`status beside ${waiterCount} idle waiters, embedded`, embedded.statusMs, 'ms');
+printFigure(`status beside ${waiterCount} idle waiters, embedded`, embedded.statusMs, 'ms');
 await embeddedStore.close();
 embeddedBox.remove();
 
@@ -87,7 +87,7 @@ report(`${waiterCount} idle waiters, Redis with its server, share of one process
 	limit: 20,
 	unit: '%',
 });
-tell(`status beside ${waiterCount} idle waiters, Redis`, onRedis.statusMs, 'ms');
+printFigure(`status beside ${waiterCount} idle waiters, Redis`, onRedis.statusMs, 'ms');
 await redisStore.close();
 redisBox.remove();
 await redis.stop();

@@ -9,7 +9,7 @@ import process from 'node:process';
 import {canMakeDevices, makeNvidiaDevices} from '../_helpers/machine/stand-in-devices.js';
 import {findBubblewrap} from '../_helpers/packages/find-bubblewrap.js';
 import {createBox, program} from '../_helpers/program/cli.js';
-import {median, report, tell} from './_helpers/measure.js';
+import {median, report, printFigure} from './_helpers/measure.js';
 
 const pairs = 40;
 
@@ -47,8 +47,8 @@ if (canMakeDevices() && bwrap !== undefined) {
 	});
 	const least = (kind: 'plain' | 'isolated'): number => Math.min(...both.map((pair) => pair[kind]));
 	const added = median(both.map((pair) => pair.isolated - pair.plain));
-	tell('run -- true, at the least', least('plain'), 'ms');
-	tell('run --isolate adds, the median of pairs', added, 'ms');
+	printFigure('run -- true, at the least', least('plain'), 'ms');
+	printFigure('run --isolate adds, the median of pairs', added, 'ms');
 	// The least of each, for what else the machine does adds to both.
 	report('run --isolate adds at the least', least('isolated') - least('plain'), {limit: 15, unit: 'ms'});
 	box.remove();

@@ -8,7 +8,7 @@ import {openRedisStore} from '../../source/store/redis/index.js';
 import {createRedisBox} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
-import {report, tell} from './_helpers/measure.js';
+import {report, printFigure} from './_helpers/measure.js';
 import {openMonitor, residentMiB} from './_helpers/monitor.js';
 import {createBenchWorld} from './_helpers/world.js';
 
@@ -24,7 +24,7 @@ const store = await openRedisStore({host: redis.host, port: redis.port, db: 0, k
 const world = createBenchWorld(store, gpuCount);
 const monitor = openMonitor(box);
 await monitor.waitFor('Free 8');
-tell('RSS after start', residentMiB(monitor), 'MiB');
+printFigure('RSS after start', residentMiB(monitor), 'MiB');
 
 let afterFirstHours = 0;
 for (let round = 0; round < rounds; round++) {
@@ -38,7 +38,7 @@ for (let round = 0; round < rounds; round++) {
 	}
 
 	afterFirstHours = residentMiB(monitor);
-	tell('RSS after the first two hours', afterFirstHours, 'MiB');
+	printFigure('RSS after the first two hours', afterFirstHours, 'MiB');
 }
 
 await monitor.waitFor('Free 8');

@@ -12,7 +12,7 @@ import {mostEvents} from '../../source/tui/state/events.js';
 import {keepHeapSmall} from '../../source/commands/shared/small-heap.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';
-import {report, tell} from './_helpers/measure.js';
+import {report, printFigure} from './_helpers/measure.js';
 
 process.env['NODE_ENV'] = 'production';
 const {createElement, useSyncExternalStore} = await import('react');
@@ -127,10 +127,10 @@ for (let step = 1; step <= steps; step++) {
 	}
 
 	if (step % (3600 / stepSeconds) === 0) {
-		tell(`RSS after ${(step * stepSeconds) / 3600} h`, residentMiB(), 'MiB');
+		printFigure(`RSS after ${(step * stepSeconds) / 3600} h`, residentMiB(), 'MiB');
 	}
 }
 
 report('RSS grown in the last five', residentMiB() - halfway, {limit: 15, unit: 'MiB'});
-tell('written', stdout.bytes / 2 ** 20, 'MiB');
+printFigure('written', stdout.bytes / 2 ** 20, 'MiB');
 instance.unmount();

@@ -12,7 +12,7 @@ import {Redis} from 'ioredis';
 import {encodeUsage} from '../../source/store/records/index.js';
 import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
-import {report, tell} from './_helpers/measure.js';
+import {report, printFigure} from './_helpers/measure.js';
 
 const recordCount = 1_000_000;
 const batchSize = 10_000;
@@ -96,7 +96,7 @@ const slow = (await client.slowlog('GET', 100_000)) as ReadonlyArray<
 >;
 const [longest = 0] = slow.map((command) => command[2]).toSorted((a, b) => b - a);
 report('Redis: the longest that one command held it up', longest / 1000, {limit: 5, unit: 'ms'});
-tell('commands of three reports', slow.length, '');
+printFigure('commands of three reports', slow.length, '');
 client.disconnect();
 await redis.stop();
 redisBox.remove();

@@ -7,7 +7,7 @@ import {release, reserve} from '../../source/core/operations/reservations.js';
 import {openRedisStore} from '../../source/store/redis/index.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
-import {median, report, tell, timed} from './_helpers/measure.js';
+import {median, report, printFigure, timed} from './_helpers/measure.js';
 import {createBenchWorld} from './_helpers/world.js';
 
 const warmRounds = 300;
@@ -43,8 +43,8 @@ for (let round = -warmRounds; round < rounds; round++) {
 	pairs.push(both);
 }
 
-tell('median PING', median(pings), 'ms');
-tell('median reserve + release', median(pairs), 'ms');
+printFigure('median PING', median(pings), 'ms');
+printFigure('median reserve + release', median(pairs), 'ms');
 report('reserve + release on Redis', median(pairs) / median(pings), {limit: 15, unit: 'PINGs'});
 await store.close();
 client.disconnect();

@@ -5,7 +5,7 @@ import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 import {isSlurmInstalled, startSlurm} from '../_helpers/machine/slurm-cluster.js';
 import {createBox, program} from '../_helpers/program/cli.js';
-import {median, report, tell} from './_helpers/measure.js';
+import {median, report, printFigure} from './_helpers/measure.js';
 
 const rounds = 20;
 const command = ['printenv', 'CUDA_VISIBLE_DEVICES'];
@@ -42,10 +42,10 @@ if (isSlurmInstalled()) {
 		}
 
 		const [bare, srun, ours] = [median(figures.bare), median(figures.srun), median(figures.ours)];
-		tell('bare start of the runtime, median', bare, 'ms');
-		tell('srun, median', srun, 'ms');
-		tell('run on Slurm, median', ours, 'ms');
-		tell('srun after a bare start of the runtime', (bare + srun) / srun, 'of srun');
+		printFigure('bare start of the runtime, median', bare, 'ms');
+		printFigure('srun, median', srun, 'ms');
+		printFigure('run on Slurm, median', ours, 'ms');
+		printFigure('srun after a bare start of the runtime', (bare + srun) / srun, 'of srun');
 		report('run on Slurm', ours / srun, {limit: 3, unit: 'of srun'});
 	} finally {
 		box.remove();

@@ -16,7 +16,7 @@ import {createBox, program} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {createTestWorld} from '../_helpers/world.js';
-import {median, report, tell} from './_helpers/measure.js';
+import {median, report, printFigure} from './_helpers/measure.js';
 import {answerOf, tables} from './_helpers/nvidia-tables.js';
 
 const rounds = 31;
@@ -86,16 +86,16 @@ for (let round = -3; round < rounds; round++) {
 	figures.status.push(status);
 }
 
-tell('bare start of the runtime, median', median(figures.bare), 'ms');
-tell('the tool alone, median', median(figures.tool), 'ms');
-tell('status, median', median(figures.status), 'ms');
+printFigure('bare start of the runtime, median', median(figures.bare), 'ms');
+printFigure('the tool alone, median', median(figures.tool), 'ms');
+printFigure('status, median', median(figures.status), 'ms');
 report('status over a bare start and the tool', median(figures.status) - median(figures.bare) - median(figures.tool), {
 	limit: 60,
 	unit: 'ms',
 });
 
 // Of many rounds the least disturbed, where the machine does something else besides.
-tell(
+printFigure(
 	'status over a bare start and the tool, least of each',
 	Math.min(...figures.status) - Math.min(...figures.bare) - Math.min(...figures.tool),
 	'ms',
@@ -137,10 +137,10 @@ async function resolve(jobPids: readonly number[]): Promise<readonly number[]> {
 
 const scans = await resolve(pids);
 report('64 GPUs, 500 processes: from the answers to the rows, median', median(scans), {limit: 30, unit: 'ms'});
-tell('64 GPUs, 500 processes: least', Math.min(...scans), 'ms');
+printFigure('64 GPUs, 500 processes: least', Math.min(...scans), 'ms');
 // Who started what acts as root takes one more look at each.
 const own = startJobs(500, process.getuid!());
-tell('64 GPUs, 500 processes of our own account, median', median(await resolve(await own.pids)), 'ms');
+printFigure('64 GPUs, 500 processes of our own account, median', median(await resolve(await own.pids)), 'ms');
 await Promise.all([...jobs, own].map(async ({end}) => end()));
 box.remove();
 await redis.stop();

@@ -130,8 +130,8 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 			const reader = start(box, [libraryVerb, '50'], {...environment, LD_LIBRARY_PATH: compileNvml(), NVML_STUB: ''});
 			await eventually(() => reader.stdout().includes('\n'));
 			await provoke(reader.pid);
-			const told = reader.stdout().length;
-			await eventually(() => reader.stdout().length > told);
+			const lengthBefore = reader.stdout().length;
+			await eventually(() => reader.stdout().length > lengthBefore);
 		},
 	);
 });

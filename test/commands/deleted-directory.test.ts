@@ -56,8 +56,8 @@ test('every verb that ends', async () => {
 test('the dashboard and the monitor', async () => {
 	const box = await freshEmbeddedBox(2);
 	const web = startThere(box, ['web', '--port', '0']);
-	const [told] = (await once(web.stdout, 'data')) as [Uint8Array];
-	const address = /http:\/\/\S+/v.exec(new TextDecoder().decode(told))![0];
+	const [firstOutput] = (await once(web.stdout, 'data')) as [Uint8Array];
+	const address = /http:\/\/\S+/v.exec(new TextDecoder().decode(firstOutput))![0];
 	expect(await (await fetch(new URL('/api/status', address))).json()).toHaveLength(2);
 	const monitor = startTop(box, {shell: goAway});
 	await monitor.waitFor(isShown(2));

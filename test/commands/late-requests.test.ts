@@ -33,7 +33,7 @@ async function setScene(gpuCount = 3): Promise<Scene> {
 }
 
 /** How often each kind of thing happened, by the audit log. */
-async function told({box}: Scene): Promise<Readonly<Record<string, number>>> {
+async function auditCounts({box}: Scene): Promise<Readonly<Record<string, number>>> {
 	const store = await openStoreOf(box);
 	const counts: Record<string, number> = {};
 	for (const {kind} of await store.audit()) {
@@ -157,14 +157,14 @@ slowTest.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 		const scene = await setScene();
 		const {box, proxy, byProxy} = scene;
 		const operand = await arrange?.(scene);
-		const before = await told(scene);
+		const before = await auditCounts(scene);
 		proxy.meet([fate]);
 		const ran = await box.run([...words.split(' '), ...(operand === undefined ? [] : [operand])], byProxy);
 		expect(proxy.commits()).toBeGreaterThan(0);
 		await proxy.deliver();
 		expect(ran.exitCode).toBe(0);
 		expect(ran.stdout).toMatch(stdout);
-		expect((await told(scene))[kind]).toBe((before[kind] ?? 0) + 1);
+		expect((await auditCounts(scene))[kind]).toBe((before[kind] ?? 0) + 1);
 		expect(await holders(box)).toBe(verb.holders);
 		check?.(await peek(box));
 	},
@@ -182,7 +182,7 @@ slowTest.each(fates)('a position in the queue is taken once when its first reque
 	await box.run('release');
 	expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	expect(waiter.stderr()).not.toContain('busy');
-	expect(await told(scene)).toMatchObject({joined: 1, granted: 2});
+	expect(await auditCounts(scene)).toMatchObject({joined: 1, granted: 2});
 	expect((await peek(box)).queue).toEqual([]);
 });
 
@@ -192,12 +192,12 @@ slowTest.each(['reserve', 'extend'])(
 		const {words, stdout, arrange, kind} = verbs.find((verb) => verb.name === name)!;
 		const scene = await setScene();
 		await arrange?.(scene);
-		const before = await told(scene);
+		const before = await auditCounts(scene);
 		scene.proxy.meet(['is done and not answered']);
 		const ran = await scene.box.run(words, scene.byProxy);
 		expect(ran.exitCode).toBe(0);
 		expect(ran.stdout).toMatch(stdout);
-		expect((await told(scene))[kind]).toBe((before[kind] ?? 0) + 1);
+		expect((await auditCounts(scene))[kind]).toBe((before[kind] ?? 0) + 1);
 	},
 );
 

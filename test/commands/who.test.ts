@@ -11,7 +11,7 @@ import {understand} from '../../source/main.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../_helpers/machine/stand-in-devices.js';
 import {accountsOfFile, alice, mallory} from '../_helpers/machine/strangers.js';
 
-type Told = {
+type ShownGpu = {
 	readonly gpu_id: number;
 	readonly reserved_by: readonly string[];
 	readonly devices: readonly string[];
@@ -48,7 +48,11 @@ afterAll(() => {
 	}
 });
 
-async function ask(uid: number, more: string, words = 'who 0 --json'): Promise<{text: string; told: readonly Told[]}> {
+async function ask(
+	uid: number,
+	more: string,
+	words = 'who 0 --json',
+): Promise<{text: string; shown: readonly ShownGpu[]}> {
 	writeFileSync(scenario, `devices: ${box.root}\n${more}\n`, {mode: 0o644});
 	const {stdout, stderr, exitCode} = await accounts.run(uid, words, {
 		environment: {CANHAZGPU_SIMULATED_SCENARIO: scenario},
@@ -57,7 +61,7 @@ async function ask(uid: number, more: string, words = 'who 0 --json'): Promise<{
 		throw new Error(stderr);
 	}
 
-	return {text: stdout, told: words.includes('--json') ? (JSON.parse(stdout) as readonly Told[]) : []};
+	return {text: stdout, shown: words.includes('--json') ? (JSON.parse(stdout) as readonly ShownGpu[]) : []};
 }
 
 /** A process of this account that says when it is ready. */
@@ -85,10 +89,10 @@ describe.runIf(canMakeDevices())('who', () => {
 		const own = await started(mallory, opening('dev/nvidia1'));
 		const strangers = await started(alice, opening('dev/dri/renderD128'));
 		const elsewhere = await started(mallory, opening('dev/nvidia0'));
-		const {told} = await ask(mallory, hidden);
+		const {shown} = await ask(mallory, hidden);
 		const validate = new Ajv({strict: true, allErrors: true}).compile((await schemas['who']!()).default);
-		expect([validate(told), validate.errors]).toEqual([true, null]);
-		const [gpu] = told;
+		expect([validate(shown), validate.errors]).toEqual([true, null]);
+		const [gpu] = shown;
 		expect(gpu!.devices.map((file) => path.relative(box.root, file))).toEqual([
 			'dev/nvidia1',
 			'dev/dri/card1',
@@ -101,7 +105,7 @@ describe.runIf(canMakeDevices())('who', () => {
 			{kind: 'end-own', words: expect.stringContaining(`kill ${own.pid}`) as string},
 			{kind: 'look-as-root', words: expect.stringContaining('sudo canhazgpu who 0') as string},
 		]);
-		const root = (await ask(0, hidden)).told[0]!;
+		const root = (await ask(0, hidden)).shown[0]!;
 		expect(root.unreadable_processes).toBe(0);
 		expect(new Set(root.processes.map(({pid}) => pid))).toEqual(new Set([own.pid, strangers.pid]));
 		expect(root.processes.map(({pid}) => pid)).not.toContain(elsewhere.pid);
@@ -112,7 +116,7 @@ describe.runIf(canMakeDevices())('who', () => {
 		const stopped = await started(mallory, opening('dev/nvidia1'));
 		process.kill(stopped.pid!, 'SIGSTOP');
 		await started(0, ['unshare', '--pid', '--fork', '--kill-child', ...opening('dev/nvidia1')]);
-		const {processes, advice} = (await ask(0, hidden)).told[0]!;
+		const {processes, advice} = (await ask(0, hidden)).shown[0]!;
 		expect(processes.find(({pid}) => pid === stopped.pid)).toMatchObject({
 			state: 'stopped',
 			other_pid_namespace: false,
@@ -134,7 +138,7 @@ describe.runIf(canMakeDevices())('who', () => {
 				mallory,
 				`processes: [{gpu: 0, command: a, memory: 9000, pid: ${zombie}}, {gpu: 0, command: b, memory: 9000, pid: 2147483000}]`,
 			)
-		).told[0]!;
+		).shown[0]!;
 		expect(gpu.processes).toMatchObject([
 			{pid: zombie, parent_pid: parent.pid, state: 'zombie', listed: true},
 			{pid: 2_147_483_000, state: 'absent', listed: true},

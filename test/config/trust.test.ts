@@ -304,25 +304,25 @@ test('a password file of another account is not read, a FIFO is not waited for, 
 	const home = directoryOf(alice);
 	const environment = {HOME: home, CANHAZGPU_POOL_DIRECTORY: path.join(home, 'none'), CANHAZGPU_REDIS_PORT: '2'};
 	const file = path.join(home, 'password');
-	const tell = async (account: Account) =>
+	const readAs = async (account: Account) =>
 		runAs(account, ['status'], {cwd: '/', environment: {...environment, CANHAZGPU_REDIS_PASSWORD_FILE: file}});
 	if (isRoot) {
 		writeAs(file, 'hunter2\n', alice, 0o600);
 		// Root could read it: and would send it to wherever it is told.
-		expect(await tell(root)).toEqual({
+		expect(await readAs(root)).toEqual({
 			exitCode: 2,
 			stdout: '',
 			stderr: `Error: redis.password_file: ${file} belongs to another account (uid 61001)\nName a file of your own.\n`,
 		});
-		expect((await tell(alice)).stderr).toContain(asksRedis('localhost:2'));
+		expect((await readAs(alice)).stderr).toContain(asksRedis('localhost:2'));
 	}
 
 	writeAs(file, 'x'.repeat(100_000), isRoot ? alice : {uid: process.getuid!(), gid: process.getgid!()}, 0o600);
-	expect((await tell(alice)).stderr).toContain(`cannot read ${file}: it is longer than 65536 bytes`);
+	expect((await readAs(alice)).stderr).toContain(`cannot read ${file}: it is longer than 65536 bytes`);
 	execFileSync('rm', [file]);
 	execFileSync('mkfifo', ['-m', '600', file]);
-	expect(await tell(alice)).toMatchObject({exitCode: 2, stdout: ''});
+	expect(await readAs(alice)).toMatchObject({exitCode: 2, stdout: ''});
 	execFileSync('rm', [file]);
 	mkdirSync(file);
-	expect((await tell(alice)).stderr).toContain(`cannot read ${file}: it is a directory`);
+	expect((await readAs(alice)).stderr).toContain(`cannot read ${file}: it is a directory`);
 });

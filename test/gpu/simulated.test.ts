@@ -89,9 +89,9 @@ const input = fc.record({
 
 test('the same moment always looks the same, and no reading leaves its range', () => {
 	fc.assert(
-		fc.property(input, (moment) => {
-			const gpu = simulateGpu(moment);
-			expect(simulateGpu(moment)).toEqual(gpu);
+		fc.property(input, (time) => {
+			const gpu = simulateGpu(time);
+			expect(simulateGpu(time)).toEqual(gpu);
 			const {
 				utilizationPercent = -1,
 				memoryUsedMiB = -1,
@@ -115,9 +115,9 @@ test('the same moment always looks the same, and no reading leaves its range', (
 
 test('a second later it looks nearly the same', () => {
 	fc.assert(
-		fc.property(input, (moment) => {
-			const now = simulateGpu(moment);
-			const soon = simulateGpu({...moment, seconds: moment.seconds + 1});
+		fc.property(input, (time) => {
+			const now = simulateGpu(time);
+			const soon = simulateGpu({...time, seconds: time.seconds + 1});
 			const change = (field: 'utilizationPercent' | 'temperatureCelsius' | 'powerWatts' | 'memoryUsedMiB') =>
 				Math.abs((now[field] ?? 0) - (soon[field] ?? 0));
 			expect(change('utilizationPercent')).toBeLessThanOrEqual(10);

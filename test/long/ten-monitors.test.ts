@@ -4,7 +4,7 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox} from '../_helpers/program/cli.js';
-import {countingTool, degreeSpan, lookShown, type CountedScan} from '../_helpers/machine/counting-tool.js';
+import {countingTool, degreeSpan, scanShown, type CountedScan} from '../_helpers/machine/counting-tool.js';
 import {eventually} from '../_helpers/eventually.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {startTop} from '../tui/program/_program.js';
@@ -82,7 +82,7 @@ test(
 			await Promise.all(
 				[...living].map(async (monitor) =>
 					monitor.waitFor((screen) => {
-						const shown = lookShown(screen);
+						const shown = scanShown(screen);
 						return [0, 1, 2].some((late) => shown === (scans().length - late) % degreeSpan);
 					}),
 				),

@@ -66,12 +66,12 @@ export async function stateOf(
 ): Promise<State> {
 	const snapshot = await readCurrent(box.world);
 	const observation = await box.world.gpus.observe();
-	const news: readonly Action[] = [
+	const updates: readonly Action[] = [
 		{kind: 'snapshot-arrived', snapshot, nowMs: 1000},
 		...past,
 		{kind: 'scan-arrived', observation: {...observation, takenAtMs: 1000}, nowMs: 1000},
 	];
-	return after(initialState(settingsFor(box, more), size, 1000), ...news, ...steps);
+	return after(initialState(settingsFor(box, more), size, 1000), ...updates, ...steps);
 }
 
 /** What Ink draws for a state, as lines without their trailing spaces. */

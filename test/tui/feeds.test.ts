@@ -12,7 +12,7 @@ const unreachable = new CanhazgpuError('store-unreachable', 'Redis does not answ
 /** A feed on the box, with everything it said and how often it read. */
 function follow(box: Box) {
 	const {store} = box;
-	const news: string[] = [];
+	const updates: string[] = [];
 	const counts = {reads: 0};
 	let last: Snapshot | undefined;
 	const {read} = store;
@@ -25,16 +25,16 @@ function follow(box: Box) {
 	const feed = startStoreFeed(box.world, {
 		arrived(snapshot) {
 			last = snapshot;
-			news.push('arrived');
+			updates.push('arrived');
 		},
 		lost(reason) {
-			news.push(`lost: ${reason}`);
+			updates.push(`lost: ${reason}`);
 		},
 		broken(error) {
-			news.push(`broken: ${String(error)}`);
+			updates.push(`broken: ${String(error)}`);
 		},
 	});
-	return {feed, news, counts, last: () => last};
+	return {feed, news: updates, counts, last: () => last};
 }
 
 test('a burst of events costs one read at once and then one in 50 ms', async () => {
@@ -72,13 +72,13 @@ test('a store that takes no changes is shown, and not read without a pause for w
 			throw new CanhazgpuError('store-refused', 'cannot save to its disk');
 		},
 	});
-	const {feed, counts, last, news} = follow(box);
+	const {feed, counts, last, news: updates} = follow(box);
 	await expect.poll(last).toBeDefined();
 	const before = counts.reads;
 	await sleep(300);
 	feed.stop();
 	expect(counts.reads).toBe(before);
-	expect(news).toEqual(['arrived']);
+	expect(updates).toEqual(['arrived']);
 });
 
 test('once stopped it reads no more', async () => {
@@ -106,9 +106,9 @@ test('it subscribes before it reads, and tries again until it can', async () => 
 			return subscribe(listener);
 		},
 	});
-	const {feed, news} = follow(box);
-	await expect.poll(() => news, {timeout: 3000}).toContain('arrived');
-	expect(news[0]).toBe('lost: Redis does not answer');
+	const {feed, news: updates} = follow(box);
+	await expect.poll(() => updates, {timeout: 3000}).toContain('arrived');
+	expect(updates[0]).toBe('lost: Redis does not answer');
 	expect(tries).toBe(2);
 	feed.stop();
 });
@@ -134,14 +134,14 @@ test('what a read brings that began before the loss is not news', async () => {
 			return snapshot;
 		},
 	});
-	const {feed, news} = follow(box);
+	const {feed, news: updates} = follow(box);
 	await expect.poll(() => reads).toBe(1);
 	listener!.lost!('connection closed');
 	letGo(undefined);
 	await sleep(20);
-	expect(news).toEqual(['lost: connection closed']);
+	expect(updates).toEqual(['lost: connection closed']);
 	listener!.restored!();
-	await expect.poll(() => news).toEqual(['lost: connection closed', 'arrived']);
+	await expect.poll(() => updates).toEqual(['lost: connection closed', 'arrived']);
 	feed.stop();
 });
 
@@ -152,8 +152,8 @@ test('a bug is told apart from an outage', async () => {
 			throw new TypeError('a bug');
 		},
 	});
-	const {feed, news} = follow(box);
-	await expect.poll(() => news).toEqual(['broken: TypeError: a bug']);
+	const {feed, news: updates} = follow(box);
+	await expect.poll(() => updates).toEqual(['broken: TypeError: a bug']);
 	feed.stop();
 });
 

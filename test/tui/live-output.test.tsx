@@ -44,7 +44,7 @@ async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 	return {
 		...session,
 		lookedAt: () => listeners.keys().toArray(),
-		tell(line: string, page: LiveOutputPage) {
+		push(line: string, page: LiveOutputPage) {
 			pages.set(line, page);
 			listeners.get(line)!(page);
 		},
@@ -57,36 +57,36 @@ const listOf = (...names: readonly string[]): LiveOutputPage => ({
 });
 
 test('updates are shown as they come, and nothing is watched that is not shown', async () => {
-	const {press, shows, tell, lookedAt, store} = await open({host: {lines: ['asking']}});
+	const {press, shows, push, lookedAt: watched, store} = await open({host: {lines: ['asking']}});
 	await press(':', 'host', keys.enter);
 	await shows('$ canhazgpu host');
 	await shows('asking');
-	tell('host', {lines: ['answered']});
+	push('host', {lines: ['answered']});
 	await shows('answered');
-	expect(lookedAt()).toEqual(['host']);
+	expect(watched()).toEqual(['host']);
 	await press(keys.escape);
 	expect(store.getState().dialog).toBeUndefined();
-	await expect.poll(lookedAt).toEqual([]);
+	await expect.poll(watched).toEqual([]);
 });
 
 test('a list is chosen from, the choice stays with its host, Enter opens it and Esc leads back', async () => {
 	const pages = {host: listOf('a', 'c'), 'host a': {lines: ['all of a']}, 'host c': {lines: ['all of c']}};
-	const {press, shows, tell, lookedAt, store} = await open(pages);
+	const {press, shows, push, lookedAt: watched, store} = await open(pages);
 	await press(':', 'host', keys.enter);
 	await shows('>a is a host');
 	await shows('Enter Open');
 	await press(keys.down, keys.down);
 	await shows('>c is a host');
-	tell('host', listOf('a', 'b', 'c'));
+	push('host', listOf('a', 'b', 'c'));
 	await shows('b is a host');
 	await shows('>c is a host');
 	await press(keys.enter);
 	await shows('all of c');
-	await expect.poll(lookedAt).toEqual(['host c']);
+	await expect.poll(watched).toEqual(['host c']);
 	// As in any other output, Enter closes it.
 	await press(keys.enter);
 	await shows('>c is a host');
-	await expect.poll(lookedAt).toEqual(['host']);
+	await expect.poll(watched).toEqual(['host']);
 	await press(keys.home, keys.enter);
 	await shows('all of a');
 	await press(keys.escape, keys.escape);

@@ -303,7 +303,7 @@ async function serve(word: (field: string) => string) {
 		broken.push(error);
 	};
 
-	const picture = startLiveView(world, liveViewOptions(noteBug));
+	const liveView = startLiveView(world, liveViewOptions(noteBug));
 	const hosts = createRemoteHosts({
 		names: ['good', 'bad'],
 		async ask(name) {
@@ -323,7 +323,7 @@ async function serve(word: (field: string) => string) {
 		broken: noteBug,
 	});
 	const streams = createStreams({
-		liveView: picture,
+		liveView,
 		hosts,
 		about: () => ({
 			host: word('host'),
@@ -340,7 +340,7 @@ async function serve(word: (field: string) => string) {
 	const routes = createRoutes({
 		names: new Set(['localhost']),
 		hostname: 'box',
-		liveView: picture,
+		liveView,
 		streams,
 		occupancy: createReports(
 			async ({hours}: HoursQuestion) => occupancyJson(await occupancyOf(world, hours)),
@@ -358,7 +358,7 @@ async function serve(word: (field: string) => string) {
 		commands: 'full',
 		hasPool: () => true,
 		metrics: createMetrics({
-			liveView: picture,
+			liveView,
 			userSeconds: () => new Map([[word('user'), {reserved: 1, idle: 1}]]),
 			streams: streams.count,
 			version: word('version'),
@@ -368,7 +368,7 @@ async function serve(word: (field: string) => string) {
 		broken: noteBug,
 	});
 	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes));
-	await eventually(() => picture.current().rows.length === 7 && picture.current().events.length > 0);
+	await eventually(() => liveView.current().rows.length === 7 && liveView.current().events.length > 0);
 	return {
 		port: server.port,
 		broken,
@@ -389,7 +389,7 @@ async function serve(word: (field: string) => string) {
 		async close() {
 			streams.close();
 			hosts.stop();
-			picture.stop();
+			liveView.stop();
 			await server.close();
 		},
 	};

@@ -1,6 +1,6 @@
 import type {ReactElement} from 'react';
 import {Box, Text} from 'ink';
-import {placedDialog} from '../dialogs/place.js';
+import {placedDialog} from '../dialogs/position.js';
 import {isTooSmall, smallest} from '../layout.js';
 import {linearLines} from '../screen-reader.js';
 import {rowsOf, type State} from '../state/state.js';

@@ -1,5 +1,5 @@
 /** What a click, or a turn of the wheel, leads to: keys as they would be pressed, and changes of the state. */
-import {placedDialog} from '../dialogs/place.js';
+import {placedDialog} from '../dialogs/position.js';
 import type {Mode} from '../keys/binding.js';
 import {modeOf} from '../keys/mode.js';
 import {isTooSmall, roomOf} from '../layout.js';

@@ -50,5 +50,5 @@ exit 2`;
 export const degreeSpan = 60;
 
 /** Which look at GPU 0 the screen of a monitor shows, counted from 1; not a number before the first. */
-export const lookShown = (screen: string): number =>
+export const scanShown = (screen: string): number =>
 	Number(/ 0 +Free .* (?<degrees>\d+)C/v.exec(screen)?.groups?.['degrees']) - 20;

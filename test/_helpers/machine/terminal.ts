@@ -71,7 +71,7 @@ export function openTerminal(
 	/** Those who wait look again after everything that happens. */
 	const watchers = new Set<() => void>();
 	const listeners: Array<(text: string) => void> = [];
-	const look = (): void => {
+	const check = (): void => {
 		for (const watcher of watchers) {
 			watcher();
 		}
@@ -87,14 +87,14 @@ export function openTerminal(
 			listener(text);
 		}
 
-		emulator.write(text, look);
+		emulator.write(text, check);
 	});
 	const exit = new Promise<Exit>((resolve) => {
 		pty.onExit(({exitCode, signal}) => {
 			// Behind all that was written before.
 			emulator.write('', () => {
 				hasEnded = true;
-				look();
+				check();
 				resolve({exitCode, signal: signal === 0 ? undefined : signal});
 			});
 		});

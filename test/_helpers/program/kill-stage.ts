@@ -8,7 +8,15 @@ import {checkAuditLog} from '../store/audit-log.js';
 import {idleReading, observationOf} from '../world.js';
 import type {Box} from './cli.js';
 import type {Ground} from './kill-grounds.js';
-import {jobEnded, noPool, pictureOf, type KilledVerb, type Picture, type Stage, type Watched} from './killed-verbs.js';
+import {
+	jobEnded,
+	noPool,
+	poolStateOf,
+	type KilledVerb,
+	type PoolState,
+	type Stage,
+	type Watched,
+} from './killed-verbs.js';
 import type {Started} from './processes.js';
 
 export function stageOf(store: Store, box: Box): Stage {
@@ -29,21 +37,21 @@ export function stageOf(store: Store, box: Box): Stage {
 }
 
 /** What somebody sees who comes next, and what is left then. Nothing may be half done. */
-async function nextLook(ground: Ground, box: Box) {
-	const look = await box.run('status --json');
+async function nextStatus(ground: Ground, box: Box) {
+	const status = await box.run('status --json');
 	if (!ground.exists(box)) {
-		expect(look).toMatchObject({exitCode: 4, stdout: ''});
+		expect(status).toMatchObject({exitCode: 4, stdout: ''});
 		return noPool;
 	}
 
 	const store = await ground.open(box);
 	try {
 		const snapshot = await store.read();
-		expect(look).toMatchObject(snapshot.pool === undefined ? {exitCode: 4, stdout: ''} : {exitCode: 0, stderr: ''});
-		expect(look.stderr).toMatch(snapshot.pool === undefined ? /^Error: There is no GPU pool/v : /^$/v);
+		expect(status).toMatchObject(snapshot.pool === undefined ? {exitCode: 4, stdout: ''} : {exitCode: 0, stderr: ''});
+		expect(status.stderr).toMatch(snapshot.pool === undefined ? /^Error: There is no GPU pool/v : /^$/v);
 		expect(snapshot.queue.filter(({kind}) => kind !== 'entry')).toEqual([]);
 		await checkAuditLog({store}, snapshot);
-		return pictureOf(snapshot);
+		return poolStateOf(snapshot);
 	} finally {
 		await store.close();
 	}
@@ -73,8 +81,8 @@ export type Outcome = {
 	/** Its job began. */
 	readonly hasRun: boolean;
 	/** The state before it was started, and at the next look. */
-	readonly before: Picture;
-	readonly left: Picture;
+	readonly before: PoolState;
+	readonly left: PoolState;
 };
 
 /** Kills the verb at the point with this number, if it gets so far, and looks. */
@@ -88,18 +96,18 @@ export async function killAt(ground: Ground, verb: KilledVerb, at: number): Prom
 
 		const stage = store && stageOf(store, box);
 		const arranged = stage && (await verb.arrange?.(stage));
-		const before = stage === undefined ? noPool : pictureOf(await stage.world.store.read());
+		const before = stage === undefined ? noPool : poolStateOf(await stage.world.store.read());
 		const started = ground.startKilled(box, verb.words(arranged), at);
 		// What they wait for does not come when it is killed first.
 		const others = stage && verb.meanwhile?.(stage, watch(started)).catch(() => undefined);
 		const {signal, exitCode, stderr} = await started.ended;
 		await others;
 		const hasRun = await jobEnded(box);
-		const left = await nextLook(ground, box);
+		const left = await nextStatus(ground, box);
 		if (verb.again !== undefined) {
 			const again = await box.run(verb.again.words);
 			expect(verb.again.exitCodes, again.stderr).toContain(again.exitCode);
-			await nextLook(ground, box);
+			await nextStatus(ground, box);
 			if (verb.arrange === undefined) {
 				expect(ground.exists(box)).toBe(true);
 				ground.checkSetUp?.(box);

@@ -28,15 +28,15 @@ export type KilledVerb = {
 	/** What others do while it runs. */
 	readonly meanwhile?: (stage: Stage, started: Watched) => Promise<void>;
 	/** What may be left besides what was there before, and what is there when nobody kills it. */
-	readonly mayLeave?: readonly Picture[];
+	readonly mayLeave?: readonly PoolState[];
 	/** Said again to the end, after a kill; the exit codes that it may have then. */
 	readonly again?: {readonly words: readonly string[]; readonly exitCodes: readonly number[]};
 };
 
 /** The state without ids and moments. */
-export type Picture = string;
+export type PoolState = string;
 
-export const pictureOf = ({pool, gpus, queue, drains, policy, now}: Snapshot): Picture =>
+export const poolStateOf = ({pool, gpus, queue, drains, policy, now}: Snapshot): PoolState =>
 	[
 		`pool ${pool?.gpuCount ?? '-'}`,
 		...gpus.map((record) =>
@@ -57,7 +57,7 @@ export const pictureOf = ({pool, gpus, queue, drains, policy, now}: Snapshot): P
 	].join(' | ');
 
 /** Where nothing was made yet. */
-export const noPool: Picture = 'pool - | line 0 | drained  | policy ';
+export const noPool: PoolState = 'pool - | line 0 | drained  | policy ';
 
 const gpuCount = 3;
 
@@ -83,7 +83,7 @@ const releaseGpu = async ({world, me}: Stage, id: number) => release(world, me, 
 
 const free = 'free';
 const mine = 'manual mine 2h';
-const picture = (gpus: readonly string[], line = 0): Picture =>
+const stateWith = (gpus: readonly string[], line = 0): PoolState =>
 	['pool 3', ...gpus, `line ${line}`, 'drained ', 'policy '].join(' | ');
 
 export const killedVerbs: readonly KilledVerb[] = [
@@ -138,7 +138,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 			await started.says(/got 1\/2/v);
 			await releaseGpu(stage, 0);
 		},
-		mayLeave: [picture([mine, mine, mine]), picture([mine, free, mine]), picture([free, free, mine])],
+		mayLeave: [stateWith([mine, mine, mine]), stateWith([mine, free, mine]), stateWith([free, free, mine])],
 		again: {words: ['reserve', '--nonblock', '--gpu-ids', '2'], exitCodes: [3]},
 	},
 	{
@@ -149,7 +149,7 @@ export const killedVerbs: readonly KilledVerb[] = [
 			await started.says(/position \d/v);
 			await releaseGpu(stage, 1);
 		},
-		mayLeave: [picture([mine, mine, mine]), picture([mine, free, mine])],
+		mayLeave: [stateWith([mine, mine, mine]), stateWith([mine, free, mine])],
 	},
 	{
 		name: 'a wait that is called off',

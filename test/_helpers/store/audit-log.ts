@@ -4,7 +4,7 @@ import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';
 import {historyOf, type TestWorld} from '../world.js';
 
-type Told = {
+type HeldState = {
 	/** `lease/GPU` -> how it is held now. */
 	readonly holds: Map<string, 'held' | 'granted'>;
 	readonly ended: string[];
@@ -14,7 +14,7 @@ type Told = {
 
 const endings: ReadonlySet<AuditKind> = new Set(['released', 'expired', 'ended']);
 
-function playHold(kind: AuditKind, hold: string, {holds, ended}: Told): void {
+function playLease(kind: AuditKind, hold: string, {holds, ended}: HeldState): void {
 	if (kind === 'held') {
 		expect(holds.has(hold), hold).toBe(false);
 		holds.set(hold, kind);
@@ -31,16 +31,16 @@ function playHold(kind: AuditKind, hold: string, {holds, ended}: Told): void {
 	ended.push(hold);
 }
 
-function play({kind, gpus, leaseId, entryId}: AuditRecord, told: Told): void {
+function play({kind, gpus, leaseId, entryId}: AuditRecord, state: HeldState): void {
 	for (const gpu of leaseId === undefined ? [] : gpus) {
-		playHold(kind, `${leaseId}/${gpu}`, told);
+		playLease(kind, `${leaseId}/${gpu}`, state);
 	}
 
 	if (kind === 'joined') {
-		expect(told.line.has(entryId!)).toBe(false);
-		told.line.add(entryId!);
+		expect(state.line.has(entryId!)).toBe(false);
+		state.line.add(entryId!);
 	} else if (entryId !== undefined && kind !== 'held') {
-		expect(told.line.delete(entryId), `${kind} ${entryId}`).toBe(true);
+		expect(state.line.delete(entryId), `${kind} ${entryId}`).toBe(true);
 	}
 }
 
@@ -50,19 +50,19 @@ export async function checkAuditLog(
 	snapshot: Snapshot,
 	{isCrowd = false}: {readonly isCrowd?: boolean} = {},
 ): Promise<void> {
-	const told: Told = {holds: new Map(), ended: [], line: new Set()};
+	const state: HeldState = {holds: new Map(), ended: [], line: new Set()};
 	const entries = await world.store.audit();
 	for (const record of entries) {
-		play(record, told);
+		play(record, state);
 	}
 
 	const live = snapshot.gpus
 		.filter((record) => isLeased(record))
 		.map(({index, lease}) => [`${lease.leaseId}/${index}`, lease.partialQueueId === undefined ? 'granted' : 'held']);
-	expect([...told.holds].toSorted()).toEqual(live.toSorted());
+	expect([...state.holds].toSorted()).toEqual(live.toSorted());
 	const usage = await historyOf(world.store);
-	expect(told.ended.toSorted()).toEqual(usage.map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`).toSorted());
-	expect([...told.line].toSorted()).toEqual(snapshot.queue.map(({id}) => id).toSorted());
+	expect(state.ended.toSorted()).toEqual(usage.map(({leaseId, gpuId}) => `${leaseId}/${gpuId}`).toSorted());
+	expect([...state.line].toSorted()).toEqual(snapshot.queue.map(({id}) => id).toSorted());
 	const times = entries.map(({time}) => time);
 	// Each bears the time of what was read for it, so that those of many at once may cross.
 	expect(isCrowd || times.every((time, position) => position === 0 || time >= times[position - 1]!)).toBe(true);

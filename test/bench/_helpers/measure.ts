@@ -26,6 +26,6 @@ export function report(
 }
 
 /** A figure without a limit. */
-export function tell(name: string, figure: number, unit: string): void {
+export function printFigure(name: string, figure: number, unit: string): void {
 	process.stdout.write(`      ${name}: ${figure.toFixed(3)} ${unit}\n`);
 }

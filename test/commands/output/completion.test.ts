@@ -81,7 +81,7 @@ test('instances of MIG: their profiles, their names, and those of one’s own', 
 	writeFileSync(path.join(split.home, 'mig.yaml'), 'mig: [{gpu: 1, profiles: [3g.40gb, 1g.10gb, 1g.10gb]}]\n');
 	await split.run('admin -g 2 --provider fake --store embedded');
 	expect(await split.run('reserve --mig 1g.10gb')).toMatchObject({exitCode: 0});
-	const told = async (...words: readonly string[]) => {
+	const expected = async (...words: readonly string[]) => {
 		let lines: readonly string[] = [];
 		await eventually(async () => {
 			const {stdout, stderr} = await split.run(['--complete', ...words]);
@@ -92,8 +92,8 @@ test('instances of MIG: their profiles, their names, and those of one’s own', 
 		return lines;
 	};
 
-	expect(await told('zsh', 'run', '--mig', '')).toEqual(['words', '1g.10gb\t1 of 2 free', '3g.40gb\t1 of 1 free']);
-	const [kind, ...parts] = await told('zsh', 'reserve', '--gpu-ids', '');
+	expect(await expected('zsh', 'run', '--mig', '')).toEqual(['words', '1g.10gb\t1 of 2 free', '3g.40gb\t1 of 1 free']);
+	const [kind, ...parts] = await expected('zsh', 'reserve', '--gpu-ids', '');
 	const account = parts[2]!.split('held by ', 2)[1];
 	expect([kind, ...parts]).toEqual([
 		'words',
@@ -102,8 +102,8 @@ test('instances of MIG: their profiles, their names, and those of one’s own', 
 		`1:1\t1g.10gb, held by ${account}`,
 		'1:2\t1g.10gb, not reserved',
 	]);
-	expect(await told('bash', 'release', '-G', '')).toEqual(['words', '1:1']);
-	expect(await told('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
+	expect(await expected('bash', 'release', '-G', '')).toEqual(['words', '1:1']);
+	expect(await expected('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
 });
 
 test('one’s own positions in the queue', async () => {
@@ -127,10 +127,10 @@ test.each([
 	[['--complete'], /^words\ntop\t/v],
 	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
 	[['--complete', 'bash', 'status', '--config='], 'files\n'],
-])('%j is answered with %j, and without a word of complaint', async (words, told) => {
+])('%j is answered with %j, and without a word of complaint', async (words, expected) => {
 	const {stdout, stderr, exitCode} = await box.run(words);
 	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-	expect(stdout).toEqual(typeof told === 'string' ? told : expect.stringMatching(told));
+	expect(stdout).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
 });
 
 /** Runs the verb without a process. */

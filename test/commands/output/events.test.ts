@@ -108,15 +108,15 @@ describe.each([
 			'remade the pool: from 2 GPUs (fake) to 3 GPUs (fake)',
 			'remade the pool: 3 GPUs (fake), as before',
 		]);
-		const told = JSON.parse((await own.run('events --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
-		expect(told.slice(-changes)).toMatchObject([
+		const events = JSON.parse((await own.run('events --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
+		expect(events.slice(-changes)).toMatchObject([
 			{kind: 'drained', reason: 'fan'},
 			{kind: 'drained', reason: 'dust', before: {reason: 'fan'}},
 			{kind: 'undrained', before: {reason: 'fan; dust'}},
 			{kind: 'pool', reason: 'remade', count: 3, provider: 'fake', before: {count: 2, provider: 'fake'}},
 			{kind: 'pool', before: {count: 3, provider: 'fake'}},
 		]);
-		expect('before' in told.at(-changes)!).toBe(false);
+		expect('before' in events.at(-changes)!).toBe(false);
 	});
 
 	test('--follow tells what happens as it happens, what ends by itself too', async () => {

@@ -125,11 +125,11 @@ test.each(verbs)('%s repeats no more than a hundred characters of what is typed'
 		}
 
 		refused++;
-		const told = `${error.message} ${error.hint ?? ''}`;
+		const message = `${error.message} ${error.hint ?? ''}`;
 		const shown = words.map((word) => word.slice(0, 30)).join(' ');
 		// A path is told whole: who mistypes it must find the slip.
-		const isPath = told.includes('config file');
-		expect([shown, error.exitCode, isPath || told.length < 500]).toEqual([shown, 2, true]);
+		const isPath = message.includes('config file');
+		expect([shown, error.exitCode, isPath || message.length < 500]).toEqual([shown, 2, true]);
 	}
 
 	expect(refused).toBeGreaterThan(10);

@@ -71,7 +71,9 @@ mig: [{gpu: 4, profiles: [1g.10gb, 3g.40gb]}]
 `;
 
 test('each file is a schema that help shows', async () => {
-	const files = readdirSync(new URL('../../../source/help/schema/', import.meta.url));
+	const files = readdirSync(new URL('../../../source/help/schema/', import.meta.url), {recursive: true}).map((file) =>
+		String(file).replace('/', '-'),
+	);
 	expect(files.filter((file) => file.endsWith('.json')).toSorted()).toEqual(
 		Object.keys(schemas)
 			.map((name) => `${name}.json`)

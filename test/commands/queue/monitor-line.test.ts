@@ -104,14 +104,14 @@ test('the policy and what is out of service can be seen and changed, and only se
 test('it tells what was released, so that it can be taken back', async () => {
 	const line = await open();
 	await line.run('reserve -g 2 --note mine', still);
-	const told: unknown[] = [];
+	const pages: unknown[] = [];
 	const onReleased = (released: ReadonlyArray<{index: number; lease: {note?: string}}>): void => {
-		told.push(released.map(({index, lease}) => [index, lease.note]));
+		pages.push(released.map(({index, lease}) => [index, lease.note]));
 	};
 
 	await line.run('release -G 0', {...still, onReleased});
 	await line.run('release', {...still, onReleased});
-	expect(told).toEqual([[[0, 'mine']], [[1, 'mine']]]);
+	expect(pages).toEqual([[[0, 'mine']], [[1, 'mine']]]);
 });
 
 test.each([
@@ -164,7 +164,7 @@ test.each([
 });
 
 /** What a line shows now, and until the test ends. */
-function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => LiveOutputPage {
+function openOutput(line: Awaited<ReturnType<typeof open>>, typed: string): () => LiveOutputPage {
 	let page: LiveOutputPage = {lines: []};
 	onTestFinished(
 		line.liveOutputOf!(typed)!.begin((next) => {
@@ -177,7 +177,7 @@ function lookAt(line: Awaited<ReturnType<typeof open>>, typed: string): () => Li
 test('host: all hosts as they answer, each line leads to its own', async () => {
 	const line = await open();
 	expect(line.liveOutputOf!('status')).toBeUndefined();
-	const list = lookAt(line, 'host');
+	const list = openOutput(line, 'host');
 	expect(list().lines.slice(2)).toEqual([
 		expect.stringMatching(/^ box +│ - +│ - +│ - +│ asking…$/v),
 		expect.stringMatching(/^ gpu-box-2 │ .* asking…$/v),
@@ -201,11 +201,11 @@ test('host: all hosts as they answer, each line leads to its own', async () => {
 		]),
 	);
 	// What was asked just now is shown at once.
-	expect(lookAt(line, 'host gpu-box-2')().lines[2]).toMatch(/ 0 +│ ● IN_USE │ carol/v);
+	expect(openOutput(line, 'host gpu-box-2')().lines[2]).toMatch(/ 0 +│ ● IN_USE │ carol/v);
 	// Each GPU in the colour of its state.
-	expect(lookAt(line, 'host gpu-box-2')().tones?.get(2)).toBe('others');
-	expect(lookAt(line, 'canhazgpu host gpu-box-3')().lines).toEqual(['✗ gpu-box-3: No route to host']);
-	expect(lookAt(line, 'host box')().lines).toHaveLength(6);
+	expect(openOutput(line, 'host gpu-box-2')().tones?.get(2)).toBe('others');
+	expect(openOutput(line, 'canhazgpu host gpu-box-3')().lines).toEqual(['✗ gpu-box-3: No route to host']);
+	expect(openOutput(line, 'host box')().lines).toHaveLength(6);
 });
 
 test('read-only looks, and changes nothing', async () => {
@@ -221,15 +221,15 @@ test('a reservation waits in the queue, says so, and leaves it when it is called
 	const line = await open();
 	await line.run('reserve -g 4', still);
 	const controller = new AbortController();
-	const told: string[] = [];
+	const pages: string[] = [];
 	const waiting = line.run('reserve -g 1', {
 		signal: controller.signal,
 		onWaiting(text) {
-			told.push(text);
+			pages.push(text);
 		},
 	});
-	await eventually(() => told.length > 0);
-	expect(told[0]).toContain('Waiting for 1 GPU: position 1 of 1');
+	await eventually(() => pages.length > 0);
+	expect(pages[0]).toContain('Waiting for 1 GPU: position 1 of 1');
 	controller.abort();
 	expect(await waiting).toContain('Left the queue');
 	expect((await readCurrent(world)).queue).toEqual([]);

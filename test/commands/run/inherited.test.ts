@@ -82,15 +82,15 @@ test('any words and any value arrive to the byte', async () => {
 	const bytes = fc.uint8Array({min: 1, maxLength: 25});
 	await fc.assert(
 		fc.asyncProperty(fc.array(bytes, {minLength: 1, maxLength: 40}), bytes, async (words, value) => {
-			const tell = "sh -c 'printenv -0 VALUE; cat /proc/$$/cmdline' sh";
+			const printInherited = "sh -c 'printenv -0 VALUE; cat /proc/$$/cmdline' sh";
 			const ran = await inBash(
 				box,
-				`VALUE=${quoted(value)} "$CHG" run -- ${tell} ${words.map((word) => quoted(word)).join(' ')}`,
+				`VALUE=${quoted(value)} "$CHG" run -- ${printInherited} ${words.map((word) => quoted(word)).join(' ')}`,
 			).ended;
-			const [told, ...line] = ran.stdout.split('\0').slice(0, -1);
+			const [commandLine, ...line] = ran.stdout.split('\0').slice(0, -1);
 			const latin1 = (list: Uint8Array) => Buffer.from(list).toString('latin1');
 			expect(ran.exitCode).toBe(0);
-			expect(told).toBe(latin1(value));
+			expect(commandLine).toBe(latin1(value));
 			expect(line.slice(4)).toEqual(words.map((word) => latin1(word)));
 		}),
 		{numRuns: 8},
@@ -118,10 +118,10 @@ test.each(lowLimits)(
 	'the limit of open files is the one of the shell, the hard one is unchanged: %s',
 	async (_, limit) => {
 		const box = await freshEmbeddedBox(1);
-		const tell = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
+		const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
 		const ran = await inBash(
 			box,
-			`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${tell}; (ulimit -S -n ${limit + 1}; "$CHG" ${tell}); ${[starter, ...starterWords].map((word) => `'${word}'`).join(' ')} ${tell}; true`,
+			`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${printInherited}; (ulimit -S -n ${limit + 1}; "$CHG" ${printInherited}); ${[starter, ...starterWords].map((word) => `'${word}'`).join(' ')} ${printInherited}; true`,
 		).ended;
 		const [hard, ...lines] = ran.stdout.trim().split('\n');
 		// The binary knows its parent's limit alone, and bash becomes the last command of its (...).
@@ -203,8 +203,11 @@ test('run in the background of a script is ended by SIGTERM, and a time limit as
 
 test('a job ignores what its caller ignored, SIGHUP too where nothing else tells of nohup', async () => {
 	const box = await freshEmbeddedBox(1);
-	const tell = 'run -- grep SigIgn /proc/self/status';
-	const ran = await inBash(box, `"$CHG" ${tell}; (trap '' HUP USR2 TSTP; "$CHG" ${tell} < /etc/passwd)`).ended;
+	const printInherited = 'run -- grep SigIgn /proc/self/status';
+	const ran = await inBash(
+		box,
+		`"$CHG" ${printInherited}; (trap '' HUP USR2 TSTP; "$CHG" ${printInherited} < /etc/passwd)`,
+	).ended;
 	expect(ran.stdout).toBe('SigIgn:\t0000000000000000\nSigIgn:\t0000000000080801\n');
 });
 

@@ -24,11 +24,11 @@ afterAll(() => {
 });
 
 test('a disk that is full', () => {
-	const told = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
-	expect(shell('chg status --json > /dev/full')).toEqual(told);
-	expect(shell('chg --help > /dev/full')).toEqual(told);
+	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
+	expect(shell('chg status --json > /dev/full')).toEqual(failure);
+	expect(shell('chg --help > /dev/full')).toEqual(failure);
 	// The GPU is reserved all the same, so that the exit code is all that a script can tell it by.
-	expect(shell('chg reserve --short > /dev/full')).toEqual(told);
+	expect(shell('chg reserve --short > /dev/full')).toEqual(failure);
 });
 
 test('a pipe that nobody reads any more', () => {

@@ -33,7 +33,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 	const controller = new AbortController();
 	let isGranted = false;
 	const remarks: string[] = [];
-	const tell = (): void => {
+	const report = (): void => {
 		if (isGranted) {
 			onMessage(() => {
 				controller.abort();
@@ -46,11 +46,11 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		store: {
 			...world.store,
 			async read(options) {
-				tell();
+				report();
 				return world.store.read(options);
 			},
 			async commit(plan) {
-				tell();
+				report();
 				const outcome = await world.store.commit(plan);
 				isGranted ||= plan.grants;
 				return outcome;

@@ -13,24 +13,24 @@ afterEach(() => {
 const failed = (words: string): CanhazgpuError => new CanhazgpuError('failed', words);
 
 /** What was told to be new, in its order. */
-let news: string[] = [];
+let updates: string[] = [];
 
 /** Hosts that do what the test says; `opened` and `asked` count how often each was connected to and asked. */
 function start() {
 	const clock = createVirtualClock();
 	const connections = new Map<
 		string,
-		{told: (value: string) => void; end: (error?: CanhazgpuError) => void; signal: AbortSignal}
+		{onValue: (value: string) => void; end: (error?: CanhazgpuError) => void; signal: AbortSignal}
 	>();
 	const opened: string[] = [];
 	const asked: string[] = [];
-	news = [];
+	updates = [];
 	feed = createHostFeed<string>({
-		async open(name, told, signal) {
+		async open(name, onValue, signal) {
 			opened.push(name);
 			return new Promise((resolve, reject) => {
 				connections.set(name, {
-					told,
+					onValue,
 					signal,
 					end(error) {
 						if (error === undefined) {
@@ -50,7 +50,7 @@ function start() {
 			return `asked ${asked.length}`;
 		},
 		onUpdate(name) {
-			news.push(name);
+			updates.push(name);
 		},
 		clock,
 		broken(error) {
@@ -63,12 +63,12 @@ function start() {
 test('a host is connected to once, and its last words are there at once', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const [first, second] = [hosts.ask('a'), hosts.ask('a')];
-	host('a').told('one');
+	host('a').onValue('one');
 	expect(await Promise.all([first, second])).toEqual(['one', 'one']);
-	host('a').told('two');
+	host('a').onValue('two');
 	expect(await hosts.ask('a')).toBe('two');
 	for (let seconds = 0; seconds < 120; seconds += 5) {
-		host('a').told(`at ${seconds}`);
+		host('a').onValue(`at ${seconds}`);
 		await clock.pass(5);
 		expect(await hosts.ask('a')).toBe(`at ${seconds}`);
 	}
@@ -79,33 +79,33 @@ test('a host is connected to once, and its last words are there at once', async 
 test('it is told at once which host has something to say, and which falls silent or ends', async () => {
 	const {feed: hosts, clock, host} = start();
 	const asking = [hosts.ask('a'), hosts.ask('b')];
-	host('a').told('one');
-	host('b').told('one');
+	host('a').onValue('one');
+	host('b').onValue('one');
 	await Promise.all(asking);
-	host('a').told('two');
-	expect(news).toEqual(['a', 'b', 'a']);
+	host('a').onValue('two');
+	expect(updates).toEqual(['a', 'b', 'a']);
 	host('b').end(failed('b: gone'));
 	await clock.pass(0);
-	expect(news.slice(3)).toEqual(['b']);
+	expect(updates.slice(3)).toEqual(['b']);
 	await clock.pass(15);
-	expect(news.slice(4)).toEqual(['a']);
+	expect(updates.slice(4)).toEqual(['a']);
 	await expect(hosts.ask('a')).rejects.toThrow('a: no answer within 15 s');
 });
 
 test('a connection for which nobody asks is closed, and opened again when somebody does', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
-	host('a').told('one');
+	host('a').onValue('one');
 	await asking;
 	const {signal} = host('a');
 	for (let seconds = 0; seconds < 25; seconds += 5) {
-		host('a').told('still there');
+		host('a').onValue('still there');
 		await clock.pass(5);
 	}
 
 	expect(signal.aborted).toBe(true);
 	const again = hosts.ask('a');
-	host('a').told('back');
+	host('a').onValue('back');
 	expect(await again).toBe('back');
 	expect(opened).toEqual(['a', 'a']);
 });
@@ -113,7 +113,7 @@ test('a connection for which nobody asks is closed, and opened again when somebo
 test('a host that falls silent is an error, is let go, and is asked again after a while', async () => {
 	const {feed: hosts, clock, opened, host} = start();
 	const asking = hosts.ask('a');
-	host('a').told('one');
+	host('a').onValue('one');
 	await asking;
 	const {signal} = host('a');
 	for (let seconds = 0; seconds < 16; seconds += 2) {
@@ -126,7 +126,7 @@ test('a host that falls silent is an error, is let go, and is asked again after 
 	expect(opened).toEqual(['a']);
 	await clock.pass(10);
 	const again = hosts.ask('a');
-	host('a').told('back');
+	host('a').onValue('back');
 	expect(await again).toBe('back');
 });
 
@@ -155,6 +155,6 @@ test('a host of an older version is asked now and then, and tried again when it 
 	expect([opened.length, asked.length]).toEqual([1, 2]);
 	await clock.pass(700);
 	const again = hosts.ask('old');
-	host('old').told('new');
+	host('old').onValue('new');
 	expect(await again).toBe('new');
 });

@@ -32,18 +32,18 @@ function start() {
 			throw error;
 		},
 	});
-	const told: Array<KnownHost<Status>> = [];
+	const published: Array<KnownHost<Status>> = [];
 	return {
 		watch,
 		clock,
-		told,
+		told: published,
 		askedCount: () => askedCount,
 		becomes(next: Status | CanhazgpuError) {
 			answer = next;
 		},
 		subscribe: () =>
 			watch!.subscribe((host) => {
-				told.push(host);
+				published.push(host);
 			}),
 	};
 }
@@ -66,7 +66,7 @@ test('what a host told is as old as it is, however often the same is given again
 });
 
 test('a host that has something new is asked at once, and only while somebody subscribes', async () => {
-	const {watch: hosts, clock, told, subscribe, becomes, askedCount} = start();
+	const {watch: hosts, clock, told: published, subscribe, becomes, askedCount} = start();
 	hosts.refresh('a');
 	await clock.pass(0);
 	expect(askedCount()).toBe(0);
@@ -76,7 +76,7 @@ test('a host that has something new is asked at once, and only while somebody su
 	hosts.refresh('a');
 	hosts.refresh('b');
 	await clock.pass(0);
-	expect(told.map(({answer}) => answer)).toEqual([{status: {says: 'first'}}, {status: {says: 'second'}}]);
+	expect(published.map(({answer}) => answer)).toEqual([{status: {says: 'first'}}, {status: {says: 'second'}}]);
 	unsubscribe();
 	hosts.refresh('a');
 	await clock.pass(0);

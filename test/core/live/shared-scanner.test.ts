@@ -38,7 +38,7 @@ function watch(
 }
 
 /** Looks so many times, an interval apart, as the monitor does. */
-async function look(provider: GpuProvider, times: number): Promise<readonly Observation[]> {
+async function scanTimes(provider: GpuProvider, times: number): Promise<readonly Observation[]> {
 	const seen: Observation[] = [];
 	for (let round = 0; round < times; round++) {
 		seen.push(await provider.observe());
@@ -56,7 +56,7 @@ test('ten viewers cost one scan an interval, and all see the same', async () => 
 	world.see(() => observationOf([{...idleReading(0), utilizationPercent: ++scan}, idleReading(1)]));
 	const viewers = Array.from({length: 10}, (_, index) => watch(world.as(index)));
 	const rounds = 8;
-	const seen = await Promise.all(viewers.map(async (viewer) => look(viewer, rounds)));
+	const seen = await Promise.all(viewers.map(async (viewer) => scanTimes(viewer, rounds)));
 	expect(world.scans()).toBeLessThan(2 * rounds);
 	for (const own of seen) {
 		const numbers = own.map(({gpus}) => gpus[0]!.utilizationPercent!);
@@ -88,7 +88,7 @@ test('when the one who scans dies, another takes over within seconds', async () 
 	// Somebody who got the role and was killed.
 	await world.store.scans.claim({owner: 'dead', intervalMs}, 1);
 	const began = world.clock.monotonicMs();
-	const [first] = await look(watch(world), 2);
+	const [first] = await scanTimes(watch(world), 2);
 	expect(first?.failure).toBeUndefined();
 	expect(world.clock.monotonicMs() - began).toBeLessThan(3000);
 	expect(world.scans()).toBe(2);
@@ -126,7 +126,7 @@ test('a viewer that wants more scans makes them for those that want fewer', asyn
 	const world = await createLiveWorld(1);
 	const slow = watch(world, {intervalMs: 60_000});
 	await slow.observe();
-	const third = (await look(watch(world.as(2)), 3))[2];
+	const third = (await scanTimes(watch(world.as(2)), 3))[2];
 	expect(world.scans()).toBeGreaterThanOrEqual(2);
 	expect(world.clock.monotonicMs() - third!.takenAtMs).toBeLessThan(2000);
 });
@@ -199,10 +199,10 @@ test('how long a lease has been idle goes with the scan, also to the next scanne
 	const alice = person('alice');
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
 	const first = watch(world);
-	await look(first, 4);
+	await scanTimes(first, 4);
 	await first.close!();
 	const second = watch(world.as(2));
-	const [, last] = await look(second, 2);
+	const [, last] = await scanTimes(second, 2);
 	expect(last?.idle).toMatchObject([{index: 0}]);
 	expect(last!.idle![0]!.seconds).toBeGreaterThan(0.3);
 	await release(world, alice, {by: 'label', label: 'alice'});

@@ -38,20 +38,20 @@ test('every second counts for those who held the GPUs in it, and none in which t
 		gpus: fc.array(fc.constantFrom(...uses), {minLength: 3, maxLength: 3}),
 		isLost: fc.boolean(),
 		// A change of the view need not tell of anything new, and the sums may be asked for at any time.
-		isTold: fc.boolean(),
+		isPublished: fc.boolean(),
 		isAsked: fc.boolean(),
 	});
 	fc.assert(
 		fc.property(fc.array(second, {maxLength: 30}), (seconds) => {
 			let now = 0;
 			let state = {rows: []} as unknown as LiveState;
-			let changed: ((told: LiveState) => void) | undefined;
+			let changed: ((next: LiveState) => void) | undefined;
 			const sums = countUserSeconds(
 				{
 					current: () => state,
 					subscribe(listener) {
-						changed = (told) => {
-							listener(told, 'snapshot');
+						changed = (next) => {
+							listener(next, 'snapshot');
 						};
 
 						return () => undefined;
@@ -61,13 +61,13 @@ test('every second counts for those who held the GPUs in it, and none in which t
 			);
 			const expected = new Map<string, readonly [number, number]>();
 			let last = '';
-			for (const {gpus, isLost, isTold, isAsked} of seconds) {
+			for (const {gpus, isLost, isPublished, isAsked} of seconds) {
 				state = {
 					rows: gpus.map((use) => rowOf(use)),
 					lost: isLost ? {reason: 'away', since: 0} : undefined,
 				} as unknown as LiveState;
 				// The view tells of each change.
-				if (isTold || JSON.stringify(state) !== last) {
+				if (isPublished || JSON.stringify(state) !== last) {
 					changed?.(state);
 				}
 

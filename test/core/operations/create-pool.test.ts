@@ -51,8 +51,8 @@ test('by force replaces a pool whose own keys are garbage, and still ends its le
 	expect(await createPool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 2});
 	expect(await historyOf(world.store)).toHaveLength(2);
 	// What it was before could not be read.
-	const told = (await world.store.audit()).filter(({kind}) => kind === 'pool');
-	expect(told.map(({reason, count, before}) => [reason, count, before?.count])).toEqual([
+	const recorded = (await world.store.audit()).filter(({kind}) => kind === 'pool');
+	expect(recorded.map(({reason, count, before}) => [reason, count, before?.count])).toEqual([
 		['made', 4, undefined],
 		['remade', 4, undefined],
 	]);

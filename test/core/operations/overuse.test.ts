@@ -49,7 +49,7 @@ async function createBox() {
 }
 
 test('its owner is told once, every face shows for how long, and its end is told as well', async () => {
-	const {world, scan, told} = await createBox();
+	const {world, scan, told: recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
 	expect(sharesWords(second.rows[0]!)).toBe('16/79.6G ann 16/8G!, bob 8G');
@@ -61,7 +61,7 @@ test('its owner is told once, every face shows for how long, and its end is told
 		undefined,
 	]);
 	const words = 'ann uses 16G of GPU 0, more than the share of 8G asked for';
-	expect(await told()).toEqual([words]);
+	expect(await recorded()).toEqual([words]);
 
 	// Others leave it to the owner for a minute, and then those tell it who reach everybody.
 	expect((await claimReminders(world, stranger)).reminders).toEqual([]);
@@ -77,15 +77,15 @@ test('its owner is told once, every face shows for how long, and its end is told
 	await scan(8192);
 	world.pass(3600);
 	expect((await claimReminders(world, webhook)).reminders).toEqual([]);
-	expect(await told()).toEqual([words, reminded]);
+	expect(await recorded()).toEqual([words, reminded]);
 	const last = await scan(8192);
 	expect(sharesWords(last.rows[0]!)).toBe('16/79.6G ann 8G, bob 8G');
-	expect(await told()).toEqual([words, reminded, 'ann uses no more of GPU 0 than the share of 8G again']);
+	expect(await recorded()).toEqual([words, reminded, 'ann uses no more of GPU 0 than the share of 8G again']);
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 
 test('with the share it is over, and nobody is told of a share that is gone', async () => {
-	const {world, scan, told} = await createBox();
+	const {world, scan, told: recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);
 	}
@@ -94,5 +94,5 @@ test('with the share it is over, and nobody is told of a share that is gone', as
 	expect((await claimReminders(world, owner)).reminders).toEqual([]);
 	await scan(9000);
 	expect((await world.store.read()).overuse).toEqual([]);
-	expect(await told()).toHaveLength(1);
+	expect(await recorded()).toHaveLength(1);
 });

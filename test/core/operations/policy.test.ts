@@ -150,8 +150,8 @@ test('while it cannot be read, no share is granted, and clean GPUs alone are han
 	expect(await replacePolicy(world, root)).toEqual([{key: 'all', value: undefined, before: undefined}]);
 	expect(await replacePolicy(world, root)).toEqual([]);
 	expect(await replacePolicy(world, root, [{key: 'strategy', value: 'lru'}])).toHaveLength(1);
-	const told = (await world.store.audit()).filter(({kind}) => kind === 'policy');
-	expect(told.map(({key, value}) => [key, value])).toEqual([
+	const recorded = (await world.store.audit()).filter(({kind}) => kind === 'policy');
+	expect(recorded.map(({key, value}) => [key, value])).toEqual([
 		['share', 'on'],
 		['all', undefined],
 		['strategy', 'lru'],

@@ -53,9 +53,9 @@ test.each<[string, ReminderSender, number, number]>([
 	['a stranger who reaches nobody', stranger, 1, 0],
 	['a stranger who reaches everybody, while the holder may still', strangerWithWebhook, 541, 0],
 	['a stranger who reaches everybody, when nobody else has', strangerWithWebhook, 540, 1],
-])('who tells: %s', async (_, teller, left, count) => {
+])('who reminds: %s', async (_, sender, left, count) => {
 	const world = await withLeft(left);
-	expect((await claimReminders(world, teller)).reminders).toHaveLength(count);
+	expect((await claimReminders(world, sender)).reminders).toHaveLength(count);
 });
 
 test('neither jobs nor what was short from the start', async () => {
@@ -84,24 +84,24 @@ test('a claim whose answer was lost is not told, nor told by anybody else: at mo
 });
 
 test('however senders come and go, each end is told once, unless none came in time', async () => {
-	const look = fc.record({
+	const scanStep = fc.record({
 		after: fc.integer({min: 1, max: 900}),
 		teller: fc.constantFrom(own, root, stranger, strangerWithWebhook),
 	});
 	await fc.assert(
-		fc.asyncProperty(fc.array(look, {maxLength: 12}), async (looks) => {
+		fc.asyncProperty(fc.array(scanStep, {maxLength: 12}), async (scanSteps) => {
 			const world = await withLeft(1200);
 			let left = 1200;
-			let told = 0;
-			let canTell = false;
-			for (const {after, teller} of looks) {
+			let reminded = 0;
+			let canRemind = false;
+			for (const {after, teller: sender} of scanSteps) {
 				world.pass(after);
 				left -= after;
-				told += (await claimReminders(world, teller)).reminders.length;
-				canTell ||= left > 0 && left <= (teller === strangerWithWebhook ? 540 : 600) && teller !== stranger;
+				reminded += (await claimReminders(world, sender)).reminders.length;
+				canRemind ||= left > 0 && left <= (sender === strangerWithWebhook ? 540 : 600) && sender !== stranger;
 			}
 
-			expect(told).toBe(canTell ? 1 : 0);
+			expect(reminded).toBe(canRemind ? 1 : 0);
 		}),
 		{numRuns: 50},
 	);

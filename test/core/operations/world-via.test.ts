@@ -12,8 +12,8 @@ test('what is done through a marked world is marked, and what ends by itself mea
 	// The first reservation has expired: this plans it away, too.
 	await reserve(marked, request);
 	await release(marked, person('alice'), {by: 'label', label: 'alice'});
-	const told = (await world.store.audit()).map(({kind, via}) => [kind, via]);
-	expect(told.slice(-4)).toEqual([
+	const recorded = (await world.store.audit()).map(({kind, via}) => [kind, via]);
+	expect(recorded.slice(-4)).toEqual([
 		['granted', undefined],
 		['expired', undefined],
 		['granted', 'web'],

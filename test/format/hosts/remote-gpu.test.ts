@@ -36,21 +36,21 @@ test("the rows of another host in this API's words, and their texts harmless", (
 test('who holds a GPU is the account with its label behind it, and the label alone where a host tells no account', () => {
 	const now = 1_800_000_000;
 	const held = {gpu_id: 0, status: 'IN_USE'};
-	const told = (row: Readonly<Record<string, unknown>>) => {
+	const rowFrom = (row: Readonly<Record<string, unknown>>) => {
 		const gpu = fromCommandRow({...held, ...row}, now);
 		return [gpu?.user, gpu?.accounts, gpu?.sharers, holderOf(row)];
 	};
 
-	expect(told({user: 'team', actual_user: 'alice'})).toEqual(['alice (team)', ['alice'], undefined, 'alice (team)']);
-	expect(told({user: 'alice', actual_user: 'alice'})).toEqual(['alice', ['alice'], undefined, 'alice']);
-	expect(told({user: 'team'})).toEqual(['team', ['team'], undefined, 'team']);
-	expect(told({shares: [{user: 'eval', actual_user: 'bob'}, {user: 'carol'}]})).toEqual([
+	expect(rowFrom({user: 'team', actual_user: 'alice'})).toEqual(['alice (team)', ['alice'], undefined, 'alice (team)']);
+	expect(rowFrom({user: 'alice', actual_user: 'alice'})).toEqual(['alice', ['alice'], undefined, 'alice']);
+	expect(rowFrom({user: 'team'})).toEqual(['team', ['team'], undefined, 'team']);
+	expect(rowFrom({shares: [{user: 'eval', actual_user: 'bob'}, {user: 'carol'}]})).toEqual([
 		undefined,
 		['bob', 'carol'],
 		['bob (eval)', 'carol'],
 		undefined,
 	]);
-	expect(told({})).toEqual([undefined, undefined, undefined, undefined]);
+	expect(rowFrom({})).toEqual([undefined, undefined, undefined, undefined]);
 });
 
 test('values of another kind than they should be are unknown, and unknown keys are left out', () => {
@@ -117,7 +117,7 @@ test('no processes are told from unknown ones, the parts of a GPU are kept, and 
 });
 
 test('times of a clock that stands anywhere are unknown, and not shown', () => {
-	const told = fromCommandRow(
+	const rowFrom = fromCommandRow(
 		{
 			gpu_id: 0,
 			status: 'IN_USE',
@@ -131,8 +131,8 @@ test('times of a clock that stands anywhere are unknown, and not shown', () => {
 		},
 		1_800_000_000,
 	)!;
-	const {duration, start_time: began, remaining_seconds: left, idle_seconds: idle, ends_by: end} = told;
-	expect([duration, began, left, idle, end, told.last_heartbeat]).toEqual(Array.from({length: 6}));
+	const {duration, start_time: began, remaining_seconds: left, idle_seconds: idle, ends_by: end} = rowFrom;
+	expect([duration, began, left, idle, end, rowFrom.last_heartbeat]).toEqual(Array.from({length: 6}));
 	expect(fromCommandRow({gpu_id: 0, status: 'IN_USE', duration: '1h 2m 3s'}, 1_800_000_000)).toMatchObject({
 		duration: 3723e9,
 	});

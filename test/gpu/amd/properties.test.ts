@@ -100,10 +100,10 @@ test('no answer makes the readings throw, and none is made up', async () => {
 				expect(failure).not.toBe('');
 				for (const [field, value] of Object.entries(readings)) {
 					// Where a GPU shares the machine's memory, it is a sum of two.
-					const isTold = (amount: number): boolean =>
+					const isReported = (amount: number): boolean =>
 						numbers.has(amount) ||
 						(field.startsWith('memory') && numbers.values().some((part) => numbers.has(amount - part)));
-					expect(typeof value !== 'number' || isTold(value), `${field} ${JSON.stringify(value)}`).toBe(true);
+					expect(typeof value !== 'number' || isReported(value), `${field} ${JSON.stringify(value)}`).toBe(true);
 				}
 
 				for (const field of Object.keys(unknown)) {

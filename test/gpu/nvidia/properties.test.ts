@@ -93,9 +93,9 @@ test('no text makes the table of GPUs throw, and no reading is made up', () => {
 					expect(Number.isNaN(margin) || numbers.has(Math.abs(margin))).toBe(true);
 					const readings = {...plain, isMigEnabled, throttleReasons, temperatureLimitCelsius: undefined};
 					for (const [field, value] of Object.entries(plain).filter(([name]) => name !== 'temperatureLimitCelsius')) {
-						const isTold =
+						const isReported =
 							typeof value === 'number' ? numbers.has(value) : field === 'pciBusId' || stdout.includes(value ?? '');
-						expect(isTold, `${field} ${value}`).toBe(true);
+						expect(isReported, `${field} ${value}`).toBe(true);
 					}
 
 					for (const [field, marker] of Object.entries(unknown)) {

@@ -3,9 +3,9 @@ import {expect, test} from 'vitest';
 import {timeLimitMs, withAnswer, withExceeded, type ToolMemory} from '../../../source/gpu/tool/time-limit.js';
 
 /** Looks at a tool that needs so long each time, under the limit of what is known. */
-function after(looks: readonly number[], memory: ToolMemory = {}): ToolMemory {
+function after(calls: readonly number[], memory: ToolMemory = {}): ToolMemory {
 	let known = memory;
-	for (const neededMs of looks) {
+	for (const neededMs of calls) {
 		const limitMs = timeLimitMs(known);
 		known = neededMs <= limitMs ? withAnswer(known, neededMs) : withExceeded(known, limitMs);
 	}
@@ -35,8 +35,8 @@ test('a tool that became slow, such as by an upgrade, is given twice the time wi
 
 test('whatever happened, the limit is from 10 to 60 s, and a tool that becomes quick is known to be quick again', () => {
 	fc.assert(
-		fc.property(fc.array(fc.nat(100_000), {maxLength: 50}), (looks) => {
-			const memory = after(looks);
+		fc.property(fc.array(fc.nat(100_000), {maxLength: 50}), (calls) => {
+			const memory = after(calls);
 			expect(timeLimitMs(memory)).toBeGreaterThanOrEqual(10_000);
 			expect(timeLimitMs(memory)).toBeLessThanOrEqual(60_000);
 			expect(

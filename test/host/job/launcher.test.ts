@@ -31,7 +31,7 @@ const split = (joined: Uint8Array): readonly string[] =>
 	Buffer.from(joined).toString('latin1').split('\0').slice(0, -1);
 
 /** Tells its words, a mark, and its environment. */
-const teller = ['/bin/sh', '-c', String.raw`cat /proc/$$/cmdline; printf "MARK\0"; cat /proc/$$/environ`, 'sh'];
+const printArguments = ['/bin/sh', '-c', String.raw`cat /proc/$$/cmdline; printf "MARK\0"; cat /proc/$$/environ`, 'sh'];
 
 /** No NUL, but all that means something to a shell. */
 const bytes = fc
@@ -55,7 +55,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 				async (words, entries) => {
 					const environment = Object.fromEntries(entries.map(([name, value]) => [name, decodeBytes(value)]));
 					const {said, exitCode} = await started(
-						[...teller, ...words.map((word) => decodeBytes(word))],
+						[...printArguments, ...words.map((word) => decodeBytes(word))],
 						environment,
 						plain,
 						shell,
@@ -64,7 +64,7 @@ describe.each(['/bin/sh', '/bin/bash', '/bin/busybox'].filter((shell) => existsS
 					const end = all.indexOf('MARK');
 					const latin1 = (list: Uint8Array) => Buffer.from(list).toString('latin1');
 					expect(exitCode).toBe(0);
-					expect(all.slice(teller.length, end)).toEqual(words.map((word) => latin1(word)));
+					expect(all.slice(printArguments.length, end)).toEqual(words.map((word) => latin1(word)));
 					expect(all.slice(end + 1).toSorted()).toEqual(
 						entries.map(([name, value]) => `${name}=${latin1(value)}`).toSorted(),
 					);

@@ -69,18 +69,18 @@ async function terminal() {
 	return {opened, device, who: `${me} ${device.slice(5)} 2026-11-21 10:00\n`};
 }
 
-const tellThrough = async (who: string, account = me) =>
+const notifyThrough = async (who: string, account = me) =>
 	notifier({usesTerminals: true, run: async () => ({stdout: who, stderr: '', exitCode: 0})})({...message, account});
 
 test('a terminal that lets messages in shows it; one that does not, or is another’s, does not', async () => {
 	const {opened, device, who} = await terminal();
 	chmodSync(device, 0o600);
-	expect(await tellThrough(who)).toEqual([]);
+	expect(await notifyThrough(who)).toEqual([]);
 	chmodSync(device, 0o620);
 	// Logged in there once, by the words of a stale list.
-	await tellThrough(who.replace(me, 'somebody'), 'somebody');
+	await notifyThrough(who.replace(me, 'somebody'), 'somebody');
 	const mark = opened.mark();
-	expect(await tellThrough(who)).toEqual([]);
+	expect(await notifyThrough(who)).toEqual([]);
 	const screen = await opened.waitFor('GPU 3 ends in 10m');
 	expect(screen.filter((line) => line.includes('GPU 3'))).toHaveLength(1);
 	expect(opened.rawSince(mark)).toMatch(/^\r+\nGPU 3 ends in 10m\r+\n$/v);
@@ -91,12 +91,12 @@ test('neither a missing terminal nor a plain file in its place is anybody’s tr
 	const file = path.join(devices, 'tty9');
 	writeFileSync(file, '');
 	chmodSync(file, 0o666);
-	const tell = notifier({
+	const notify = notifier({
 		usesTerminals: true,
 		devices,
 		run: async () => ({stdout: `${me} tty9 x\n${me} tty8 x\n`, stderr: '', exitCode: 0}),
 	});
-	expect(await tell(message)).toEqual([]);
+	expect(await notify(message)).toEqual([]);
 	expect(readFileSync(file, 'utf8')).toBe('');
 });
 
@@ -133,11 +133,11 @@ test('a web address is sent the data; a refusal or a detour is told', async () =
 		})();
 	});
 	const port = await portOf(server);
-	const tell = async (place: string) => notifier({webhook: `http://127.0.0.1:${port}${place}`})(message);
-	expect(await tell('/ok')).toEqual([]);
+	const notify = async (place: string) => notifier({webhook: `http://127.0.0.1:${port}${place}`})(message);
+	expect(await notify('/ok')).toEqual([]);
 	expect(heard).toEqual([['POST', 'application/json', data]]);
-	expect(await tell('/refused')).toEqual(['notify.webhook: it answered 500']);
-	expect(await tell('/away')).toHaveLength(1);
+	expect(await notify('/refused')).toEqual(['notify.webhook: it answered 500']);
+	expect(await notify('/away')).toHaveLength(1);
 	expect(heard).toHaveLength(3);
 });
 
@@ -175,7 +175,7 @@ test('what hangs is given up when its sender is done, with all it started', asyn
 	const pids = path.join(directory(), 'pids');
 	const ended = new AbortController();
 	const port = await portOf(createServer(() => undefined));
-	const telling = notifier({
+	const notifying = notifier({
 		command: ['/bin/sh', '-c', 'sleep 60 & echo $$ $! > "$1"; wait', 'sh', pids],
 		webhook: `http://127.0.0.1:${port}/`,
 	})(message, ended.signal);
@@ -185,7 +185,7 @@ test('what hangs is given up when its sender is done, with all it started', asyn
 		return started.length === 2;
 	});
 	ended.abort();
-	expect(await telling).toEqual([
+	expect(await notifying).toEqual([
 		'notify.command: it ended with SIGKILL',
 		expect.stringMatching(/^notify\.webhook: .*abort/v),
 	]);

@@ -41,7 +41,7 @@ const future = JSON.stringify([
 	{gpu_id: 0, status: 'AVAILABLE', gpu_model: 'H900', quantum: {qubits: [1, {deep: true}]}, memory_used_mb: '4 GiB'},
 ]);
 
-const tell = String.raw`words="$*"
+const stubScript = String.raw`words="$*"
 tell() { case "$words" in *--follow) printf '{"version":"99.0","gpus":%s}\n' "$1"; exec sleep 600;; *queue*) echo '{"entries":[]}';; *) printf '%s\n' "$1";; esac; }
 `;
 
@@ -51,10 +51,10 @@ const programs = {
 	garbage: 'head -c 100000 /dev/urandom',
 	huge: 'echo \'[\'; exec yes \'{"gpu_id":0,"status":"AVAILABLE"},\'',
 	endless: String.raw`printf '{"gpus":['; exec tr '\0' x </dev/zero`,
-	escapes: `${tell}tell '${escapes}'`,
-	schema: `${tell}tell '{"gpu_id":"zero"}'`,
-	clock: `${tell}tell '${absurd}'`,
-	newer: `${tell}tell '${future}'`,
+	escapes: `${stubScript}tell '${escapes}'`,
+	schema: `${stubScript}tell '{"gpu_id":"zero"}'`,
+	clock: `${stubScript}tell '${absurd}'`,
+	newer: `${stubScript}tell '${future}'`,
 	old: 'case "$*" in *--follow) echo \'Error: status has no flag --follow\' >&2; exit 2;; *queue*) exit 2;; *) echo \'[{"gpu_id":0,"status":"AVAILABLE","gpu_model":"A100"}]\';; esac',
 } as const;
 
@@ -217,13 +217,13 @@ test('web: the stream and the API give the good ones at once, and the others in 
 	onTestFinished(async () => {
 		await web.end('SIGKILL');
 	});
-	type News = {readonly name: string; readonly error?: string; readonly gpus?: Rows};
+	type HostUpdate = {readonly name: string; readonly error?: string; readonly gpus?: Rows};
 	const stream = listenTo(web.port, '?hosts');
 	onTestFinished(stream.close);
-	const latest = (): ReadonlyMap<string, News> =>
+	const latest = (): ReadonlyMap<string, HostUpdate> =>
 		new Map(
 			stream.messages
-				.flatMap(({event, data}) => (event === 'hosts' ? (data['hosts'] as readonly News[]) : []))
+				.flatMap(({event, data}) => (event === 'hosts' ? (data['hosts'] as readonly HostUpdate[]) : []))
 				.map((host) => [host.name, host]),
 		);
 	await expect.poll(() => latest().get('near')?.gpus?.length, {timeout: 30_000}).toBe(2);

@@ -156,7 +156,7 @@ test('slurmctld, a slurmd and munged are killed under running jobs: every face t
 	await slurm().start('slurmctld');
 	await isWell();
 
-	const toldBefore = stream.messages.length;
+	const countBefore = stream.messages.length;
 	await slurm().kill('box1');
 	const lost = 'node box1 does not answer';
 	await eventually(async () => {
@@ -175,7 +175,7 @@ test('slurmctld, a slurmd and munged are killed under running jobs: every face t
 	}
 
 	await expect
-		.poll(() => stream.messages.slice(toldBefore).some(({data}) => JSON.stringify(data['gpus']).includes(lost)), {
+		.poll(() => stream.messages.slice(countBefore).some(({data}) => JSON.stringify(data['gpus']).includes(lost)), {
 			timeout: 60_000,
 		})
 		.toBe(true);

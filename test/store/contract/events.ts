@@ -42,14 +42,14 @@ export function eventContract({store, harness}: Subject): void {
 			const other = await harness().open();
 			await store().commit(plan({writes: [poolWrite(1)]}));
 			const seen: unknown[] = [];
-			const look = async () => {
+			const pollEvents = async () => {
 				const snapshot = await other.read();
 				seen.push(rawOn(snapshot, 0));
 			};
 
 			const stop = await other.subscribe({
 				changed() {
-					void look();
+					void pollEvents();
 				},
 			});
 			await store().commit(plan({writes: [leaseWrite(0)], event: granted}));

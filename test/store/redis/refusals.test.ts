@@ -49,8 +49,8 @@ describe('a server without a password', () => {
 			expect(stateOf(await store.read())).toEqual(before);
 		}
 
-		const beat = plan({writes: [leaseWrite(0, {note: 'still here'})], event: {kind: 'heartbeat', gpus: [0]}});
-		expect(await store.commit(beat)).toBe('done');
+		const heartbeatPlan = plan({writes: [leaseWrite(0, {note: 'still here'})], event: {kind: 'heartbeat', gpus: [0]}});
+		expect(await store.commit(heartbeatPlan)).toBe('done');
 		const release = plan({
 			writes: [
 				{kind: 'free', index: 1, lastReleased: start},

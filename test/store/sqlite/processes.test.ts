@@ -112,7 +112,7 @@ test('listening alone keeps no process alive', async () => {
 });
 
 describe('permissions', () => {
-	const lookAndWrite = `
+	const readAndWrite = `
 		say(embeddedPoolExists(file));
 		const store = await openSqliteStore({path: file, create: false});
 		say((await store.read()).pool.gpuCount);
@@ -132,9 +132,9 @@ describe('permissions', () => {
 		expect(modeOf(`${file}-wal`)).toBe('666');
 		expect(modeOf(`${file}-signal`)).toBe('666');
 		expect(modeOf(file.replace('/pool.db', ''))).toBe('755');
-		const stranger = await workshop.run(lookAndWrite, {file, isStranger: true, umask: 0o077});
+		const stranger = await workshop.run(readAndWrite, {file, isStranger: true, umask: 0o077});
 		expect(stranger).toEqual({said: [true, 2, 'done'], stderr: ''});
-		const owner = await workshop.run(lookAndWrite, {file, umask: 0o077});
+		const owner = await workshop.run(readAndWrite, {file, umask: 0o077});
 		expect(owner.said).toEqual([true, 2, 'done']);
 	});
 
@@ -158,7 +158,7 @@ describe('permissions', () => {
 		await store.close();
 		chmodSync(file, fileMode);
 		chmodSync(directory, directoryMode);
-		const {said, stderr} = await workshop.run(lookAndWrite, {file, isStranger: true});
+		const {said, stderr} = await workshop.run(readAndWrite, {file, isStranger: true});
 		chmodSync(directory, 0o755);
 		return {file, said, stderr};
 	};

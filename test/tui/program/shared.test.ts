@@ -6,14 +6,14 @@ import process from 'node:process';
 import {expect} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {createBox} from '../../_helpers/program/cli.js';
-import {countingTool, lookShown} from '../../_helpers/machine/counting-tool.js';
+import {countingTool, scanShown} from '../../_helpers/machine/counting-tool.js';
 import {startTop} from './_program.js';
 
 /** The screen says that GPU 0 has been looked at so often, at least. */
 const hasSeen =
 	(scans: number) =>
 	(screen: string): boolean =>
-		lookShown(screen) >= scans;
+		scanShown(screen) >= scans;
 
 slowTest('three monitors cost one scan an interval; when that one is killed, another scans', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});

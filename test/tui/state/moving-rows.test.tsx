@@ -13,7 +13,7 @@ afterEach(async () => {
 	session = undefined;
 });
 
-const picture = async (box: Box): Promise<unknown> => {
+const view = async (box: Box): Promise<unknown> => {
 	const {gpus, queue} = await box.store.read();
 	return {gpus: gpus.map((record) => (record.kind === 'leased' ? record.lease : record.kind)), queue};
 };
@@ -37,10 +37,10 @@ test.each([
 	await session.shows(/> 0 +Mine/v);
 	await session.press(...open);
 	await writeSilently(box, change);
-	const before = await picture(box);
+	const before = await view(box);
 	await session.press(...commit);
 	await session.shows(told);
-	expect(await picture(box)).toEqual(before);
+	expect(await view(box)).toEqual(before);
 });
 
 test('a GPU that somebody was faster to take is refused, and no other is taken instead', async () => {
@@ -49,10 +49,10 @@ test('a GPU that somebody was faster to take is refused, and no other is taken i
 	await session.shows(/> 0 +Free/v);
 	await session.press('R');
 	await writeSilently(box, taken);
-	const before = await picture(box);
+	const before = await view(box);
 	await session.press(keys.enter);
 	await session.shows('Not enough GPUs available. Requested: 1, Available: 0');
-	expect(await picture(box)).toEqual(before);
+	expect(await view(box)).toEqual(before);
 });
 
 test('a GPU that bears another index by now is not reserved under its old one', async () => {
@@ -67,10 +67,10 @@ test('a GPU that bears another index by now is not reserved under its old one', 
 		{...first!, index: 1},
 	];
 	await expect.poll(() => session!.store.getState().observation?.gpus[0]?.uuid).toBe(second!.uuid);
-	const before = await picture(box);
+	const before = await view(box);
 	await session.press(keys.enter);
 	await session.shows('GPU 0 is a different GPU now');
-	expect(await picture(box)).toEqual(before);
+	expect(await view(box)).toEqual(before);
 });
 
 test('a process that ended meanwhile is not adopted, though another has its number', async () => {
@@ -87,7 +87,7 @@ test('a process that ended meanwhile is not adopted, though another has its numb
 	box.readings = started(2);
 	await session.press('y');
 	await session.shows('ERR Process 81234 has ended, and another has its number by now');
-	expect(await picture(box)).toMatchObject({gpus: ['free']});
+	expect(await view(box)).toMatchObject({gpus: ['free']});
 });
 
 test('the signal goes to the process that was shown, whatever the table shows by now', async () => {

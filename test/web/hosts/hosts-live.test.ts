@@ -9,7 +9,7 @@ import {chromiumProgram, browserForAll, openPage, turn} from '../page/_browser.j
 import {askJson, listenTo, startWeb, type StreamMessage} from '../_server.js';
 import {playHosts} from './_hosts.js';
 
-type HostNews = {readonly name: string; readonly error?: string; readonly gpus?: readonly unknown[]};
+type HostUpdate = {readonly name: string; readonly error?: string; readonly gpus?: readonly unknown[]};
 
 async function start(names: readonly string[]) {
 	const box = await freshEmbeddedBox(2);
@@ -21,8 +21,8 @@ async function start(names: readonly string[]) {
 	return {box, others, web};
 }
 
-const newsIn = (messages: readonly StreamMessage[]): readonly HostNews[] =>
-	messages.flatMap(({event, data}) => (event === 'hosts' ? (data['hosts'] as readonly HostNews[]) : []));
+const updatesIn = (messages: readonly StreamMessage[]): readonly HostUpdate[] =>
+	messages.flatMap(({event, data}) => (event === 'hosts' ? (data['hosts'] as readonly HostUpdate[]) : []));
 
 /** Long enough for another round, if there was one. */
 const aRoundMs = 1500;
@@ -37,15 +37,17 @@ test('hosts are asked for streams that want them, once for all of those, and for
 	// Those that answer are told of while another keeps silent.
 	await eventually(() =>
 		streams.every(({messages}) => {
-			const news = newsIn(messages);
-			return news.some(({gpus}) => gpus?.length === 2) && news.some(({error}) => error === 'lost: No route to host');
+			const updates = updatesIn(messages);
+			return (
+				updates.some(({gpus}) => gpus?.length === 2) && updates.some(({error}) => error === 'lost: No route to host')
+			);
 		}),
 	);
 	expect(performance.now() - started).toBeLessThan(5000);
 	// A client that comes later gets everything at once.
 	const late = listenTo(web.port, '?hosts');
 	await eventually(() => late.messages.length > 1);
-	expect(newsIn(late.messages).map(({name}) => name)).toEqual(['good', 'lost']);
+	expect(updatesIn(late.messages).map(({name}) => name)).toEqual(['good', 'lost']);
 	await askJson(web.port, '/api/hosts/status?host=good');
 	await eventually(() => others.asked('lost') >= 3);
 	const seconds = (performance.now() - started) / 1000;
@@ -60,7 +62,7 @@ test('hosts are asked for streams that want them, once for all of those, and for
 	const asked = others.asked('good');
 	await sleep(aRoundMs);
 	expect(others.asked('good')).toBe(asked);
-	expect(newsIn(plain.messages)).toEqual([]);
+	expect(updatesIn(plain.messages)).toEqual([]);
 });
 
 test('it ends at once while a host is being asked, and leaves no ssh behind', async () => {

@@ -50,14 +50,14 @@ function createWorld(secondsOfHosts: Readonly<Record<string, number>>) {
 }
 
 /** Somebody who looks, and when they were told of whom. */
-function lookOn({clock, hosts}: ReturnType<typeof createWorld>) {
-	const told: Array<readonly [host: string, atSeconds: number]> = [];
+function subscribe({clock, hosts}: ReturnType<typeof createWorld>) {
+	const received: Array<readonly [host: string, atSeconds: number]> = [];
 	const last = new Map<string, KnownHost<readonly RemoteGpu[]>>();
-	const lookAway = hosts.subscribe((host) => {
-		told.push([host.name, clock.monotonicMs() / 1000]);
+	const unsubscribe = hosts.subscribe((host) => {
+		received.push([host.name, clock.monotonicMs() / 1000]);
 		last.set(host.name, host);
 	});
-	return {told, last, lookAway};
+	return {told: received, last, lookAway: unsubscribe};
 }
 
 test('nobody is asked while nobody looks; for many pages that look, each host is asked once a round', async () => {
@@ -96,9 +96,9 @@ test('nobody is asked while nobody looks; for many pages that look, each host is
 
 test('each answer is told when it comes: a dead host delays nobody, also not the next round', async () => {
 	const world = createWorld({dead: 1000, quick: 1});
-	const {told} = lookOn(world);
+	const {told: received} = subscribe(world);
 	await world.clock.pass(32);
-	expect(told).toEqual([
+	expect(received).toEqual([
 		['quick', 1],
 		['dead', 10],
 		['quick', 11],
@@ -111,11 +111,11 @@ test('each answer is told when it comes: a dead host delays nobody, also not the
 
 test('clients that come and go, and ask besides, never make it two at a time', async () => {
 	const world = createWorld({a: 3});
-	for (let moment = 0; moment < 40; moment++) {
-		const {lookAway} = lookOn(world);
+	for (let step = 0; step < 40; step++) {
+		const {lookAway: unsubscribe} = subscribe(world);
 		void world.hosts.answer('a');
 		await world.clock.pass(0.5);
-		lookAway();
+		unsubscribe();
 	}
 
 	expect(world.mostAtOnce()).toBe(1);
@@ -125,7 +125,7 @@ test('clients that come and go, and ask besides, never make it two at a time', a
 
 test('one that fails now keeps what it said before, with its age', async () => {
 	const world = createWorld({a: 1});
-	const {last, lookAway} = lookOn(world);
+	const {last, lookAway: unsubscribe} = subscribe(world);
 	await world.clock.pass(2);
 	expect(last.get('a')).toMatchObject({answer: {status: [{gpu_id: 0, status: 'AVAILABLE'}]}, answeredMs: 1000});
 	expect(last.get('a')!.before).toBeUndefined();
@@ -137,7 +137,7 @@ test('one that fails now keeps what it said before, with its age', async () => {
 		before: {answer: {status: [{gpu_id: 0}]}, answeredMs: 1000},
 	};
 	expect(last.get('a')).toMatchObject(failed);
-	lookAway();
+	unsubscribe();
 	await world.clock.pass(3600);
 	expect(world.hosts.known()).toMatchObject([failed]);
 });

@@ -154,14 +154,14 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	test('what opens is below the row of its card, which stays where it is; a text can be selected', async () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 1).locator('.card');
-		const places = async () =>
+		const offsets = async () =>
 			Promise.all([0, 1, 2, 3].map(async (gpu) => (await cardOf(page, gpu).locator('.card').boundingBox())!));
-		const before = await places();
+		const before = await offsets();
 		await card.locator('.model').dblclick();
 		expect(await page.evaluate('getSelection().toString()')).not.toBe('');
 		await page.evaluate('getSelection().removeAllRanges()');
 		await expect.poll(async () => cardOf(page, 1).locator('.card-body').isVisible()).toBe(true);
-		const after = await places();
+		const after = await offsets();
 		// Those of the same row.
 		expect(after.filter((_, gpu) => before[gpu]!.y === before[1]!.y)).toEqual(
 			before.filter(({y}) => y === before[1]!.y),

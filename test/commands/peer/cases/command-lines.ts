@@ -2,7 +2,7 @@
 import {exitCodes} from '../../../../source/errors.js';
 import {lines, type Group} from './group.js';
 
-const toldApart = 'scripts can tell one failure from another';
+const distinguishable = 'scripts can tell one failure from another';
 
 export const lineGroups: readonly Group[] = [
 	{
@@ -86,11 +86,11 @@ export const lineGroups: readonly Group[] = [
 				] as const
 			).map(([what, code]) => [what, 1, exitCodes[code]]),
 		differences: {
-			'too few GPUs, and no waiting': `3: ${toldApart}`,
-			'a request that can never be served': `2: ${toldApart}`,
-			'a flag that there is not': `2: ${toldApart}`,
-			'no pool': `4: ${toldApart}`,
-			'no Redis': `4: ${toldApart}`,
+			'too few GPUs, and no waiting': `3: ${distinguishable}`,
+			'a request that can never be served': `2: ${distinguishable}`,
+			'a flag that there is not': `2: ${distinguishable}`,
+			'no pool': `4: ${distinguishable}`,
+			'no Redis': `4: ${distinguishable}`,
 		},
 	},
 	{

@@ -45,8 +45,8 @@ describe('run says on stderr what it got', () => {
 		const {stderr, stdout, exitCode} = await waiter.ended;
 		expect({stdout, exitCode}).toEqual({stdout: 'out\n', exitCode: 0});
 		expect(stderr).toMatch(/^\{[^\n]*\}\n$/v);
-		const told = JSON.parse(stderr) as {since: string; ends_by: string};
-		expect(told).toEqual({
+		const grant = JSON.parse(stderr) as {since: string; ends_by: string};
+		expect(grant).toEqual({
 			gpu_ids: [0],
 			user: 'team',
 			actual_user: account,
@@ -56,7 +56,7 @@ describe('run says on stderr what it got', () => {
 			since: expect.any(String) as unknown,
 			ends_by: expect.any(String) as unknown,
 		});
-		expect(Math.round((Date.parse(told.ends_by) - Date.parse(told.since)) / 1000)).toBeGreaterThanOrEqual(3600);
-		expect(Date.parse(told.ends_by) - Date.parse(told.since)).toBeLessThanOrEqual(3_601_000);
+		expect(Math.round((Date.parse(grant.ends_by) - Date.parse(grant.since)) / 1000)).toBeGreaterThanOrEqual(3600);
+		expect(Date.parse(grant.ends_by) - Date.parse(grant.since)).toBeLessThanOrEqual(3_601_000);
 	});
 });

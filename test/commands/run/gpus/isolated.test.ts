@@ -87,10 +87,10 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		const {exitCode, stdout, stderr} = await run(['--isolate=require', '-qG2', '--', 'sh', '-c', inside]);
 		expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
 		expect(stdout).toMatch(/^1\nExtended 1 GPU\(s\): \[1\]\n.*\nReleased 1 GPU\(s\): \[1\]\n/v);
-		const told = (await store.audit()).slice(-5).map(({kind, account, gpus}) => [kind, account, ...gpus]);
+		const recorded = (await store.audit()).slice(-5).map(({kind, account, gpus}) => [kind, account, ...gpus]);
 		await store.close();
 		const who = String(alice);
-		expect(told).toEqual([
+		expect(recorded).toEqual([
 			['granted', who, 2],
 			['granted', who, 1],
 			['extended', who, 1],

@@ -111,10 +111,10 @@ const acts: Readonly<Record<Step['verb'], (scene: Scene) => Promise<Answer>>> = 
 	},
 };
 
-type Told = {readonly answer?: Answer; readonly error?: unknown};
+type Answered = {readonly answer?: Answer; readonly error?: unknown};
 
 /** How often the verb may have done its work. */
-function timesOf({answer, error}: Told): readonly number[] {
+function timesOf({answer, error}: Answered): readonly number[] {
 	if (answer !== undefined) {
 		return [answer.kind === 'done' ? 1 : 0];
 	}
@@ -128,7 +128,7 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 		fc.asyncProperty(fc.array(step, {minLength: 1, maxLength: 8}), async (steps) => {
 			const late = createLateStore();
 			const world = await createTestWorld({wrap: late.wrap});
-			const told: Told[] = [];
+			const answered: Answered[] = [];
 			let released: Before['released'] = [];
 			for (const [stepIndex, each] of steps.entries()) {
 				const {gpus, queue, drains} = await world.memory.read();
@@ -149,7 +149,7 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 						before,
 					};
 					const answer = await acts[each.verb](scene);
-					told.push({answer});
+					answered.push({answer});
 					if (each.verb === 'release' && answer.kind === 'done') {
 						const freed = leases.filter(({index}) => answer.gpus!.includes(index));
 						released = undoableOf(freed);
@@ -162,7 +162,7 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 						expect(held.map(({index}) => index)).toEqual(answer.gpus);
 					}
 				} catch (error) {
-					told.push({error});
+					answered.push({error});
 				}
 
 				late.meet([]);
@@ -171,7 +171,7 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 
 			await late.deliver();
 			const audit = (await world.store.audit()).filter(({kind}) => kind !== 'refused');
-			for (const [position, each] of told.entries()) {
+			for (const [position, each] of answered.entries()) {
 				const own = audit.filter(({account}) => account === actorOf(position).account);
 				expect(timesOf(each), `${steps[position]!.verb} ${JSON.stringify(each)}`).toContain(own.length);
 			}

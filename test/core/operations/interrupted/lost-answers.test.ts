@@ -118,15 +118,15 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 			}
 
 			const isOver = sent() < lost;
-			const told = (await world.store.audit()).slice(before.length).map((record) => record.kind);
+			const recordedKinds = (await world.store.audit()).slice(before.length).map((record) => record.kind);
 			if (error === undefined) {
-				expect(told).toEqual([kind]);
+				expect(recordedKinds).toEqual([kind]);
 				expect(answer).toEqual(right);
 			} else {
 				// The first read fails before anything is done, and says so.
 				expect(error).toMatchObject({code: 'store-unreachable'});
 				expect(lost).toBe(1);
-				expect(told).toEqual([]);
+				expect(recordedKinds).toEqual([]);
 			}
 
 			const ended = (await historyOf(world.store)).length - usageBefore.length;

@@ -71,9 +71,9 @@ class Box {
 		if (this.#secondsToBeat <= 0) {
 			this.#secondsToBeat = 60;
 			if (this.isLiving) {
-				const told = await sendHeartbeat(world, this.#hold);
-				expect(told.kind).toBe('held');
-				this.#hold = told.jobLease;
+				const answer = await sendHeartbeat(world, this.#hold);
+				expect(answer.kind).toBe('held');
+				this.#hold = answer.jobLease;
 				world.memory.state.gpus.set(1, peerRecord(world));
 			}
 		}
@@ -135,7 +135,7 @@ describe('whatever the store’s clock does', () => {
 				fc.array(anyStep, {maxLength: 60, size: 'max'}),
 				anyJump,
 				fc.integer({min: 1, max: 100}),
-				async (steps, lastJump, lookEverySeconds) => {
+				async (steps, lastJump, checkEverySeconds) => {
 					const box = new Box(await createTestWorld({gpuCount: 2}));
 					const {world} = box;
 					await box.begin();
@@ -164,11 +164,11 @@ describe('whatever the store’s clock does', () => {
 							break;
 						}
 
-						await box.pass(lookEverySeconds);
-						silentSeconds += lookEverySeconds;
+						await box.pass(checkEverySeconds);
+						silentSeconds += checkEverySeconds;
 						// The limit, a heartbeat that was in the future, the time in which another clock may end its watch, and the watch. The time at
 						// which each of them began is stored in whole seconds.
-						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 140 + 70 + 4 * (lookEverySeconds + 1));
+						expect(silentSeconds).toBeLessThanOrEqual(900 + 70 + 140 + 70 + 4 * (checkEverySeconds + 1));
 					}
 
 					expect(silentSeconds).toBeGreaterThanOrEqual(40);
@@ -240,17 +240,17 @@ describe('a job whose wrapper is dead', () => {
 
 	test('is charged for as long as somebody saw it, who says so for it once in more than a minute', async () => {
 		const world = await startOrphan();
-		let beats = 0;
+		let heartbeats = 0;
 		let raw = world.memory.state.gpus.get(0);
 		for (let second = 0; second < 3600; second += 10) {
 			world.pass(10);
 			await readCurrent(world);
-			beats += world.memory.state.gpus.get(0) === raw ? 0 : 1;
+			heartbeats += world.memory.state.gpus.get(0) === raw ? 0 : 1;
 			raw = world.memory.state.gpus.get(0);
 		}
 
-		expect(beats).toBeGreaterThan(40);
-		expect(beats).toBeLessThanOrEqual(60);
+		expect(heartbeats).toBeGreaterThan(40);
+		expect(heartbeats).toBeLessThanOrEqual(60);
 		// A process that cannot see the job hears of it, and ends nothing.
 		expect(leaseAt(await readCurrent(unseeing(world)), 0)?.silence).toBeUndefined();
 		world.processes.set(2, 'dead');

@@ -25,7 +25,7 @@ export const requestOf = (user: string, {count, ids, need}: Wanted, force = fals
 });
 
 /** Does what the waiter of an entry does when it looks. Answers whether it changed anything. */
-async function look(world: TestWorld, id: string, canBecomeImpossible: boolean): Promise<boolean> {
+async function check(world: TestWorld, id: string, canBecomeImpossible: boolean): Promise<boolean> {
 	const snapshot = await readCurrent(world);
 	const own = entriesOf(snapshot).find((record) => record.id === id);
 	if (own === undefined) {
@@ -82,7 +82,7 @@ export async function settle(world: TestWorld, {canBecomeImpossible = false} = {
 		expect(rounds++).toBeLessThan(50);
 		hasChanged = false;
 		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
-			hasChanged = (await look(world, id, canBecomeImpossible)) || hasChanged;
+			hasChanged = (await check(world, id, canBecomeImpossible)) || hasChanged;
 			world.pass(0.001);
 		}
 	}

@@ -21,23 +21,23 @@ export const wants = (changes: Partial<AcquireRequest> = {}): AcquireRequest => 
 
 /** Starts to wait; tells how it goes. */
 export function start(world: World, request: AcquireRequest, options: Partial<WaitOptions> = {}) {
-	const news: Progress[] = [];
+	const progress: Progress[] = [];
 	const controller = new AbortController();
 	const answer = acquire(world, request, {
 		waitSeconds: undefined,
 		signal: controller.signal,
-		onProgress(progress) {
-			news.push(progress);
+		onProgress(step) {
+			progress.push(step);
 		},
 		...options,
 	});
 	return {
 		answer,
-		news,
+		news: progress,
 		abort() {
 			controller.abort();
 		},
-		waits: async () => eventually(() => news.some(({kind}) => kind === 'waiting')),
+		waits: async () => eventually(() => progress.some(({kind}) => kind === 'waiting')),
 	};
 }
 

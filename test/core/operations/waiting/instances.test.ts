@@ -358,16 +358,16 @@ test('who waits for an instance is served by one that an administrator makes mea
 	const {world, change} = await createBox();
 	const large: Wanted = {count: 1, need: {mig: {profile: '3g.40gb'}}};
 	await acquireNow(world, requestOf('alice', large), 'first');
-	let looks = 0;
+	let reads = 0;
 	const answer = await acquire(world, requestOf('bob', large), {
 		waitSeconds: undefined,
 		signal: new AbortController().signal,
 		onProgress() {
-			looks++;
+			reads++;
 			change(1, {layout: 2, isPending: false});
 		},
 	});
-	expect(looks).toBeGreaterThan(0);
+	expect(reads).toBeGreaterThan(0);
 	expect(answer).toMatchObject({kind: 'granted', gpus: [1], instances: [{gpu: 1, number: 0, profile: '7g.80gb'}]});
 });
 

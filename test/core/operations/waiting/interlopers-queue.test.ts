@@ -66,14 +66,14 @@ test('a position that is given up as it is served is not left: what was granted 
 	const {world, before} = await createInterruptedWorld(1);
 	await join(world, 'place');
 	before(async (_, others) => {
-		const advance = planQueueGrant(await others.store.read(), 'place', {
+		const grant = planQueueGrant(await others.store.read(), 'place', {
 			lease: {user: 'bob', type: 'manual', startTime: world.now(), expiryTime: world.now() + 3600, leaseId: 'got'},
 			outOfService: new Map(),
 			isUsable: () => true,
 			isAwake: () => true,
 			host: 'box',
 		});
-		await others.store.commit(advance.kind === 'nothing' ? emptyPlan : advance.plan);
+		await others.store.commit(grant.kind === 'nothing' ? emptyPlan : grant.plan);
 	});
 	expect(await leaveQueue(world, bob, 'place')).toEqual({kind: 'not-found'});
 	expect((await readCurrent(world)).gpus[0]).toMatchObject({lease: {leaseId: 'got'}});

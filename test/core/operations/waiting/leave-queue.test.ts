@@ -61,22 +61,22 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 
 			const lease: Lease = {user: record.entry.user, type: 'run', startTime: 0, leaseId: `lease-${record.id}`};
 			const now = await readCurrent(world);
-			const advance = planQueueGrant(now, record.id, {
+			const grant = planQueueGrant(now, record.id, {
 				lease,
 				outOfService: outagesByRecord(now),
 				isUsable: () => true,
 				isAwake: isAwakeIn(world),
 				host: 'box',
 			});
-			if (advance.kind === 'nothing') {
+			if (grant.kind === 'nothing') {
 				continue;
 			}
 
-			expect(await world.store.commit(advance.plan)).toBe('done');
+			expect(await world.store.commit(grant.plan)).toBe('done');
 			// Nothing is taken, lost and taken again in one moment.
 			world.pass(0.001);
 			hasChanged = true;
-			if (advance.kind === 'complete') {
+			if (grant.kind === 'complete') {
 				served.push(record.id);
 			}
 		}

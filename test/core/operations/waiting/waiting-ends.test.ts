@@ -26,7 +26,7 @@ const wait = async (
 		waitSeconds,
 		signal = new AbortController().signal,
 	}: {
-		readonly onProgress?: (news: Progress) => void;
+		readonly onProgress?: (progress: Progress) => void;
 		readonly waitSeconds?: number;
 		readonly signal?: AbortSignal;
 	} = {},
@@ -53,14 +53,14 @@ const losingGrants =
 test('a peer that holds its lock for long sends a request that may wait into the queue, and that is said', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	world.memory.setAllocationLock(true);
-	const news: Progress[] = [];
+	const progress: Progress[] = [];
 	const answer = await wait(world, {
-		onProgress(progress) {
-			news.push(progress);
+		onProgress(step) {
+			progress.push(step);
 			world.memory.setAllocationLock(false);
 		},
 	});
-	expect(news).toMatchObject([{kind: 'waiting', position: 1, waiting: 1}]);
+	expect(progress).toMatchObject([{kind: 'waiting', position: 1, waiting: 1}]);
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 

@@ -26,34 +26,34 @@ const hold = async (world: TestWorld, ids: readonly number[]): Promise<void> => 
 async function wait(
 	world: TestWorld,
 	{
-		onNews = () => undefined,
+		onProgress = () => undefined,
 		waitSeconds,
-	}: {readonly onNews?: (news: Progress) => unknown; readonly waitSeconds?: number},
+	}: {readonly onProgress?: (progress: Progress) => unknown; readonly waitSeconds?: number},
 ) {
-	const news: Progress[] = [];
+	const progress: Progress[] = [];
 	const answer = await acquire(world, request, {
 		waitSeconds,
 		signal: new AbortController().signal,
-		onProgress(progress) {
-			news.push(progress);
-			void onNews(progress);
+		onProgress(step) {
+			progress.push(step);
+			void onProgress(step);
 		},
 	});
-	return {answer, kinds: news.map(({kind}) => kind)};
+	return {answer, kinds: progress.map(({kind}) => kind)};
 }
 
 test('it sends a heartbeat every half minute, for its position and for what it holds', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await hold(world, [0, 1]);
 	const {entries} = world.memory.state;
-	const beats = new Set<unknown>();
+	const heartbeats = new Set<unknown>();
 	const watching: TestWorld = {
 		...world,
 		store: {
 			...world.store,
 			async read(options) {
 				for (const raw of entries.values()) {
-					beats.add((JSON.parse(raw) as {last_heartbeat: string}).last_heartbeat);
+					heartbeats.add((JSON.parse(raw) as {last_heartbeat: string}).last_heartbeat);
 				}
 
 				return world.store.read(options);
@@ -61,7 +61,7 @@ test('it sends a heartbeat every half minute, for its position and for what it h
 		},
 	};
 	expect((await wait(watching, {waitSeconds: 200})).answer).toEqual({kind: 'gave-up', reason: 'timeout'});
-	expect(beats.size).toBeGreaterThanOrEqual(6);
+	expect(heartbeats.size).toBeGreaterThanOrEqual(6);
 	expect(world.memory.state.queue).toEqual([]);
 });
 
@@ -133,7 +133,7 @@ test('a store that is away is waited for: the position is kept', async () => {
 	});
 	await hold(world, [0]);
 	const {answer, kinds} = await wait(world, {
-		onNews({kind}) {
+		onProgress({kind}) {
 			if (kind === 'waiting') {
 				failures = 5;
 			}
@@ -168,7 +168,7 @@ test('a store that forgot everything but the pool: it joins again, at the end', 
 	});
 	await hold(world, [0]);
 	const {answer, kinds} = await wait(world, {
-		onNews({kind}) {
+		onProgress({kind}) {
 			if (kind === 'waiting' && world.memory.state.gpus.get(0) !== '{}') {
 				isAway = true;
 			}
@@ -203,7 +203,7 @@ test('an answer that was lost with the grant done is found by reading', async ()
 	const world = await createTestWorld({gpuCount: 1, wrap: withLoss});
 	await hold(world, [0]);
 	const {answer} = await wait(world, {
-		onNews({kind}) {
+		onProgress({kind}) {
 			if (kind !== 'waiting') {
 				return;
 			}
@@ -227,7 +227,7 @@ test('a conflict on the way is planned again', async () => {
 	});
 	await hold(world, [0]);
 	const {answer} = await wait(world, {
-		onNews() {
+		onProgress() {
 			answers.push('conflict', 'locked');
 			world.memory.state.gpus.set(0, '{}');
 		},

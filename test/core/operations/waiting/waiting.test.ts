@@ -38,7 +38,7 @@ describe('one who waits', () => {
 		const waiter = start(world, wants({count: 2}));
 		await waiter.waits();
 		await free(world, 1);
-		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
+		await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.held.length === 1));
 		expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
 		expect(queueRows((await readStatus(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
 		// A release by its owner leaves alone what the queue holds.
@@ -59,7 +59,7 @@ describe('one who waits', () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0]);
 		const waiter = start(world, wants({count: 2}));
-		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 1));
+		await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.held.length === 1));
 		waiter.abort();
 		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'aborted'});
 		expect((await readStatus(world)).rows.map(({owner}) => owner)).toEqual(['alice', undefined]);
@@ -101,13 +101,13 @@ describe('one who waits', () => {
 		const broken = {...idleReading(1), failure: 'GPU requires reset'};
 		world.see(() => observationOf([idleReading(0), broken, {...broken, index: 2}]));
 		const waiter = start(world, wants({ids: [0, 1]}));
-		await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.unusable.length > 0));
-		const news = waiter.news.at(-1)!;
-		expect(news).toMatchObject({
+		await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.unusable.length > 0));
+		const progress = waiter.news.at(-1)!;
+		expect(progress).toMatchObject({
 			held: [],
 			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],
 		});
-		expect(progressText(news)).toBe(
+		expect(progressText(progress)).toBe(
 			'Waiting for GPUs 0 1: position 1 of 1, got 0/2, since GPU 1 cannot be judged: GPU requires reset',
 		);
 		waiter.abort();

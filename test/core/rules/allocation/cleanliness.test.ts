@@ -36,7 +36,7 @@ const ask = async (world: TestWorld, more: {force?: boolean} = {}) =>
 	reserve(world, {requester: alice, count: 1, durationSeconds: 60, ...more});
 
 /** What every program does that looks at the GPUs. */
-async function look(world: TestWorld): Promise<void> {
+async function scan(world: TestWorld): Promise<void> {
 	const [snapshot, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
 	await createAlertRecorder(world)(snapshot, observation);
 }
@@ -100,7 +100,7 @@ describe('a GPU with something left on it', () => {
 describe('memory that no process is shown for', () => {
 	test('is held against the least that was seen on that GPU', async () => {
 		const {world, show} = await box({memoryUsedMiB: 450}, {memoryUsedMiB: 3});
-		await look(world);
+		await scan(world);
 		expect((await world.store.read()).baselines).toEqual(
 			new Map([
 				[0, {memoryMiB: 450, uuid: 'GPU-0', bootId: world.host.bootId}],
@@ -108,7 +108,7 @@ describe('memory that no process is shown for', () => {
 			]),
 		);
 		show({memoryUsedMiB: 500}, {memoryUsedMiB: 500});
-		await look(world);
+		await scan(world);
 		expect(await ask(world)).toMatchObject({gpus: [0]});
 		const {rows} = await readStatus(world);
 		expect(detailWords(rows[1]!)).toBe(
@@ -118,18 +118,18 @@ describe('memory that no process is shown for', () => {
 
 	test('is measured again when the policy is switched off and on, and never while somebody holds the GPU', async () => {
 		const {world, show} = await box({memoryUsedMiB: 3});
-		await look(world);
+		await scan(world);
 		show({memoryUsedMiB: 500});
 		expect(await ask(world)).toMatchObject({kind: 'refused'});
 		await changePolicy(world, root, [{key: 'clean', value: undefined}]);
 		expect(await ask(world)).toMatchObject({kind: 'granted'});
-		await look(world);
+		await scan(world);
 		expect((await world.store.read()).stored.alerts).toBeUndefined();
 		await changePolicy(world, root, [{key: 'clean', value: 'on'}]);
-		await look(world);
+		await scan(world);
 		expect((await world.store.read()).baselines.size).toBe(0);
 		await release(world, alice, {by: 'gpus', ids: [0]});
-		await look(world);
+		await scan(world);
 		expect((await world.store.read()).baselines.get(0)).toMatchObject({memoryMiB: 500});
 		expect(await ask(world)).toMatchObject({kind: 'granted'});
 	});

@@ -23,8 +23,8 @@ test('unknown memory is not free', () => {
 		kind: 'unknown',
 		why: 'memory in use is unknown: [Unknown Error]',
 	});
-	const notTold: ReadonlyArray<Readonly<Record<string, string>>> = [{}, {memoryUsedMiB: ''}];
-	for (const unknown of notTold) {
+	const unreported: ReadonlyArray<Readonly<Record<string, string>>> = [{}, {memoryUsedMiB: ''}];
+	for (const unknown of unreported) {
 		expect(judgeUsage(reading({memoryUsedMiB: undefined, unknown}), 1024)).toEqual({
 			kind: 'unknown',
 			why: 'memory in use is unknown',

@@ -22,12 +22,12 @@ const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	'unified memory, nothing on it': {...idleReading(0), memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[N/A]'}},
 };
 
-type Look = readonly [at: number, what: keyof typeof readings, holder?: Lease];
+type Reading = readonly [at: number, what: keyof typeof readings, holder?: Lease];
 
 /** What is known after these looks. */
-function after(...looks: readonly Look[]): readonly IdleSpan[] {
+function after(...scans: readonly Reading[]): readonly IdleSpan[] {
 	let spans: readonly IdleSpan[] = [];
-	for (const [now, what, holder = lease] of looks) {
+	for (const [now, what, holder = lease] of scans) {
 		const reading = readings[what];
 		const gpus = reading === undefined ? [] : [reading];
 		spans = nextIdle({gpus}, {before: spans, records: [heldBy(holder)], now, memoryThresholdMiB: 1024});
@@ -36,13 +36,13 @@ function after(...looks: readonly Look[]): readonly IdleSpan[] {
 	return spans;
 }
 
-const secondsAfter = (...looks: readonly Look[]): number | undefined => {
-	const [now, , holder = lease] = looks.at(-1)!;
-	const reading = readings[looks.at(-1)![1]];
-	return idleSecondsOf({idle: after(...looks)}, {lease: holder, index: 0}, {reading, now, memoryThresholdMiB: 1024});
+const secondsAfter = (...scans: readonly Reading[]): number | undefined => {
+	const [now, , holder = lease] = scans.at(-1)!;
+	const reading = readings[scans.at(-1)![1]];
+	return idleSecondsOf({idle: after(...scans)}, {lease: holder, index: 0}, {reading, now, memoryThresholdMiB: 1024});
 };
 
-test.each<[string, readonly Look[], number | undefined]>([
+test.each<[string, readonly Reading[], number | undefined]>([
 	['the first look starts the count', [[100, 'idle']], 0],
 	[
 		'idle from look to look',
@@ -176,8 +176,8 @@ test.each<[string, readonly Look[], number | undefined]>([
 		],
 		0,
 	],
-])('%s', (_, looks, seconds) => {
-	expect(secondsAfter(...looks)).toBe(seconds);
+])('%s', (_, scans, seconds) => {
+	expect(secondsAfter(...scans)).toBe(seconds);
 });
 
 test('another GPU in the same place is another GPU', () => {
@@ -206,28 +206,28 @@ test('every face is told, for leases and for nothing else', () => {
 });
 
 describe('whatever is seen', () => {
-	const look = fc.tuple(fc.integer({min: 1, max: 400}), fc.constantFrom(...Object.keys(readings)));
+	const reading = fc.tuple(fc.integer({min: 1, max: 400}), fc.constantFrom(...Object.keys(readings)));
 
 	test('the count is what was seen to be idle: never more than the time since the last work', () => {
 		fc.assert(
-			fc.property(fc.array(look, {minLength: 1}), (steps) => {
+			fc.property(fc.array(reading, {minLength: 1}), (steps) => {
 				let now = 0;
-				const looks = steps.map(([step, what]): Look => {
+				const scans = steps.map(([step, what]): Reading => {
 					now += step;
 					return [now, what];
 				});
-				const seconds = secondsAfter(...looks);
+				const seconds = secondsAfter(...scans);
 				const isWork = (what: string) =>
 					['busy', 'a process with little memory', 'memory without a process'].includes(what);
 				const isIdle = (what: string) => ['idle', 'a desktop', 'unified memory, nothing on it'].includes(what);
-				const since = looks.slice(looks.findLastIndex(([, what]) => isWork(what)) + 1);
+				const since = scans.slice(scans.findLastIndex(([, what]) => isWork(what)) + 1);
 				let naive = 0;
 				for (const [index, [at, what]] of since.entries()) {
 					const [before, whatBefore] = since[index - 1] ?? [at, 'busy'];
 					naive += isIdle(what) && isIdle(whatBefore) && at - before <= 300 ? at - before : 0;
 				}
 
-				expect(seconds).toBe(isIdle(looks.at(-1)![1]) ? naive : undefined);
+				expect(seconds).toBe(isIdle(scans.at(-1)![1]) ? naive : undefined);
 			}),
 		);
 	});

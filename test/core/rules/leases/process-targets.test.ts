@@ -22,7 +22,7 @@ const fact: fc.Arbitrary<ProcessFacts> = fc.record({
 	name: fc.constant('true name'),
 	commandLine: fc.constant('true command'),
 });
-const look: fc.Arbitrary<OwnScan> = fc
+const anyScan: fc.Arbitrary<OwnScan> = fc
 	.record({
 		processes: fc.uniqueArray(said, {selector: (process) => process.pid}),
 		facts: fc.uniqueArray(fact, {selector: (process) => process.pid}),
@@ -38,7 +38,7 @@ const look: fc.Arbitrary<OwnScan> = fc
 
 test('a process is acted on only where our own scan has it and the kernel knows it as it was shown', () => {
 	fc.assert(
-		fc.property(said, fc.constantFrom(0, 1), look, (shown, gpu, seen) => {
+		fc.property(said, fc.constantFrom(0, 1), anyScan, (shown, gpu, seen) => {
 			const known = seen.facts.get(shown.pid);
 			const isOnGpu = seen.observation.gpus[gpu]?.processes?.some((process) => process.pid === shown.pid) ?? false;
 			const may = problemWith(shown, gpu, seen) === undefined;
@@ -49,7 +49,7 @@ test('a process is acted on only where our own scan has it and the kernel knows 
 
 test('a process without a start time is never acted on', () => {
 	fc.assert(
-		fc.property(pid, look, (shown, seen) => {
+		fc.property(pid, anyScan, (shown, seen) => {
 			expect(problemWith({pid: shown, startTicks: undefined}, 1, seen)).toMatchObject({kind: 'gone'});
 		}),
 	);
@@ -57,7 +57,7 @@ test('a process without a start time is never acted on', () => {
 
 test('only our own processes on the GPU are offered, in the words of the kernel', () => {
 	fc.assert(
-		fc.property(look, (seen) => {
+		fc.property(anyScan, (seen) => {
 			const targets = ownTargets(seen, 1);
 			for (const target of targets) {
 				expect(target).toMatchObject({name: 'true name', commandLine: 'true command'});

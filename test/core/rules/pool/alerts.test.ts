@@ -17,63 +17,63 @@ const usedBy = (index: number, ...users: ReadonlyArray<string | undefined>): Gpu
 });
 
 /** Looks as a viewer does, and tells. */
-async function scan(world: TestWorld, tell: AlertRecorder, ...readings: readonly GpuReading[]): Promise<void> {
+async function scan(world: TestWorld, recordAlerts: AlertRecorder, ...readings: readonly GpuReading[]): Promise<void> {
 	world.see(() =>
 		observationOf([0, 1].map((index) => readings.find((gpu) => gpu.index === index) ?? idleReading(index))),
 	);
 	const {snapshot, observation} = await readStatus(world);
-	await tell(snapshot, observation);
+	await recordAlerts(snapshot, observation);
 }
 
-const told = async (world: TestWorld): Promise<readonly string[]> =>
+const recorded = async (world: TestWorld): Promise<readonly string[]> =>
 	(await world.store.audit())
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
 		.map((record) => eventWords(record));
 
 test('use without a reservation and squatters are recorded once, by the first of the viewers', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tellers = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
+	const recorders = [createAlertRecorder(world), createAlertRecorder(world), createAlertRecorder(world)];
 	await reserve(world, {requester: alice, count: 1, ids: [1], durationSeconds: 9000});
 	world.pass(61);
 	for (let round = 0; round < 3; round++) {
-		for (const tell of tellers) {
-			await scan(world, tell, usedBy(0, 'bob', 'bob'), usedBy(1, 'alice', 'eve'));
+		for (const recordAlerts of recorders) {
+			await scan(world, recordAlerts, usedBy(0, 'bob', 'bob'), usedBy(1, 'alice', 'eve'));
 		}
 	}
 
-	expect(await told(world)).toEqual([
+	expect(await recorded(world)).toEqual([
 		'bob uses GPU 0 without a reservation',
 		'eve uses GPU 1, which alice has reserved',
 	]);
-	await scan(world, tellers[0]!, usedBy(0, 'bob', 'carol'), usedBy(1, 'alice'));
-	expect((await told(world)).slice(2)).toEqual(['carol uses GPU 0 without a reservation']);
+	await scan(world, recorders[0]!, usedBy(0, 'bob', 'carol'), usedBy(1, 'alice'));
+	expect((await recorded(world)).slice(2)).toEqual(['carol uses GPU 0 without a reservation']);
 });
 
 test('all viewers at once tell it once', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	world.see(() => observationOf([usedBy(0, 'bob'), idleReading(1)]));
 	const {snapshot, observation} = await readStatus(world);
-	const tellers = Array.from({length: 10}, () => createAlertRecorder(world));
-	await Promise.all(tellers.map(async (tell) => tell(snapshot, observation)));
-	expect(await told(world)).toEqual(['bob uses GPU 0 without a reservation']);
+	const recorders = Array.from({length: 10}, () => createAlertRecorder(world));
+	await Promise.all(recorders.map(async (recordAlerts) => recordAlerts(snapshot, observation)));
+	expect(await recorded(world)).toEqual(['bob uses GPU 0 without a reservation']);
 });
 
 test('what comes and goes is told again only after it stood for ten minutes', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tell = createAlertRecorder(world);
+	const recordAlerts = createAlertRecorder(world);
 	for (let minute = 0; minute < 25; minute++) {
-		await scan(world, tell, ...(minute % 2 === 0 ? [usedBy(0, 'bob')] : []));
+		await scan(world, recordAlerts, ...(minute % 2 === 0 ? [usedBy(0, 'bob')] : []));
 		world.pass(60);
 	}
 
-	expect(await told(world)).toHaveLength(3);
+	expect(await recorded(world)).toHaveLength(3);
 });
 
 test('an unknown scan ends nothing, and users that cannot be told are no news beside those who can', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tell = createAlertRecorder(world);
+	const recordAlerts = createAlertRecorder(world);
 	const sick: GpuReading = {...usedBy(0, 'bob'), health: [{kind: 'ecc', words: '3 memory errors'}]};
-	await scan(world, tell, sick);
+	await scan(world, recordAlerts, sick);
 	world.pass(3600);
 	const unknown: readonly GpuReading[] = [
 		{...idleReading(0), failure: 'GPU is lost'},
@@ -82,35 +82,35 @@ test('an unknown scan ends nothing, and users that cannot be told are no news be
 		{...idleReading(0), memoryUsedMiB: undefined, processes: [], health: sick.health},
 	];
 	for (const reading of unknown) {
-		await scan(world, tell, reading);
+		await scan(world, recordAlerts, reading);
 	}
 
 	world.see(() => observationOf([], {failure: {message: 'no driver'}}));
 	const {snapshot, observation} = await readStatus(world);
-	await tell(snapshot, observation);
-	await scan(world, tell, sick);
-	expect(await told(world)).toEqual([
+	await recordAlerts(snapshot, observation);
+	await scan(world, recordAlerts, sick);
+	expect(await recorded(world)).toEqual([
 		'bob uses GPU 0 without a reservation',
 		'GPU 0 is unhealthy (3 memory errors) and will not be handed out',
 	]);
-	await scan(world, tell);
-	expect((await told(world)).slice(2)).toEqual(['GPU 0 is healthy again']);
+	await scan(world, recordAlerts);
+	expect((await recorded(world)).slice(2)).toEqual(['GPU 0 is healthy again']);
 	expect((await readStatus(world)).snapshot.alerts).toEqual([]);
 });
 
 test('a leftover of the holder of a moment ago accuses no one', async () => {
 	const world = await createTestWorld({gpuCount: 2});
-	const tell = createAlertRecorder(world);
+	const recordAlerts = createAlertRecorder(world);
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
 	world.pass(600);
 	await release(world, alice, {by: 'gpus', ids: [0]});
-	await scan(world, tell, usedBy(0, 'alice'));
+	await scan(world, recordAlerts, usedBy(0, 'alice'));
 	await reserve(world, {requester: person('bob'), count: 1, ids: [0], durationSeconds: 9000, force: true});
-	await scan(world, tell, usedBy(0, 'alice'));
-	expect(await told(world)).toEqual([]);
+	await scan(world, recordAlerts, usedBy(0, 'alice'));
+	expect(await recorded(world)).toEqual([]);
 	world.pass(60);
-	await scan(world, tell, usedBy(0, 'alice'));
-	expect(await told(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
+	await scan(world, recordAlerts, usedBy(0, 'alice'));
+	expect(await recorded(world)).toEqual(['alice uses GPU 0, which bob has reserved']);
 });
 
 test('a store that is away or refuses is no failure of the viewer; a bug is', async () => {
@@ -124,10 +124,10 @@ test('a store that is away or refuses is no failure of the viewer; a bug is', as
 			},
 		}),
 	});
-	const tell = createAlertRecorder(world);
-	await scan(world, tell, usedBy(0, 'bob'));
-	await scan(world, tell, usedBy(0, 'bob'));
-	await expect(scan(world, tell, usedBy(0, 'bob'))).rejects.toThrow('bug');
+	const recordAlerts = createAlertRecorder(world);
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	await scan(world, recordAlerts, usedBy(0, 'bob'));
+	await expect(scan(world, recordAlerts, usedBy(0, 'bob'))).rejects.toThrow('bug');
 });
 
 const anyUsers = fc.array(fc.constantFrom('bob', 'eve', undefined), {maxLength: 3});
@@ -142,10 +142,10 @@ test('whatever is seen, nothing is told twice while it stands, and what stands w
 			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25, size: 'max'}),
 			async (scans) => {
 				const world = await createTestWorld({gpuCount: 2});
-				const tell = createAlertRecorder(world);
+				const recordAlerts = createAlertRecorder(world);
 				for (const {users, health, seconds} of scans) {
 					world.pass(seconds);
-					await scan(world, tell, {...(users.length === 0 ? idleReading(0) : usedBy(0, ...users)), health});
+					await scan(world, recordAlerts, {...(users.length === 0 ? idleReading(0) : usedBy(0, ...users)), health});
 				}
 
 				const records = await world.store.audit();

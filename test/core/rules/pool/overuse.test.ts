@@ -29,7 +29,7 @@ function go(scans: readonly Scan[]) {
 	let overuse: readonly Overuse[] = [];
 	let now = 1000;
 	let writes = 0;
-	const told: AuditRecord[] = [];
+	const recorded: AuditRecord[] = [];
 	const shown: boolean[] = [];
 	for (const {gapSeconds, usedMiB} of scans) {
 		now += gapSeconds;
@@ -48,14 +48,14 @@ function go(scans: readonly Scan[]) {
 		if (changes !== undefined) {
 			writes++;
 			({overuse} = changes);
-			told.push(...changes.audit);
+			recorded.push(...changes.audit);
 		}
 
 		const [row] = statusRows({...snapshot, overuse}, observation, 1024);
 		shown.push(row!.shares?.some(({overSeconds}) => overSeconds !== undefined) ?? false);
 	}
 
-	return {overuse, told, shown, writes};
+	return {overuse, told: recorded, shown, writes};
 }
 
 const scan = fc.record({
@@ -65,7 +65,7 @@ const scan = fc.record({
 
 /** The rule once more, plainly: what is told by a list of scans, as `+` and `-`. */
 function model(scans: readonly Scan[]): string {
-	let told = '';
+	let recorded = '';
 	let isRecorded = false;
 	let row = 0;
 	let age = Infinity;
@@ -102,23 +102,23 @@ function model(scans: readonly Scan[]): string {
 			continue;
 		}
 
-		told += isRecorded ? '-' : '+';
+		recorded += isRecorded ? '-' : '+';
 		isRecorded = !isRecorded;
 		row = 0;
 		age = isRecorded ? 0 : Infinity;
 	}
 
-	return told;
+	return recorded;
 }
 
 test('whatever scans see, what is told alternates, and is what three in a row decide', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
-			const {told, shown, overuse} = go(scans);
-			expect(told.map(({reason}) => (reason === undefined ? '+' : '-')).join('')).toBe(model(scans));
-			expect(told.every(({account, leaseId, gpus}) => account === 'ann' && leaseId === 'ann' && gpus[0] === 0)).toBe(
-				true,
-			);
+			const {told: recorded, shown, overuse} = go(scans);
+			expect(recorded.map(({reason}) => (reason === undefined ? '+' : '-')).join('')).toBe(model(scans));
+			expect(
+				recorded.every(({account, leaseId, gpus}) => account === 'ann' && leaseId === 'ann' && gpus[0] === 0),
+			).toBe(true);
 			expect(shown.at(-1) ?? false).toBe(
 				overuse.some(({isRecorded}) => isRecorded) && scans.at(-1)?.usedMiB !== 'gone',
 			);
@@ -129,9 +129,9 @@ test('whatever scans see, what is told alternates, and is what three in a row de
 
 test('a share that stays too large is written down three times, and then no more', () => {
 	const scans = Array.from({length: 20}, (): Scan => ({gapSeconds: 5, usedMiB: 9000}));
-	const {told, writes, overuse} = go(scans);
+	const {told: recorded, writes, overuse} = go(scans);
 	expect(writes).toBe(3);
-	expect(told).toEqual([
+	expect(recorded).toEqual([
 		{
 			time: 1015,
 			kind: 'overuse',

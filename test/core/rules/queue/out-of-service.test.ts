@@ -108,7 +108,7 @@ async function settle(world: TestWorld): Promise<void> {
 			}
 
 			const {entry} = own;
-			const advance = await planWithScan(world, snapshot, {
+			const grant = await planWithScan(world, snapshot, {
 				request: {
 					requester: person(entry.user),
 					count: entry.requestedCount,
@@ -122,14 +122,14 @@ async function settle(world: TestWorld): Promise<void> {
 				readLinks: async () => undefined,
 				isScanDue: entry.unavailable !== undefined || holdingsOf(snapshot, id).length > 0,
 			});
-			if (advance === 'stale') {
+			if (grant === 'stale') {
 				throw new Error('The clock stands still');
 			}
 
-			if (advance.kind !== 'nothing') {
-				expect(await world.store.commit(advance.plan)).toBe('done');
-			} else if (advance.note !== undefined && !isSameNote(advance.note.unavailable, entry.unavailable)) {
-				expect(await world.store.commit(planEntryNote(snapshot, own, advance.note, 'here'))).toBe('done');
+			if (grant.kind !== 'nothing') {
+				expect(await world.store.commit(grant.plan)).toBe('done');
+			} else if (grant.note !== undefined && !isSameNote(grant.note.unavailable, entry.unavailable)) {
+				expect(await world.store.commit(planEntryNote(snapshot, own, grant.note, 'here'))).toBe('done');
 			} else {
 				continue;
 			}
@@ -268,7 +268,7 @@ async function waitForAll() {
 		waiter.abort();
 		await waiter.answer;
 	});
-	await eventually(() => waiter.news.some((news) => news.kind === 'waiting' && news.held.length === 2));
+	await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.held.length === 2));
 	// By then whatever it saw is too old to go by.
 	const seenAtMs = world.clock.monotonicMs();
 	await eventually(() => world.clock.monotonicMs() - seenAtMs > freshMs);

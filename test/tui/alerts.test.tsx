@@ -11,7 +11,7 @@ afterEach(() => {
 
 const used = gpuReading(0, {memoryUsedMiB: 5000, processes: [{pid: 7, user: 'bob'}]});
 
-test('what a scan shows is told in the events, once', async () => {
+test('what a scan shows is in the events, once', async () => {
 	const box = await createBox(1, {readings: [used]});
 	session = startMonitor(box, {scanIntervalMs: 20});
 	await expect.poll(async () => box.store.audit()).toMatchObject([{kind: 'unreserved', account: 'bob', gpus: [0]}]);

@@ -16,7 +16,7 @@ test.each([
 	// Somebody else, who has configured nothing.
 	const {stdout} = await box.run('status --json');
 	expect(JSON.parse(stdout)).toHaveLength(3);
-	// In a place that is told in words.
+	// At a location that is given in words.
 	const elsewhere = await box.run('admin --gpus 3 --provider fake --store embedded');
 	expect(elsewhere.exitCode).toBe(1);
 	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool is somewhere else already: in redis \S+\/[345]\n/v);

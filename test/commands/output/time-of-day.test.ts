@@ -57,7 +57,7 @@ function shownMinutes(zone: string, instantMs: number): number {
 }
 
 /** Looks at the clock every minute until it shows the time of day, or has gone past it in one step. */
-function nextByLooking(zone: string, nowMs: number, minuteOfDay: number): number {
+function nextByScanning(zone: string, nowMs: number, minuteOfDay: number): number {
 	const first = Math.floor(nowMs / minuteMs);
 	let before = shownMinutes(zone, first * minuteMs);
 	for (let minute = first + 1; minute < first + 3 * 1440; minute++) {
@@ -112,7 +112,7 @@ test('a time of day is the next that the clock here shows', () => {
 				zone,
 				new Date(nowMs),
 				typed,
-				nextByLooking(zone, nowMs, minuteOfDay),
+				nextByScanning(zone, nowMs, minuteOfDay),
 			]);
 		}),
 		{numRuns: 300},
