@@ -2,7 +2,7 @@ import type {Write} from '../../core/model/plan.js';
 import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {instanceRecord, readInstance} from './instance.js';
-import {processFields, readBoot, readProcess} from './process.js';
+import {holderFields, jobFields, readBoot, readProcess} from './process.js';
 import {textOf} from './json/raw.js';
 import {readSilence, silenceRecord} from './silence.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
@@ -15,7 +15,7 @@ export const leaseTypes: readonly LeaseType[] = ['run', 'manual'];
 /** What a lease has of its GPU, where others have something beside it. */
 type Part = Pick<Lease, 'memoryMiB' | 'mig'>;
 
-function readLease(fields: Fields, user: string, part: Part = {}): Lease {
+function readLease(fields: Fields, user: string, part?: Part): Lease {
 	const lastHeartbeat = fields.time('last_heartbeat');
 	const lease: Lease = {
 		user,
@@ -29,7 +29,6 @@ function readLease(fields: Fields, user: string, part: Part = {}): Lease {
 		remindedOf: fields.time('reminded_of'),
 		note: fields.text('note'),
 		model: fields.text('model'),
-		...part,
 		partialQueueId: fields.text('partial_queue_id'),
 		leaseId: fields.text('lease_id'),
 		machine: fields.text('machine'),
@@ -41,7 +40,9 @@ function readLease(fields: Fields, user: string, part: Part = {}): Lease {
 	// The peer writes this field into leases too, where it says nothing.
 	fields.time('last_released');
 	const unknownFields = fields.rest();
-	return unknownFields === undefined ? lease : {...lease, unknownFields};
+	return unknownFields === undefined && part === undefined
+		? lease
+		: {...lease, ...part, ...(unknownFields !== undefined && {unknownFields})};
 }
 
 /** Undefined for a record that says nothing of it, or says it in a way that this version does not know: no GPU is lost for that. */
@@ -152,8 +153,8 @@ const leaseFields = (lease: Lease): Parameters<typeof recordOf> => [
 		lease_id: optionalText(lease.leaseId),
 		machine: optionalText(lease.machine),
 		boot_id: optionalText(lease.bootId),
-		...processFields('pid', lease.holder),
-		...processFields('job_pid', lease.job),
+		...(lease.holder && holderFields(lease.holder)),
+		...(lease.job && jobFields(lease.job)),
 		silence: silenceRecord(lease.silence),
 		ends_by: lease.endsBy === undefined ? undefined : wholePromise(lease.endsBy),
 		reminded_of: lease.remindedOf === undefined ? undefined : wholePromise(lease.remindedOf),

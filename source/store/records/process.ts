@@ -4,13 +4,27 @@ import type {Fields} from './json/fields.js';
 /** The fields that hold a process begin so. */
 export type ProcessPrefix = 'pid' | 'job_pid';
 
+/**
+The names of the fields, written out: names that are put together anew for each record make reading and writing it several times as slow.
+*/
+const namesOf = {
+	pid: {startTicks: 'pid_start', namespace: 'pid_ns', timeNamespace: 'pid_time_ns', group: 'pid_group'},
+	job_pid: {
+		startTicks: 'job_pid_start',
+		namespace: 'job_pid_ns',
+		timeNamespace: 'job_pid_time_ns',
+		group: 'job_pid_group',
+	},
+} as const;
+
 /** Reads a process from the fields of its pid, start time and namespaces. */
 export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdentity | undefined {
+	const names = namesOf[prefix];
 	const pid = fields.whole(prefix);
-	const startTicks = fields.whole(`${prefix}_start`);
-	const namespace = fields.text(`${prefix}_ns`);
-	const timeNamespace = fields.text(`${prefix}_time_ns`);
-	const group = fields.whole(`${prefix}_group`);
+	const startTicks = fields.whole(names.startTicks);
+	const namespace = fields.text(names.namespace);
+	const timeNamespace = fields.text(names.timeNamespace);
+	const group = fields.whole(names.group);
 	return pid === undefined
 		? undefined
 		: {
@@ -22,16 +36,22 @@ export function readProcess(fields: Fields, prefix: ProcessPrefix): ProcessIdent
 			};
 }
 
-/** The same fields, to be written. */
-export const processFields = (
-	prefix: ProcessPrefix,
-	process: ProcessIdentity | undefined,
-): Readonly<Record<string, unknown>> => ({
-	[prefix]: process?.pid,
-	[`${prefix}_start`]: process?.startTicks,
-	[`${prefix}_ns`]: process?.namespace,
-	[`${prefix}_time_ns`]: process?.timeNamespace,
-	[`${prefix}_group`]: process?.group,
+/** The fields of the process that holds a lease or waits, to be written. */
+export const holderFields = (process: ProcessIdentity) => ({
+	pid: process.pid,
+	pid_start: process.startTicks,
+	pid_ns: process.namespace,
+	pid_time_ns: process.timeNamespace,
+	pid_group: process.group,
+});
+
+/** The fields of the process of a job, to be written. */
+export const jobFields = (process: ProcessIdentity) => ({
+	job_pid: process.pid,
+	job_pid_start: process.startTicks,
+	job_pid_ns: process.namespace,
+	job_pid_time_ns: process.timeNamespace,
+	job_pid_group: process.group,
 });
 
 /** Version 0.1.0 wrote this, and the machine-id, where it could not read the boot id. */

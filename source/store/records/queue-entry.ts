@@ -1,7 +1,7 @@
 import type {EligibleInstance, Need, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
-import {processFields, readBoot, readProcess} from './process.js';
+import {holderFields, readBoot, readProcess} from './process.js';
 import {textOf} from './json/raw.js';
 import {readSilence, silenceRecord} from './silence.js';
 import {formatRfc3339} from './json/time.js';
@@ -172,7 +172,7 @@ export const encodeQueueEntry = (entry: QueueEntry): string =>
 			})),
 			machine: optionalText(entry.machine),
 			boot_id: optionalText(entry.bootId),
-			...processFields('pid', entry.holder),
+			...(entry.holder && holderFields(entry.holder)),
 			silence: silenceRecord(entry.silence),
 			time_limit: entry.timeLimitSeconds,
 		},

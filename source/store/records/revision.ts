@@ -1,7 +1,21 @@
 /** How many commits a store has seen, as it is stored: `COUNT BASE SECONDS RUN`. */
 import type {Revision} from '../../core/model/types.js';
 
-const pattern = /^(?<count>\d{1,15}) (?<base>\d{1,15}) (?<since>\d{1,12}) (?<run>\S*)$/v;
+const countPattern = /^\d{1,15}$/v;
+const sincePattern = /^\d{1,12}$/v;
+const runPattern = /^\S*$/v;
+
+/** The four words of it; undefined where it is none. It is read with everything, so that no pattern takes it apart. */
+function wordsOf(raw: string | undefined) {
+	const [count = '', base = '', since = '', run = '', ...rest] = raw?.split(' ') ?? [];
+	return rest.length === 0 &&
+		countPattern.test(count) &&
+		countPattern.test(base) &&
+		sincePattern.test(since) &&
+		runPattern.test(run)
+		? {count: Number(count), base: Number(base), since: Number(since), run}
+		: undefined;
+}
 
 /**
 Reads the revision. What is not one, or is absent, is that of a store that this program has not written to yet.
@@ -10,15 +24,14 @@ Reads the revision. What is not one, or is absent, is that of a store that this 
 @param run - The store's present run; undefined when that is not known: then it is the one in which the last commit was made.
 */
 export function decodeRevision(raw: string | undefined, run: string | undefined): Revision {
-	const stored = raw === undefined ? null : pattern.exec(raw);
-	if (stored === null) {
+	const stored = wordsOf(raw);
+	if (stored === undefined) {
 		return {count: 0, base: 0, run: run ?? '', since: undefined, raw};
 	}
 
-	const [, countText, base, since, storedRun] = stored;
-	const count = Number(countText);
+	const {count, base, since, run: storedRun} = stored;
 	return run === undefined || run === storedRun
-		? {count, base: Number(base), run: storedRun!, since: Number(since), raw}
+		? {count, base, run: storedRun, since, raw}
 		: // Nothing was committed in this run yet: it begins with what it found.
 			{count, base: count, run, since: undefined, raw};
 }

@@ -4,16 +4,8 @@ Puts a plan into the KEYS and ARGV of commit.lua.
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {wireOf} from '../records/index.js';
-import {
-	changeSeconds,
-	historySeconds,
-	historyWindowSeconds,
-	trimCount,
-	type RawPlan,
-	type RawWrite,
-} from '../raw-plan.js';
-import {auditCap} from '../decode-audit.js';
-import {changeKeyPrefix, commitKeys, entryKeyPrefix, eventChannel, gpuKeyPrefix, keys} from './keys.js';
+import type {RawPlan, RawWrite} from '../raw-plan.js';
+import {changeKeyPrefix, entryKeyPrefix, gpuKeyPrefix, keys} from './keys.js';
 
 type Argument = string | number | Uint8Array;
 
@@ -22,46 +14,49 @@ type Arguments = {
 	readonly values: readonly Argument[];
 };
 
-/** Where those of KEYS that every script is given stand, from 1. */
-const fixedPositions: ReadonlyMap<string, number> = new Map(commitKeys.map((key, index) => [key, index + 1]));
-
 /** The key of an entry, whose id may be bytes that are no text. */
 function entryKeyOf(id: string): Argument {
 	const wire = wireOf(id);
 	return typeof wire === 'string' ? `${entryKeyPrefix}${wire}` : Buffer.concat([Buffer.from(entryKeyPrefix), wire]);
 }
 
-/** Hands each key its position among KEYS, once. */
+/** Hands each key its position among KEYS, from 1, once. */
 class KeyList {
-	readonly #positions = new Map<string, number>();
-	readonly keys: Argument[] = [...commitKeys];
+	readonly #gpus = new Map<number, number>();
+	readonly #entries = new Map<string, number>();
+	readonly #values: Partial<Record<keyof typeof keys, number>> = {};
+	#change: number | undefined;
+	readonly keys: Argument[] = [];
 
-	#positionOf(name: string, key: Argument = name): number {
-		let position = this.#positions.get(name);
-		if (position === undefined) {
-			this.keys.push(key);
-			position = this.keys.length;
-			this.#positions.set(name, position);
-		}
-
-		return position;
-	}
-
-	/** Of a key that every script is given. */
+	/** Of a key that there is once in a pool. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision'): number {
-		return fixedPositions.get(keys[name])!;
+		this.#values[name] ??= this.#append(keys[name]);
+		return this.#values[name];
 	}
 
 	gpu(index: number): number {
-		return this.#positionOf(`${gpuKeyPrefix}${index}`);
+		return this.#gpus.get(index) ?? this.#note(this.#gpus, index, `${gpuKeyPrefix}${index}`);
 	}
 
+	/** A plan is part of one change at most. */
 	change(id: string): number {
-		return this.#positionOf(`${changeKeyPrefix}${id}`);
+		this.#change ??= this.#append(`${changeKeyPrefix}${id}`);
+		return this.#change;
 	}
 
 	entry(id: string): number {
-		return this.#positionOf(`${entryKeyPrefix}${id}`, entryKeyOf(id));
+		return this.#entries.get(id) ?? this.#note(this.#entries, id, entryKeyOf(id));
+	}
+
+	#note<Name>(positions: Map<Name, number>, name: Name, key: Argument): number {
+		const position = this.#append(key);
+		positions.set(name, position);
+		return position;
+	}
+
+	#append(key: Argument): number {
+		this.keys.push(key);
+		return this.keys.length;
 	}
 }
 
@@ -209,23 +204,12 @@ export function commitArguments(plan: RawPlan, run: string): Arguments {
 		...expected.values,
 		expected.absent.length,
 		...expected.absent,
-		...(change === undefined ? [] : ['once', keyList.change(change.id), change.attempt, changeSeconds]),
+		...(change === undefined ? [] : ['once', keyList.change(change.id), change.attempt]),
 		...expected.steps,
 		...plan.writes.flatMap((write) => writeSteps(write, keyList)),
 		...plan.usage.flatMap(({endSecond, raw}) => ['usage', endSecond, raw]),
 		...plan.audit.flatMap((raw) => ['audit', raw]),
 	];
-	const values = [
-		plan.grants ? '1' : '0',
-		asksForMore(plan) ? '1' : '0',
-		eventChannel,
-		plan.event ?? '',
-		historySeconds,
-		trimCount,
-		auditCap,
-		run,
-		historyWindowSeconds,
-		...steps,
-	];
+	const values = [plan.grants ? '1' : '0', asksForMore(plan) ? '1' : '0', plan.event ?? '', run, ...steps];
 	return {keys: keyList.keys, values};
 }

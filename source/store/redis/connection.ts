@@ -233,7 +233,10 @@ export class Connection {
 	): Promise<Result> {
 		const deadline = performance.now() + patienceMs;
 		for (;;) {
-			await this.#untilUp(deadline);
+			if (!this.#isUp) {
+				await this.#untilUp(deadline);
+			}
+
 			const {stream} = this.client;
 			try {
 				const result = await send(this.client);

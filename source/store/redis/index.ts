@@ -22,6 +22,7 @@ import {parseReadReply, readArguments} from './read-reply.js';
 import {ask, bytesOf, optional, wordOf} from './replies.js';
 import {createLoadHistory} from './history/load-history.js';
 import {createScanBoard} from './scan-board.js';
+import {withConstants} from './script.js';
 import {subscribe, type ChannelListener} from './subscription.js';
 import {Uptime} from './uptime.js';
 
@@ -54,8 +55,8 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 		prepare: async (client) => uptime.ask(client),
 		preparesFirst: false,
 	});
-	connection.client.defineCommand('readPool', {lua: readLua});
-	connection.client.defineCommand('commitPlan', {lua: commitLua});
+	connection.client.defineCommand('readPool', {lua: withConstants(readLua)});
+	connection.client.defineCommand('commitPlan', {lua: withConstants(commitLua)});
 	await connection.open();
 	const subscriptions = new Set<() => Promise<void>>();
 	const listen = async (channel: string, listener: ChannelListener): Promise<() => Promise<void>> => {

@@ -66,17 +66,3 @@ export const changeKeyPrefix = 'canhazgpu:change:';
 
 /** Ours: how busy the GPUs were, a text for each hour since the epoch. They end by themselves. */
 export const loadKeyPrefix = 'canhazgpu:load:';
-
-/** The keys that every script is given first, in this order. */
-export const readKeys: readonly string[] = [
-	keys.gpuCount,
-	keys.provider,
-	keys.machine,
-	keys.queue,
-	keys.history,
-	keys.drains,
-	keys.alerts,
-	keys.revision,
-	keys.policy,
-];
-export const commitKeys: readonly string[] = [...readKeys, keys.allocationLock, keys.nothing, keys.auditLog];

@@ -2,22 +2,16 @@
 Turns the answer of read.lua into what was read.
 */
 import type {ReadOptions} from '../../core/model/ports.js';
-import {mostGpus, rawOf, usageNeedles} from '../records/index.js';
-import {recentCount} from '../raw-plan.js';
+import {rawOf, usageNeedles} from '../records/index.js';
 import type {RawSnapshot, RawValue} from '../raw-snapshot.js';
 import {wrongKey} from './failures.js';
-import {changeKeyPrefix, entryKeyPrefix, gpuKeyPrefix, keys, readKeys} from './keys.js';
+import {changeKeyPrefix, keys} from './keys.js';
 import {bytesOf, integerOf, listOf, optional} from './replies.js';
 
 /** What read.lua is given, number of keys first. */
 export const readArguments = ({user, change, withoutQueue}: ReadOptions): ReadonlyArray<string | number> => [
-	readKeys.length + (change === undefined ? 0 : 1),
-	...(withoutQueue === true ? readKeys.map((key) => (key === keys.queue ? keys.nothing : key)) : readKeys),
-	...(change === undefined ? [] : [`${changeKeyPrefix}${change}`]),
-	gpuKeyPrefix,
-	entryKeyPrefix,
-	mostGpus,
-	recentCount,
+	...(change === undefined ? [0] : [1, `${changeKeyPrefix}${change}`]),
+	withoutQueue === true ? '1' : '0',
 	...(user === undefined ? [] : usageNeedles(user)),
 ];
 
@@ -44,7 +38,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		entries,
 		usage,
 		drains,
-		notices,
+		alerts,
 		revision,
 		policy,
 		attemptDone,
@@ -60,7 +54,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		gpus: listOf(gpus, valueOf),
 		queue: listOf(ids, bytesOf).map((id, index) => [rawOf(id), values[index]] as const),
 		drains: valueOf(drains),
-		alerts: valueOf(notices),
+		alerts: valueOf(alerts),
 		revision: valueOf(revision),
 		policy: valueOf(policy),
 		recentUsage: listOf(usage, bytesOf).map((record) => rawOf(record)),

@@ -11,12 +11,21 @@ import {instanceWords} from '../mig/instances.js';
 import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../mig/instance-candidate.js';
 import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
-import type {GpuLinks, GpuRecord, InstanceOfGpu, Lease, Observation, QueueEntry, Snapshot} from '../../model/types.js';
+import type {
+	GpuLinks,
+	GpuReading,
+	GpuRecord,
+	InstanceOfGpu,
+	Lease,
+	Observation,
+	QueueEntry,
+	Snapshot,
+} from '../../model/types.js';
 import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from './request.js';
 import {cleanRuleOf, type CleanRule} from './cleanliness.js';
-import {gpusOf, type Eligibility} from './need.js';
+import {gpusOf, readingsByIndex, type Eligibility} from './need.js';
 import type {Block, BlockedGpu} from './block.js';
 import {candidateOf, rankShares, type GpuCandidate, type GpuBlock} from './gpu-candidate.js';
 import {chooseGpus} from './choose.js';
@@ -100,14 +109,15 @@ function answerOf(
 		drains,
 		waiters,
 		share,
+		readings,
 	}: Circumstances & {
 		readonly claims: ReadonlyMap<number, QueueEntry>;
 		readonly drains: Snapshot['drains'];
 		readonly share: ShareLimits | undefined;
+		readonly readings: ReadonlyArray<GpuReading | undefined>;
 	},
 ): GpuCandidate | Exclude<Block, {kind: 'unknown-quality'}> {
-	const reading = observation.gpus.find(({index}) => index === record.index);
-	const candidate = candidateOf(record, {share, canTake: waiters.gives, reading});
+	const candidate = candidateOf(record, {share, canTake: waiters.gives, reading: readings[record.index]});
 	if (isHeld(candidate)) {
 		return candidate;
 	}
@@ -142,7 +152,14 @@ function pickGpus(
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
 	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = gpusOf(groups).map((index) => snapshot.gpus[index]!);
-	const rules = {claims, clean, drains: snapshot.drains, waiters, share: shareLimitsOf(wanted.need, snapshot)};
+	const rules = {
+		claims,
+		clean,
+		drains: snapshot.drains,
+		waiters,
+		share: shareLimitsOf(wanted.need, snapshot),
+		readings: readingsByIndex(observation.gpus, snapshot.gpus.length),
+	};
 	const candidates: GpuCandidate[] = [];
 	const blocked: BlockedGpu[] = [...unknownBlocks(eligibility)];
 	for (const record of considered) {

@@ -1,5 +1,6 @@
 /** Which of the GPUs that could be had are taken: by the strategy, for a newcomer and for one who waits alike. */
 import type {GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../model/types.js';
+import {readingsByIndex} from './need.js';
 import {bestOf, compareScores, scoreOf, type Candidate, type StrategyName} from './strategy.js';
 
 /** What is known of GPUs beside the records, as far as the strategy goes by it. */
@@ -25,14 +26,13 @@ export type CandidateGroup = {
 
 function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReading | undefined): Candidate {
 	const {index} = record;
-	const {temperatureCelsius, numaNode, pciRoot} = reading ?? {};
 	return {
 		index,
 		lastReleased: record.kind === 'free' ? record.lastReleased : undefined,
 		lastUsedByRequester: lastUsed.get(index),
-		temperatureCelsius,
-		numaNode,
-		pciRoot,
+		temperatureCelsius: reading?.temperatureCelsius,
+		numaNode: reading?.numaNode,
+		pciRoot: reading?.pciRoot,
 	};
 }
 
@@ -47,10 +47,10 @@ export function chooseGpus(
 	groups: readonly CandidateGroup[],
 	{strategy = 'mru', readings = [], links}: Preference,
 ): {readonly group: CandidateGroup; readonly taken: readonly number[]} | undefined {
-	const byIndex = new Map(readings.map((reading) => [reading.index, reading]));
-	const candidates = snapshot.gpus.map((record) => candidateOf(record, snapshot, byIndex.get(record.index)));
+	const byIndex = readingsByIndex(readings, snapshot.gpus.length);
+	const candidates = snapshot.gpus.map((record, index) => candidateOf(record, snapshot, byIndex[index]));
 	const candidatesOf = (gpus: readonly number[]) => gpus.map((index) => candidates[index]!);
-	const isFree = new Set(groups.flatMap(({free}) => free));
+	const isFree = new Set(groups.length === 1 ? groups[0]!.free : groups.flatMap(({free}) => free));
 	const box = {free: candidates.filter(({index}) => isFree.has(index)), links};
 	const complete = groups.flatMap((group) => {
 		const {kept, shared = [], free, heldByOthers, count} = group;

@@ -209,6 +209,23 @@ function unknownTogether(index: number, {need, isModelUnknown, considered, links
 	return need.nvlink === true && considered.some((other) => isLinkUnknown(other)) && 'links';
 }
 
+/** The readings of the GPUs 0 to `gpuCount` - 1; undefined for one that was not seen. */
+export function readingsByIndex(gpus: readonly GpuReading[], gpuCount: number): ReadonlyArray<GpuReading | undefined> {
+	// Nearly always each GPU of the pool is seen, in its place.
+	if (gpus.length === gpuCount && gpus.every(({index}, position) => index === position)) {
+		return gpus;
+	}
+
+	const readings = Array.from<GpuReading | undefined>({length: gpuCount});
+	for (const reading of gpus) {
+		if (reading.index < gpuCount) {
+			readings[reading.index] = reading;
+		}
+	}
+
+	return readings;
+}
+
 /** Whether all GPUs are alike to a request: it asks for nothing but a number of them, and none is in MIG mode. */
 const isServedByAny = (wanted: Wanted, readings: ReadonlyArray<GpuReading | undefined>): boolean =>
 	wanted.ids === undefined &&
@@ -228,8 +245,7 @@ export function eligibilityOf(
 	gpuCount: number,
 	links?: GpuLinks,
 ): Eligibility {
-	const byIndex = new Map(observation.gpus.map((reading) => [reading.index, reading]));
-	const readings = Array.from({length: gpuCount}, (_, index) => byIndex.get(index));
+	const readings = readingsByIndex(observation.gpus, gpuCount);
 	if (wanted.need?.mig !== undefined) {
 		return instanceEligibility(wanted, wanted.need, readings);
 	}

@@ -70,10 +70,15 @@ export function endingEntries(
 	ended: ReadonlyArray<{readonly index: number; readonly lease: Lease; readonly ending: Ending}>,
 	context: AuditContext,
 ): readonly AuditRecord[] {
-	const groups = Map.groupBy(ended, ({index, lease: {leaseId}, ending: {reason, endTime}}) =>
-		JSON.stringify([leaseId ?? index, reason, endTime]),
-	);
-	return Array.from(groups.values(), (group) => {
+	const groups =
+		ended.length === 1
+			? [ended]
+			: Map.groupBy(ended, ({index, lease: {leaseId}, ending: {reason, endTime}}) =>
+					JSON.stringify([leaseId ?? index, reason, endTime]),
+				)
+					.values()
+					.toArray();
+	return groups.map((group) => {
 		const {lease, ending} = group[0]!;
 		return {
 			...partiesOf(lease, context),

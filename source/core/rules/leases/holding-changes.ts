@@ -91,10 +91,13 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 		return {expect: [], writes: [], usage: []};
 	}
 
-	const gpus = Map.groupBy(changes, (change) => gpuOf(change).index);
+	const gpus =
+		changes.length === 1
+			? [[gpuOf(changes[0]!).index, changes] as const]
+			: [...Map.groupBy(changes, (change) => gpuOf(change).index)];
 	return {
-		expect: Array.from(gpus, ([index, [change]]): Expectation => ({kind: 'gpu', index, raw: gpuOf(change!).raw})),
-		writes: Array.from(gpus, ([index, ofGpu]) => writeOf(index, ofGpu)),
+		expect: gpus.map(([index, [change]]): Expectation => ({kind: 'gpu', index, raw: gpuOf(change!).raw})),
+		writes: gpus.map(([index, ofGpu]) => writeOf(index, ofGpu)),
 		usage: changes.flatMap((change): readonly UsageRecord[] =>
 			change.kind === 'end' ? [usageOf(change.holding.index, change.holding.lease, change.ending)] : [],
 		),

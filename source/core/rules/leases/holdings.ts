@@ -46,4 +46,5 @@ export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
 }
 
 /** All leases on these GPUs, by GPU and then in the order of their grants. */
-export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] => gpus.flatMap((gpu) => holdingsOn(gpu));
+export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] =>
+	gpus.filter((gpu) => gpu.kind === 'leased' || gpu.kind === 'shared').flatMap((gpu) => holdingsOn(gpu));

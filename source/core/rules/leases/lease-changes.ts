@@ -83,6 +83,11 @@ export function planExpiry(
 	host: Host,
 	isJudged: (record: QueueRecord) => boolean = () => true,
 ): Plan {
+	const holdings = holdingsIn(snapshot.gpus);
+	if (holdings.length === 0 && snapshot.queue.length === 0) {
+		return emptyPlan;
+	}
+
 	const entries = snapshot.queue
 		.filter((record) => record.kind === 'entry')
 		.filter((record) => isJudged(record))
@@ -92,7 +97,7 @@ export function planExpiry(
 	);
 	const gone = snapshot.queue.filter((record) => record.kind === 'orphan' || reasons.has(record));
 	const staying: Snapshot = {...snapshot, queue: snapshot.queue.filter((record) => !gone.includes(record))};
-	const leases = holdingsIn(snapshot.gpus).map((holding) => ({
+	const leases = holdings.map((holding) => ({
 		holding,
 		judgement: judgeLease(holding.lease, staying, host),
 	}));

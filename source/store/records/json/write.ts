@@ -11,24 +11,35 @@ export function recordOf(
 	known: Readonly<Record<string, unknown>>,
 	unknown?: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
+	requireNumbers(known);
+	return unknown === undefined ? known : withUnknown(known, unknown);
+}
+
+function requireNumbers(known: Readonly<Record<string, unknown>>): void {
 	for (const [name, value] of Object.entries(known)) {
 		if (typeof value === 'number' && !Number.isFinite(value)) {
 			throw new RangeError(`${name} to be stored is ${value}`);
 		}
 	}
+}
 
-	if (unknown === undefined) {
-		return known;
-	}
-
+function withUnknown(
+	known: Readonly<Record<string, unknown>>,
+	unknown: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
 	const kept = Object.entries(unknown).filter(([name]) => !Object.hasOwn(known, name));
 	// Not by assignment: a field named __proto__ would become the prototype.
 	return Object.fromEntries([...Object.entries(known), ...kept]);
 }
 
 /** The text of a record that {@link recordOf} makes of the same. */
-export function writeRecord(...fields: Parameters<typeof recordOf>): string {
-	const text = JSON.stringify(recordOf(...fields));
+export function writeRecord(...[known, unknown]: Parameters<typeof recordOf>): string {
+	const text = JSON.stringify(unknown === undefined ? known : withUnknown(known, unknown));
+	// In place of a number that JSON does not have stands null, which hardly any other record has.
+	if (text.includes('null')) {
+		requireNumbers(known);
+	}
+
 	// JSON.stringify writes a lone surrogate as an escape, which stops the peer's Lua. The other escapes are passed over
 	// whole, so that an escaped backslash before "ud800" is not taken for one.
 	return text.includes(String.raw`\ud`)

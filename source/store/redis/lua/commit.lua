@@ -1,18 +1,13 @@
 --[[
 Compares every expectation, then writes all or nothing. Decodes no JSON.
 
-KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices
-      8 revision: "COUNT BASE SECONDS RUN"  9 policy  10 the peer's allocation lock  11 a key that never exists
-      12 the audit log  13... GPU records, queue entries and changes, which the steps name by their position here, as they do
-      6, 7, 8 and 9
+KEYS  what is compared and written, which the steps name by their position here
 ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
       2 "1" when it must be refused while memory is full
-      3 channel  4 event, or ""  5 age in seconds at which usage records go  6 how many of them may go at once
-      7 how many records the audit log keeps, about  8 the server's run id, or ""
-      9 seconds in which there must be a usage record, or none goes
-      10 how many keys must have a value, then each KEY VALUE; how many must be absent, then each KEY
+      3 event, or ""  4 the server's run id, or ""
+      5 how many keys must have a value, then each KEY VALUE; how many must be absent, then each KEY
       then steps, each a word and its operands:
-        once KEY ATTEMPT SECONDS (among the absent ones, too)
+        once KEY ATTEMPT (among the absent ones, too)
         line whole-or-prefix N ID...
         set KEY VALUE | delete KEY | join KEY ID VALUE | rejoin KEY ID VALUE SCORE | entry KEY ID VALUE | leave KEY ID
         restored COUNT |
@@ -20,6 +15,8 @@ ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
 
 Result  "done", or "conflict" or "locked" when nothing happened. Errors, before anything happened:
         WRONGKEY KEY TYPE when a key is not of its type, NOPERM when a command is not allowed.
+
+script.ts puts keys and limits in the place of CONSTANT and a name. The revision is "COUNT BASE SECONDS RUN".
 ]]
 
 -- A Redis before 5 takes no change from a script that was told the time, unless it passes on each change and not the script.
@@ -27,7 +24,7 @@ if redis.replicate_commands then
   redis.replicate_commands()
 end
 
-local first_expectation = 10
+local first_expectation = 5
 local commands = {}
 local audit_records = {}
 local time = redis.call('TIME')
@@ -55,7 +52,7 @@ end
 -- Arrival order is the store's clock, and survives a clock that stands still or goes back. Doubles of this size are 256 apart.
 local function next_score()
   if not last_score then
-    local newest = redis.call('ZREVRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+    local newest = redis.call('ZREVRANGE', CONSTANT.queue, 0, 0, 'WITHSCORES')
     last_score = newest[2] and tonumber(newest[2]) or 0
   end
   last_score = math.max(tonumber(time[1]) * 1e9 + tonumber(time[2]) * 1e3, last_score + 1024)
@@ -63,7 +60,7 @@ local function next_score()
 end
 
 local function free_score(score)
-  while taken_scores[score] or #redis.call('ZRANGEBYSCORE', KEYS[4], score_text(score), score_text(score)) > 0 do
+  while taken_scores[score] or #redis.call('ZRANGEBYSCORE', CONSTANT.queue, score_text(score), score_text(score)) > 0 do
     score = score + 1024
   end
   taken_scores[score] = true
@@ -71,8 +68,8 @@ local function free_score(score)
 end
 
 local function stands_in_line(id)
-  must_be(KEYS[4], 'zset')
-  return redis.call('ZSCORE', KEYS[4], id)
+  must_be(CONSTANT.queue, 'zset')
+  return redis.call('ZSCORE', CONSTANT.queue, id)
 end
 
 local revision
@@ -81,7 +78,7 @@ local revision
 -- type is not what anybody expects. An attempt that comes late finds that another one of its change was carried out.
 local function compare()
   local at = first_expectation
-  local keys, values = { KEYS[8] }, {}
+  local keys, values = { CONSTANT.revision }, {}
   for number = 1, tonumber(ARGV[at]) do
     keys[number + 1] = KEYS[tonumber(ARGV[at + 1])]
     values[number + 1] = ARGV[at + 2]
@@ -120,13 +117,13 @@ local function take_steps()
       run_later('SET', KEYS[tonumber(first)], second)
       at = at + 3
     elseif word == 'once' then
-      run_later('SET', KEYS[tonumber(first)], second, 'EX', ARGV[at + 3])
-      at = at + 4
+      run_later('SET', KEYS[tonumber(first)], second, 'EX', CONSTANT.changeSeconds)
+      at = at + 3
     elseif word == 'line' then
       local length = tonumber(second)
-      must_be(KEYS[4], 'zset')
+      must_be(CONSTANT.queue, 'zset')
       -- One more than expected tells whether the line goes on.
-      local ids = redis.call('ZRANGE', KEYS[4], 0, length)
+      local ids = redis.call('ZRANGE', CONSTANT.queue, 0, length)
       for place = 1, length do
         if ids[place] ~= ARGV[at + 2 + place] then
           return false
@@ -137,8 +134,8 @@ local function take_steps()
       end
       at = at + 3 + length
     elseif word == 'usage' then
-      must_be(KEYS[5], 'zset')
-      run_later('ZADD', KEYS[5], first, second)
+      must_be(CONSTANT.history, 'zset')
+      run_later('ZADD', CONSTANT.history, first, second)
       has_usage = true
       at = at + 3
     elseif word == 'audit' then
@@ -156,12 +153,12 @@ local function take_steps()
       if stands_in_line(second) then
         return false
       end
-      run_later('ZADD', KEYS[4], next_score(), second)
+      run_later('ZADD', CONSTANT.queue, next_score(), second)
       run_later('SET', KEYS[tonumber(first)], ARGV[at + 3])
       at = at + 4
     elseif word == 'leave' then
-      must_be(KEYS[4], 'zset')
-      run_later('ZREM', KEYS[4], second)
+      must_be(CONSTANT.queue, 'zset')
+      run_later('ZREM', CONSTANT.queue, second)
       run_later('DEL', KEYS[tonumber(first)])
       at = at + 3
     elseif word == 'delete' then
@@ -172,16 +169,16 @@ local function take_steps()
       if stands_in_line(second) then
         return false
       end
-      run_later('ZADD', KEYS[4], free_score(tonumber(ARGV[at + 4])), second)
+      run_later('ZADD', CONSTANT.queue, free_score(tonumber(ARGV[at + 4])), second)
       run_later('SET', KEYS[tonumber(first)], ARGV[at + 3])
       at = at + 5
     elseif word == 'pool' then
-      run_later('SET', KEYS[1], first)
-      run_later('SET', KEYS[2], second)
+      run_later('SET', CONSTANT.gpuCount, first)
+      run_later('SET', CONSTANT.provider, second)
       if ARGV[at + 3] == '' then
-        run_later('DEL', KEYS[3])
+        run_later('DEL', CONSTANT.machine)
       else
-        run_later('SET', KEYS[3], ARGV[at + 3])
+        run_later('SET', CONSTANT.machine, ARGV[at + 3])
       end
       at = at + 4
     elseif word == 'restored' then
@@ -203,8 +200,8 @@ local function next_revision()
   count = tonumber(count) or 0
   base = tonumber(base) or 0
   since = since or time[1]
-  if not run or (ARGV[8] ~= '' and run ~= ARGV[8]) then
-    run = ARGV[8]
+  if not run or (ARGV[4] ~= '' and run ~= ARGV[4]) then
+    run = ARGV[4]
     base = count
     since = time[1]
   end
@@ -216,16 +213,16 @@ local function next_revision()
   return string.format('%.0f %.0f %s %s', count + 1, base, since, run)
 end
 
-if ARGV[1] == '1' and redis.call('EXISTS', KEYS[10]) == 1 then
+if ARGV[1] == '1' and redis.call('EXISTS', CONSTANT.allocationLock) == 1 then
   return 'locked'
 end
 
 -- Redis refuses commands that need memory only until a script has written. A grant asks for memory first, and is refused
 -- whole; anything else begins with a deletion of nothing, so that a release or a heartbeat goes through with memory full.
 if ARGV[2] == '1' then
-  run_later('SETRANGE', KEYS[11], 0, '')
+  run_later('SETRANGE', CONSTANT.nothing, 0, '')
 else
-  run_later('DEL', KEYS[11])
+  run_later('DEL', CONSTANT.nothing)
 end
 
 local ok, is_taken = pcall(take_steps)
@@ -238,9 +235,9 @@ end
 
 if has_usage then
   -- The peer lets the whole history expire 90 days after its last record.
-  run_later('PERSIST', KEYS[5])
+  run_later('PERSIST', CONSTANT.history)
 end
-run_later('SET', KEYS[8], next_revision())
+run_later('SET', CONSTANT.revision, next_revision())
 
 -- The rights are the last thing that could stop it halfway. Redis 7 can tell beforehand.
 if redis.acl_check_cmd then
@@ -258,7 +255,7 @@ end
 -- Whether usage records lie in every window of the time for which they are kept: raw-plan.ts says why nothing goes where they do not.
 local function is_gapless(now, age, window)
   for from = now - age, now - 1, window do
-    local count = redis.pcall('ZCOUNT', KEYS[5], string.format('%.0f', from), string.format('%.0f', from + window))
+    local count = redis.pcall('ZCOUNT', CONSTANT.history, string.format('%.0f', from), string.format('%.0f', from + window))
     if type(count) ~= 'number' or count == 0 then
       return false
     end
@@ -268,18 +265,18 @@ end
 
 -- What follows is not worth an error after the change was made.
 if has_usage then
-  local now, age = tonumber(time[1]), tonumber(ARGV[5])
-  local old = redis.pcall('ZCOUNT', KEYS[5], '-inf', string.format('(%.0f', now - age))
-  if type(old) == 'number' and old > 0 and is_gapless(now, age, tonumber(ARGV[9])) then
-    redis.pcall('ZREMRANGEBYRANK', KEYS[5], 0, math.min(old, tonumber(ARGV[6])) - 1)
+  local now, age = tonumber(time[1]), CONSTANT.historySeconds
+  local old = redis.pcall('ZCOUNT', CONSTANT.history, '-inf', string.format('(%.0f', now - age))
+  if type(old) == 'number' and old > 0 and is_gapless(now, age, CONSTANT.historyWindowSeconds) then
+    redis.pcall('ZREMRANGEBYRANK', CONSTANT.history, 0, math.min(old, CONSTANT.trimCount) - 1)
   end
 end
 -- A Redis before 5, an account that may not, a key of another type: the audit log is not kept, and GPUs are handed out all the same.
 for _, record in ipairs(audit_records) do
-  redis.pcall('XADD', KEYS[12], 'MAXLEN', '~', ARGV[7], '*', 'record', record)
+  redis.pcall('XADD', CONSTANT.auditLog, 'MAXLEN', '~', CONSTANT.auditCap, '*', 'record', record)
 end
-if ARGV[4] ~= '' then
-  redis.pcall('PUBLISH', ARGV[3], ARGV[4])
+if ARGV[3] ~= '' then
+  redis.pcall('PUBLISH', CONSTANT.eventChannel, ARGV[3])
 end
 
 return 'done'

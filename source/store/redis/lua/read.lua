@@ -1,15 +1,14 @@
 --[[
 One atomic read of everything. Decodes no JSON.
 
-KEYS  1 gpu_count  2 provider  3 machine  4 queue  5 usage history  6 drains  7 notices  8 revision
-      9 policy  10 a change, if somebody asks about one
-ARGV  1 prefix of the GPU keys  2 prefix of the entry keys  3 most GPUs a pool may have
-      4 how many of the newest usage records to look at  5... texts that a usage record of the asking user holds one of
+KEYS  a change, if somebody asks about one
+ARGV  1 "1" when the queue is not asked for  2... texts that a usage record of the asking user holds one of
 
-The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster.
+The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster. script.ts puts
+keys and limits in the place of CONSTANT and a name.
 
 Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... },
-          drains, notices, revision, policy, the change's attempt }
+          drains, alerts, revision, policy, the change's attempt }
 A value is its string; false when there is none; { its type } when it is no string.
 In place of the ids stands a type when the queue is no sorted set.
 The usage records are the user's newest of each GPU, newest first.
@@ -41,37 +40,40 @@ local function values(keys)
 end
 
 local time = redis.call('TIME')
-local fixed = values({ KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[7], KEYS[8], KEYS[9] })
+local fixed = values({
+  CONSTANT.gpuCount, CONSTANT.provider, CONSTANT.machine, CONSTANT.drains, CONSTANT.alerts, CONSTANT.revision, CONSTANT.policy
+})
 local count = fixed[1]
 
 local gpus = {}
 local size = type(count) == 'string' and tonumber(string.match(count, '^%d+$')) or 0
-if size > 0 and size <= tonumber(ARGV[3]) then
+if size > 0 and size <= CONSTANT.mostGpus then
   local keys = {}
   for index = 0, size - 1 do
-    keys[index + 1] = ARGV[1] .. index
+    keys[index + 1] = CONSTANT.gpuPrefix .. index
   end
   gpus = values(keys)
 end
 
-local ids = redis.pcall('ZRANGE', KEYS[4], 0, -1)
+local queue = ARGV[1] == '1' and CONSTANT.nothing or CONSTANT.queue
+local ids = redis.pcall('ZRANGE', queue, 0, -1)
 local entries = {}
 if ids.err then
-  ids = redis.call('TYPE', KEYS[4]).ok
+  ids = redis.call('TYPE', queue).ok
 else
   for place, id in ipairs(ids) do
-    entries[place] = value(ARGV[2] .. id)
+    entries[place] = value(CONSTANT.entryPrefix .. id)
   end
 end
 
 local usage = {}
-if #ARGV > 4 then
-  local records = redis.pcall('ZREVRANGE', KEYS[5], 0, tonumber(ARGV[4]) - 1)
+if #ARGV > 1 then
+  local records = redis.pcall('ZREVRANGE', CONSTANT.history, 0, CONSTANT.recentCount - 1)
   local find, match, gpu_name = string.find, string.match, '"gpu_id":'
   local seen = {}
   -- A history of another type is an error reply, which has no items: then there is simply no last use to tell.
   for _, record in ipairs(records) do
-    for needle = 5, #ARGV do
+    for needle = 2, #ARGV do
       local _, last = find(record, ARGV[needle], 1, true)
       if last then
         -- It follows the user in every record that is written; the search from there is the shorter one. What is looked for as it
@@ -93,5 +95,5 @@ end
 
 return {
   tonumber(time[1]), tonumber(time[2]), count, fixed[2], fixed[3], gpus, ids, entries, usage, fixed[4], fixed[5],
-  fixed[6], fixed[7], KEYS[10] and value(KEYS[10])
+  fixed[6], fixed[7], KEYS[1] and value(KEYS[1])
 }
