@@ -5,7 +5,7 @@ import type {InstanceNeed, Need} from '../../core/model/types.js';
 import {instanceWords} from '../../core/rules/mig/instances.js';
 import {parseProfile} from '../../core/rules/mig/profile.js';
 import type {StrategyName} from '../../core/rules/allocation/strategy.js';
-import {parseShareMiB} from '../../core/rules/allocation/memory-size.js';
+import {shareMiBOf} from '../../core/rules/allocation/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 
 type Verb = 'run' | 'reserve';
@@ -88,21 +88,7 @@ export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
 /** @throws CanhazgpuError `usage` for what is no size. */
 function shareOf(input: Input): number | undefined {
 	const typed = input.text('share');
-	if (typed === undefined) {
-		return undefined;
-	}
-
-	const shareMiB = parseShareMiB(typed);
-	if (shareMiB === undefined) {
-		const isBare = /^\d+(?:\.\d+)?$/v.test(typed) && Number(typed) > 0;
-		throw new CanhazgpuError(
-			'usage',
-			isBare ? `--share: ${quoted(typed)} has no unit` : `--share: ${quoted(typed)} is no size of memory`,
-			{hint: isBare ? `Did you mean ${typed}G?` : 'Write a number and a unit, 1M or more: 8G, 512M or 8GiB.'},
-		);
-	}
-
-	return shareMiB;
+	return typed === undefined ? undefined : shareMiBOf(typed, '--share');
 }
 
 /** Flags about whole GPUs. */

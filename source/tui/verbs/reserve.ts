@@ -2,10 +2,12 @@
 import {CanhazgpuError, quoted} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
 import type {Need, Requester} from '../../core/model/types.js';
+import {shareMiBOf, sizeWords} from '../../core/rules/allocation/memory-size.js';
 import {needFlagsFor, parseNeed} from '../../core/rules/allocation/need-text.js';
 import {acquire} from '../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../core/operations/reservations.js';
 import type {Grant} from '../../core/rules/allocation/request.js';
+import {policyValue} from '../../core/rules/policy/policy.js';
 import {inventory, type ProfileCount} from '../../core/rules/mig/inventory.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {longDuration} from '../../format/text/durations.js';
@@ -40,13 +42,17 @@ type Wanted = {
 
 export type ReserveForm = Form<Wanted>;
 
-/**
-What is asked for a reservation.
+type Offer = {
+	/** So many GPUs there are to choose from. Undefined: the GPUs were chosen. */
+	readonly gpuCount: number | undefined;
+	/** So many instances of MIG there are to choose from. */
+	readonly instanceCount?: number;
+	/** Whether a part of a GPU can be had. */
+	readonly hasShares?: boolean;
+};
 
-@param gpuCount - So many there are to choose from. Undefined: the GPUs were chosen.
-@param instanceCount - So many instances of MIG there are to choose from.
-*/
-export const reserveFields = (gpuCount: number | undefined, instanceCount = 0): readonly NewField[] => [
+/** What is asked for a reservation. */
+export const reserveFields = ({gpuCount, instanceCount = 0, hasShares = false}: Offer): readonly NewField[] => [
 	...(gpuCount === undefined
 		? []
 		: [
@@ -72,6 +78,9 @@ export const reserveFields = (gpuCount: number | undefined, instanceCount = 0): 
 					hint: `40G, h100, 8.0, nvlink, mixed${instanceCount === 0 ? '' : ', 1g.10gb'}`,
 				} as const,
 			]),
+	...(hasShares
+		? [{name: 'share', kind: 'text', label: 'Share', hint: '8G: a part of each GPU, others beside it'} as const]
+		: []),
 	{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
 ];
 
@@ -84,6 +93,12 @@ function mostGpus(state: State): number {
 	return places.length === 0 ? gpuCountOf(state) : Math.max(...counts);
 }
 
+/** Whether the policy allows shares. An engine has no policy here. */
+const mayShare = (state: State): boolean => {
+	const {snapshot} = latestOf(state);
+	return snapshot !== undefined && policyValue(snapshot, 'share') === 'on';
+};
+
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
@@ -92,10 +107,11 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 	return formOf(
 		'reserve',
 		{gpus: named, willWait, instances: instances.length === 0 ? undefined : instances},
-		reserveFields(
-			named === undefined ? mostGpus(state) : undefined,
-			instances.reduce((sum, {total}) => sum + total, 0),
-		),
+		reserveFields({
+			gpuCount: named === undefined ? mostGpus(state) : undefined,
+			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
+			hasShares: mayShare(state),
+		}),
 	);
 }
 
@@ -109,6 +125,7 @@ export function reserveFlags(form: ReserveForm, requester: Requester): readonly 
 	return [
 		...(form.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(form.gpus)),
 		...needFlagsFor(valueOf(form, 'needs')),
+		...(valueOf(form, 'share') === '' ? [] : ['--share', valueOf(form, 'share')]),
 		'--duration',
 		valueOf(form, 'duration'),
 		...(note === '' ? [] : ['--note', note]),
@@ -140,6 +157,21 @@ function countOf(form: ReserveForm): number {
 	return Number(text);
 }
 
+/** @throws CanhazgpuError `usage` for what is no size, and for a share of an instance of MIG. */
+function withShare(need: Need | undefined, typed: string): Need | undefined {
+	if (typed === '') {
+		return need;
+	}
+
+	if (need?.mig !== undefined) {
+		throw new CanhazgpuError('usage', 'Share: an instance of MIG is needed, and a share is about whole GPUs', {
+			hint: 'Leave out one of them.',
+		});
+	}
+
+	return {...need, shareMiB: shareMiBOf(typed, 'Share')};
+}
+
 /**
 @throws CanhazgpuError `usage` when a field makes no sense: the first of them.
 */
@@ -147,7 +179,7 @@ export function reservationOf(form: ReserveForm): Reservation {
 	const {gpus} = form;
 	const count = gpus?.length ?? countOf(form);
 	const note = valueOf(form, 'note');
-	const need = parseNeed(valueOf(form, 'needs'));
+	const need = withShare(parseNeed(valueOf(form, 'needs')), valueOf(form, 'share'));
 	if (need?.nvlink === true && count === 1) {
 		throw new CanhazgpuError('usage', 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', {
 			hint: 'Ask for more GPUs, or leave it out.',
@@ -164,8 +196,12 @@ export function reservationOf(form: ReserveForm): Reservation {
 	};
 }
 
-const grantedFlash = ({gpus, instances, place, leaseId}: Grant, durationSeconds: number): Flash => {
-	const what = instances === undefined ? gpuList(gpus) : partsWords([], instances);
+const grantedFlash = (
+	{gpus, instances, place, leaseId}: Grant,
+	{durationSeconds, need}: Pick<Reservation, 'durationSeconds' | 'need'>,
+): Flash => {
+	const share = need?.shareMiB === undefined ? '' : `a share of ${sizeWords(need.shareMiB)} of `;
+	const what = instances === undefined ? `${share}${gpuList(gpus)}` : partsWords([], instances);
 	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
 	return {
 		level: 'ok',
@@ -190,14 +226,14 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 
 /** Reserves now or not at all. */
 export async function reserveNow(world: World, requester: Requester, reservation: Reservation): Promise<Outcome> {
-	const {gpus, durationSeconds} = reservation;
+	const {gpus} = reservation;
 	const answer = await reserveGpus(world, {...reservation, requester, ids: gpus?.map(({index}) => index)});
 	return answer.kind === 'refused'
 		? {
 				kind: 'refused',
 				complaint: {...refusalMessage(answer, {account: requester.account, seesHolders: true}), canWait: true},
 			}
-		: {kind: 'done', flash: grantedFlash(answer, durationSeconds)};
+		: {kind: 'done', flash: grantedFlash(answer, reservation)};
 }
 
 /** Reserves now, or waits in the queue. */
@@ -207,7 +243,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 	const tenure = {type: 'manual', durationSeconds} as const;
 	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
 		answer.kind === 'granted'
-			? grantedFlash(answer, durationSeconds)
+			? grantedFlash(answer, reservation)
 			: {level: 'warning', text: 'Left the queue; GPUs held for you were given back'};
 	const begun = await waits.begin(
 		async ({signal, onWaiting}) =>
@@ -264,7 +300,10 @@ export const reserve = defineVerb<ReserveForm>({
 export const reserveThese = {
 	...reserve,
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => {
-		const taken = chosenGpus(state).find((gpu) => leaseOn(state, gpu) !== undefined);
+		// Of one that is shared another share may be left.
+		const taken = chosenGpus(state).find(
+			(gpu) => leaseOn(state, gpu) !== undefined && !(mayShare(state) && state.snapshot?.gpus[gpu]?.kind === 'shared'),
+		);
 		return taken === undefined
 			? undefined
 			: `GPU ${taken} is reserved already, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;

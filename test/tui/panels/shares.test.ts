@@ -1,9 +1,12 @@
-/** A GPU that several share, in the monitor: one row in the table, one line a share below, and verbs for the own share alone. */
+/** A GPU that several share, in the monitor: one row in the table, one line a share below, verbs for the own share alone, and asking for one. */
 import {expect, test} from 'vitest';
-import {emptyPlan} from '../../../source/core/model/plan.js';
+import {emptyPlan, type Write} from '../../../source/core/model/plan.js';
 import {reasonAgainstTargets, targetsOf} from '../../../source/tui/verbs/shared/targets.js';
-import {frameOf, stateOf} from '../_harness.js';
-import {busy, createBox, lease, run} from '../_world.js';
+import {changeForm} from '../../../source/tui/state/form.js';
+import {reservationOf, reserve, reserveNow, reserveThese, type ReserveForm} from '../../../source/tui/verbs/reserve.js';
+import type {Verb} from '../../../source/tui/verbs/verb.js';
+import {after, frameOf, pressing, stateOf} from '../_harness.js';
+import {alice, busy, createBox, lease, run, sceneTime} from '../_world.js';
 
 async function sharedBox(...users: readonly string[]) {
 	const box = await createBox(2, {
@@ -42,4 +45,82 @@ test('release and extend mean the own share; of others’ shares the monitor say
 	expect(targetsOf(others, 'release').targets).toEqual([]);
 	expect(reasonAgainstTargets(others, 'release')).toBe('GPU 0 is held by bob: only the holder can release it');
 	expect(frameOf(others)).not.toContain('MINE');
+});
+
+/** The dialog of a key, with this typed into its field of that label. */
+async function asking(
+	box: Awaited<ReturnType<typeof createBox>>,
+	verb: Verb,
+	...typed: ReadonlyArray<readonly [label: string, text: string]>
+) {
+	let state = await stateOf(box, {columns: 80, rows: 24}, {}, [pressing(verb)]);
+	for (const [label, text] of typed) {
+		const form = state.dialog as ReserveForm;
+		const focused = form.fields.findIndex((field) => field.label === label);
+		state = {...state, dialog: changeForm({...form, focused}, {kind: 'typed', text})};
+	}
+
+	return state;
+}
+
+const allow: Write = {kind: 'policy', policy: new Map([['share', {value: 'on', since: sceneTime}]])};
+
+test('where the pool shares GPUs, a share is asked for in the dialog, as by the flag', async () => {
+	const box = await createBox(2);
+	await box.write(allow);
+	const state = await asking(box, reserve, ['Share', '8G']);
+	expect(frameOf(state)).toContain('Share     8G');
+	expect(frameOf(state)).toContain('$ canhazgpu reserve --gpus 1 --share 8G --duration 8h');
+	const answer = await reserveNow(box.world, alice, reservationOf(state.dialog as ReserveForm));
+	expect(answer).toMatchObject({kind: 'done', flash: {text: 'reserved a share of 8G of GPU 0 for 8h 0m 0s'}});
+	const {gpus} = await box.store.read();
+	expect(gpus[0]).toMatchObject({kind: 'shared', shares: [{user: 'alice', memoryMiB: 8192}]});
+});
+
+test.each([
+	['0', 'Share: "0" is no size of memory'],
+	['8', 'Share: "8" has no unit'],
+	['lots', 'Share: "lots" is no size of memory'],
+])('a share of %s is refused before anything is done, and says what can be typed', async (text, words) => {
+	const box = await createBox(2);
+	await box.write(allow);
+	const {dialog} = await asking(box, reserve, ['Share', text]);
+	expect(() => reservationOf(dialog as ReserveForm)).toThrow(words);
+});
+
+test('a share beside an instance of MIG is refused, and one of more than there is names what the pool has', async () => {
+	const box = await createBox(2);
+	await box.write(allow);
+	const both = await asking(box, reserve, ['Needs', '1g.10gb'], ['Share', '8G']);
+	expect(() => reservationOf(both.dialog as ReserveForm)).toThrow('a share is about whole GPUs');
+	const large = await asking(box, reserve, ['Share', '200G']);
+	await expect(reserveNow(box.world, alice, reservationOf(large.dialog as ReserveForm))).rejects.toThrow(
+		'No GPU with room for a share of 200G in this pool',
+	);
+});
+
+test('a share of a GPU that others share already can be asked for by that GPU, one of a GPU that somebody has alone cannot', async () => {
+	const box = await sharedBox('bob');
+	await box.write({kind: 'lease', index: 1, lease: lease('bob')});
+	const down = {kind: 'focus-next-row'} as const;
+	const whole = await stateOf(box, {columns: 80, rows: 24});
+	expect(reserveThese.reasonAgainst(whole)).toBe('GPU 0 is reserved already, by bob');
+	await box.write(allow);
+	const state = await asking(box, {...reserve, ...reserveThese}, ['Share', '20G']);
+	expect(reserveThese.reasonAgainst(state)).toBeUndefined();
+	expect(frameOf(state)).toContain('$ canhazgpu reserve --gpu-ids 0 --share 20G --duration 8h');
+	expect(reserveThese.reasonAgainst(after(state, {kind: 'close-dialog'}, down))).toBe(
+		'GPU 1 is reserved already, by bob',
+	);
+});
+
+test('where the pool does not share GPUs, there is no such field', async () => {
+	const {dialog} = await asking(await createBox(2), reserve);
+	expect((dialog as ReserveForm).fields.map(({label}) => label)).toEqual([
+		'GPUs',
+		'Duration',
+		'Note',
+		'Needs',
+		'Force',
+	]);
 });

@@ -1,4 +1,5 @@
 /** Sizes of memory as people write them. */
+import {CanhazgpuError, quoted} from '../../../errors.js';
 
 const bytesOf: Readonly<Record<string, number>> = {
 	m: 1e6,
@@ -57,6 +58,24 @@ Reads how much memory is used or to be used: `8G` are 8 GiB, as tools and librar
 @returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
 */
 export const parseShareMiB = (text: string): number | undefined => parseMiB(text, binaryBytesOf);
+
+/**
+Reads the size of a share that somebody typed.
+
+@param name - Of the flag or the field.
+@throws CanhazgpuError `usage` for what is no such size.
+*/
+export function shareMiBOf(typed: string, name: string): number {
+	const shareMiB = parseShareMiB(typed);
+	if (shareMiB !== undefined) {
+		return shareMiB;
+	}
+
+	const isBare = /^\d+(?:\.\d+)?$/v.test(typed) && Number(typed) > 0;
+	throw new CanhazgpuError('usage', `${name}: ${quoted(typed)} ${isBare ? 'has no unit' : 'is no size of memory'}`, {
+		hint: isBare ? `Did you mean ${typed}G?` : 'Write a number and a unit, 1M or more: 8G, 512M or 8GiB.',
+	});
+}
 
 /** As {@link parseShareMiB} reads it, and as the monitor shows memory: `8G` are 8,192 MiB. */
 export const sizeWords = (mebibytes: number): string =>

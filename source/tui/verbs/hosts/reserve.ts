@@ -26,7 +26,7 @@ function formThere({host}: HostLine, state: State, gpus?: readonly number[]): Re
 	return formOf(
 		'reserve-there',
 		{host, gpus: named, willWait: false},
-		reserveFields(named === undefined ? (known === 0 ? unknownCount : known) : undefined),
+		reserveFields({gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined}),
 	);
 }
 
