@@ -75,8 +75,17 @@ export function overuseSecondsOf(
 }
 
 /**
-Gives each process to the share of its account. Of several shares of one account it is the one whose job it comes from, else a share without
-a job of its own, else the first. A process of which the tool says on which instance of MIG it is belongs to the lease of that instance alone.
+Which of several shares of one account a process belongs to, where nothing tells that: the one that is left with the most room, so that nobody
+is taken to use too much who has asked for enough.
+*/
+const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>): Lease => {
+	const leftOf = (lease: Lease): number => (lease.memoryMiB ?? 0) - (usedMiB.get(lease) ?? 0);
+	return shares.toSorted((a, b) => leftOf(b) - leftOf(a))[0]!;
+};
+
+/**
+Gives each process to the share of its account. Of several shares of one account it is the one whose job it comes from, else one without a job of
+its own, the largest processes first. A process of which the tool says on which instance of MIG it is belongs to the lease of that instance alone.
 
 @param processes - Undefined when the tool does not tell them.
 @param reading - Of the GPU, where instances may be among the shares.
@@ -87,16 +96,34 @@ export function usageOfShares(
 	reading?: GpuReading,
 ): SharesUsage {
 	const byPid = new Map((processes ?? []).map((process) => [process.pid, process]));
-	const owned = new Map<Lease | undefined, GpuProcess[]>();
+	const ownerships = new Map<GpuProcess, Lease>();
+	const usedMiB = new Map<Lease, number>();
+	const give = (process: GpuProcess, lease: Lease): void => {
+		ownerships.set(process, lease);
+		usedMiB.set(lease, (usedMiB.get(lease) ?? 0) + (process.memoryUsedMiB ?? 0));
+	};
+
+	const undecided: Array<{readonly process: GpuProcess; readonly among: readonly Lease[]}> = [];
 	for (const process of processes ?? []) {
 		const ofAccount = shares.filter((lease) => ownerOf(lease) === process.user && mayBeOn(process, lease, reading));
-		const lease =
-			ofAccount.find((one) => isOfJob(process, one, byPid)) ??
-			ofAccount.find(({job, holder}) => job === undefined && holder === undefined) ??
-			ofAccount[0];
-		owned.set(lease, [...(owned.get(lease) ?? []), process]);
+		const ofJob = ofAccount.find((one) => isOfJob(process, one, byPid));
+		if (ofJob !== undefined) {
+			give(process, ofJob);
+		} else if (ofAccount.length > 0) {
+			const withoutJob = ofAccount.filter(({job, holder}) => job === undefined && holder === undefined);
+			undecided.push({process, among: withoutJob.length > 0 ? withoutJob : ofAccount});
+		}
 	}
 
+	// In an order that does not change from scan to scan.
+	const bySize = undecided
+		.toSorted((a, b) => a.process.pid - b.process.pid)
+		.toSorted((a, b) => (b.process.memoryUsedMiB ?? 0) - (a.process.memoryUsedMiB ?? 0));
+	for (const {process, among} of bySize) {
+		give(process, roomiest(among, usedMiB));
+	}
+
+	const owned = Map.groupBy(processes ?? [], (process) => ownerships.get(process));
 	return {
 		shares: shares.map((lease) => {
 			const own = owned.get(lease) ?? [];

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
 import {candidateOf, rankShares} from '../../../../source/core/rules/allocation/gpu-candidate.js';
 import {committedMiB, roomFor} from '../../../../source/core/rules/allocation/share-fit.js';
-import {usageOfShares} from '../../../../source/core/rules/leases/share-usage.js';
+import {isOverused, usageOfShares} from '../../../../source/core/rules/leases/share-usage.js';
 import {idleReading} from '../../../_helpers/world.js';
 
 const share = (user: string, memoryMiB: number, part: Partial<Lease> = {}): Lease => ({
@@ -104,6 +104,41 @@ describe('what is spoken for', () => {
 			undefined,
 			undefined,
 		]);
+	});
+});
+
+describe('several reservations of one account on a GPU', () => {
+	const shares = [share('alice', 20_000, {leaseId: '1'}), share('alice', 16_000, {leaseId: '2'})];
+	const usedBy = (...sizes: readonly number[]) =>
+		usageOfShares(
+			shares,
+			sizes.map((mebibytes, index) => process('alice', mebibytes, {pid: 10 + index})),
+		).shares.map(({memoryUsedMiB}) => memoryUsedMiB);
+
+	test('are used by processes of which nothing tells whose they are, each by those that fit', () => {
+		expect(usedBy(12_000, 19_000)).toEqual([19_000, 12_000]);
+		expect(usedBy(4000)).toEqual([4000, 0]);
+		expect(usedBy(30_000)).toEqual([30_000, 0]);
+		expect(committedMiB(shares, reading(31_000, process('alice', 12_000), process('alice', 19_000, {pid: 2})))).toBe(
+			36_000,
+		);
+	});
+
+	test('are not taken for overused while all that was asked for is enough, whatever the order of the processes', () => {
+		fc.assert(
+			fc.property(fc.array(fc.integer({min: 1, max: 8000}), {maxLength: 6}), (sizes) => {
+				const used = usedBy(...sizes);
+				const total = sizes.reduce((sum, size) => sum + size, 0);
+				expect(used.reduce<number>((sum, value) => sum + value!, 0)).toBe(total);
+				expect(usedBy(...sizes.toReversed())).toEqual(used);
+				// No process is larger than what is left somewhere, as long as both together have so much left.
+				if (total <= 36_000 - 8000) {
+					expect(shares.filter(({memoryMiB}, index) => isOverused({memoryMiB, memoryUsedMiB: used[index]}))).toEqual(
+						[],
+					);
+				}
+			}),
+		);
 	});
 });
 
