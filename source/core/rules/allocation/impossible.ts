@@ -72,13 +72,14 @@ function instancesProblem(
 	const readings = Array.from({length: gpuCount}, (_, position) =>
 		observation.gpus.find(({index}) => index === position),
 	);
-	const suitable = instancesFor(
-		mig,
-		readings
-			.map((reading, index) => [index, reading] as const)
-			.filter(([, reading]) => meets(wanted.need!, reading) === true),
-	);
-	return impossibleInstances(mig, wanted.count, readings, suitable.instances.length);
+	const fit = readings
+		.map((reading, index) => [index, reading] as const)
+		.filter(([, reading]) => meets(wanted.need!, reading) === true);
+	return impossibleInstances(mig, wanted.count, readings, {
+		suitable: instancesFor(mig, fit).instances.length,
+		besides: fit.length === readings.length ? '' : cutShort(needWords(wanted.need)),
+		inventory: inventoryWords(observation.gpus),
+	});
 }
 
 type Circumstances = {

@@ -62,25 +62,40 @@ function missingProblem(gpu: number, name: string, reading: GpuReading | undefin
 	});
 }
 
+type Suitable = {
+	/** Instances that are what is wanted; fewer than the count. */
+	readonly suitable: number;
+	/** What is needed of their GPUs, in words that follow `GPU`: ` of model h100`. Empty where every GPU has it. */
+	readonly besides: string;
+	/** Which GPUs there are. */
+	readonly inventory: string;
+};
+
 /**
 The error for a request that cannot be served.
 
 @param readings - By GPU.
-@param suitable - Instances that are what is wanted; fewer than the count.
 */
 export function impossibleInstances(
 	need: InstanceNeed,
 	count: number,
 	readings: ReadonlyArray<GpuReading | undefined>,
-	suitable: number,
+	{suitable, besides, inventory}: Suitable,
 ): CanhazgpuError {
 	const all = readings.flatMap((reading) => instancesOf(reading) ?? []);
+	const gpusHint = `The GPUs: ${inventory}.`;
 	if ('instances' in need) {
 		const missing = need.instances.find(({gpu, number}) =>
 			all.every((instance) => instance.gpu !== gpu || instance.number !== number),
 		);
 		return missing === undefined
-			? new CanhazgpuError('impossible', `${wantedInstanceWords(need, count)} is not what is needed besides`)
+			? new CanhazgpuError(
+					'impossible',
+					`${wantedInstanceWords(need, count)} ${need.instances.length === 1 ? 'is on no GPU' : 'are not all on GPUs'}${besides}`,
+					{
+						hint: gpusHint,
+					},
+				)
 			: missingProblem(missing.gpu, instanceWords(missing), readings[missing.gpu]);
 	}
 
@@ -97,12 +112,18 @@ export function impossibleInstances(
 		);
 	}
 
-	const hint = `The pool has ${inventoryOf(all)}.`;
+	const hint = `The pool has ${inventoryOf(all)}.${besides === '' ? '' : ` ${gpusHint}`}`;
 	return suitable === 0
-		? new CanhazgpuError('impossible', `No MIG instance of this pool is ${need.profile} or larger`, {hint})
+		? new CanhazgpuError(
+				'impossible',
+				besides === ''
+					? `No MIG instance of this pool is ${need.profile} or larger`
+					: `No GPU${besides} in this pool has a MIG instance of ${need.profile} or larger`,
+				{hint},
+			)
 		: new CanhazgpuError(
 				'impossible',
-				`Cannot reserve ${wantedInstanceWords(need, count)}: this pool has ${suitable}`,
+				`Cannot reserve ${wantedInstanceWords(need, count)}${besides === '' ? '' : `, on GPUs${besides}`}: this pool has ${suitable}`,
 				{hint},
 			);
 }

@@ -88,6 +88,23 @@ describe('a request that this box can never serve', () => {
 		expect(said(wanted)).toEqual([2, message, hint]);
 	});
 
+	test('an instance on a GPU of a model that has none: the model is named, and which GPUs there are', () => {
+		const gpus = 'The GPUs: 3 Test GPU of 80 GiB.';
+		const of = ({count, need}: Wanted): Wanted => ({count, need: {...need, models: ['a100']}});
+		const instancesThere = `The pool has 2 of 1g.10gb, 1 of 3g.40gb. ${gpus}`;
+		const words = 'No GPU of model a100 in this pool has a MIG instance of 1g.10gb or larger';
+		expect(said(of(ofProfile('1g.10gb')))).toEqual([2, words, instancesThere]);
+		expect(said(of(named(1, 1)))).toEqual([2, 'MIG instance 1:1 is on no GPU of model a100', gpus]);
+		const two = {count: 2, need: {mig: {instances: [0, 1].map((number) => ({gpu: 1, number}))}}};
+		expect(said(of(two))).toEqual([2, 'MIG instances 1:0 1:1 are not all on GPUs of model a100', gpus]);
+		const other = {...splitReading(1, ['1g.10gb', '1g.10gb']), name: 'NVIDIA A100'};
+		expect(said(of(ofProfile('1g.10gb', 3)), [splitReading(0, ['1g.10gb']), other])).toEqual([
+			2,
+			'Cannot reserve 3 MIG instances of 1g.10gb or larger, on GPUs of model a100: this pool has 2',
+			'The pool has 3 of 1g.10gb. The GPUs: 1 Test GPU of 80 GiB, 1 A100 of 80 GiB.',
+		]);
+	});
+
 	test('more whole GPUs than there are', () => {
 		expect(said({count: 2})).toEqual([
 			2,
