@@ -1,6 +1,11 @@
 /** Whose something is, in words: every face says it in the same way. */
+import type {Lease, QueueEntry} from '../core/model/types.js';
+import {labelOf, ownerOf} from '../core/rules/leases/ownership.js';
 import {sanitize} from './text/text.js';
 
 /** `alice`, or `alice (team)` for what bears a label. */
 export const ownerWords = (account: string, label: string | undefined): string =>
 	label === undefined ? sanitize(account) : `${sanitize(account)} (${sanitize(label)})`;
+
+/** Whose a reservation or a request is. */
+export const holderWords = (held: Lease | QueueEntry): string => ownerWords(ownerOf(held), labelOf(held));

@@ -109,7 +109,9 @@ test('a job gets its instance by UUID, containers by name; the smallest that doe
 	expect([refused.exitCode, ...refused.stderr.split('\n').slice(0, 2)]).toEqual([
 		3,
 		'Error: Not enough MIG instances available. Requested: 1, Available: 0',
-		expect.stringMatching(/^MIG instance 1:0 is held by root for another .*, MIG instance 1:1 is held by root/v),
+		expect.stringMatching(
+			/^MIG instance 1:0 is held by root \(bob\) for another .*, MIG instance 1:1 is held by root \(ann\)/v,
+		),
 	]);
 
 	const shown = (await run('status')).stdout;

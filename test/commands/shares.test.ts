@@ -75,7 +75,7 @@ test('shares fit beside each other and beside what others use, are shown, and ea
 	]);
 	const refused = await run('reserve --share 60G --nonblock');
 	expect(refused.exitCode).toBe(3);
-	expect(refused.stderr).toMatch(/^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are root's\.$/mv);
+	expect(refused.stderr).toMatch(/^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are root \(ann\)'s\.$/mv);
 	expect((await run('reserve --nonblock')).exitCode).toBe(3);
 	const {stdout} = await run('status');
 	expect(stdout).toMatch(/IN_USE +│ 1 shared │ .*8\/79\.6G root \(ann\) 8G/v);

@@ -4,7 +4,7 @@ import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {timestamp} from '../text/durations.js';
 import {gpuRanges} from '../text/gpu-list.js';
 import {engineReasonWords} from '../engine/engine-reasons.js';
-import {sanitize} from '../text/text.js';
+import {holderWords} from '../owner.js';
 
 /** Blockers named before the rest are only counted. */
 const namedBlockers = 2;
@@ -28,8 +28,8 @@ function blockerWords(blocker: Blocker, formatTime: FormatTime): string {
 	}
 
 	return blocker.kind === 'waiter'
-		? `#${blocker.position} ${sanitize(ownerOf(blocker.entry))}`
-		: `${sanitize(ownerOf(blocker.lease))} on GPU ${gpuRanges(blocker.gpus)}${untilWords(blocker, formatTime)}`;
+		? `#${blocker.position} ${holderWords(blocker.entry)}`
+		: `${holderWords(blocker.lease)} on GPU ${gpuRanges(blocker.gpus)}${untilWords(blocker, formatTime)}`;
 }
 
 /** All of them in one cell of a table; empty when it waits for no one. */

@@ -6,8 +6,8 @@ import {isPartOfGpu} from '../../core/rules/allocation/request.js';
 import {sizeWords} from '../../core/rules/allocation/memory-size.js';
 import type {Quality} from '../../core/rules/allocation/need.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
-import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {Lease} from '../../core/model/types.js';
+import {holderWords} from '../owner.js';
 import {longDuration, shortDuration} from '../text/durations.js';
 import {counted, mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
@@ -57,15 +57,15 @@ export const unknownWords = (gpus: ReadonlyArray<{readonly index: number; readon
 
 /** `24G are alice's, 8G are bob's`. */
 const partWords = (shares: readonly Lease[]): string =>
-	shares.map((lease) => `${sizeWords(lease.memoryMiB ?? 0)} are ${sanitize(ownerOf(lease))}'s`).join(', ');
+	shares.map((lease) => `${sizeWords(lease.memoryMiB ?? 0)} are ${holderWords(lease)}'s`).join(', ');
 
 /** Who share a GPU, each once: `alice and bob`, `alice, bob and carol`. */
 const sharerWords = (shares: readonly Lease[]): string =>
-	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => sanitize(ownerOf(lease))))]);
+	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => holderWords(lease)))]);
 
 /** `is held by bob for another 1h 59m 3s`. */
-function holderWords(lease: Lease, now: number): string {
-	const owner = sanitize(ownerOf(lease));
+function heldWords(lease: Lease, now: number): string {
+	const owner = holderWords(lease);
 	if (lease.partialQueueId !== undefined) {
 		return `is held for ${owner}, who waits in the queue`;
 	}
@@ -78,7 +78,7 @@ function holderWords(lease: Lease, now: number): string {
 export function blockWords(block: Block, now: number): string {
 	switch (block.kind) {
 		case 'leased': {
-			return holderWords(block.lease, now);
+			return heldWords(block.lease, now);
 		}
 
 		case 'split': {
@@ -115,7 +115,7 @@ export function blockWords(block: Block, now: number): string {
 		}
 
 		case 'queued': {
-			return `is kept for ${sanitize(ownerOf(block.entry))}, who waits in the queue`;
+			return `is kept for ${holderWords(block.entry)}, who waits in the queue`;
 		}
 
 		case 'unknown-quality': {
@@ -173,7 +173,7 @@ function nextFreeWords({blocked, now}: Refusal): string {
 	}
 
 	const wait = shortDuration(Math.max(0, next.end! - now));
-	return `Next free in about ${wait}: GPU ${next.index}, from ${sanitize(ownerOf(next.lease))}.`;
+	return `Next free in about ${wait}: GPU ${next.index}, from ${holderWords(next.lease)}.`;
 }
 
 /** What to know or to do about the most telling reason. */
