@@ -3,9 +3,6 @@ What one atomic read of a store brings, before it is decoded.
 */
 import type {GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
-	decodeBaselines,
-	decodeOveruse,
-	decodeDataLoss,
 	decodeDrains,
 	decodeGpu,
 	decodeAlerts,
@@ -123,20 +120,26 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		provider: poolValue('provider', raw.pool.provider),
 		machine: poolValue('machine', raw.pool.machine),
 	});
+	const gpuCount = pool?.gpuCount ?? 0;
+	const {drains, drainProblem} = drainsOf(raw.drains, gpuCount, raw.now);
+	const {policy, policyProblem} = policyOf(raw.policy);
+	const {alerts, dataLoss, baselines, overuse} = decodeAlerts(storedOf(raw.alerts));
 	return {
 		now: raw.now,
 		storeUptimeSeconds: raw.storeUptimeSeconds,
 		pool,
-		gpus: raw.gpus.slice(0, pool?.gpuCount ?? 0).map((value, index) => gpuRecord(value, index)),
+		gpus: raw.gpus.slice(0, gpuCount).map((value, index) => gpuRecord(value, index)),
 		queue: raw.queue.map(([id, value]) => queueRecord(id, value)),
-		...drainsOf(raw.drains, pool?.gpuCount ?? 0, raw.now),
-		...policyOf(raw.policy),
-		alerts: decodeAlerts(storedOf(raw.alerts)),
-		baselines: decodeBaselines(storedOf(raw.alerts)),
-		overuse: decodeOveruse(storedOf(raw.alerts)),
+		drains,
+		drainProblem,
+		policy,
+		policyProblem,
+		alerts,
+		dataLoss,
+		baselines,
+		overuse,
 		alertsProblem: typeof raw.alerts === 'object' ? problemOf(raw.alerts) : undefined,
 		stored: {drains: storedOf(raw.drains), alerts: storedOf(raw.alerts), policy: storedOf(raw.policy)},
-		dataLoss: decodeDataLoss(storedOf(raw.alerts)),
 		revision: decodeRevision(storedOf(raw.revision), raw.run),
 		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),
 		attemptDone: typeof raw.attemptDone === 'string' ? Number(raw.attemptDone) : undefined,

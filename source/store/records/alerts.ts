@@ -1,4 +1,4 @@
-import type {DataLoss, HealthProblem, Alert, MemoryBaseline, Overuse} from '../../core/model/types.js';
+import type {DataLoss, HealthProblem, Alert, MemoryBaseline, Overuse, Snapshot} from '../../core/model/types.js';
 import type {Write} from '../../core/model/plan.js';
 import {readRecord} from './json/fields.js';
 import {textOf} from './json/raw.js';
@@ -8,9 +8,25 @@ import {optionalText, writeRecord} from './json/write.js';
 const kinds: ReadonlyArray<Alert['kind']> = ['unreserved', 'squatter', 'health'];
 const problems: ReadonlyArray<HealthProblem['kind']> = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'];
 
+/** All that is kept in the record of alerts. */
+export type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
+
+const nothingNoted: Noted = {alerts: [], dataLoss: undefined, baselines: new Map(), overuse: []};
+
+/** Reads the record of alerts. What of it cannot be read is left out, each part for itself. */
+export const decodeAlerts = (raw: string | undefined): Noted =>
+	raw === undefined
+		? nothingNoted
+		: {
+				alerts: alertsIn(raw),
+				dataLoss: dataLossIn(raw),
+				baselines: baselinesIn(raw),
+				overuse: overuseIn(raw),
+			};
+
 /** Reads which alerts stand. None for a record that cannot be read: then they are raised once more. */
-export function decodeAlerts(raw: string | undefined): readonly Alert[] {
-	const result = readRecord(textOf(raw ?? '{}'), (fields) =>
+function alertsIn(raw: string): readonly Alert[] {
+	const result = readRecord(textOf(raw), (fields) =>
 		fields.records('notices', (item): Alert => ({
 			kind: item.choice('kind', kinds),
 			gpu: item.required('gpu', item.whole('gpu')),
@@ -24,8 +40,8 @@ export function decodeAlerts(raw: string | undefined): readonly Alert[] {
 }
 
 /** Reads the last loss of data. None for a record that cannot be read. */
-export function decodeDataLoss(raw: string | undefined): DataLoss | undefined {
-	const result = readRecord(textOf(raw ?? '{}'), (fields) => {
+function dataLossIn(raw: string): DataLoss | undefined {
+	const result = readRecord(textOf(raw), (fields) => {
 		const restoredAt = fields.time('restored_at');
 		const readAt = fields.time('restored_read_at');
 		return restoredAt === undefined || readAt === undefined ? undefined : {restoredAt, readAt};
@@ -34,8 +50,8 @@ export function decodeDataLoss(raw: string | undefined): DataLoss | undefined {
 }
 
 /** Reads how much memory each GPU has in use while nothing runs there. None for a record that cannot be read. */
-export function decodeBaselines(raw: string | undefined): ReadonlyMap<number, MemoryBaseline> {
-	const result = readRecord(textOf(raw ?? '{}'), (fields) =>
+function baselinesIn(raw: string): ReadonlyMap<number, MemoryBaseline> {
+	const result = readRecord(textOf(raw), (fields) =>
 		fields.records('baselines', (item): readonly [number, MemoryBaseline] => [
 			item.required('gpu', item.whole('gpu')),
 			{
@@ -49,8 +65,8 @@ export function decodeBaselines(raw: string | undefined): ReadonlyMap<number, Me
 }
 
 /** Reads which shares use more than they asked for. None for a record that cannot be read: then scans count from the beginning. */
-export function decodeOveruse(raw: string | undefined): readonly Overuse[] {
-	const result = readRecord(textOf(raw ?? '{}'), (fields) =>
+function overuseIn(raw: string): readonly Overuse[] {
+	const result = readRecord(textOf(raw), (fields) =>
 		fields.records('overuse', (item): Overuse => ({
 			gpu: item.required('gpu', item.whole('gpu')),
 			leaseId: item.required('lease_id', item.text('lease_id')),

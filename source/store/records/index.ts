@@ -6,7 +6,7 @@ export {decodeAudit, encodeAudit} from './audit.js';
 export {decodeDrains, encodeDrains} from './drains.js';
 export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';
-export {decodeBaselines, decodeDataLoss, decodeAlerts, decodeOveruse, encodeAlerts} from './alerts.js';
+export {decodeAlerts, encodeAlerts} from './alerts.js';
 export {decodePolicy, encodePolicy} from './policy.js';
 export {decodePool, earlyProvider, encodePool, mostGpus, poolGarbage, type RawPool} from './pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';

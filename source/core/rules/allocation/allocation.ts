@@ -150,8 +150,9 @@ function pickGpus(
 ): Picked {
 	const {wanted, eligibility} = request;
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
+	const isAnyGpu = eligibility.groups === undefined && wanted.ids === undefined;
 	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
-	const considered = gpusOf(groups).map((index) => snapshot.gpus[index]!);
+	const considered = isAnyGpu ? snapshot.gpus : gpusOf(groups).map((index) => snapshot.gpus[index]!);
 	const rules = {
 		claims,
 		clean,
@@ -172,8 +173,18 @@ function pickGpus(
 	}
 
 	const shared = rankShares(candidates).map(({index}) => index);
-	const isFree = new Set(candidates.filter(({record}) => record.kind === 'free').map(({record}) => record.index));
-	const isGiven = new Set(candidates.filter(({takes}) => takes.length > 0).map(({record}) => record.index));
+	const isFree = new Set<number>();
+	const isGiven = new Set<number>();
+	for (const {record, takes} of candidates) {
+		if (record.kind === 'free') {
+			isFree.add(record.index);
+		}
+
+		if (takes.length > 0) {
+			isGiven.add(record.index);
+		}
+	}
+
 	const candidateGroups = groups.map((group) => ({
 		kept: [],
 		shared: shared.filter((index) => group.includes(index)),

@@ -50,8 +50,10 @@ export function chooseGpus(
 	const byIndex = readingsByIndex(readings, snapshot.gpus.length);
 	const candidates = snapshot.gpus.map((record, index) => candidateOf(record, snapshot, byIndex[index]));
 	const candidatesOf = (gpus: readonly number[]) => gpus.map((index) => candidates[index]!);
-	const isFree = new Set(groups.length === 1 ? groups[0]!.free : groups.flatMap(({free}) => free));
-	const box = {free: candidates.filter(({index}) => isFree.has(index)), links};
+	const isFree = groups.length === 1 ? undefined : new Set(groups.flatMap(({free}) => free));
+	const allFree =
+		isFree === undefined ? candidatesOf(groups[0]!.free) : candidates.filter(({index}) => isFree.has(index));
+	const box = {free: allFree, links};
 	const complete = groups.flatMap((group) => {
 		const {kept, shared = [], free, heldByOthers, count} = group;
 		const fromShared = shared.slice(0, count);

@@ -75,6 +75,10 @@ export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCa
 		return {kind: 'split', isUnknown: isWholeNow === undefined};
 	}
 
+	if (record.kind === 'free' && share === undefined) {
+		return {kind: 'candidate', record, takes: []};
+	}
+
 	const holdings = holdingsOn(record);
 	const firm = holdings.map(({lease}) => lease).filter((lease) => !canTake(lease));
 	if (record.kind === 'leased' && firm.length > 0) {

@@ -39,7 +39,11 @@ type Order = (gpu: Candidate) => readonly number[];
 const leastRecentFirst: Order = ({lastReleased = -Infinity, index}) => [lastReleased, index];
 
 /** The GPUs that this user used last come first: their caches and habits are there. */
-const mostRecentUserFirst: Order = (gpu) => [-(gpu.lastUsedByRequester ?? -Infinity), ...leastRecentFirst(gpu)];
+const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleased = -Infinity, index}) => [
+	-lastUsedByRequester,
+	lastReleased,
+	index,
+];
 
 const coolestFirst: Order = (gpu) => [gpu.temperatureCelsius ?? Infinity, ...mostRecentUserFirst(gpu)];
 
@@ -147,9 +151,15 @@ export const dependsOnLinks = (strategy: StrategyName | undefined): boolean => s
 
 /** The lowest is the best. */
 export function compareScores(one: readonly number[], other: readonly number[]): number {
-	const different = one.findIndex((value, index) => value !== (other[index] ?? -Infinity));
-	// Infinities are equal, although their difference is no number.
-	return different === -1 ? one.length - other.length : one[different]! < (other[different] ?? -Infinity) ? -1 : 1;
+	for (const [index, value] of one.entries()) {
+		const theirs = other[index] ?? -Infinity;
+		// Infinities are equal, although their difference is no number.
+		if (value !== theirs) {
+			return value < theirs ? -1 : 1;
+		}
+	}
+
+	return one.length - other.length;
 }
 
 function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly Candidate[] {

@@ -59,6 +59,10 @@ export function takeoverOf(
 	reasonOf: (lease: Lease, index: number) => EndReason,
 	context: AuditContext,
 ): Takeover {
+	if (taken.length === 0) {
+		return {changes: [], audit: []};
+	}
+
 	const ended = taken.map((holding) => ({
 		holding,
 		ending: {reason: reasonOf(holding.lease, holding.index), endTime: context.now},
