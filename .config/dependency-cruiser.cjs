@@ -48,10 +48,23 @@ module.exports = {
 			String.raw`tui/(state|keys|widgets|command-line|layout|ports)|core/|format/|errors\.ts`,
 		),
 		{
-			name: 'state-knows-no-react',
+			name: 'state-and-keys-know-no-ink',
 			severity: 'error',
-			from: {path: '^source/tui/state/'},
-			to: {path: 'node_modules/(react|ink)/'},
+			from: {path: '^source/tui/(state|keys)/'},
+			to: {path: '^(react|ink)$|node_modules/(react|ink)/'},
+		},
+		{
+			name: 'keys-draw-nothing',
+			severity: 'error',
+			from: {path: '^source/tui/keys/'},
+			to: {path: '^source/tui/(panels|dialogs|components|hooks|widgets)/'},
+		},
+		{
+			// The table takes the keys of the verbs from them, and the controller runs them; how a key is named and read knows no verb.
+			name: 'keys-know-no-verb',
+			severity: 'error',
+			from: {path: '^source/tui/keys/', pathNot: String.raw`/(bindings|controller)\.ts$`},
+			to: {path: '^source/tui/verbs/'},
 		},
 		{
 			name: 'panels-ask-no-verb-and-no-component',
@@ -60,10 +73,27 @@ module.exports = {
 			to: {path: '^source/tui/(verbs|components|hooks)/'},
 		},
 		{
+			// The register, the footer, and how far the panel with the focus scrolls are about all panels.
+			name: 'panels-know-no-other-panel',
+			severity: 'error',
+			from: {
+				path: '^source/tui/panels/([^/]+)',
+				pathNot: String.raw`^source/tui/panels/(contents|scroll-limit|footer)\.ts`,
+			},
+			to: {path: '^source/tui/panels/', pathNot: '^source/tui/panels/(shared/|$1)'},
+		},
+		{
 			name: 'verbs-draw-no-panel',
 			severity: 'error',
 			from: {path: '^source/tui/verbs/'},
-			to: {path: '^source/tui/(panels|components|hooks)/'},
+			to: {path: '^source/tui/(panels|dialogs|components|hooks)/'},
+		},
+		{
+			// Those for other hosts stand on the verb of this one; what verbs share is in shared/.
+			name: 'verbs-know-no-other-verb',
+			severity: 'error',
+			from: {path: '^source/tui/verbs/', pathNot: String.raw`^source/tui/verbs/(index|dispatch)\.ts|^source/tui/verbs/hosts/`},
+			to: {path: '^source/tui/verbs/', pathNot: String.raw`^source/tui/verbs/(shared/|copying/|verb\.ts)`},
 		},
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),

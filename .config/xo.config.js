@@ -41,6 +41,21 @@ const config = [
 		},
 	},
 	{
+		files: ['source/core/rules/**', 'source/core/model/**'],
+		rules: {
+			// What is decided depends on what was read, the request and the time that is given, and on nothing else.
+			'no-restricted-globals': ['error', ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'performance', 'crypto', 'process', 'fetch'].map((name) => ({name, message: 'A rule is pure: it is given what it needs.'}))],
+			'no-restricted-properties': ['error', {object: 'Date', property: 'now', message: 'A rule is given the time.'}, {object: 'Math', property: 'random', message: 'A rule knows no chance.'}],
+			'no-restricted-syntax': [
+				'error',
+				{selector: ':function[async=true]', message: 'A rule waits for nothing.'},
+				{selector: 'AwaitExpression', message: 'A rule waits for nothing.'},
+				{selector: 'NewExpression[callee.name="Promise"]', message: 'A rule waits for nothing.'},
+				{selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: 'A rule is given the time.'},
+			],
+		},
+	},
+	{
 		files: ['**/*.html'],
 		rules: {
 			// A dashboard of one machine is not shared on social networks.

@@ -5,7 +5,7 @@ import {listedColumns, type ColumnsDialog} from '../state/view/state.js';
 import type {State} from '../state/state.js';
 import {windowOf} from '../widgets/scroll.js';
 import {span, type Line} from '../widgets/styled-text.js';
-import {sides, type DialogView} from './dialog-parts.js';
+import {sides, type DialogView} from '../widgets/dialog-parts.js';
 
 const width = 58;
 

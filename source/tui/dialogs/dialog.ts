@@ -9,10 +9,10 @@ import {helpOf} from '../panels/help.js';
 import {fieldSpans} from '../widgets/field.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {lineWidth, span, type Line} from '../widgets/styled-text.js';
+import {dialogWidth, paragraph, sides, type DialogView} from '../widgets/dialog-parts.js';
 import {outputLines} from './command-line.js';
 import {columnsView} from './columns.js';
 import {processView} from './process.js';
-import {dialogWidth, paragraph, sides, type DialogView} from './dialog-parts.js';
 
 function valueSpans({kind, field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
 	if (kind === 'check') {

@@ -1,8 +1,8 @@
 /** Where a dialog stands on the screen. */
 import type {State} from '../state/state.js';
 import {glyphsOf} from '../widgets/glyphs.js';
+import type {DialogView} from '../widgets/dialog-parts.js';
 import {dialogView} from './dialog.js';
-import type {DialogView} from './dialog-parts.js';
 
 export type PlacedDialog = DialogView & {
 	/** In cells from 0, its frame included. */

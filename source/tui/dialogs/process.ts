@@ -14,7 +14,7 @@ import {storeNow, type State} from '../state/state.js';
 import {graphLines, graphMargin, graphStyleOf, valuesWithin} from '../widgets/graph.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
-import {sides, type DialogView} from './dialog-parts.js';
+import {sides, type DialogView} from '../widgets/dialog-parts.js';
 
 /** A command of several hundred characters is shown whole. */
 const mostCommandLines = 6;

@@ -1,5 +1,4 @@
 /** From keys to intents, and from intents to the state or to the world. */
-import type {Key} from 'ink';
 import {sanitize} from '../../format/text/text.js';
 import type {Action} from '../state/actions.js';
 import type {StateStore} from '../state/store.js';
@@ -8,7 +7,7 @@ import type {VerbRunner} from '../verbs/dispatch.js';
 import {warning} from '../verbs/verb.js';
 import {pointingAt} from '../mouse/pointing.js';
 import type {MouseEvent} from '../mouse/input.js';
-import {isCharacter, keyNames} from './key-names.js';
+import {isCharacter, keyNames, type KeyEvent} from './key-names.js';
 import {intentOf, type Intended} from './bindings.js';
 import {bindingsWith} from './custom.js';
 import {modeOf} from './mode.js';
@@ -25,7 +24,7 @@ export type Effects = {
 
 export type Controller = {
 	/** One event of Ink's input. */
-	readonly press: (input: string, key: Key) => void;
+	readonly press: (input: string, key: KeyEvent) => void;
 	/** What the mouse did. */
 	readonly point: (event: MouseEvent) => void;
 	/** Pasted text goes into a field or nowhere: it is never taken for keys. */

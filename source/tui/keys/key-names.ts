@@ -1,5 +1,9 @@
 /** What a key is called, whatever the terminal sent for it. */
-import type {Key} from 'ink';
+
+/** What the terminal's reader says of one event beside its text. */
+export type KeyEvent = Readonly<Record<(typeof named)[number][0] | 'tab' | 'shift' | 'ctrl' | 'meta', boolean>> & {
+	readonly eventType?: 'press' | 'repeat' | 'release';
+};
 
 const named = [
 	['upArrow', 'up'],
@@ -14,7 +18,7 @@ const named = [
 	['escape', 'escape'],
 	['backspace', 'backspace'],
 	['delete', 'delete'],
-] as const satisfies ReadonlyArray<readonly [keyof Key, string]>;
+] as const;
 
 /** Inside a burst of typing these arrive as themselves. */
 const typed: Readonly<Record<string, string>> = {
@@ -32,9 +36,9 @@ function typedName(character: string): string {
 }
 
 /**
-The names of the keys behind one event of Ink. Fast typing over a slow line arrives as one event of several characters.
+The names of the keys behind one event. Fast typing over a slow line arrives as one event of several characters.
 */
-export function keyNames(input: string, key: Key): readonly string[] {
+export function keyNames(input: string, key: KeyEvent): readonly string[] {
 	if (key.eventType === 'release') {
 		return [];
 	}

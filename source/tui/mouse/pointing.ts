@@ -4,7 +4,7 @@ import type {Mode} from '../keys/binding.js';
 import {modeOf} from '../keys/mode.js';
 import {isTooSmall, roomOf} from '../layout.js';
 import {footerKeyAt} from '../panels/footer.js';
-import {gpuAt} from '../panels/gpus.js';
+import {gpuAt} from '../panels/gpus/panel.js';
 import {hostLineAt} from '../panels/hosts/hosts.js';
 import {processAt} from '../panels/processes/panel.js';
 import {queueEntryAt} from '../panels/queue.js';

@@ -8,7 +8,7 @@ import type {PanelContent} from '../widgets/panel-frames.js';
 import {joined, span} from '../widgets/styled-text.js';
 import {amongWords, detailPanel} from './detail.js';
 import {eventsPanel} from './events.js';
-import {gpusPanel} from './gpus.js';
+import {gpusPanel} from './gpus/panel.js';
 import {hostsPanel} from './hosts/hosts.js';
 import {processesPanel} from './processes/panel.js';
 import {queuePanel} from './queue.js';

@@ -21,7 +21,7 @@ import {isMine} from '../state/table/row-state.js';
 import {detailGraphs} from './shared/detail-graphs.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {processLines} from './shared/process-rows.js';
-import {waitingOf} from './queue.js';
+import {waitingOf} from './shared/waiting.js';
 import {
 	clockWords,
 	areProcessesHidden,

@@ -9,7 +9,7 @@ import type {State} from '../state/state.js';
 import {block} from '../widgets/panel-frames.js';
 import {bar} from '../widgets/bar.js';
 import {fitLine, lineWidth, loadTone, span, type Line} from '../widgets/styled-text.js';
-import {sides} from '../dialogs/dialog-parts.js';
+import {sides} from '../widgets/dialog-parts.js';
 import {stateTones} from './shared/labels.js';
 
 /** The keys of each line of one group, with what they do. */

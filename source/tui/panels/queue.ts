@@ -12,14 +12,15 @@ import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
 import {selectedPosition} from '../state/panels/queue-selection.js';
 import type {Pointed} from '../state/mouse/pointer.js';
-import {storeNow, type State} from '../state/state.js';
+import type {State} from '../state/state.js';
 import {hasQueueHead, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {rangeWords} from '../widgets/scroll.js';
 import {lineText, span, type Line, type Tone} from '../widgets/styled-text.js';
-import {queueRows, type QueueRow} from '../../core/rules/queue/queue-rows.js';
+import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {clockWords} from './shared/labels.js';
+import {waitingOf} from './shared/waiting.js';
 
 /** BLOCKED BY, because of whom it waits, stands below where there is no room for a column. */
 type ColumnName = 'position' | 'user' | 'want' | 'got' | 'waited' | 'estimate' | 'blockedBy';
@@ -169,15 +170,6 @@ export type QueueView = {
 	readonly first: number;
 	readonly total: number;
 };
-
-/** The queue as of now. Estimates of a long queue take a while. */
-export const waitingOf = remembering(
-	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
-	(state): readonly QueueRow[] => {
-		const {snapshot} = state;
-		return snapshot === undefined ? [] : queueRows({...snapshot, now: storeNow(state)!});
-	},
-);
 
 /** At most `rows` entries, those around the selected one. */
 export function queueView(state: State, rows: number, width: number): QueueView {

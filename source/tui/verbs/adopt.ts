@@ -5,14 +5,14 @@ import {ownTargets} from '../../core/rules/leases/process-targets.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
-import {aboutAndWarning, questionWidth} from '../dialogs/dialog-parts.js';
+import {aboutAndWarning, questionWidth} from '../widgets/dialog-parts.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {selectedRow, taggedGpus} from '../state/table/rows.js';
 import {processLine} from '../../format/readings.js';
 import {span} from '../widgets/styled-text.js';
 import {ownProcesses} from './shared/own-scan.js';
-import {reserveThese} from './reserve.js';
+import {reserveThese} from './shared/reservation.js';
 import {defineVerb, openingOf, succeeded} from './verb.js';
 
 /** The user's largest process on the selected GPU, when nobody holds it and no other GPU is meant. */

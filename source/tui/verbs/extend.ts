@@ -3,8 +3,8 @@ import {extend as extendLeases} from '../../core/operations/reservations.js';
 import {longDuration, typedDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
-import {secondsOf, valueOf} from '../dialogs/form-values.js';
 import {formOf, type Form} from '../state/dialogs.js';
+import {secondsOf, valueOf} from './shared/form-values.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './shared/reasons.js';
 import {
 	commandOn,

@@ -9,7 +9,7 @@ import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
 import {wantedWords} from '../../format/queue/waiting-progress.js';
-import {aboutAndWarning, questionWidth} from '../dialogs/dialog-parts.js';
+import {aboutAndWarning, questionWidth} from '../widgets/dialog-parts.js';
 import {selectedEntry} from '../state/panels/queue-selection.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';

@@ -1,5 +1,5 @@
 /** `q`: ends the monitor, and asks first while a request waits in the queue from here. */
-import {aboutAndWarning, questionWidth} from '../dialogs/dialog-parts.js';
+import {aboutAndWarning, questionWidth} from '../widgets/dialog-parts.js';
 import {panelModes} from '../keys/binding.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {span} from '../widgets/styled-text.js';

@@ -5,7 +5,7 @@ import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
-import {aboutAndWarning, dialogWidth, questionWidth} from '../dialogs/dialog-parts.js';
+import {aboutAndWarning, dialogWidth, questionWidth} from '../widgets/dialog-parts.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {span, type Line} from '../widgets/styled-text.js';
 import type {State} from '../state/state.js';

@@ -2,7 +2,7 @@
 import type {OwnScan} from '../../core/rules/leases/process-targets.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
-import type {DialogText} from '../dialogs/dialog-parts.js';
+import type {DialogText} from '../widgets/dialog-parts.js';
 import type {KeyHint} from '../keys/binding.js';
 import type {MonitorPorts} from '../ports.js';
 import type {Action, Dispatch} from '../state/actions.js';
@@ -47,7 +47,7 @@ export type DialogKey<Asking> = {
 	readonly change: (dialog: Asking) => Asking;
 };
 
-type VerbOf<Asking extends AskingDialog> = {
+export type VerbOf<Asking extends AskingDialog> = {
 	/** Its dialogs carry this name. */
 	readonly name: string;
 	/** Its keys, with their words in the help and in the footer. */
@@ -84,7 +84,10 @@ export const defineVerb = <Asking extends AskingDialog = AskingDialog>(verb: Ver
 export const warning = (text: string): Action => ({kind: 'done', flash: {level: 'warning', text}});
 
 /** What the key of a verb does to the state: its dialog opens, or the reason against it is told. */
-export function openingOf({reasonAgainst, open}: Verb, state: State): Action | undefined {
+export function openingOf(
+	{reasonAgainst, open}: Pick<Verb, 'reasonAgainst' | 'open'>,
+	state: State,
+): Action | undefined {
 	const reason = reasonAgainst(state);
 	return reason === undefined ? open && {kind: 'opened', dialog: open(state)} : warning(reason);
 }

@@ -5,7 +5,7 @@ import {drain} from '../../../source/core/operations/pool/drain.js';
 import {longestNote, longestReason} from '../../../source/core/rules/allocation/request.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
-import {reserveNow} from '../../../source/tui/verbs/reserve.js';
+import {reserveNow} from '../../../source/tui/verbs/shared/reservation.js';
 import {outcomeOf} from '../../../source/tui/verbs/dispatch.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../_helpers/world.js';
 

@@ -3,7 +3,13 @@ import {expect, test} from 'vitest';
 import {emptyPlan, type Write} from '../../../source/core/model/plan.js';
 import {reasonAgainstTargets, targetsOf} from '../../../source/tui/verbs/shared/targets.js';
 import {changeForm} from '../../../source/tui/state/form.js';
-import {reservationOf, reserve, reserveNow, reserveThese, type ReserveForm} from '../../../source/tui/verbs/reserve.js';
+import {reserve} from '../../../source/tui/verbs/reserve.js';
+import {
+	reservationOf,
+	reserveNow,
+	reserveThese,
+	type ReserveForm,
+} from '../../../source/tui/verbs/shared/reservation.js';
 import type {Verb} from '../../../source/tui/verbs/verb.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {alice, busy, createBox, lease, run, sceneTime} from '../_world.js';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {State} from '../../../source/tui/state/state.js';
-import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpu-columns.js';
+import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpus/columns.js';
 import {bar, barSpans} from '../../../source/tui/widgets/bar.js';
 import {headerLine} from '../../../source/tui/panels/header.js';
 import {commonMemory, gibibytes, inventory, processWords, shortModel} from '../../../source/format/readings.js';

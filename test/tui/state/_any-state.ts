@@ -19,7 +19,8 @@ import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
 import {extend} from '../../../source/tui/verbs/extend.js';
 import {leave} from '../../../source/tui/verbs/leave.js';
 import {release} from '../../../source/tui/verbs/release.js';
-import {reserve, reserveThese} from '../../../source/tui/verbs/reserve.js';
+import {reserve} from '../../../source/tui/verbs/reserve.js';
+import {reserveThese} from '../../../source/tui/verbs/shared/reservation.js';
 import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/signal.js';
 import {extendHere} from '../../../source/tui/verbs/hosts/extend.js';
 import {releaseHere} from '../../../source/tui/verbs/hosts/release.js';
@@ -267,7 +268,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		{kind: 'caret-left'},
 		{kind: 'close-dialog'},
 		{kind: 'submitted'},
-		pressing(reserveThese),
+		pressing({...reserve, ...reserveThese}),
 		pressing(wait),
 		pressing(leave),
 		{kind: 'opened', dialog: signalling},

@@ -2,7 +2,8 @@ import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {release} from '../../../source/tui/verbs/release.js';
-import {reservationOf, reserve, type ReserveForm} from '../../../source/tui/verbs/reserve.js';
+import {reserve} from '../../../source/tui/verbs/reserve.js';
+import {reservationOf, type ReserveForm} from '../../../source/tui/verbs/shared/reservation.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
 

@@ -3,7 +3,7 @@ import {longDuration, typedDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
-import {secondsOf, valueOf} from '../../dialogs/form-values.js';
+import {secondsOf, valueOf} from '../shared/form-values.js';
 import {formOf, type Form} from '../../state/dialogs.js';
 import type {GpuLine} from '../../state/hosts/lines.js';
 import {extend} from '../extend.js';

@@ -4,7 +4,7 @@ import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
 import {ask, type Confirmation} from '../../state/dialogs.js';
 import type {GpuLine} from '../../state/hosts/lines.js';
-import {aboutAndWarning, questionWidth} from '../../dialogs/dialog-parts.js';
+import {aboutAndWarning, questionWidth} from '../../widgets/dialog-parts.js';
 import {span} from '../../widgets/styled-text.js';
 import {release} from '../release.js';
 import {defineVerb, succeeded} from '../verb.js';

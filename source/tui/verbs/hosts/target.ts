@@ -17,7 +17,7 @@ function ownState(state: State, gpu: number): State {
 
 /** What a verb does that acts on this host as it does in its own table, and on others by ssh. */
 type Pair = {
-	readonly own: Verb;
+	readonly own: Pick<Verb, 'reasonAgainst' | 'open'>;
 	/** Why it cannot be done on the host of this line; undefined: it can. */
 	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
 	readonly open: (line: HostLine, state: State) => ReturnType<NonNullable<Verb['open']>>;

@@ -10,7 +10,7 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit, wrap} from '../../../format/text/width.js';
-import {dialogWidth, sides} from '../../dialogs/dialog-parts.js';
+import {dialogWidth, sides} from '../../widgets/dialog-parts.js';
 import {storeNow, type State} from '../../state/state.js';
 import {chosenGpus, taggedGpus} from '../../state/table/rows.js';
 import type {Glyphs} from '../../widgets/glyphs.js';

@@ -1,7 +1,14 @@
 /** The columns of the table of GPUs: which there are at a width, and how wide each is. */
-import {usualGpuColumns, type GpuColumnName} from '../../format/monitor-settings.js';
-import {grown, shrunk, totalWidth, type Column, type GrowthRound, type Sacrifice} from '../../format/text/columns.js';
-import {barNumberWidth} from './shared/load-cells.js';
+import {usualGpuColumns, type GpuColumnName} from '../../../format/monitor-settings.js';
+import {
+	grown,
+	shrunk,
+	totalWidth,
+	type Column,
+	type GrowthRound,
+	type Sacrifice,
+} from '../../../format/text/columns.js';
+import {barNumberWidth} from '../shared/load-cells.js';
 
 export type ColumnName = GpuColumnName;
 

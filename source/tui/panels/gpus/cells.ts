@@ -1,19 +1,18 @@
 /** The cells of the table of GPUs. */
-import type {StatusRow} from '../../core/rules/pool/status.js';
-import {seriesOf} from '../../core/live/utilization-history.js';
-import {migWords} from '../../format/status-labels.js';
-import {isOver, sharesWords} from '../../format/shares.js';
-import {shortDuration} from '../../format/text/durations.js';
-import {sanitize, shownNote} from '../../format/text/text.js';
-import {fit, truncate, widthOf} from '../../format/text/width.js';
-import type {State} from '../state/state.js';
-import {gpuWords, membersOf, type TableRow} from '../state/table/fold.js';
-import {tagOf} from '../state/table/state.js';
-import {ellipsisOf} from '../widgets/glyphs.js';
-import {sparkline} from '../widgets/graph.js';
-import {lineWidth, span, type Line, type Span} from '../widgets/styled-text.js';
-import {byMemory, processWords, shortBusId, shortModel} from '../../format/readings.js';
-import type {GpuColumn, ColumnName} from './gpu-columns.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {seriesOf} from '../../../core/live/utilization-history.js';
+import {migWords} from '../../../format/status-labels.js';
+import {isOver, sharesWords} from '../../../format/shares.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {sanitize, shownNote} from '../../../format/text/text.js';
+import {fit, truncate, widthOf} from '../../../format/text/width.js';
+import type {State} from '../../state/state.js';
+import {gpuWords, membersOf, type TableRow} from '../../state/table/fold.js';
+import {tagOf} from '../../state/table/state.js';
+import {ellipsisOf} from '../../widgets/glyphs.js';
+import {sparkline} from '../../widgets/graph.js';
+import {lineWidth, span, type Line, type Span} from '../../widgets/styled-text.js';
+import {byMemory, processWords, shortBusId, shortModel} from '../../../format/readings.js';
 import {
 	areProcessesHidden,
 	endWords,
@@ -23,8 +22,9 @@ import {
 	placeWords,
 	serviceWords,
 	stateWord,
-} from './shared/labels.js';
-import {memoryCell, utilizationCell} from './shared/load-cells.js';
+} from '../shared/labels.js';
+import {memoryCell, utilizationCell} from '../shared/load-cells.js';
+import type {GpuColumn, ColumnName} from './columns.js';
 
 const nothing = span('-', 'dim');
 

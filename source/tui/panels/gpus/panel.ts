@@ -1,24 +1,24 @@
 /** The panel of the GPUs: one line each. */
-import type {StatusRow} from '../../core/rules/pool/status.js';
-import {columnNameAt} from '../../format/text/columns.js';
-import {fit, widthOf} from '../../format/text/width.js';
-import {layoutOf, type Room} from '../layout.js';
-import {remembering} from '../state/memo.js';
-import type {State} from '../state/state.js';
-import {gpuWords, membersOf, type TableRow} from '../state/table/fold.js';
-import {taggedGpus, visibleRows} from '../state/table/rows.js';
-import {isSortKey, type Pointed} from '../state/mouse/pointer.js';
-import {isFiltered, tagOf, type SortKey} from '../state/table/state.js';
-import {glyphsOf} from '../widgets/glyphs.js';
-import {rangeWords} from '../widgets/scroll.js';
-import {inTone, lineText, span, type Line, type Span} from '../widgets/styled-text.js';
-import {commonMemory, gibibytes, shortModel} from '../../format/readings.js';
-import {columnsFor, markerWidth, type GpuColumn, type Needs} from './gpu-columns.js';
-import {gpuCell} from './gpu-cells.js';
-import {gpuTitles} from './shared/gpu-titles.js';
-import {orderWords} from './shared/order-words.js';
-import type {PanelBody} from './shared/panel-body.js';
-import {ownerWords} from './shared/labels.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {columnNameAt} from '../../../format/text/columns.js';
+import {fit, widthOf} from '../../../format/text/width.js';
+import {layoutOf, type Room} from '../../layout.js';
+import {remembering} from '../../state/memo.js';
+import type {State} from '../../state/state.js';
+import {gpuWords, membersOf, type TableRow} from '../../state/table/fold.js';
+import {taggedGpus, visibleRows} from '../../state/table/rows.js';
+import {isSortKey, type Pointed} from '../../state/mouse/pointer.js';
+import {isFiltered, tagOf, type SortKey} from '../../state/table/state.js';
+import {glyphsOf} from '../../widgets/glyphs.js';
+import {rangeWords} from '../../widgets/scroll.js';
+import {inTone, lineText, span, type Line, type Span} from '../../widgets/styled-text.js';
+import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
+import {gpuTitles} from '../shared/gpu-titles.js';
+import {orderWords} from '../shared/order-words.js';
+import type {PanelBody} from '../shared/panel-body.js';
+import {ownerWords} from '../shared/labels.js';
+import {gpuCell} from './cells.js';
+import {columnsFor, markerWidth, type GpuColumn, type Needs} from './columns.js';
 
 /** The title of a column, as the frame names the order. */
 const sortTitle = (name: SortKey): string => gpuTitles[name].short.trim();

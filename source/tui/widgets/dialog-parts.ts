@@ -1,8 +1,7 @@
 /** What all dialogs are put together from. */
 import {wrap} from '../../format/text/width.js';
-import type {State} from '../state/state.js';
-import type {Glyphs} from '../widgets/glyphs.js';
-import {span, type Line, type Tone} from '../widgets/styled-text.js';
+import type {Glyphs} from './glyphs.js';
+import {span, type Line, type Tone} from './styled-text.js';
 
 export type DialogView = {
 	readonly title: string;
@@ -29,17 +28,20 @@ export type DialogText = {
 };
 
 const widest = 84;
+/** What the width of a dialog depends on. */
+type Screen = {readonly size: {readonly columns: number}};
+
 /** The sides of the frame, and a space at each. */
 export const sides = 4;
 
-export const dialogWidth = ({size}: State): number => Math.min(widest, size.columns - 2);
+export const dialogWidth = ({size}: Screen): number => Math.min(widest, size.columns - 2);
 
 /** Text that may need several lines. */
-export const paragraph = (text: string, tone: Tone, state: State, glyphs: Glyphs): readonly Line[] =>
-	wrap(text, dialogWidth(state) - sides, 4, glyphs.ellipsis).map((line) => [span(line, tone)]);
+export const paragraph = (text: string, tone: Tone, screen: Screen, glyphs: Glyphs): readonly Line[] =>
+	wrap(text, dialogWidth(screen) - sides, 4, glyphs.ellipsis).map((line) => [span(line, tone)]);
 
 /** Of a question about one thing. */
-export const questionWidth = (state: State): number => Math.min(66, dialogWidth(state));
+export const questionWidth = (screen: Screen): number => Math.min(66, dialogWidth(screen));
 
 /** What a question is about, and what to mind. */
 export const aboutAndWarning = (

@@ -1,7 +1,7 @@
 /** What was typed into a form. */
-import {CanhazgpuError} from '../../errors.js';
-import {parseDuration, shortestHoldSeconds} from '../../core/rules/leases/durations.js';
-import type {Form} from '../state/dialogs.js';
+import {CanhazgpuError} from '../../../errors.js';
+import {parseDuration, shortestHoldSeconds} from '../../../core/rules/leases/durations.js';
+import type {Form} from '../../state/dialogs.js';
 
 export const valueOf = ({fields}: Form, name: string): string =>
 	fields.find((field) => field.name === name)?.field.value.trim() ?? '';

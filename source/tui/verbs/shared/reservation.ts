@@ -1,0 +1,303 @@
+/** What the keys share that reserve GPUs: the form, the command, and doing it now or in the queue. */
+import {CanhazgpuError, quoted} from '../../../errors.js';
+import type {World} from '../../../core/model/ports.js';
+import type {Need, Requester} from '../../../core/model/types.js';
+import {shareMiBOf, sizeWords} from '../../../core/rules/allocation/memory-size.js';
+import {needFlagsFor, parseNeed} from '../../../core/rules/allocation/need-text.js';
+import {acquire} from '../../../core/operations/waiting/acquire.js';
+import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
+import type {Grant} from '../../../core/rules/allocation/request.js';
+import {policyValue} from '../../../core/rules/policy/policy.js';
+import {inventory, type ProfileCount} from '../../../core/rules/mig/inventory.js';
+import {ownerOf} from '../../../core/rules/leases/ownership.js';
+import {longDuration} from '../../../format/text/durations.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {partsWords} from '../../../format/instances.js';
+import {refusalMessage} from '../../../format/queue/refusal.js';
+import {shellCommand} from '../../../format/text/shell.js';
+import {sanitize} from '../../../format/text/text.js';
+import {progressText} from '../../../format/queue/waiting-progress.js';
+import {formOf, type Form, type NewField} from '../../state/dialogs.js';
+import type {Flash} from '../../state/messages.js';
+import {latestOf} from '../../state/pause.js';
+import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
+import {chosenGpus} from '../../state/table/rows.js';
+import {span} from '../../widgets/styled-text.js';
+import type {EffectContext, Outcome, VerbOf} from '../verb.js';
+import {idsOf, leaseOn} from './targets.js';
+import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
+import {secondsOf, valueOf} from './form-values.js';
+
+/** A GPU as it was when the dialog opened: its index may be another GPU's when it is acted on. */
+type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
+
+type Wanted = {
+	/** These very ones; undefined: any. */
+	readonly gpus?: readonly NamedGpu[];
+	/** Wait for them in the queue when they are not free. */
+	readonly willWait: boolean;
+	/** The instances of MIG that there are to choose from; absent where the pool has none, or GPUs were chosen. */
+	readonly instances?: readonly ProfileCount[];
+};
+
+export type ReserveForm = Form<Wanted>;
+
+type Offer = {
+	/** So many GPUs there are to choose from. Undefined: the GPUs were chosen. */
+	readonly gpuCount: number | undefined;
+	/** So many instances of MIG there are to choose from. */
+	readonly instanceCount?: number;
+	/** Whether a part of a GPU can be had. */
+	readonly hasShares?: boolean;
+};
+
+/** What is asked for a reservation. */
+export const reserveFields = ({gpuCount, instanceCount = 0, hasShares = false}: Offer): readonly NewField[] => [
+	...(gpuCount === undefined
+		? []
+		: [
+				{
+					name: 'count',
+					kind: 'count',
+					label: 'GPUs',
+					hint: gpuCount === 1 ? '1' : `1-${gpuCount} (Up/Down to change)`,
+					most: Math.max(gpuCount, instanceCount),
+					preset: '1',
+				} as const,
+			]),
+	{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
+	{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
+	// GPUs that were chosen are what they are.
+	...(gpuCount === undefined
+		? []
+		: [
+				{
+					name: 'needs',
+					kind: 'text',
+					label: 'Needs',
+					hint: `40G, h100, 8.0, nvlink, mixed${instanceCount === 0 ? '' : ', 1g.10gb'}`,
+				} as const,
+			]),
+	...(hasShares
+		? [{name: 'share', kind: 'text', label: 'Share', hint: '8G: a part of each GPU, others beside it'} as const]
+		: []),
+	{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
+];
+
+/** The most GPUs that one reservation can have: on a cluster, they are all on one node. */
+function mostGpus(state: State): number {
+	const places = latestOf(state).observation?.gpus.flatMap(({place}) => place ?? []) ?? [];
+	const counts = Map.groupBy(places, ({node}) => node)
+		.values()
+		.map(({length}) => length);
+	return places.length === 0 ? gpuCountOf(state) : Math.max(...counts);
+}
+
+/** Whether the policy allows shares. An engine has no policy here. */
+const mayShare = (state: State): boolean => {
+	const {snapshot} = latestOf(state);
+	return snapshot !== undefined && policyValue(snapshot, 'share') === 'on';
+};
+
+/** Some number of any GPUs, or these; now, or as soon as they are free. */
+export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
+	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
+	const {observation, snapshot} = latestOf(state);
+	const instances = named === undefined ? inventory(observation?.gpus ?? [], snapshot?.gpus ?? []) : [];
+	return formOf(
+		'reserve',
+		{gpus: named, willWait, instances: instances.length === 0 ? undefined : instances},
+		reserveFields({
+			gpuCount: named === undefined ? mostGpus(state) : undefined,
+			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
+			hasShares: mayShare(state),
+		}),
+	);
+}
+
+/** What there is to choose from, short enough for the smallest screen: `MIG free: 2/3 1g.10gb, 1/1 3g.40gb`. */
+const instancesLine = (instances: readonly ProfileCount[]): string =>
+	`MIG free: ${instances.map(({profile, total, free}) => `${free}/${total} ${sanitize(profile)}`).join(', ')}`;
+
+/** The flags of `reserve` that say what the form says. */
+export function reserveFlags(form: ReserveForm, requester: Requester): readonly string[] {
+	const note = valueOf(form, 'note');
+	return [
+		...(form.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(form.gpus)),
+		...needFlagsFor(valueOf(form, 'needs')),
+		...(valueOf(form, 'share') === '' ? [] : ['--share', valueOf(form, 'share')]),
+		'--duration',
+		valueOf(form, 'duration'),
+		...(note === '' ? [] : ['--note', note]),
+		...(valueOf(form, 'force') === '' ? [] : ['--force']),
+		...(requester.label === requester.account ? [] : ['--user', requester.label]),
+	];
+}
+
+type Reservation = {
+	readonly count: number;
+	readonly gpus?: readonly NamedGpu[];
+	readonly durationSeconds: number;
+	readonly note?: string;
+	readonly force: boolean;
+	/** What any GPUs must have. */
+	readonly need?: Need;
+};
+
+function countOf(form: ReserveForm): number {
+	const text = valueOf(form, 'count');
+	if (text === '') {
+		throw new CanhazgpuError('usage', 'How many GPUs?', {hint: 'Type a number.'});
+	}
+
+	if (!/^\d+$/v.test(text) || Number(text) < 1) {
+		throw new CanhazgpuError('usage', `GPUs: ${quoted(text)} is not a number of GPUs`, {hint: 'Type 1 or more.'});
+	}
+
+	return Number(text);
+}
+
+/** @throws CanhazgpuError `usage` for what is no size, and for a share of an instance of MIG. */
+function withShare(need: Need | undefined, typed: string): Need | undefined {
+	if (typed === '') {
+		return need;
+	}
+
+	if (need?.mig !== undefined) {
+		throw new CanhazgpuError('usage', 'Share: an instance of MIG is needed, and a share is about whole GPUs', {
+			hint: 'Leave out one of them.',
+		});
+	}
+
+	return {...need, shareMiB: shareMiBOf(typed, 'Share')};
+}
+
+/**
+@throws CanhazgpuError `usage` when a field makes no sense: the first of them.
+*/
+export function reservationOf(form: ReserveForm): Reservation {
+	const {gpus} = form;
+	const count = gpus?.length ?? countOf(form);
+	const note = valueOf(form, 'note');
+	const need = withShare(parseNeed(valueOf(form, 'needs')), valueOf(form, 'share'));
+	if (need?.nvlink === true && count === 1) {
+		throw new CanhazgpuError('usage', 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', {
+			hint: 'Ask for more GPUs, or leave it out.',
+		});
+	}
+
+	return {
+		count,
+		need,
+		gpus,
+		durationSeconds: secondsOf(form),
+		note: note === '' ? undefined : note,
+		force: valueOf(form, 'force') !== '',
+	};
+}
+
+const grantedFlash = (
+	{gpus, instances, place, leaseId}: Grant,
+	{durationSeconds, need}: Pick<Reservation, 'durationSeconds' | 'need'>,
+): Flash => {
+	const share = need?.shareMiB === undefined ? '' : `a share of ${sizeWords(need.shareMiB)} of `;
+	const what = instances === undefined ? `${share}${gpuList(gpus)}` : partsWords([], instances);
+	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
+	return {
+		level: 'ok',
+		text: `reserved ${what} for ${longDuration(durationSeconds)}`,
+		next: place === undefined ? `export CUDA_VISIBLE_DEVICES=${devices.join(',')}` : `export SLURM_JOB_ID=${leaseId}`,
+	};
+};
+
+/** The indices that were meant may be those of other GPUs by now, as after a restart of the driver. */
+function checkSameGpus({gpus = []}: Reservation, state: State): void {
+	const readings = latestOf(state).observation?.gpus ?? [];
+	const other = gpus.find(({index, uuid}) => {
+		const now = readings.find((reading) => reading.index === index)?.uuid;
+		return uuid !== undefined && now !== undefined && now !== uuid;
+	});
+	if (other !== undefined) {
+		throw new CanhazgpuError('unavailable', `GPU ${other.index} is a different GPU now`, {
+			hint: 'The GPUs were numbered again. Choose again.',
+		});
+	}
+}
+
+/** Reserves now or not at all. */
+export async function reserveNow(world: World, requester: Requester, reservation: Reservation): Promise<Outcome> {
+	const {gpus} = reservation;
+	const answer = await reserveGpus(world, {...reservation, requester, ids: gpus?.map(({index}) => index)});
+	return answer.kind === 'refused'
+		? {
+				kind: 'refused',
+				complaint: {...refusalMessage(answer, {account: requester.account, seesHolders: true}), canWait: true},
+			}
+		: {kind: 'done', flash: grantedFlash(answer, reservation)};
+}
+
+/** Reserves now, or waits in the queue. */
+async function reserveOrWait({world, waits, store}: EffectContext, reservation: Reservation): Promise<Outcome> {
+	const {requester} = store.getState().settings;
+	const {count, gpus, durationSeconds, note, force, need} = reservation;
+	const tenure = {type: 'manual', durationSeconds} as const;
+	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
+		answer.kind === 'granted'
+			? grantedFlash(answer, reservation)
+			: {level: 'warning', text: 'Left the queue; GPUs held for you were given back'};
+	const begun = await waits.begin(
+		async ({signal, onWaiting}) =>
+			acquire(
+				world,
+				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force, need},
+				{
+					waitSeconds: undefined,
+					signal,
+					onProgress(progress) {
+						onWaiting(progressText(progress, false));
+					},
+				},
+			),
+		flashOf,
+	);
+	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: flashOf(begun.result)};
+}
+
+/** The dialog of the reservation, and what comes of it. */
+export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' | 'submitWord' | 'view'> = {
+	command: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...reserveFlags(form, requester)]),
+	async perform(context, form, willWait) {
+		const {world, store} = context;
+		const reservation = reservationOf(form);
+		checkSameGpus(reservation, store.getState());
+		return form.willWait || willWait
+			? reserveOrWait(context, reservation)
+			: reserveNow(world, store.getState().settings.requester, reservation);
+	},
+	submitWord: ({willWait}) => (willWait ? 'Wait' : 'Reserve'),
+	view({gpus, willWait, instances}) {
+		const verb = willWait ? 'Wait for' : 'Reserve';
+		const lines = [
+			...(willWait ? ['Reserves now, or waits while this monitor runs.'] : []),
+			...(instances === undefined ? [] : [instancesLine(instances)]),
+		];
+		return {
+			title: gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${gpus.map(({index}) => index).join(',')}`,
+			lines: lines.length === 0 ? [] : [...lines.map((line) => [span(line, 'dim')]), []],
+		};
+	},
+};
+
+/** Reserves the chosen GPUs and no others. */
+export const reserveThese = {
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => {
+		// Of one that is shared another share may be left.
+		const taken = chosenGpus(state).find(
+			(gpu) => leaseOn(state, gpu) !== undefined && !(mayShare(state) && state.snapshot?.gpus[gpu]?.kind === 'shared'),
+		);
+		return taken === undefined
+			? undefined
+			: `GPU ${taken} is reserved already, by ${sanitize(ownerOf(leaseOn(state, taken)!))}`;
+	}),
+	open: (state: State) => reserveForm(state, false, chosenGpus(state)),
+};
