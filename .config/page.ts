@@ -29,6 +29,12 @@ export type BundledPage = {
 
 const licenceNote = '/* Contains packages under the MIT licence: see third-party-licenses.txt of canhazgpu */';
 
+/** An import of a part that is loaded late. */
+const lateImport = /\bimport\((["'`]\.\/[^"'`]+["'`])\)/gv;
+
+/** What `source/web/page/shared/attempt.ts` puts behind the address, because a browser never asks twice for a module that it could not load. */
+const attempt = '(globalThis.importAttempt??"")';
+
 /**
 The script in parts: one file with all that the first view needs, and what is loaded when it is wanted.
 
@@ -50,6 +56,10 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 			{
 				name: 'late-styles',
 				load: (id) => (styles.has(id) ? {code: JSON.stringify(styles.get(id)), moduleType: 'json'} : undefined),
+			},
+			{
+				name: 'late-imports',
+				renderChunk: (code) => code.replaceAll(lateImport, (_, address: string) => `import(${address}+${attempt})`),
 			},
 			{
 				name: 'first-view',

@@ -2,6 +2,7 @@
 import type {ComponentType} from 'preact';
 import {useEffect, useLayoutEffect, useState} from 'preact/hooks';
 import {focusHeading} from './router.js';
+import {forgetFailedImports} from './shared/attempt.js';
 
 /** Waits between attempts to load, while the component is wanted; the last one is repeated. */
 const retryMs = [500, 2000, 8000] as const;
@@ -40,6 +41,7 @@ export function late<Props extends Record<string, unknown>>(
 			const [component] = await Promise.all([load(), style]);
 			return component;
 		} catch (error) {
+			forgetFailedImports();
 			// A style that came is kept; one that did not is asked for again.
 			await style.catch(() => {
 				style = undefined;

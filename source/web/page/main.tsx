@@ -2,6 +2,7 @@
 import {render} from 'preact';
 import {App} from './app.js';
 import {startRouter} from './router.js';
+import {forgetFailedImports} from './shared/attempt.js';
 import {startStore} from './state/store.js';
 import {startTheme} from './theme.js';
 
@@ -25,6 +26,7 @@ addEventListener('keydown', (event) => {
 			pressed(event);
 		} catch {
 			// The keys of the browser are left, and the next key asks again.
+			forgetFailedImports();
 		}
 	};
 

@@ -2,7 +2,7 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {start} from '../../_helpers/program/processes.js';
 import {askJson, startWeb} from '../../web/_server.js';
-import {browserForAll, chromiumProgram, expectFits, openPage, seriousProblems} from '../../web/page/_browser.js';
+import {browserForAll, chromiumProgram, expectFits, openPage, accessProblems} from '../../web/page/_browser.js';
 import {clusterOfFile} from './_cluster.js';
 
 const {slurm, box} = clusterOfFile();
@@ -39,7 +39,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		// No button acts: the page only looks.
 		expect(await page.getByRole('button', {name: /^(?:Reserve|Release|Extend|Leave)/v}).count()).toBe(0);
 		await expectFits(page, 'overview');
-		expect(await seriousProblems(page, {})).toEqual([]);
+		expect(await accessProblems(page, {})).toEqual([]);
 
 		await page.goto(`${web.url}#/gpu/0`);
 		const drawer = page.getByRole('dialog');
@@ -51,7 +51,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			'canhazgpu reserve --gpus 1 --on box1',
 		]);
 		expect(await drawer.locator('.chart-head h4, canvas').count()).toBe(0);
-		expect(await seriousProblems(page, {})).toEqual([]);
+		expect(await accessProblems(page, {})).toEqual([]);
 		await page.goto(`${web.url}#/gpu/9`);
 		await drawer.getByText('scontrol update NodeName=box3 State=RESUME').waitFor();
 

@@ -49,6 +49,8 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('.quiet', {hasText: 'does not know who looks'}).waitFor();
 		await page.getByRole('combobox', {name: 'I am'}).fill('yann');
 		await expect.poll(async () => rows.count()).toBe(1);
+		// Changes are gathered for a moment before they are in the address.
+		await expect.poll(() => page.url()).toContain('mine=');
 		await page.reload();
 		await expect.poll(async () => rows.count()).toBe(1);
 		await page.goto(`${web.url}#/gpus?filter=&group=user`);

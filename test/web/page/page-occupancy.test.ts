@@ -60,8 +60,50 @@ test('no two of up to 32 people look the same, and a person looks the same on mo
 	expect(swatchesOf(few.toReversed())).toEqual(swatchesOf(few));
 });
 
+/** Words that lie on other words, reach out of the picture, or are cut without an ellipsis. */
+const unreadable = `(() => {
+	const boxes = [...document.querySelectorAll('.mark-words')]
+		.filter((words) => words.offsetParent !== null)
+		.map((words) => {
+			const range = document.createRange();
+			range.selectNodeContents(words);
+			const box = range.getBoundingClientRect();
+			return [words.textContent, box.left, box.right];
+		})
+		.toSorted((a, b) => a[1] - b[1]);
+	const edge = document.querySelector('.occupancy').getBoundingClientRect().right;
+	const marks = boxes
+		.filter((box, index) => box[2] > (boxes[index + 1]?.[1] ?? edge))
+		.map((box) => box[0]);
+	const names = [...document.querySelectorAll('.span-name')]
+		.filter((name) => name.offsetParent !== null)
+		.filter((name) => {
+			const bar = name.parentElement;
+			const isCut = name.scrollWidth > name.clientWidth && getComputedStyle(name).textOverflow !== 'ellipsis';
+			return isCut || name.offsetWidth > bar.clientWidth || name.offsetTop + name.offsetHeight > bar.clientHeight;
+		})
+		.map((name) => name.textContent);
+	return {marks, names};
+})()`;
+
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();
+
+	slowTest('words of the chart stand clear of one another and within their bars, at every width', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box, ['--demo']);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		for (const hours of [24, 72, 168]) {
+			const {page} = await openPage(browser, `${web.url}#/occupancy?hours=${hours}`, {isMotionReduced: true});
+			await page.locator('.span-name', {hasText: 'alan'}).first().waitFor({state: 'attached'});
+			for (const width of [320, 500, 768, 1000, 1280, 1920]) {
+				await page.setViewportSize({width, height: 900});
+				expect([hours, width, await page.evaluate(unreadable)]).toEqual([hours, width, {marks: [], names: []}]);
+			}
+		}
+	});
 
 	slowTest('a lease that ended and one that is held are bars; a person stands out, by the address, too', async () => {
 		const box = await freshEmbeddedBox(3);

@@ -7,7 +7,7 @@ import axe from 'axe-core';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import {startWeb, type Web} from '../_server.js';
-import {chromiumProgram, cardOf, browserForAll, openPage, overflow, seriousProblems} from './_browser.js';
+import {accessProblems, browserForAll, cardOf, chromiumProgram, openPage, overflow} from './_browser.js';
 
 const longWord = 'unbreakable-'.repeat(30);
 
@@ -254,10 +254,10 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		for (const view of ['overview', 'report', 'events', 'hosts']) {
 			await page.locator(`.tabs a[data-view="${view}"]`).click();
 			await page.locator(`#view-${view} h1`).waitFor({state: 'attached'});
-			expect([view, await seriousProblems(page, {})]).toEqual([view, []]);
+			expect([view, await accessProblems(page, {})]).toEqual([view, []]);
 			// The rest is the same in any colour.
 			await page.locator('#theme').click();
-			expect([view, await seriousProblems(page, {runOnly: ['color-contrast']})]).toEqual([view, []]);
+			expect([view, await accessProblems(page, {runOnly: ['color-contrast']})]).toEqual([view, []]);
 			await page.locator('#theme').click();
 		}
 	});

@@ -1,5 +1,6 @@
 /** The use of one GPU over time. */
 import {useEffect, useRef, useState} from 'preact/hooks';
+import {forgetFailedImports} from '../shared/attempt.js';
 import {Chips} from '../shared/chips.js';
 import {useObservable} from '../observable.js';
 import type {Utilization} from '../state/utilization.js';
@@ -94,6 +95,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 					plot.current = createPlot(holder.current!, newest.current!, timeOfDay);
 				}
 			} catch {
+				forgetFailedImports();
 				setFailed(true);
 			}
 		};

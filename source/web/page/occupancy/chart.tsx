@@ -134,6 +134,20 @@ function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
+/** Parts of the picture that the words of a mark need, on wide and on narrow screens: a time, and the name of a day. */
+const wordsParts = {time: {wide: 0.07, narrow: 0.16}, day: {wide: 0.1, narrow: 0.22}} as const;
+
+/** Where the words of a mark have no room before what comes next: the present, or the edge of the picture. */
+function roomOf(
+	ms: number,
+	{fromMs, nowMs, toMs}: ReturnType<typeof windowOf>,
+	words: keyof typeof wordsParts,
+): 'none' | 'wide' | undefined {
+	const {wide, narrow} = wordsParts[words];
+	const part = ((ms < nowMs ? nowMs : toMs) - ms) / (toMs - fromMs);
+	return part < wide ? 'none' : part < narrow ? 'wide' : undefined;
+}
+
 /** The rows of more GPUs are lower. */
 const mostRoomy = 16;
 
@@ -159,7 +173,12 @@ export function OccupancyChart({occupancy, use, hours, chosen}: ChartProps) {
 		<div class="occupancy panel" data-dense={occupancy.gpu_count > mostRoomy ? '' : undefined}>
 			<div class="occupancy-axis" aria-hidden="true">
 				{marksOf(window, isDay ? 6 : 24).map((ms) => (
-					<span key={ms} class="mark" style={{left: leftOf(ms)}}>
+					<span
+						key={ms}
+						class="mark"
+						data-room={roomOf(ms, window, isDay ? 'time' : 'day')}
+						style={{left: leftOf(ms)}}
+					>
 						<span class="mark-words">{isDay ? timeOfDay(ms) : dayForm.format(new Date(ms))}</span>
 					</span>
 				))}

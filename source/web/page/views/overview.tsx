@@ -53,7 +53,7 @@ type OverviewProps = {
 export const Overview = ({state: {about, gpus, queue, events, utilization}, query, openGpu}: OverviewProps) => (
 	<>
 		<h1 id="overview-title" class="unseen" tabindex={-1}>
-			GPUs
+			Overview
 		</h1>
 		<Summary gpus={gpus} queue={queue} isKnown={about !== undefined} />
 		<div class="columns">
