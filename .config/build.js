@@ -31,8 +31,11 @@ function asAscii(code, name) {
 	return code.replaceAll(/[^\x00-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** What stands for the import of a module of Node, whose only names these are. */
-const builtin = (specifier) => `globalThis.process.getBuiltinModule("${specifier}")`;
+/** What stands for the import of a module of Node. The clock is there without its module. */
+const builtin = (specifier, names) =>
+	specifier === "node:perf_hooks" && names?.trim() === "performance"
+		? "globalThis"
+		: `globalThis.process.getBuiltinModule("${specifier}")`;
 
 /** An import of a module of Node, as the bundler writes it. */
 const importPattern = /^import (?:([\w$]+)(?:, | ))?(?:\{ ([^}]*) \} )?from "(node:[a-z\d\/_]+)";$/gm;
@@ -48,7 +51,7 @@ function withoutImports(code, name) {
 			? statement
 			: [
 					...(whole === undefined ? [] : [`const ${whole} = ${builtin(specifier)};`]),
-					...(names === undefined ? [] : [`const { ${names.replaceAll(" as ", ": ")} } = ${builtin(specifier)};`]),
+					...(names === undefined ? [] : [`const { ${names.replaceAll(" as ", ": ")} } = ${builtin(specifier, names)};`]),
 				].join(" "),
 	);
 	return name.includes("start-")
@@ -80,7 +83,12 @@ const bundle = await rolldown({
 	platform: "node",
 	// Ink asks for its development tools only in development; koffi holds native code; Bun brings bun:ffi.
 	external: ["react-devtools-core", "koffi", "bun:ffi"],
-	resolve: { alias: { "node:process": path.join(root, ".config/process.js") } },
+	resolve: {
+		alias: {
+			"node:process": path.join(root, ".config/process.js"),
+			"node:tty": path.join(root, ".config/tty.js"),
+		},
+	},
 	moduleTypes: Object.fromEntries(textExtensions.map((extension) => [extension, "text"])),
 	transform: { target: "node22", define: { "process.env.NODE_ENV": '"production"' } },
 	// Much that is imported late is in the common file for others' sake.

@@ -195,12 +195,19 @@ const cudaVersion = () => {
 	return v.pipe(v.string(what), v.trim(), v.regex(cudaVersionPattern, what));
 };
 
-const setting = <Schema extends v.GenericSchema>(schema: Schema, fallback?: v.InferInput<Schema>) => ({
-	schema,
-	fallback,
-	isHarmless: false as boolean,
-	isSecret: false as boolean,
-});
+/** @param makeSchema - Called when the setting is first asked for: to make all of them takes a part of each start. */
+function setting<Schema extends v.GenericSchema>(makeSchema: () => Schema, fallback?: v.InferInput<Schema>) {
+	let made: Schema | undefined;
+	return {
+		schema(): Schema {
+			made ??= makeSchema();
+			return made;
+		},
+		fallback,
+		isHarmless: false as boolean,
+		isSecret: false as boolean,
+	};
+}
 
 /**
 A setting that counts also in the file of the directory one happens to be in, which may come from anywhere, with a repository, say. The worst
@@ -213,97 +220,97 @@ const secret = <Setting extends Record<string, unknown>>(given: Setting) => ({..
 
 export const settings = {
 	// Not set: found.
-	engine: setting(choice(['local', 'slurm'])),
-	store: setting(choice(['redis', 'embedded'])),
-	'redis.host': setting(host(), 'localhost'),
-	'redis.port': setting(integer(1, 65_535), 6379),
-	'redis.db': setting(integer(0, 65_535), 0),
-	'redis.url': secret(setting(text('an address such as redis://host:6379/0'))),
-	'redis.username': setting(text()),
-	'redis.password': secret(setting(text())),
-	'redis.password_file': setting(text('the path of a file')),
-	'redis.tls': setting(flag(), false),
-	'redis.socket': setting(text('the path of a socket')),
+	engine: setting(() => choice(['local', 'slurm'])),
+	store: setting(() => choice(['redis', 'embedded'])),
+	'redis.host': setting(host, 'localhost'),
+	'redis.port': setting(() => integer(1, 65_535), 6379),
+	'redis.db': setting(() => integer(0, 65_535), 0),
+	'redis.url': secret(setting(() => text('an address such as redis://host:6379/0'))),
+	'redis.username': setting(text),
+	'redis.password': secret(setting(text)),
+	'redis.password_file': setting(() => text('the path of a file')),
+	'redis.tls': setting(flag, false),
+	'redis.socket': setting(() => text('the path of a socket')),
 	// By default what the tool needed before tells.
-	'gpu.timeout': setting(boundedDuration(1, 300)),
-	'memory.threshold': setting(integer(0, 10_000_000), 1024),
-	'slurm.shard-memory': setting(shareSize()),
-	'pool.directory': setting(text('the path of a directory'), '/var/lib/canhazgpu'),
-	remote_hosts: setting(v.array(remoteHost(), 'a list of host names'), []),
-	'admin.gpus': setting(integer(1, mostGpus)),
-	'admin.provider': setting(choice(['nvidia', 'amd', 'fake'])),
-	'admin.group': setting(text('the name of a group')),
-	'reserve.gpus': harmless(setting(integer(1, mostGpus))),
-	'reserve.duration': harmless(setting(wholeDuration(), '8h')),
-	'reserve.note': harmless(setting(note())),
+	'gpu.timeout': setting(() => boundedDuration(1, 300)),
+	'memory.threshold': setting(() => integer(0, 10_000_000), 1024),
+	'slurm.shard-memory': setting(shareSize),
+	'pool.directory': setting(() => text('the path of a directory'), '/var/lib/canhazgpu'),
+	remote_hosts: setting(() => v.array(remoteHost(), 'a list of host names'), []),
+	'admin.gpus': setting(() => integer(1, mostGpus)),
+	'admin.provider': setting(() => choice(['nvidia', 'amd', 'fake'])),
+	'admin.group': setting(() => text('the name of a group')),
+	'reserve.gpus': harmless(setting(() => integer(1, mostGpus))),
+	'reserve.duration': harmless(setting(wholeDuration, '8h')),
+	'reserve.note': harmless(setting(note)),
 	// In whose name: it decides which reservations a later release finds.
-	'reserve.user': setting(text()),
-	'reserve.wait': harmless(setting(duration())),
-	'reserve.nonblock': harmless(setting(flag())),
-	'reserve.gpu-ids': harmless(setting(gpuIds())),
+	'reserve.user': setting(text),
+	'reserve.wait': harmless(setting(duration)),
+	'reserve.nonblock': harmless(setting(flag)),
+	'reserve.gpu-ids': harmless(setting(gpuIds)),
 	// It takes GPUs that others use, and changes what scripts read.
-	'reserve.force': setting(flag()),
-	'reserve.min-memory': harmless(setting(memorySize())),
-	'reserve.model': harmless(setting(models())),
-	'reserve.min-compute': harmless(setting(computeCapability())),
-	'reserve.same-model': harmless(setting(flag())),
-	'reserve.nvlink': harmless(setting(flag())),
-	'reserve.strategy': harmless(setting(choice(strategyNames))),
-	'reserve.short': setting(flag()),
-	'run.gpus': harmless(setting(integer(1, mostGpus))),
+	'reserve.force': setting(flag),
+	'reserve.min-memory': harmless(setting(memorySize)),
+	'reserve.model': harmless(setting(models)),
+	'reserve.min-compute': harmless(setting(computeCapability)),
+	'reserve.same-model': harmless(setting(flag)),
+	'reserve.nvlink': harmless(setting(flag)),
+	'reserve.strategy': harmless(setting(() => choice(strategyNames))),
+	'reserve.short': setting(flag),
+	'run.gpus': harmless(setting(() => integer(1, mostGpus))),
 	// It ends the job.
-	'run.cuda': harmless(setting(cudaVersion())),
-	'run.timeout': setting(duration()),
-	'run.note': harmless(setting(note())),
-	'run.user': setting(text()),
-	'run.wait': harmless(setting(duration())),
-	'run.nonblock': harmless(setting(flag())),
-	'run.quiet': harmless(setting(flag())),
-	'run.gpu-ids': harmless(setting(gpuIds())),
+	'run.cuda': harmless(setting(cudaVersion)),
+	'run.timeout': setting(duration),
+	'run.note': harmless(setting(note)),
+	'run.user': setting(text),
+	'run.wait': harmless(setting(duration)),
+	'run.nonblock': harmless(setting(flag)),
+	'run.quiet': harmless(setting(flag)),
+	'run.gpu-ids': harmless(setting(gpuIds)),
 	// Turned off by a stranger's file, it would leave the GPUs of others in reach.
-	'run.isolate': setting(choice(isolationLevels)),
-	'run.numa': harmless(setting(choice(['bind', 'off']))),
-	'run.min-memory': harmless(setting(memorySize())),
-	'run.model': harmless(setting(models())),
-	'run.min-compute': harmless(setting(computeCapability())),
-	'run.same-model': harmless(setting(flag())),
-	'run.nvlink': harmless(setting(flag())),
-	'run.strategy': harmless(setting(choice(strategyNames))),
+	'run.isolate': setting(() => choice(isolationLevels)),
+	'run.numa': harmless(setting(() => choice(['bind', 'off']))),
+	'run.min-memory': harmless(setting(memorySize)),
+	'run.model': harmless(setting(models)),
+	'run.min-compute': harmless(setting(computeCapability)),
+	'run.same-model': harmless(setting(flag)),
+	'run.nvlink': harmless(setting(flag)),
+	'run.strategy': harmless(setting(() => choice(strategyNames))),
 	// What a release ends.
-	'release.gpu-ids': setting(gpuIds()),
-	'status.json': setting(flag()),
-	'status.summary': setting(flag()),
-	'queue.json': setting(flag()),
-	'report.json': setting(flag()),
-	'extend.duration': harmless(setting(wholeDuration())),
+	'release.gpu-ids': setting(gpuIds),
+	'status.json': setting(flag),
+	'status.summary': setting(flag),
+	'queue.json': setting(flag),
+	'report.json': setting(flag),
+	'extend.duration': harmless(setting(wholeDuration)),
 	// Far more than the history holds: scripts ask for a year.
-	'report.days': harmless(setting(integer(1, 3650), 30)),
+	'report.days': harmless(setting(() => integer(1, 3650), 30)),
 	// 0 is any that is free.
-	'web.port': setting(integer(0, 65_535), 8080),
-	'web.host': setting(host(), '127.0.0.1'),
-	'web.allowed_hosts': setting(v.array(host(), 'a list of host names'), []),
+	'web.port': setting(() => integer(0, 65_535), 8080),
+	'web.host': setting(host, '127.0.0.1'),
+	'web.allowed_hosts': setting(() => v.array(host(), 'a list of host names'), []),
 	// Left out: all of them for this machine alone, the program's name for others.
-	'web.commands': setting(choice(['full', 'short', 'none'])),
-	'web.hosts_interval': setting(boundedDuration(1, 3600), '10s'),
-	'notify.terminals': setting(flag(), true),
-	'notify.command': secret(setting(words('a list of a program and its arguments'))),
-	'notify.webhook': secret(setting(webAddress())),
-	'top.interval': harmless(setting(duration('2s or 1m'), '2s')),
-	'top.preset': harmless(setting(choice(presetNames), 'default')),
+	'web.commands': setting(() => choice(['full', 'short', 'none'])),
+	'web.hosts_interval': setting(() => boundedDuration(1, 3600), '10s'),
+	'notify.terminals': setting(flag, true),
+	'notify.command': secret(setting(() => words('a list of a program and its arguments'))),
+	'notify.webhook': secret(setting(webAddress)),
+	'top.interval': harmless(setting(() => duration('2s or 1m'), '2s')),
+	'top.preset': harmless(setting(() => choice(presetNames), 'default')),
 	// A stranger's file gives no key another meaning.
-	'top.keys': setting(keys()),
-	'top.columns': harmless(setting(gpuColumns())),
+	'top.keys': setting(keys),
+	'top.columns': harmless(setting(gpuColumns)),
 	// Left out: where not all GPUs fit on the screen.
-	'top.fold': harmless(setting(flag())),
-	'top.mouse': harmless(setting(flag(), true)),
-	'top.graphs': harmless(setting(choice(graphCharacters), 'braille')),
-	'top.theme': harmless(setting(choice(themeNames), 'auto')),
-	'simulated.scenario': setting(text('the path of a file')),
+	'top.fold': harmless(setting(flag)),
+	'top.mouse': harmless(setting(flag, true)),
+	'top.graphs': harmless(setting(() => choice(graphCharacters), 'braille')),
+	'top.theme': harmless(setting(() => choice(themeNames), 'auto')),
+	'simulated.scenario': setting(() => text('the path of a file')),
 } as const;
 
 export type SettingPath = keyof typeof settings;
 
-type SchemaOf<Path extends SettingPath> = (typeof settings)[Path]['schema'];
+type SchemaOf<Path extends SettingPath> = ReturnType<(typeof settings)[Path]['schema']>;
 
 /** The value of a setting; durations in seconds. Undefined only where there is no default. */
 export type SettingValue<Path extends SettingPath> = v.InferOutput<SchemaOf<Path>>;
@@ -314,7 +321,7 @@ export const isSettingPath = (path: string): path is SettingPath => Object.hasOw
 
 /** The words of a setting that is a choice. */
 export function choicesOf(path: SettingPath): readonly string[] {
-	const {schema} = settings[path];
+	const schema = settings[path].schema();
 	return schema.type === 'picklist' ? schema.options : [];
 }
 
@@ -333,7 +340,7 @@ const durationHint = (path: SettingPath, raw: unknown): string | undefined =>
 
 /** Checks a value from a file against its setting. */
 export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown): Checked<SettingValue<Path>> {
-	const result = v.safeParse(settings[path].schema, raw, {abortEarly: true});
+	const result = v.safeParse(settings[path].schema(), raw, {abortEarly: true});
 	if (result.success) {
 		return {value: result.output};
 	}
@@ -344,7 +351,7 @@ export function checkSetting<Path extends SettingPath>(path: Path, raw: unknown)
 
 /** Checks text, from a flag or the environment, against its setting. */
 export function checkText<Path extends SettingPath>(path: Path, raw: string): Checked<SettingValue<Path>> {
-	const {type} = settings[path].schema as {type: string};
+	const {type} = settings[path].schema() as {type: string};
 	const trimmed = raw.trim();
 	switch (type) {
 		case 'number': {

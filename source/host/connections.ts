@@ -1,4 +1,4 @@
-import {createConnection} from 'node:net';
+import process from 'node:process';
 
 /** What does not answer in this time is left to those who ask again. */
 const patienceMs = 1000;
@@ -8,6 +8,8 @@ const isRefusal = (error: NodeJS.ErrnoException): boolean => error.code === 'ECO
 /** Whether nothing listens there: every address of the host refuses a connection. False also where it cannot be told. */
 export const refusesConnections = async (host: string, port: number): Promise<boolean> =>
 	new Promise((resolve) => {
+		// Only here: to load the module takes a part of each start.
+		const {createConnection} = process.getBuiltinModule('node:net');
 		const socket = createConnection({host, port, timeout: patienceMs});
 		const end = (isRefused: boolean): void => {
 			socket.destroy();
