@@ -59,6 +59,7 @@ const settingsOf = (options: MonitorOptions, terminal: TerminalSettings): Settin
 	hostname: options.hostname,
 	poolLabel: options.poolLabel,
 	engine: options.engine,
+	lacks: options.lacks,
 	storeLocation: options.world.store.location,
 	isReadonly: options.isReadonly,
 	otherHosts: options.otherHosts,

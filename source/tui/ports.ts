@@ -11,6 +11,7 @@ import type {
 import type {HostStatus} from '../format/hosts/host-status.js';
 import type {GpuColumnName, GraphCharacters, PresetName, ThemeName} from '../format/monitor-settings.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
+import type {Wish} from '../core/operations/engine.js';
 import type {SeenHost} from './state/hosts/state.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
@@ -142,6 +143,8 @@ export type MonitorOptions = {
 	readonly poolLabel?: string;
 	/** Who grants the GPUs, where that is not this program. */
 	readonly engine?: 'slurm';
+	/** What that has no counterpart of. */
+	readonly lacks?: ReadonlySet<Wish>;
 	/** Shown once, at the start. */
 	readonly notice?: string;
 	readonly isReadonly: boolean;

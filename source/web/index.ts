@@ -128,6 +128,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 				location: pool.opened()?.store.location,
 				privateLabel: pool.opened()?.privateLabel,
 				engine: pool.opened()?.engine?.name,
+				lacks: pool.opened()?.engine?.lacks,
 				isDemo: options.isDemo,
 				hasPool: pool.isExpected(),
 				hosts: [...(pool.isExpected() ? [options.hostname] : []), ...hosts.names],

@@ -116,6 +116,7 @@ export const top: Command = {
 				hostname: world.host.hostname,
 				poolLabel: (await world.engine?.label()) ?? (world.privateLabel === undefined ? undefined : 'PRIVATE pool'),
 				engine: world.engine?.name,
+				lacks: world.engine?.lacks,
 				notice: world.notice,
 				isReadonly,
 				otherHosts: others,

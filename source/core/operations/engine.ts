@@ -96,6 +96,23 @@ export type DetachedJob = {
 	readonly output: string;
 };
 
+/** What can be asked of the local engine, and of another one perhaps not. */
+export type Wish =
+	/** GPUs by their indices. */
+	| 'ids'
+	/** In the name of somebody else. */
+	| 'label'
+	| 'strategy'
+	/** What is used without a reservation. */
+	| 'force'
+	| 'min-memory'
+	| 'min-compute'
+	| 'nvlink'
+	| 'same-model'
+	| 'share'
+	/** To give back some GPUs of a reservation and keep the others. */
+	| 'partial-release';
+
 /** What only the local engine can do. */
 export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
 
@@ -119,6 +136,8 @@ export type Engine = {
 	@throws CanhazgpuError As `submit`, and where it is not taken.
 	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
+	/** What it has no counterpart of: a face that asks for it offers the rest alone. */
+	readonly lacks: ReadonlySet<Wish>;
 	/** Why it cannot do this, and which ways there are instead. */
 	readonly refusalOf: (verb: LocalVerb) => Error;
 };

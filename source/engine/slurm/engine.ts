@@ -10,7 +10,7 @@ import type {ClusterState} from './answers/state.js';
 import {clusterWords, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
 import {waitingJobs} from './picture.js';
-import {checkExpressible, refusalOf} from './refusals.js';
+import {checkExpressible, lacksOf, refusalOf} from './refusals.js';
 import {requestWords, reservationName, shardsFor, typeFor, typeOfProfile, typesOf, type Gres} from './request-words.js';
 import {submission, submitDetached} from './submission.js';
 
@@ -175,6 +175,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		async submitDetached(asked, directory) {
 			return submitDetached(asked, directory, await check(asked.request));
 		},
+		lacks: lacksOf(shardMiB !== undefined),
 		refusalOf,
 	};
 }

@@ -1,7 +1,7 @@
 /** Slurm's errors, as those of this program; and what Slurm has no counterpart of. Pure. */
 import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
 import type {AcquireRequest} from '../../core/rules/allocation/request.js';
-import type {LocalVerb} from '../../core/operations/engine.js';
+import type {LocalVerb, Wish} from '../../core/operations/engine.js';
 
 type Meaning = {readonly pattern: RegExp; readonly code: ErrorCode; readonly message?: string; readonly hint?: string};
 
@@ -128,6 +128,8 @@ export const refusalOf = (verb: LocalVerb): CanhazgpuError =>
 
 /** A part of a request that has no counterpart in Slurm. */
 type Inexpressible = {
+	/** Absent: it is only not to be had beside something else, or in this form. */
+	readonly wish?: Wish;
 	readonly isAsked: (request: AcquireRequest, hasShardSize: boolean) => boolean;
 	readonly flag: string;
 	readonly why: string;
@@ -137,48 +139,56 @@ type Inexpressible = {
 /** In the order in which they are told: of several, the first. */
 const inexpressible: readonly Inexpressible[] = [
 	{
+		wish: 'ids',
 		isAsked: ({ids}) => ids !== undefined,
 		flag: '--gpu-ids',
 		why: 'it chooses the GPUs itself',
 		hint: 'Say how many: --gpus N. A node can be named: --on NODE',
 	},
 	{
+		wish: 'label',
 		isAsked: ({requester}) => requester.label !== requester.account,
 		flag: '--user',
 		why: 'it knows accounts alone',
 		hint: 'Say it in the note: --note TEXT',
 	},
 	{
+		wish: 'strategy',
 		isAsked: ({strategy}) => strategy !== undefined,
 		flag: '--strategy',
 		why: 'slurm.conf says which GPUs are taken first',
 		hint: 'Leave it out.',
 	},
 	{
+		wish: 'force',
 		isAsked: ({force}) => force === true,
 		flag: '--force',
 		why: 'what it does not grant cannot be had',
 		hint: 'Leave it out.',
 	},
 	{
+		wish: 'min-memory',
 		isAsked: ({need = {}}) => need.minMemoryMiB !== undefined,
 		flag: '--min-memory',
 		why: 'it knows no memory of GPUs',
 		hint: 'Name a model instead: --model NAME',
 	},
 	{
+		wish: 'min-compute',
 		isAsked: ({need = {}}) => need.minCompute !== undefined,
 		flag: '--min-compute',
 		why: 'it knows no compute capability',
 		hint: 'Name a model instead: --model NAME',
 	},
 	{
+		wish: 'nvlink',
 		isAsked: ({need = {}}) => need.nvlink === true,
 		flag: '--nvlink',
 		why: 'it knows no links of GPUs',
 		hint: 'Name a model instead: --model NAME',
 	},
 	{
+		wish: 'same-model',
 		isAsked: ({need = {}}) => need.sameModel === true,
 		flag: '--same-model',
 		why: 'it mixes the GPUs of a node as they come',
@@ -197,6 +207,7 @@ const inexpressible: readonly Inexpressible[] = [
 		hint: 'Leave out --model.',
 	},
 	{
+		wish: 'share',
 		isAsked: ({need = {}}, hasShardSize) => need.shareMiB !== undefined && !hasShardSize,
 		flag: '--share',
 		why: 'its shards are parts of a GPU without a size',
@@ -221,6 +232,13 @@ const inexpressible: readonly Inexpressible[] = [
 		hint: 'Name one of them.',
 	},
 ];
+
+/** @param hasShardSize - Somebody said how much memory a shard stands for. */
+export const lacksOf = (hasShardSize: boolean): ReadonlySet<Wish> =>
+	new Set([
+		...inexpressible.flatMap(({wish}) => (wish === undefined || (wish === 'share' && hasShardSize) ? [] : [wish])),
+		'partial-release',
+	]);
 
 /**
 Refuses what Slurm could only drop silently.

@@ -1,6 +1,7 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
 import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
+import type {Wish} from '../../core/operations/engine.js';
 import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
@@ -29,6 +30,8 @@ export type Settings = Drawing & {
 	readonly poolLabel?: string;
 	/** Who grants the GPUs, where that is not this program: jobs are ended by it then, and only as a whole. */
 	readonly engine?: 'slurm';
+	/** What that has no counterpart of: it is not offered. */
+	readonly lacks?: ReadonlySet<Wish>;
 	/** Where the store is, for people. */
 	readonly storeLocation: string;
 	readonly isReadonly: boolean;

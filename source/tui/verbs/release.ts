@@ -40,9 +40,9 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 
 /** Slurm knows jobs alone: with its GPUs a job is over. */
 const slurmWarning = ({targets}: Targets): string =>
-	targets.length === 1
-		? 'Slurm ends its job, with all that runs in it.'
-		: 'Slurm ends their jobs, with all that runs in them.';
+	new Set(targets.map(({lease}) => lease.leaseId)).size === 1
+		? 'Slurm ends the whole job, with all that runs in it.'
+		: 'Slurm ends the whole jobs, with all that runs in them.';
 
 /** What stays when one GPU of a reservation is released. */
 function restLines({targets}: Targets, others: readonly number[], {settings}: State): readonly Line[] {
@@ -54,11 +54,7 @@ function restLines({targets}: Targets, others: readonly number[], {settings}: St
 	// Root may release what is somebody else's.
 	const isOwn = target === undefined || owns(settings.requester, target.lease);
 	const keeper = isOwn ? 'you keep' : `${sanitize(ownerOf(target.lease))} keeps`;
-	return [
-		settings.engine === undefined
-			? [span(`Of the same reservation ${keeper} ${gpuList(others, 8)}`, 'dim')]
-			: [span(`The job has ${gpuList(others, 8)}, too: tag all of it (Space)`, 'warning')],
-	];
+	return [[span(`Of the same reservation ${keeper} ${gpuList(others, 8)}`, 'dim')]];
 }
 
 export const release = defineVerb<Confirmation<Targets>>({

@@ -4,6 +4,7 @@ import {dataLossWords} from '../../format/data-loss.js';
 import {policyProblemWords, policySetWords} from '../../format/policy.js';
 import {eventTime, eventWords} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
+import type {Wish} from '../../core/operations/engine.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';
 import type {ShownCommands} from './commands.js';
@@ -18,6 +19,8 @@ export type About = {
 	readonly privateLabel: string | undefined;
 	/** Who grants the GPUs, where that is not this program. */
 	readonly engine?: 'slurm' | undefined;
+	/** What that has no counterpart of. */
+	readonly lacks?: ReadonlySet<Wish> | undefined;
 	readonly isDemo: boolean;
 	/** False where this host has no pool, and other hosts alone are shown. */
 	readonly hasPool: boolean;
@@ -80,6 +83,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			location: about.location,
 			private_label: about.privateLabel,
 			engine: about.engine,
+			lacks: about.lacks && [...about.lacks],
 			demo: about.isDemo,
 			has_pool: about.hasPool,
 			hosts: about.hosts,

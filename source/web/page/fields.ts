@@ -133,6 +133,7 @@ export type About = Shown<
 		location: true;
 		private_label: true;
 		engine: true;
+		lacks: true;
 		demo: true;
 		has_pool: true;
 		hosts: true;

@@ -3,6 +3,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {start} from '../../_helpers/program/processes.js';
 import {askJson, startWeb} from '../../web/_server.js';
 import {browserForAll, chromiumProgram, expectFits, openPage, accessProblems} from '../../web/page/_browser.js';
+import {createRuntimeDirectory, startMine, startTunnel} from '../../web/mine/_mine.js';
 import {clusterOfFile} from './_cluster.js';
 
 const {slurm, box} = clusterOfFile();
@@ -69,5 +70,35 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect((await waiter.ended).exitCode).toBe(0);
 		const [first] = await askJson<readonly unknown[]>(web.port, '/api/status');
 		expect(first).toMatchObject({node: 'box1', node_gpu_id: 0});
+	}, 200_000);
+
+	test('a page that acts reserves so many GPUs and none by name, and releases whole jobs', async () => {
+		const runtime = createRuntimeDirectory();
+		const mine = await startMine(box(), runtime.directory);
+		const tunnel = await startTunnel(mine.socketPath);
+		onTestFinished(async () => {
+			tunnel.close();
+			await mine.end('SIGKILL');
+			runtime.remove();
+		});
+		const {page, problems} = await openPage(browser, `${tunnel.url}#token=${mine.linkToken}`);
+		await page.locator('.act-words', {hasText: 'This page acts as'}).waitFor();
+		const dialog = page.locator('dialog[open]');
+		// Slurm chooses which: no free GPU has a button.
+		await page.locator('li.gpu[data-gpu="11"]').waitFor();
+		expect(await page.getByRole('button', {name: /^Reserve/v}).count()).toBe(1);
+		await page.getByRole('button', {name: 'Reserve any GPUs'}).click();
+		await dialog.getByText('1 to 4').waitFor();
+		await dialog.getByLabel('GPUs').fill('2');
+		await page.keyboard.press('Enter');
+		await page.locator('.act-done').getByText('Reserved GPU 0,1 for 8h').waitFor();
+		await page.getByRole('button', {name: 'Release GPU 1'}).click();
+		await dialog.getByText('Release GPUs 0, 1').waitFor();
+		await dialog.getByText('The whole job ends, with all that runs in it.').waitFor();
+		expect(await dialog.locator('code').textContent()).toBe('canhazgpu release --gpu-ids 0,1');
+		await dialog.getByRole('button', {name: 'Release', exact: true}).click();
+		await page.locator('.act-done').getByText('Released GPU 0,1').waitFor();
+		expect(slurm().run('squeue', '--noheader')).toBe('');
+		expect(problems).toEqual([]);
 	}, 200_000);
 });

@@ -412,7 +412,7 @@ test('top shows the jobs of all nodes and who waits, and takes up again after th
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 300_000);
 
-test('the keys of top reserve and release on Slurm, and say that Slurm ends whole jobs', async () => {
+test('the keys of top reserve and release on Slurm, offer what it can do, and say that it ends whole jobs', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:2', '--nodelist=box1');
 	const terminal = openTerminal(starter, [...starterWords, 'top'], {
 		columns: 80,
@@ -422,19 +422,22 @@ test('the keys of top reserve and release on Slurm, and say that Slurm ends whol
 	});
 	await terminal.waitFor('GPU 0 of box1');
 	terminal.write('x');
-	await terminal.waitFor('The job has GPU 1, too: tag all of it');
+	await terminal.waitFor('Release GPUs 0,1 now?');
+	await terminal.waitFor('Slurm ends the whole job, with all that runs in it.');
 	terminal.write('y');
-	await terminal.waitFor('Slurm gives back whole jobs');
-	terminal.write('\u{1B}');
-	expect(jobsOfSlurm()).toHaveLength(1);
-	await eventually(() => !terminal.screen().join('\n').includes('whole jobs'));
+	await terminal.waitFor('OK released GPU 0,1');
+	expect(jobsOfSlurm()).toEqual([]);
+	// Neither GPUs of one's choice nor those that are used are to be had of Slurm.
+	terminal.write('R');
+	await terminal.waitFor('GPUs are chosen for you here: press r and say how many');
 	terminal.write('r');
 	await terminal.waitFor('Duration');
 	// No reservation is of several nodes.
 	await terminal.waitFor('1-4 (Up/Down to change)');
+	expect(terminal.screen().join('\n')).not.toMatch(/Force|Needs/v);
 	terminal.write('\r');
 	await terminal.waitFor('export SLURM_JOB_ID=');
-	expect(jobsOfSlurm()).toHaveLength(2);
+	expect(jobsOfSlurm()).toHaveLength(1);
 	terminal.write('q');
 	expect(await terminal.exit).toMatchObject({exitCode: 0});
 }, 200_000);

@@ -49,10 +49,23 @@ type Offer = {
 	readonly instanceCount?: number;
 	/** Whether a part of a GPU can be had. */
 	readonly hasShares?: boolean;
+	/** Examples of what can be needed of the GPUs; none: nothing is asked. */
+	readonly needs?: readonly string[];
+	/** Whether what is used without a reservation can be had. */
+	readonly hasForce?: boolean;
 };
 
+/** Where this program grants the GPUs. */
+const usualNeeds = ['40G', 'h100', '8.0', 'nvlink', 'mixed'] as const;
+
 /** What is asked for a reservation. */
-export const reserveFields = ({gpuCount, instanceCount = 0, hasShares = false}: Offer): readonly NewField[] => [
+export const reserveFields = ({
+	gpuCount,
+	instanceCount = 0,
+	hasShares = false,
+	needs = usualNeeds,
+	hasForce = true,
+}: Offer): readonly NewField[] => [
 	...(gpuCount === undefined
 		? []
 		: [
@@ -68,21 +81,46 @@ export const reserveFields = ({gpuCount, instanceCount = 0, hasShares = false}: 
 	{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
 	{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
 	// GPUs that were chosen are what they are.
-	...(gpuCount === undefined
+	...(gpuCount === undefined || needs.length === 0
 		? []
 		: [
 				{
 					name: 'needs',
 					kind: 'text',
 					label: 'Needs',
-					hint: `40G, h100, 8.0, nvlink, mixed${instanceCount === 0 ? '' : ', 1g.10gb'}`,
+					hint: [...needs, ...(instanceCount === 0 ? [] : ['1g.10gb'])].join(', '),
 				} as const,
 			]),
 	...(hasShares
 		? [{name: 'share', kind: 'text', label: 'Share', hint: '8G: a part of each GPU, others beside it'} as const]
 		: []),
-	{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'},
+	...(hasForce
+		? [{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'} as const]
+		: []),
 ];
+
+/** Models that the hint has room for on the smallest screen. */
+const mostModels = 3;
+
+/** Of an engine that lacks something, the models of its GPUs are what can be needed: where it tells none, there is nothing to choose. */
+function offerOf(state: State): Pick<Offer, 'needs' | 'hasForce'> {
+	const {lacks} = state.settings;
+	if (lacks === undefined) {
+		return {};
+	}
+
+	const models = new Set(
+		latestOf(state).observation?.gpus.flatMap(({name}) => (name === undefined ? [] : [sanitize(name)])),
+	);
+	const wishes = {'40G': 'min-memory', '8.0': 'min-compute', nvlink: 'nvlink', mixed: 'same-model'} as const;
+	return {
+		needs: [
+			...[...models].slice(0, mostModels),
+			...Object.entries(wishes).flatMap(([word, wish]) => (lacks.has(wish) ? [] : [word])),
+		],
+		hasForce: !lacks.has('force'),
+	};
+}
 
 /** The most GPUs that one reservation can have: on a cluster, they are all on one node. */
 function mostGpus(state: State): number {
@@ -93,10 +131,11 @@ function mostGpus(state: State): number {
 	return places.length === 0 ? gpuCountOf(state) : Math.max(...counts);
 }
 
-/** Whether the policy allows shares. An engine has no policy here. */
+/** Whether the policy allows shares, or the engine, which has no policy here. */
 const mayShare = (state: State): boolean => {
 	const {snapshot} = latestOf(state);
-	return snapshot !== undefined && policyValue(snapshot, 'share') === 'on';
+	const {lacks} = state.settings;
+	return lacks === undefined ? snapshot !== undefined && policyValue(snapshot, 'share') === 'on' : !lacks.has('share');
 };
 
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
@@ -111,6 +150,7 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 			gpuCount: named === undefined ? mostGpus(state) : undefined,
 			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
 			hasShares: mayShare(state),
+			...offerOf(state),
 		}),
 	);
 }
@@ -288,9 +328,13 @@ export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' 
 	},
 };
 
+/** Where an engine chooses the GPUs, none can be named. */
+export const reasonAgainstNaming = ({settings: {lacks}}: State): string | undefined =>
+	lacks?.has('ids') === true ? 'GPUs are chosen for you here: press r and say how many' : undefined;
+
 /** Reserves the chosen GPUs and no others. */
 export const reserveThese = {
-	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => {
+	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, reasonAgainstNaming, (state) => {
 		// Of one that is shared another share may be left.
 		const taken = chosenGpus(state).find(
 			(gpu) => leaseOn(state, gpu) !== undefined && !(mayShare(state) && state.snapshot?.gpus[gpu]?.kind === 'shared'),

@@ -44,6 +44,20 @@ export function reservationGpus(state: State): readonly number[] {
 				.map(({index}) => index);
 }
 
+/** The chosen GPUs, and where reservations are given back whole the others of theirs, too. */
+function releasedGpus(state: State): readonly number[] {
+	const chosen = chosenGpus(state);
+	if (state.settings.lacks?.has('partial-release') !== true) {
+		return chosen;
+	}
+
+	const leases = new Set(chosen.map((gpu) => leaseOn(state, gpu)?.leaseId).filter((id) => id !== undefined));
+	const whole = (state.snapshot?.gpus ?? [])
+		.map(({index}) => index)
+		.filter((index) => leases.has(leaseOn(state, index)?.leaseId ?? ''));
+	return [...new Set([...chosen, ...whole])].toSorted((a, b) => a - b);
+}
+
 /** The other GPUs of the reservation, where one GPU of it is all that is acted on. */
 export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly number[] {
 	const [target, ...more] = targets;
@@ -79,7 +93,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 export function targetsOf(state: State, verb: LeaseVerb): Targets {
 	const targets: HeldGpu[] = [];
 	const leftOut: LeftOut[] = [];
-	for (const index of verb === 'extend' ? reservationGpus(state) : chosenGpus(state)) {
+	for (const index of verb === 'extend' ? reservationGpus(state) : releasedGpus(state)) {
 		const lease = leaseOn(state, index);
 		const reason = hindrance(lease, state, verb)?.what;
 		if (lease === undefined || reason !== undefined) {

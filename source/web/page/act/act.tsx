@@ -1,7 +1,7 @@
 /** The part of the page that acts: loaded only where the server lets it. */
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {actSlots} from '../act-slots.js';
-import type {Gpu, Waiter} from '../fields.js';
+import type {About, Gpu, Waiter} from '../fields.js';
 import {useObservable} from '../observable.js';
 import type {PageState} from '../state/state.js';
 import {Dialog} from './dialog.js';
@@ -46,17 +46,21 @@ const sessionWords = (state: Session, account: string): string => {
 type ActProps = {readonly state: PageState; readonly account: string};
 
 /** What the buttons need, always as it is now. */
-type Context = Pick<PageState, 'gpus'> & {readonly account: string; readonly ask: (question: Question) => void};
+type Context = Pick<PageState, 'gpus'> & {
+	readonly account: string;
+	readonly lacks: About['lacks'];
+	readonly ask: (question: Question) => void;
+};
 
 /** Components that the cards and the queue show, for as long as the page may act. */
 const slotsOf = (context: () => Context) => ({
 	Gpu({gpu}: {readonly gpu: Gpu}) {
-		const {gpus, account, ask} = context();
+		const {gpus, account, lacks, ask} = context();
 		const lease = ownLeaseOn(gpu, gpus, account);
 		const about = `GPU ${gpu.gpu_id}`;
 		return (
 			<div class="act-row">
-				{gpu.state === 'available' && gpu.held_for_queue === undefined && (
+				{gpu.state === 'available' && gpu.held_for_queue === undefined && lacks?.includes('ids') !== true && (
 					<Button
 						words="Reserve"
 						about={about}
@@ -80,7 +84,7 @@ const slotsOf = (context: () => Context) => ({
 							words="Release"
 							about={about}
 							pressed={() => {
-								ask(askRelease(lease));
+								ask(askRelease(lease, lacks?.includes('partial-release') === true));
 							}}
 						/>
 					</>
@@ -102,6 +106,15 @@ const slotsOf = (context: () => Context) => ({
 	},
 });
 
+/** The most GPUs that one reservation can have: on a cluster, they are all on one node. */
+const mostGpus = (gpus: readonly Gpu[]): number =>
+	Math.max(
+		0,
+		...Map.groupBy(gpus, ({node}) => node)
+			.values()
+			.map(({length}) => length),
+	);
+
 /** The state of the session, buttons for any GPUs, the dialog, and what was done. */
 export function Act({state, account}: ActProps) {
 	const current = useObservable(session);
@@ -115,7 +128,7 @@ export function Act({state, account}: ActProps) {
 		setQuestion(next);
 	};
 
-	context.current = {gpus: state.gpus, account, ask};
+	context.current = {gpus: state.gpus, account, lacks: state.about?.lacks, ask};
 	const slots = useMemo(() => slotsOf(() => context.current), []);
 	const isOpen = current.kind === 'open';
 	useLayoutEffect(() => {
@@ -128,7 +141,7 @@ export function Act({state, account}: ActProps) {
 	useLayoutEffect(() => {
 		actSlots.set(isOpen ? slots : undefined);
 	}, [isOpen, slots]);
-	const count = state.gpus.length;
+	const count = mostGpus(state.gpus);
 	return (
 		<section class="act-bar" aria-label="Acting" data-kind={current.kind}>
 			<p class="act-words" role="status">

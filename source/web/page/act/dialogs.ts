@@ -105,18 +105,21 @@ export const askExtend = ({leaseId, gpus, expiryTime}: OwnLease): Question => ({
 		shellCommand(['canhazgpu', 'extend', '--gpu-ids', gpus.join(','), '--duration', time]),
 });
 
-export function askRelease({gpu, leaseId, gpus, isJob}: OwnLease): Question {
+/** @param isWhole - It is given back with all of its GPUs or not at all, and then what runs on them ends. */
+export function askRelease({gpu, leaseId, gpus, isJob}: OwnLease, isWhole: boolean): Question {
 	const others = gpus.filter((other) => other !== gpu);
-	const chosen = ({all = ''}: Values): readonly number[] => (all === '' ? [gpu] : gpus);
+	const chosen = ({all = ''}: Values): readonly number[] => (all === '' && !isWhole ? [gpu] : gpus);
 	return {
-		title: `Release GPU ${gpu}`,
+		title: `Release ${isWhole ? gpuNames(gpus) : `GPU ${gpu}`}`,
 		about: [
-			isJob
-				? 'Its job keeps running, and others may get its GPU.'
-				: 'Others may get it at once. Processes that still use it are not stopped.',
+			isWhole
+				? 'The whole job ends, with all that runs in it. Others may get its GPUs at once.'
+				: isJob
+					? 'Its job keeps running, and others may get its GPU.'
+					: 'Others may get it at once. Processes that still use it are not stopped.',
 		],
 		fields:
-			others.length === 0
+			others.length === 0 || isWhole
 				? []
 				: [
 						{
