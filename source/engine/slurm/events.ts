@@ -48,17 +48,69 @@ function eventsOf(job: TimedJob, indexes: ReadonlyMap<string, number>): readonly
 	];
 }
 
-/** The events of jobs with GPUs, oldest first. */
+/** More ids than jobs are known at a time are forgotten again. */
+const mostRemembered = 20_000;
+
+/** In which order one store came to know events. */
+export type EventOrder = {
+	/**
+	The events behind one of them, in the order in which they came to be known.
+
+	@param events - All that are known, by id.
+	@param afterId - Undefined: all of them.
+	*/
+	readonly behind: (events: readonly AuditEntry[], afterId: string | undefined) => readonly AuditEntry[];
+};
+
+/**
+Two jobs begin and end within one second, and the event that is seen last may have the lower id: who follows would never be told of it.
+So what is behind an event is told by the reading that first showed it, and within one reading by its id.
+*/
+export function createEventOrder(): EventOrder {
+	let readings = 0;
+	let firstSeen = new Map<string, number>();
+	return {
+		behind(events, afterId) {
+			readings++;
+			if (firstSeen.size > mostRemembered) {
+				const known = new Set(events.map(({id}) => id));
+				firstSeen = new Map([...firstSeen].filter(([id]) => known.has(id)));
+			}
+
+			for (const {id} of events) {
+				if (!firstSeen.has(id)) {
+					firstSeen.set(id, readings);
+				}
+			}
+
+			if (afterId === undefined) {
+				return events;
+			}
+
+			const after = firstSeen.get(afterId);
+			const readingOf = ({id}: AuditEntry): number => firstSeen.get(id)!;
+			return after === undefined
+				? events.filter(({id}) => id > afterId)
+				: events
+						.filter((event) => readingOf(event) > after || (readingOf(event) === after && event.id > afterId))
+						.toSorted((a, b) => readingOf(a) - readingOf(b));
+		},
+	};
+}
+
+/** The events of jobs with GPUs, oldest first; who follows gets them in the order in which they came to be known. */
 export function recentEvents(
 	jobs: readonly TimedJob[],
 	nodes: readonly SlurmNode[],
-	{fromTime = 0, afterId = '', newest = Infinity}: AuditQuery,
+	{fromTime = 0, afterId, newest = Infinity}: AuditQuery,
+	order: EventOrder = createEventOrder(),
 ): readonly AuditEntry[] {
 	const indexes = new Map(clusterGpus(nodes).map(({node, gpu, index}) => [`${node}:${gpu}`, index]));
 	const events = jobs
 		.filter(({gpus, shards, held}) => gpus !== undefined || shards !== undefined || held.length > 0)
 		.flatMap((job) => eventsOf(job, indexes))
-		.filter(({time, id}) => time >= fromTime && id > afterId)
+		.filter(({time}) => time >= fromTime)
 		.toSorted((a, b) => a.id.localeCompare(b.id));
-	return newest === Infinity ? events : events.slice(-newest);
+	const told = order.behind(events, afterId);
+	return newest === Infinity ? told : told.slice(-newest);
 }

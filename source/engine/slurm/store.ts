@@ -5,7 +5,7 @@ import type {AuditQuery} from '../../core/model/types.js';
 import {accountedUsage, countsGpus, endedJobs} from './accounting.js';
 import type {EndedJob} from './answers/accounting.js';
 import {clusterWords, type Cluster} from './cluster.js';
-import {recentEvents} from './events.js';
+import {createEventOrder, recentEvents} from './events.js';
 import {observationOf, providerName, snapshotOf} from './picture.js';
 
 /** Nobody tells of changes: it is asked this often while somebody watches. */
@@ -31,6 +31,7 @@ async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery):
 
 export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 	const subscriptions = new Set<AbortController>();
+	const order = createEventOrder();
 	return {
 		kind: 'slurm',
 		get location() {
@@ -70,7 +71,7 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 				forgottenJobs(cluster, query),
 			]);
 			const known = new Set(queue.jobs.map(({id}) => id));
-			return recentEvents([...queue.jobs, ...forgotten.filter(({id}) => !known.has(id))], nodes, query);
+			return recentEvents([...queue.jobs, ...forgotten.filter(({id}) => !known.has(id))], nodes, query, order);
 		},
 		// No load is read, and none is kept.
 		loads: {append: async () => undefined, read: async () => new Map()},

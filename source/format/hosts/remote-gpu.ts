@@ -119,6 +119,8 @@ const rowSchema = v.object({
 	temperature: number(),
 	power_w: number(),
 	lease_id: text(),
+	node: text(),
+	node_gpu_id: number(),
 	ends_by: time(),
 	remaining_seconds: lasting(),
 	held_for_queue: text(),

@@ -57,15 +57,21 @@ function endOf(row: Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAge
 	return [span(`${end === undefined ? exit : `${end}, or when ${pid ?? 'its job'} exits`}${heartbeat}`)];
 }
 
+/** A cluster does not tell when a GPU was given back. */
+function freeSince({freeSeconds, reading}: StatusRow): string {
+	if (freeSeconds === undefined) {
+		return reading?.place === undefined ? '  never used' : '';
+	}
+
+	return `  for ${shortDuration(freeSeconds)}`;
+}
+
 /** Who has it, until when, and what they say about it. */
 function holdingLine(row: StatusRow, state: State): Line {
 	const {requester} = state.settings;
 	switch (row.state) {
 		case 'available': {
-			return [
-				stateWord(row, requester, true),
-				span(row.freeSeconds === undefined ? '  never used' : `  for ${shortDuration(row.freeSeconds)}`),
-			];
+			return [stateWord(row, requester, true), span(freeSince(row))];
 		}
 
 		case 'unreserved': {

@@ -214,6 +214,8 @@ function reasonLines(row: QueueRow, state: State, width: number): readonly Line[
 	const {columns} = columnsFor(state, width - markWidth);
 	const blockerWidth = columns.find(({name}) => name === 'blockedBy')?.width ?? 0;
 	const isInColumn = widthOf(blocked) <= blockerWidth;
+	// The reason of an engine is a sentence.
+	const isReason = row.blockers[0]?.kind === 'engine';
 	const linesOf = (words: string, tone: Tone): readonly Line[] =>
 		wrap(`#${row.position} ${words}`, width - 2 * markWidth, 3, ellipsisOf(state)).map((line, index) => [
 			span(' '.repeat(index === 0 ? markWidth : 2 * markWidth)),
@@ -221,7 +223,7 @@ function reasonLines(row: QueueRow, state: State, width: number): readonly Line[
 		]);
 	return [
 		...(stuck === undefined ? [] : linesOf(stuck, 'warning')),
-		...(blocked === '' || isInColumn ? [] : linesOf(`waits for ${blocked}`, 'dim')),
+		...(blocked === '' || isInColumn ? [] : linesOf(isReason ? `waits: ${blocked}` : `waits for ${blocked}`, 'dim')),
 	];
 }
 

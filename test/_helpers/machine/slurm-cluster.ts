@@ -198,7 +198,15 @@ export async function startSlurm({
 		}
 
 		await eventually(() => run('squeue', '--noheader') === '', 60_000);
-		await eventually(() => run('sinfo', '--noheader', '--format', '%T').trim() === 'idle', 60_000);
+		await eventually(() => {
+			const states = run('sinfo', '--noheader', '--Node', '--format', '%N %T').trim();
+			// A controller that was killed soon after a node was put back into service knows it as it was before.
+			for (const {groups} of states.matchAll(/^(?<node>\S+) +drain/gmv)) {
+				run('scontrol', 'update', `NodeName=${groups!['node']!}`, 'State=RESUME');
+			}
+
+			return states.split('\n').every((line) => line.endsWith(' idle'));
+		}, 60_000);
 	};
 
 	const saved = async (): Promise<void> => {

@@ -135,7 +135,8 @@ test('a job is read alike from the answers of old and of recent versions', () =>
 });
 
 test('a job without a time limit has no end, though Slurm writes one', () => {
-	for (const time_limit of [null, {set: false, infinite: true, number: 0}]) {
+	// A job that was started without a limit has one of a year, and ends when it ends.
+	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
 		expect(readQueue(answer({...old, time_limit})).jobs[0]!.endTime).toBeUndefined();
 	}
 });

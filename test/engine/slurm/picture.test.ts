@@ -6,7 +6,7 @@ import {statusRows} from '../../../source/core/rules/pool/status.js';
 import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
 import type {ClusterState} from '../../../source/engine/slurm/answers/state.js';
-import {recentEvents} from '../../../source/engine/slurm/events.js';
+import {createEventOrder, recentEvents} from '../../../source/engine/slurm/events.js';
 import {observationOf, snapshotOf} from '../../../source/engine/slurm/picture.js';
 import {engineReasonWords} from '../../../source/format/engine/engine-reasons.js';
 
@@ -141,4 +141,25 @@ test('events of jobs come in their order, each once, also when they are asked fo
 	]);
 	expect(recentEvents(jobs, [node('box1')], {afterId: all[1]!.id})).toEqual(all.slice(2));
 	expect(recentEvents(jobs, [node('box1')], {newest: 1})).toEqual(all.slice(3));
+});
+
+test('who follows is told of every event once, also where one that came later has the lower id', () => {
+	const order = createEventOrder();
+	const read = (jobs: readonly SlurmJob[], afterId?: string) => recentEvents(jobs, [node('box1')], {afterId}, order);
+	const waiting = job({id: 1, state: 'pending', submitTime: 1000});
+	const running = job({id: 5, startTime: 900, submitTime: 900});
+	const first = read([running, waiting]);
+	expect(first.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 5', 'joined 1']);
+	// Job 9 begins in the second in which the others begin and end, and is seen before them.
+	const newcomer = job({id: 9, startTime: 1001, submitTime: 1001});
+	const second = read([running, waiting, newcomer], first.at(-1)!.id);
+	expect(second.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 9']);
+	const all = [
+		{...running, state: 'ended', stateWord: 'COMPLETED', endTime: 1001} as const,
+		{...waiting, state: 'holding', startTime: 1001} as const,
+		newcomer,
+	];
+	const third = read(all, second.at(-1)!.id);
+	expect(third.map(({kind, leaseId}) => `${kind} ${leaseId}`)).toEqual(['granted 1', 'ended 5']);
+	expect(read(all, third.at(-1)!.id)).toEqual([]);
 });

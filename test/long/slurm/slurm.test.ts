@@ -425,7 +425,7 @@ test('the keys of top reserve and release on Slurm, offer what it can do, and sa
 	await terminal.waitFor('Release GPUs 0,1 now?');
 	await terminal.waitFor('Slurm ends the whole job, with all that runs in it.');
 	terminal.write('y');
-	await terminal.waitFor('OK released GPU 0,1');
+	await terminal.waitFor('OK released GPUs 0,1');
 	expect(jobsOfSlurm()).toEqual([]);
 	// Neither GPUs of one's choice nor those that are used are to be had of Slurm.
 	terminal.write('R');

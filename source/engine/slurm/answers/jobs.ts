@@ -101,6 +101,9 @@ function stateOf(words: readonly string[]): SlurmJob['state'] {
 
 const secondsPerMinute = 60;
 
+/** What the scheduler gives to a job that was started without a limit: a year. */
+const noLimitMinutes = 365 * 24 * 60;
+
 function jobOf(fields: Fields): SlurmJob | undefined {
 	const id = numberOf(fields['job_id']);
 	if (id === undefined) {
@@ -112,7 +115,8 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 			? [fields['job_state']]
 			: listOf(fields['job_state']).map((word) => textOf(word));
 	const state = stateOf(words);
-	const limitMinutes = timeOf(fields['time_limit']);
+	const writtenMinutes = timeOf(fields['time_limit']);
+	const limitMinutes = writtenMinutes === noLimitMinutes ? undefined : writtenMinutes;
 	const nodes = hostsOf(textOf(fields['nodes']));
 	const wishes = {
 		perJob: textOf(fields['tres_per_job']),

@@ -41,9 +41,18 @@ function endCell({gpu, state, atMs}: GpuLine, nowMs: number): Span {
 		: timeLeftWords(Math.max(0, told - (nowMs - atMs) / 1000));
 }
 
+/** Where it is, for a host that answers for a cluster; or how many parts it has. */
+function quietCell({mig_instances: parts, node, node_gpu_id: index}: GpuLine['gpu']): Span {
+	if (node !== undefined) {
+		return span(`GPU ${index ?? '?'} of ${node}`);
+	}
+
+	return parts === undefined ? nothing : span(`MIG: ${parts.length} parts`);
+}
+
 /** What is wrong with it, or else the largest process and how many more there are. */
 function processCell({gpu, state}: GpuLine): Span {
-	const {drain, health = [], error, processes = [], process_info: use, mig_instances: parts} = gpu;
+	const {drain, health = [], error, processes = [], process_info: use} = gpu;
 	if (state === 'drained') {
 		const by = drain?.by === undefined ? '' : ` by ${drain.by}`;
 		return span(`drained${by}${drain?.reason === undefined ? '' : `: ${drain.reason}`}`, 'warning');
@@ -62,7 +71,7 @@ function processCell({gpu, state}: GpuLine): Span {
 		return span(words ?? 'used without a reservation', 'warning');
 	}
 
-	return words === undefined ? (parts === undefined ? nothing : span(`MIG: ${parts.length} parts`)) : span(words);
+	return words === undefined ? quietCell(gpu) : span(words);
 }
 
 /** The question mark: so it was before the host stopped to answer, and nobody knows how it is now. */

@@ -47,8 +47,17 @@ function lineOf(placed: ProcessRow, isSelected: boolean, state: State, {columns,
 		: [span(marks, 'key'), ...line];
 }
 
-const emptyWords = ({processes: {filter}}: State): string =>
-	isFiltered(filter) ? 'No process matches; Esc clears the filter' : 'no process is seen on any GPU';
+function emptyWords({processes: {filter}, observation}: State): string {
+	if (isFiltered(filter)) {
+		return 'No process matches; Esc clears the filter';
+	}
+
+	return observation !== undefined &&
+		observation.gpus.length > 0 &&
+		observation.gpus.every(({place}) => place !== undefined)
+		? 'what runs on the nodes is not read from here'
+		: 'no process is seen on any GPU';
+}
 
 /** What is at this line and column of the panel: a process, or the heading of a column. */
 export function processAt(

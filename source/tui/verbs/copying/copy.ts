@@ -1,6 +1,6 @@
 /** `y`: copies the line that makes GPUs a shell's own into the user's clipboard. */
 import {owns} from '../../../core/rules/leases/ownership.js';
-import type {State} from '../../state/state.js';
+import {rowsOf, type State} from '../../state/state.js';
 import {toClipboard} from '../shared/clipboard.js';
 import {firstReason, reasonAgainstGpus} from '../shared/reasons.js';
 import {leaseOn, reservationGpus} from '../shared/targets.js';
@@ -11,7 +11,20 @@ function reasonAgainstCopied(state: State): string | undefined {
 		const lease = leaseOn(state, gpu);
 		return lease === undefined || !owns(state.settings.requester, lease);
 	});
-	return other === undefined ? undefined : `GPU ${other} is not yours: nothing to copy`;
+	if (other !== undefined) {
+		return `GPU ${other} is not yours: nothing to copy`;
+	}
+
+	const isOfSeveral = new Set(reservationGpus(state).map((gpu) => leaseOn(state, gpu)?.leaseId)).size > 1;
+	return state.settings.engine !== undefined && isOfSeveral ? 'A shell has one job: tag the GPUs of one' : undefined;
+}
+
+/** The indices of a cluster mean nothing on its nodes: there its number makes a job a shell's own. */
+function exportLine(state: State): string {
+	const gpus = reservationGpus(state);
+	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);
+	const jobs = new Set(gpus.map((gpu) => leaseOn(state, gpu)?.leaseId));
+	return isElsewhere ? `export SLURM_JOB_ID=${[...jobs][0] ?? ''}` : `export CUDA_VISIBLE_DEVICES=${gpus.join(',')}`;
 }
 
 export const copy = defineVerb({
@@ -20,7 +33,7 @@ export const copy = defineVerb({
 	reasonAgainst: firstReason(reasonAgainstGpus, reasonAgainstCopied),
 	begin(context) {
 		const {getState, dispatch} = context.store;
-		const line = `export CUDA_VISIBLE_DEVICES=${reservationGpus(getState()).join(',')}`;
+		const line = exportLine(getState());
 		toClipboard(context, line);
 		dispatch({kind: 'done', flash: {level: 'ok', text: 'Copied (if your terminal allows OSC 52)', next: line}});
 	},

@@ -1,6 +1,6 @@
 /** What the keys share that reserve GPUs: the form, the command, and doing it now or in the queue. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
-import type {World} from '../../../core/model/ports.js';
+import type {EngineWorld} from '../../../core/operations/engine.js';
 import type {Need, Requester} from '../../../core/model/types.js';
 import {shareMiBOf, sizeWords} from '../../../core/rules/allocation/memory-size.js';
 import {needFlagsFor, parseNeed} from '../../../core/rules/allocation/need-text.js';
@@ -265,15 +265,24 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 }
 
 /** Reserves now or not at all. */
-export async function reserveNow(world: World, requester: Requester, reservation: Reservation): Promise<Outcome> {
+export async function reserveNow(world: EngineWorld, requester: Requester, reservation: Reservation): Promise<Outcome> {
 	const {gpus} = reservation;
-	const answer = await reserveGpus(world, {...reservation, requester, ids: gpus?.map(({index}) => index)});
-	return answer.kind === 'refused'
-		? {
-				kind: 'refused',
-				complaint: {...refusalMessage(answer, {account: requester.account, seesHolders: true}), canWait: true},
-			}
-		: {kind: 'done', flash: grantedFlash(answer, reservation)};
+	try {
+		const answer = await reserveGpus(world, {...reservation, requester, ids: gpus?.map(({index}) => index)});
+		return answer.kind === 'refused'
+			? {
+					kind: 'refused',
+					complaint: {...refusalMessage(answer, {account: requester.account, seesHolders: true}), canWait: true},
+				}
+			: {kind: 'done', flash: grantedFlash(answer, reservation)};
+	} catch (error) {
+		// Another engine says by an error that there are not enough. Its hint is about flags, and here a key waits.
+		if (world.engine !== undefined && error instanceof CanhazgpuError && error.code === 'unavailable') {
+			return {kind: 'refused', complaint: {message: sanitize(error.message), hint: '', canWait: true}};
+		}
+
+		throw error;
+	}
 }
 
 /** Reserves now, or waits in the queue. */

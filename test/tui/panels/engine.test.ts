@@ -1,0 +1,106 @@
+/** The monitor where another engine grants the GPUs: dialogs offer what it has a counterpart of, and words are those of its nodes. */
+import {afterEach, expect, test} from 'vitest';
+import {CanhazgpuError} from '../../../source/errors.js';
+import type {Engine} from '../../../source/core/operations/engine.js';
+import {lacksOf} from '../../../source/engine/slurm/refusals.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {adopt} from '../../../source/tui/verbs/adopt.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {reserve} from '../../../source/tui/verbs/reserve.js';
+import {wait} from '../../../source/tui/verbs/wait.js';
+import {after, endSession, frameOf, keys, pressing, startMonitor, stateOf, type Session} from '../_harness.js';
+import {createBox, gpuReading, lease, waiter} from '../_world.js';
+
+const size = {columns: 80, rows: 24};
+
+const settings = {engine: 'slurm', lacks: lacksOf(false)} as const;
+
+let session: Session | undefined;
+
+afterEach(async () => {
+	await endSession(session);
+	session = undefined;
+});
+
+const unknownModels = [undefined, undefined, undefined, undefined];
+
+const boxOnSlurm = async (models: ReadonlyArray<string | undefined> = unknownModels) =>
+	createBox(4, {
+		leases: {0: lease('alice', {leaseId: '7'}), 1: lease('alice', {leaseId: '7'})},
+		readings: models.map((name, index) => ({
+			...gpuReading(index),
+			name,
+			place: {node: index < 2 ? 'box1' : 'box2', gpu: index % 2},
+		})),
+	});
+
+const onSlurm = async (models = unknownModels as ReadonlyArray<string | undefined>) =>
+	stateOf(await boxOnSlurm(models), size, settings);
+
+const labels = ({dialog}: State): readonly string[] =>
+	dialog?.kind === 'form' ? dialog.fields.map(({label, hint}) => `${label}: ${hint}`) : [];
+
+test('r offers neither force nor needs where the GPUs have no types', async () => {
+	const state = after(await onSlurm(), pressing(reserve));
+	expect(labels(state)).toEqual([
+		'GPUs: 1-2 (Up/Down to change)',
+		'Duration: 30m, 2h, 1d, 1h30m',
+		'Note: what it is for',
+	]);
+	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('../frames/80x24/dialogs/reserve-slurm.txt');
+});
+
+test('r offers the types that there are as what can be needed', async () => {
+	const state = after(await onSlurm(['a100', 'a100', 'h100', 'h100']), pressing(reserve));
+	expect(labels(state)).toContain('Needs: a100, h100');
+});
+
+test('GPUs cannot be named where the engine chooses them: R says so, and w with tags', async () => {
+	const state = await onSlurm();
+	const why = 'GPUs are chosen for you here: press r and say how many';
+	expect(adopt.reasonAgainst(state)).toBe(why);
+	expect(wait.reasonAgainst(state)).toBeUndefined();
+	expect(wait.reasonAgainst(after(state, {kind: 'toggle-tag'}))).toBe(why);
+	expect(adopt.reasonAgainst({...state, settings: {...state.settings, lacks: undefined}})).not.toBe(why);
+});
+
+test('x takes the whole reservation where it cannot be given back in parts, and says what ends', async () => {
+	const state = after(await onSlurm(), pressing(release));
+	expect(state.dialog).toMatchObject({targets: [{index: 0}, {index: 1}]});
+	expect(frameOf(state)).toMatch(
+		/Release GPUs 0,1.*\n(?:.*\n)*.*Slurm ends the whole job, with all that runs in it\./v,
+	);
+});
+
+test('y copies the number of the job, and where nobody knows what runs, that is said', async () => {
+	session = startMonitor(await boxOnSlurm(), {...settings, size: {columns: 120, rows: 32}});
+	await session.shows(/> 0 +Mine/v);
+	await session.press('y');
+	await session.shows('$ export SLURM_JOB_ID=7');
+	await session.press('6');
+	await session.shows('what runs on the nodes is not read from here');
+	await session.press('H');
+	await session.shows(/ 3 Free .* GPU 1 of box2/v);
+});
+
+test('r that the engine refuses for now offers to wait', async () => {
+	const box = await boxOnSlurm();
+	const acquireNow: Engine['acquireNow'] = async () => {
+		throw new CanhazgpuError('unavailable', 'There are not enough free GPUs', {hint: 'leave out --nonblock'});
+	};
+
+	Object.assign(box.world, {engine: {name: 'slurm', lacks: settings.lacks, acquireNow}});
+	session = startMonitor(box, settings);
+	await session.shows(/> 0 +Mine/v);
+	await session.press('r', keys.enter);
+	await session.shows('There are not enough free GPUs');
+	await session.shows('w waits for them in the queue');
+	expect(session.screen()).not.toContain('--nonblock');
+});
+
+test('why the engine lets somebody wait is a sentence', async () => {
+	const state = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, settings);
+	const entry = {...waiter('bob', {requestedCount: 2}), verdict: {reason: 'Resources', startsAt: undefined}};
+	const queue = [{kind: 'entry', id: '9', raw: '', entry}] as const;
+	expect(frameOf({...state, snapshot: {...state.snapshot!, queue}})).toContain('#1 waits: no GPUs free yet');
+});
