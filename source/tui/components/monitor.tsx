@@ -7,7 +7,7 @@ import {useMouse} from '../hooks/use-mouse.js';
 import type {MouseInput} from '../mouse/input.js';
 import type {TerminalModes} from '../terminal-modes.js';
 import type {Watched} from '../../core/live/scan-loop.js';
-import {useReport} from '../hooks/report-feed.js';
+import {useReport} from '../hooks/use-report.js';
 import {useController} from '../hooks/use-effects.js';
 import {useLiveView} from '../hooks/use-live-view.js';
 import {usePast} from '../hooks/use-past.js';

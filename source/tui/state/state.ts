@@ -182,3 +182,9 @@ export const rowsOf = remembering(
 				);
 	},
 );
+
+/** Says something at the foot of the screen, for a few seconds. */
+export const withFlash = (state: State, level: Flash['level'], text: string): State => ({
+	...state,
+	flash: {level, text, untilMs: state.nowMs + flashMs},
+});

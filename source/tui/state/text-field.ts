@@ -1,4 +1,5 @@
 /** One line of text being typed. Pure: every edit makes a new value. */
+import {sanitize} from '../../format/text/text.js';
 
 export type TextField = {
 	readonly value: string;
@@ -74,3 +75,9 @@ export function edit(field: TextField, change: Edit): TextField {
 		}
 	}
 }
+
+/** A key that edits, or what was typed or pasted. */
+export type FieldChange = Edit | {readonly text: string};
+
+export const changed = (field: TextField, change: FieldChange): TextField =>
+	typeof change === 'string' ? edit(field, change) : insert(field, sanitize(change.text));

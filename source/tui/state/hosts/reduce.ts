@@ -1,9 +1,8 @@
 /** What the keys, and the answers of hosts, do to the table of all hosts. */
-import {sanitize} from '../../../format/text/text.js';
 import {roomOf} from '../../layout.js';
 import {noFilter, type Filter} from '../table/state.js';
-import {flashMs, type State} from '../state.js';
-import {edit, fieldOf, insert, type Edit} from '../text-field.js';
+import {withFlash, type State} from '../state.js';
+import {changed, fieldOf, type FieldChange} from '../text-field.js';
 import {hostLines, selectedHostLine, selectedLineIndex, userOfLine} from './lines.js';
 import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
 
@@ -38,14 +37,7 @@ function filterUser(state: State): State {
 
 	const user = userOfLine(selectedHostLine(state));
 	return user === undefined
-		? {
-				...state,
-				flash: {
-					level: 'warning',
-					text: 'This line has no user: select a GPU of the user to filter by',
-					untilMs: state.nowMs + flashMs,
-				},
-			}
+		? withFlash(state, 'warning', 'This line has no user: select a GPU of the user to filter by')
 		: withFilter(state, {user});
 }
 
@@ -79,13 +71,13 @@ export const hostsIntents = {
 export type HostsIntent = keyof typeof hostsIntents;
 
 /** Typing into the filter: the table follows at once. */
-export function changeHostsFilter(state: State, change: Edit | {readonly text: string}): State {
+export function changeHostsFilter(state: State, change: FieldChange): State {
 	const {prompt} = state.hosts;
 	if (prompt === undefined) {
 		return state;
 	}
 
-	const field = typeof change === 'string' ? edit(prompt.field, change) : insert(prompt.field, sanitize(change.text));
+	const field = changed(prompt.field, change);
 	return withHosts(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
 }
 

@@ -1,18 +1,15 @@
-import {flashMs, type State} from '../state.js';
+import {withFlash, type State} from '../state.js';
 
 /** Listens to the mouse, or leaves it to the terminal. */
 export function toggleMouse(state: State): State {
 	const {hasMouse} = state.settings;
 	if (hasMouse !== true) {
-		return {
-			...state,
-			flash: {level: 'warning', text: 'This terminal is not known to have a mouse', untilMs: state.nowMs + flashMs},
-		};
+		return withFlash(state, 'warning', 'This terminal is not known to have a mouse');
 	}
 
 	const isMouseOn = state.isMouseOn !== true;
 	const text = isMouseOn
 		? 'The mouse clicks and scrolls here; with Shift it selects text'
 		: 'The mouse is left to the terminal; M takes it back';
-	return {...state, isMouseOn, flash: {level: 'ok', text, untilMs: state.nowMs + flashMs}};
+	return withFlash({...state, isMouseOn}, 'ok', text);
 }

@@ -1,5 +1,5 @@
 /** What the keys do to the panels. */
-import {flashMs, type State} from '../state.js';
+import {withFlash, type State} from '../state.js';
 import {graphRowsOf, pageRowsOf, roomOf} from '../../layout.js';
 import {rangeWord} from '../past.js';
 import {selectedPosition, selectOwnEntry, selectPosition} from './queue-selection.js';
@@ -13,14 +13,7 @@ const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 /** Without a pool of its own, there is nothing but other hosts to be shown. */
 export const focusPanel = (state: State, focus: PanelName): State =>
 	state.settings.hasNoPool === true && focus !== 'hosts'
-		? {
-				...state,
-				flash: {
-					level: 'warning',
-					text: 'This computer has no pool of GPUs: there is nothing but the other hosts',
-					untilMs: state.nowMs + flashMs,
-				},
-			}
+		? withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts')
 		: withPanels(state, {focus});
 
 /** The panels that Tab goes through: without other hosts, there is no table of them. */
@@ -62,14 +55,12 @@ const report = (state: State, step: 1 | -1): State =>
 	});
 
 /** The detail, which may not be on the screen, and the table of processes: so the key says what it did. */
-const toggleTree = (state: State): State => ({
-	...withPanels(state, {isTree: !state.panels.isTree}),
-	flash: {
-		level: 'ok',
-		text: state.panels.isTree ? 'Processes are listed one by one' : 'Each process stands below its parent',
-		untilMs: state.nowMs + flashMs,
-	},
-});
+const toggleTree = (state: State): State =>
+	withFlash(
+		withPanels(state, {isTree: !state.panels.isTree}),
+		'ok',
+		state.panels.isTree ? 'Processes are listed one by one' : 'Each process stands below its parent',
+	);
 
 const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail').rows) > 0;
 
@@ -78,25 +69,18 @@ function changeRange(state: State, step: 1 | -1): State {
 	const index = pastRanges.indexOf(state.panels.range) + step;
 	const range = pastRanges[index];
 	return range === undefined
-		? {
-				...state,
-				flash: {
-					level: 'warning',
-					text:
-						step > 0
-							? 'The load is kept for a day: the graphs go no further back'
-							: 'The graphs show the last 5 minutes: [ looks further back',
-					untilMs: state.nowMs + flashMs,
-				},
-			}
-		: {
-				...withPanels(state, {range}),
-				flash: {
-					level: 'ok',
-					text: `The graphs of the detail show the last ${rangeWord(range)}${hasGraphs(state) ? '' : ': 2 and + give them room'}`,
-					untilMs: state.nowMs + flashMs,
-				},
-			};
+		? withFlash(
+				state,
+				'warning',
+				step > 0
+					? 'The load is kept for a day: the graphs go no further back'
+					: 'The graphs show the last 5 minutes: [ looks further back',
+			)
+		: withFlash(
+				withPanels(state, {range}),
+				'ok',
+				`The graphs of the detail show the last ${rangeWord(range)}${hasGraphs(state) ? '' : ': 2 and + give them room'}`,
+			);
 }
 
 export const panelIntents = {

@@ -1,7 +1,6 @@
 /** What the keys of tables do to the table of processes. */
-import {sanitize} from '../../../format/text/text.js';
-import {flashMs, type State} from '../state.js';
-import {edit, fieldOf, insert, type Edit} from '../text-field.js';
+import {withFlash, type State} from '../state.js';
+import {changed, fieldOf, type FieldChange} from '../text-field.js';
 import {pageRowsOf} from '../../layout.js';
 import {sortedByNext, withInverted, withNextSecond, withSecondInverted} from '../table/order.js';
 import type {TableIntent} from '../table/reduce.js';
@@ -70,14 +69,7 @@ function filterUser(state: State): State {
 
 	const user = selectedProcess(state)?.process.user;
 	return user === undefined
-		? {
-				...state,
-				flash: {
-					level: 'warning',
-					text: 'The user of this process is unknown: select another to filter by',
-					untilMs: state.nowMs + flashMs,
-				},
-			}
+		? withFlash(state, 'warning', 'The user of this process is unknown: select another to filter by')
 		: withFilter(state, {user});
 }
 
@@ -120,13 +112,13 @@ export const processIntents: Readonly<Record<TableIntent, (state: State) => Stat
 };
 
 /** Typing into the filter: the table follows at once. */
-export function changeProcessFilter(state: State, change: Edit | {readonly text: string}): State {
+export function changeProcessFilter(state: State, change: FieldChange): State {
 	const {prompt} = state.processes;
 	if (prompt === undefined) {
 		return state;
 	}
 
-	const field = typeof change === 'string' ? edit(prompt.field, change) : insert(prompt.field, sanitize(change.text));
+	const field = changed(prompt.field, change);
 	return withProcesses(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
 }
 

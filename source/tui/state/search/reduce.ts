@@ -5,13 +5,13 @@ import {sanitize} from '../../../format/text/text.js';
 import {selectedPosition, selectPosition} from '../panels/queue-selection.js';
 import {focusProcess} from '../processes/reduce.js';
 import {holdsWords, selectedProcessIndex, visibleProcesses} from '../processes/rows.js';
-import {flashMs, type State} from '../state.js';
+import {withFlash, type State} from '../state.js';
 import {rowHolds} from '../table/filter.js';
 import {membersOf} from '../table/fold.js';
 import {focusRow, selectedRowNumber} from '../table/reduce.js';
 import {visibleRows} from '../table/rows.js';
 import {wordsOfFilter} from '../table/state.js';
-import {edit, insert, presetField, type Edit} from '../text-field.js';
+import {changed, presetField, type FieldChange} from '../text-field.js';
 import type {SearchState} from './state.js';
 
 const withSearch = (state: State, search: Partial<SearchState>): State => ({
@@ -86,14 +86,11 @@ function jump(state: State, step: 1 | -1): State {
 		if (matches[index] === true) {
 			const number = matches.slice(0, index + 1).filter(Boolean).length;
 			const found = `Search ${sanitize(text)}: ${number} of ${count}`;
-			return {...select(index), flash: {level: 'ok', text: found, untilMs: state.nowMs + flashMs}};
+			return withFlash(select(index), 'ok', found);
 		}
 	}
 
-	return {
-		...state,
-		flash: {level: 'warning', text: `Nothing here holds ${sanitize(text)}`, untilMs: state.nowMs + flashMs},
-	};
+	return withFlash(state, 'warning', `Nothing here holds ${sanitize(text)}`);
 }
 
 function keepSearch(state: State): State {
@@ -114,11 +111,11 @@ export const searchIntents = {
 export type SearchIntent = keyof typeof searchIntents;
 
 /** Typing what is searched for. */
-export function changeSearch(state: State, change: Edit | {readonly text: string}): State {
+export function changeSearch(state: State, change: FieldChange): State {
 	const {prompt} = state.search;
 	return prompt === undefined
 		? state
 		: withSearch(state, {
-				prompt: typeof change === 'string' ? edit(prompt, change) : insert(prompt, sanitize(change.text)),
+				prompt: changed(prompt, change),
 			});
 }

@@ -1,7 +1,6 @@
 /** What the keys do to the table. */
-import {sanitize} from '../../../format/text/text.js';
-import {flashMs, type State} from '../state.js';
-import {edit, fieldOf, insert, type Edit} from '../text-field.js';
+import {withFlash, type State} from '../state.js';
+import {changed, fieldOf, type FieldChange} from '../text-field.js';
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import {userOfRow} from './filter.js';
 import {membersOf} from './fold.js';
@@ -76,14 +75,7 @@ function filterUser(state: State): State {
 	const row = selectedRow(state);
 	const user = row && userOfRow(row);
 	return user === undefined
-		? {
-				...state,
-				flash: {
-					level: 'warning',
-					text: 'This GPU has no user: select a row of the user to filter by',
-					untilMs: state.nowMs + flashMs,
-				},
-			}
+		? withFlash(state, 'warning', 'This GPU has no user: select a row of the user to filter by')
 		: withFilter(state, {user});
 }
 
@@ -118,12 +110,12 @@ export const tableIntents = {
 export type TableIntent = keyof typeof tableIntents;
 
 /** Typing into the filter: the table follows at once. */
-export function changeFilter(state: State, change: Edit | {readonly text: string}): State {
+export function changeFilter(state: State, change: FieldChange): State {
 	const {prompt} = state.table;
 	if (prompt === undefined) {
 		return state;
 	}
 
-	const field = typeof change === 'string' ? edit(prompt.field, change) : insert(prompt.field, sanitize(change.text));
+	const field = changed(prompt.field, change);
 	return withTable(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
 }

@@ -5,7 +5,7 @@ import {initialProcesses} from '../processes/state.js';
 import {foldedCount} from '../table/fold.js';
 import {initialTable} from '../table/state.js';
 import type {PanelName} from '../panels/state.js';
-import {flashMs, type State} from '../state.js';
+import {withFlash, type State} from '../state.js';
 import {listedColumns, type Remembered, type ViewState} from './state.js';
 
 const descriptions: Readonly<Record<PresetName, string>> = {
@@ -52,14 +52,8 @@ export function startingWith(state: State, {preset = 'default', ...kept}: Partia
 }
 
 /** A monitor of other hosts alone has nothing but their table. */
-const withoutPool = (state: State): State => ({
-	...state,
-	flash: {
-		level: 'warning',
-		text: 'Without a pool on this host there is one table alone',
-		untilMs: state.nowMs + flashMs,
-	},
-});
+const withoutPool = (state: State): State =>
+	withFlash(state, 'warning', 'Without a pool on this host there is one table alone');
 
 function nextPreset(state: State): State {
 	if (state.settings.hasNoPool === true) {
@@ -68,16 +62,8 @@ function nextPreset(state: State): State {
 
 	const index = presetNames.indexOf(state.view.preset);
 	const preset = presetNames[(index + 1) % presetNames.length]!;
-	return {
-		...withPreset(state, preset),
-		flash: {level: 'ok', text: `${descriptions[preset]}. S keeps it`, untilMs: state.nowMs + flashMs},
-	};
+	return withFlash(withPreset(state, preset), 'ok', `${descriptions[preset]}. S keeps it`);
 }
-
-const withFlash = (state: State, level: 'ok' | 'warning', text: string): State => ({
-	...state,
-	flash: {level, text, untilMs: state.nowMs + flashMs},
-});
 
 /** GPUs of one reservation in one row, or each in a row of its own. */
 function toggleFold(state: State): State {
@@ -124,10 +110,7 @@ function toggleColumn(state: State): State {
 	const {shown, all} = listedColumns(state.view);
 	const name = all[selectedOf(state)]!;
 	if (name === 'gpu') {
-		return {
-			...state,
-			flash: {level: 'warning', text: 'The column of the GPU stays', untilMs: state.nowMs + flashMs},
-		};
+		return withFlash(state, 'warning', 'The column of the GPU stays');
 	}
 
 	const columns = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
