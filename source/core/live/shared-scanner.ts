@@ -48,6 +48,8 @@ export class SharedScanner {
 	/** Ends the renewal of the role; set while we hold it. */
 	#role: AbortController | undefined;
 	#isScanning = false;
+	/** Not all GPUs can be seen from here, and so this viewer scans for itself alone. */
+	#isPartial = false;
 	/** When the last scan was asked for: a viewer that asks no more does not keep the role. */
 	#lastObservedMs = 0;
 	/** Time of the last scan that was given out. */
@@ -109,6 +111,10 @@ export class SharedScanner {
 			const ageMs = seen === undefined ? Infinity : seen.posted.ageSeconds * 1000;
 			if (seen !== undefined && this.#isWorthShowing(seen, ageMs)) {
 				return this.#give(seen);
+			}
+
+			if (ageMs >= intervalMs && this.#isPartial) {
+				return this.#scanAlone();
 			}
 
 			if (ageMs >= intervalMs && (await this.#claim())) {
@@ -241,6 +247,14 @@ export class SharedScanner {
 	async #scanAndPost(): Promise<Observation> {
 		const seen = await this.#scan();
 		try {
+			if (seen.isPartial === true) {
+				// Somebody who sees all GPUs is to scan for the others.
+				this.#isPartial = true;
+				await this.#dropRole();
+				await this.#options.store.scans.resign(this.#owner);
+				return seen;
+			}
+
 			const observation = await postScan(seen, this.#idle, {
 				...this.#options,
 				owner: this.#owner,

@@ -137,6 +137,8 @@ export type Observation = {
 	readonly gpus: readonly GpuReading[];
 	/** Set when the scan as a whole failed; then `gpus` is empty and nothing may be handed out on its word. */
 	readonly failure?: {readonly message: string; readonly hint?: string};
+	/** Set where some GPUs cannot be looked at from here, as in an isolated job: no one else is shown such a scan. */
+	readonly isPartial?: true;
 	/** Lines worth showing that do not spoil the readings. */
 	readonly warnings: readonly string[];
 	/** A scan that was shared tells how long leases have been idle. */

@@ -7,6 +7,7 @@ import {singleFlight} from '../tool/single-flight.js';
 import {tidyWarnings} from '../tool/failures.js';
 import {isComplete, type DescribeProcesses, type RunTool} from '../tool/tool.js';
 import {countDriverGpus, driverGpusDirectory} from './problems/driver.js';
+import {createHiddenGpus} from './problems/hidden-gpus.js';
 import {explainFailure, explainHang} from './problems/failures.js';
 import type {SlowReadings} from './slow-readings.js';
 import {gpuFields, processFields, readDriverMajor} from './fields.js';
@@ -30,6 +31,10 @@ type Options = {
 	Where the driver lists its GPUs.
 	*/
 	readonly gpusDirectory?: string;
+	/**
+	Where the devices of GPUs are.
+	*/
+	readonly devicesDirectory?: string;
 	/**
 	Adds where in the machine the GPUs sit.
 	*/
@@ -61,6 +66,7 @@ export const createNvidiaProvider = ({
 	timeLimitMs = () => 10_000,
 	command = 'nvidia-smi',
 	gpusDirectory = driverGpusDirectory,
+	devicesDirectory = '/dev',
 	placed = createPciPlacement(),
 	createSources,
 	slowReadings,
@@ -89,16 +95,26 @@ export const createNvidiaProvider = ({
 	let gpuCount: number | undefined;
 	const sources = createSources?.({command, hangs, tableArguments: gpuQuery.args, gpuCount: () => gpuCount});
 
-	const report = (seen: Seen): Observation => ({
-		provider: 'nvidia',
-		simulated: false,
-		takenAtMs: monotonicMs(),
-		...seen,
-		gpus: placed(sources?.enrich(seen.gpus) ?? seen.gpus),
-		warnings: tidyWarnings(seen.warnings),
-	});
+	const withHidden = createHiddenGpus({run, gpusDirectory, devicesDirectory});
+	let isPartial = false;
 
-	const refuse = (failure: Observation['failure']): Observation => report({gpus: [], failure, warnings: []});
+	const report = async (seen: Seen): Promise<Observation> => {
+		const takenAtMs = monotonicMs();
+		const {gpus, ...found} = await withHidden(sources?.enrich(seen.gpus) ?? seen.gpus);
+		isPartial = found.isPartial === true;
+		return {
+			provider: 'nvidia',
+			simulated: false,
+			takenAtMs,
+			...seen,
+			...found,
+			gpus: placed(gpus),
+			warnings: tidyWarnings(seen.warnings),
+		};
+	};
+
+	const refuse = async (failure: Observation['failure']): Promise<Observation> =>
+		report({gpus: [], failure, warnings: []});
 
 	const explainHanging = (): Observation['failure'] => {
 		const sinceMs = hangs.sinceMs();
@@ -199,7 +215,8 @@ export const createNvidiaProvider = ({
 			return listed > 0 ? listed : countSeen(await observe());
 		},
 		async readLinks() {
-			if (explainHanging() !== undefined) {
+			// Where GPUs are hidden, the tool counts the others in its own way.
+			if (explainHanging() !== undefined || isPartial) {
 				return undefined;
 			}
 

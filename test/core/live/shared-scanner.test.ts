@@ -208,3 +208,30 @@ test('how long a lease has been idle goes with the scan, also to the next scanne
 	await release(world, alice, {by: 'label', label: 'alice'});
 	expect(await second.observe()).toMatchObject({idle: []});
 });
+
+test('who cannot see all GPUs, as in an isolated job, is shown what others see, and shows no one what it sees itself', async () => {
+	const world = await createLiveWorld(2);
+	const inside = createSharedGpus({
+		...world.as(1),
+		name: 'fake',
+		intervalMs,
+		createScanner: () => ({
+			...world.gpus,
+			observe: async () => ({
+				...observationOf([idleReading(0), {...idleReading(1), failure: 'its device does not open here'}]),
+				isPartial: true,
+			}),
+		}),
+	});
+	onTestFinished(async () => inside.close!());
+	expect(await inside.observe()).toMatchObject({isPartial: true, gpus: [{}, {failure: expect.any(String) as string}]});
+	expect(await world.store.scans.latest()).toBeUndefined();
+	const outside = watch(world.as(2));
+	const [seen] = await Promise.all([scanTimes(outside, 6), scanTimes(inside, 3)]);
+	expect(seen.every(({gpus}) => gpus.every(({failure}) => failure === undefined))).toBe(true);
+	const shown = await inside.observe();
+	expect(shown.isPartial).toBeUndefined();
+	// Alone again, it goes on looking.
+	await outside.close!();
+	await eventually(async () => (await inside.observe()).isPartial === true);
+});

@@ -192,13 +192,18 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 
 /** @param pool - Undefined when it could not be read. */
 export function judgeScan(observation: Observation, pool: Pool | undefined): readonly Finding[] {
-	const {gpus, failure, warnings, provider, simulated, driverVersion} = observation;
+	const {gpus, failure, warnings, provider, simulated, driverVersion, isPartial} = observation;
 	if (failure !== undefined) {
 		return [{check: 'provider', level: 'error', words: failure.message, fix: failure.hint}];
 	}
 
 	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
 	const hidden = gpus.filter((gpu) => gpu.failure === undefined && gpu.processes === undefined).map(({index}) => index);
+	// Of what is hidden nothing is known, as it is of a GPU that fails.
+	const unseen =
+		isPartial === true
+			? gpus.filter((gpu) => gpu.failure !== undefined && gpu.uuid === undefined).map(({index}) => index)
+			: [];
 	const unowned = gpus.flatMap(({processes = []}) => processes).filter(({user}) => user === undefined);
 	return [
 		{check: 'provider', level: 'ok', words: `${simulated ? 'simulated' : provider}: ${gpus.length} GPU(s)${driver}`},
@@ -213,7 +218,17 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 					} as const,
 				]
 			: []),
-		...gpus.flatMap((gpu) => judgeGpu(gpu)),
+		...(unseen.length > 0
+			? [
+					{
+						check: 'gpus',
+						level: 'warning',
+						words: `GPU ${unseen.join(', ')} cannot be looked at from here: an isolated job opens its own GPUs alone`,
+						fix: 'Outside of the job, canhazgpu doctor sees them all.',
+					} as const,
+				]
+			: []),
+		...gpus.filter(({index}) => !unseen.includes(index)).flatMap((gpu) => judgeGpu(gpu)),
 		...(hidden.length > 0
 			? [
 					{

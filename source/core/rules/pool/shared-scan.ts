@@ -15,8 +15,8 @@ import type {
 import {mostGpus} from '../../model/limits.js';
 import {maskSecrets} from './secrets.js';
 
-/** What is shared: all but the time, which is the store's. */
-export type SharedScan = Omit<Observation, 'takenAtMs'>;
+/** What is shared: all but the time, which is the store's, and never a scan that is partial. */
+export type SharedScan = Omit<Observation, 'takenAtMs' | 'isPartial'>;
 
 const version = 1;
 

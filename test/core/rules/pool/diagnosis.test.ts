@@ -29,6 +29,18 @@ test('a healthy box has nothing to fix', () => {
 	]);
 });
 
+test('in an isolated job the GPUs of others are no fault, and nobody is told to take them out of service', () => {
+	const hidden = {...idleReading(1), uuid: undefined, failure: 'its device does not open here', processes: undefined};
+	expect(judgeScan(observationOf([idleReading(0), hidden], {isPartial: true}), pool).slice(1)).toEqual([
+		{
+			check: 'gpus',
+			level: 'warning',
+			words: 'GPU 1 cannot be looked at from here: an isolated job opens its own GPUs alone',
+			fix: 'Outside of the job, canhazgpu doctor sees them all.',
+		},
+	]);
+});
+
 test('everything that can be wrong is said, with the way to fix it', () => {
 	const broken = [
 		{

@@ -1,0 +1,103 @@
+/**
+GPUs whose devices do not open for this process, as in an isolated job. The tool leaves them out there and counts the others from 0, so that each
+reading would be taken for that of another GPU. The driver still lists all of them.
+*/
+import path from 'node:path';
+import {normalizePciBusId} from '../../../core/model/pci.js';
+import type {GpuReading, Observation} from '../../../core/model/types.js';
+import type {RunTool} from '../../tool/tool.js';
+import {listDriverGpus} from './driver.js';
+
+type Options = {
+	readonly run: RunTool;
+	/** Where the driver lists its GPUs. */
+	readonly gpusDirectory: string;
+	/** Where their devices are. */
+	readonly devicesDirectory: string;
+};
+
+type Listed = {readonly pciBusId: string; readonly device: string};
+
+/** What the driver says of its GPUs, in the order in which the tool counts them where it sees them all. */
+async function readListed({run, gpusDirectory, devicesDirectory}: Options): Promise<readonly Listed[]> {
+	const directories = await listDriverGpus(gpusDirectory);
+	if (directories.length === 0) {
+		return [];
+	}
+
+	// The driver writes these files while they are read, and may hang over that: so a child reads them.
+	const files = directories.map((directory) => path.join(directory, 'information'));
+	const {stdout} = await run('grep', ['-HiE', '^(device minor|gpu excluded):', ...files], {timeoutMs: 1000});
+	const lines = stdout.split('\n');
+	return directories
+		.flatMap((directory): readonly Listed[] => {
+			const own = lines.filter((line) => line.startsWith(`${directory}/`)).map((line) => line.toLowerCase());
+			const minor = own.map((line) => /device minor:\s*(?<minor>\d+)/v.exec(line)?.groups?.['minor']).find(Boolean);
+			const pciBusId = normalizePciBusId(path.basename(directory));
+			// What an administrator has excluded no tool shows anywhere.
+			const isExcluded = own.some((line) => /gpu excluded:\s*yes/v.test(line));
+			return minor === undefined || pciBusId === undefined || isExcluded
+				? []
+				: [{pciBusId, device: path.join(devicesDirectory, `nvidia${minor}`)}];
+		})
+		.toSorted((a, b) => a.pciBusId.localeCompare(b.pciBusId, 'en'));
+}
+
+/** Whether none of these devices opens, tried by a child, since a driver may think for long. */
+async function refuseAll(run: RunTool, devices: readonly string[]): Promise<boolean> {
+	const script = 'for device do (: <"$device") 2>/dev/null && exit 1; done; echo refused';
+	const {stdout} = await run('sh', ['-c', script, 'sh', ...devices], {timeoutMs: 1000});
+	return stdout === 'refused\n';
+}
+
+/** What the tool saw, each GPU under the number that it has for everybody else. */
+export type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
+
+/** @returns The same GPUs, where none is hidden. */
+export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[]) => Promise<PlacedGpus>) => {
+	/** What opens for a process stays so as long as it runs; by the GPUs that were seen. */
+	let known: {readonly seen: string; readonly all: readonly Listed[] | undefined} | undefined;
+
+	const findAll = async (gpus: readonly GpuReading[]): Promise<readonly Listed[] | undefined> => {
+		const all = await readListed(options);
+		const hidden = all.filter(({pciBusId}) => gpus.every((gpu) => gpu.pciBusId !== pciBusId));
+		const isSubset = hidden.length > 0 && all.length === gpus.length + hidden.length;
+		return isSubset &&
+			(await refuseAll(
+				options.run,
+				hidden.map(({device}) => device),
+			))
+			? all
+			: undefined;
+	};
+
+	return async (gpus) => {
+		if (gpus.length === 0 || gpus.length >= (await listDriverGpus(options.gpusDirectory)).length) {
+			return {gpus};
+		}
+
+		const seen = gpus.map(({pciBusId}) => pciBusId).join(' ');
+		if (known?.seen !== seen) {
+			known = {seen, all: await findAll(gpus)};
+		}
+
+		const {all} = known;
+		return all === undefined
+			? {gpus}
+			: {
+					isPartial: true,
+					gpus: all.map(({pciBusId}, index): GpuReading => {
+						const reading = gpus.find((gpu) => gpu.pciBusId === pciBusId);
+						return reading === undefined
+							? {
+									index,
+									pciBusId,
+									processes: undefined,
+									unknown: {},
+									failure: 'its device does not open here, as in an isolated job',
+								}
+							: {...reading, index};
+					}),
+				};
+	};
+};

@@ -1,0 +1,110 @@
+/** GPUs as the tool shows them to an isolated job: it leaves out those whose devices do not open, and counts the others from 0. */
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import {createNvidiaProvider} from '../../../source/gpu/nvidia/nvidia.js';
+import type {RunTool} from '../../../source/gpu/tool/tool.js';
+import {runTool} from '../../../source/host/tool/spawn.js';
+import {describeProcesses, monotonicMs} from './set-up.js';
+import {createStub} from './stub-nvidia-smi.js';
+
+const addressOf = (index: number): string => `0000:${(index + 1).toString(16).padStart(2, '0')}:00.0`;
+
+/** What the tool prints where it sees these GPUs of a box, used by so much each. */
+const tableOf = (indices: readonly number[]): string =>
+	[
+		'index, uuid, name, pci.bus_id, memory.used [MiB], memory.total [MiB]',
+		...indices.map(
+			(index, row) => `${row}, GPU-${index}, NVIDIA L4, 0000${addressOf(index)}, ${100 * (index + 1)} MiB, 23034 MiB`,
+		),
+		'',
+	].join('\n');
+
+type Box = {
+	/** Of the GPUs that the driver lists, the minor number of each; undefined where an administrator has excluded it. */
+	readonly minors: ReadonlyArray<number | undefined>;
+	/** Those whose devices open, by minor number. */
+	readonly opening: readonly number[];
+	/** Those that the tool shows, by their number for everybody else. */
+	readonly seen: readonly number[];
+};
+
+async function providerOf({minors, opening, seen}: Box) {
+	const directory = mkdtempSync(path.join(tmpdir(), 'hidden-'));
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true});
+	});
+	const [gpusDirectory, devicesDirectory] = ['gpus', 'dev'].map((name) => path.join(directory, name)) as [
+		string,
+		string,
+	];
+	mkdirSync(devicesDirectory);
+	for (const [index, minor] of minors.entries()) {
+		mkdirSync(path.join(gpusDirectory, addressOf(index)), {recursive: true});
+		const excluded = minor === undefined ? 'Yes' : 'No';
+		writeFileSync(
+			path.join(gpusDirectory, addressOf(index), 'information'),
+			`Model: \t NVIDIA L4\nDevice Minor: \t ${minor ?? 9}\nGPU Excluded:\t ${excluded}\n`,
+		);
+	}
+
+	for (const minor of opening) {
+		writeFileSync(path.join(devicesDirectory, `nvidia${minor}`), '');
+	}
+
+	const stub = await createStub({
+		gpus: {stdout: tableOf(seen)},
+		processes: {stdout: 'gpu_uuid, pid, used_gpu_memory [MiB]\n'},
+	});
+	const run = vi.fn<RunTool>(runTool);
+	const {command} = stub;
+	return {
+		run,
+		provider: createNvidiaProvider({run, describeProcesses, monotonicMs, command, gpusDirectory, devicesDirectory}),
+	};
+}
+
+/** The memory in use, by GPU; `?` for one that could not be looked at. */
+const usedBy = async (box: Box): Promise<ReadonlyArray<number | '?'>> => {
+	const {gpus} = await (await providerOf(box)).provider.observe();
+	expect(gpus.map(({index}) => index)).toEqual(gpus.map((_, index) => index));
+	return gpus.map(({memoryUsedMiB, failure}) => (failure === undefined ? memoryUsedMiB! : '?'));
+};
+
+test('each reading is that of the GPU which bears its address, and the others cannot be judged', async () => {
+	const box = {minors: [2, 0, 3, 1], opening: [3], seen: [2]};
+	expect(await usedBy(box)).toEqual(['?', '?', 300, '?']);
+	expect(await usedBy({...box, opening: [0, 1], seen: [1, 3]})).toEqual(['?', 200, '?', 400]);
+	const {provider} = await providerOf(box);
+	expect(await provider.observe()).toMatchObject({
+		isPartial: true,
+		gpus: [{processes: undefined, failure: 'its device does not open here, as in an isolated job'}, {}, {}, {}],
+	});
+	// The tool would count them differently here, too.
+	expect(await provider.readLinks!()).toBeUndefined();
+});
+
+test('which devices open is asked once', async () => {
+	const {provider, run} = await providerOf({minors: [0, 1], opening: [1], seen: [1]});
+	await provider.observe();
+	await provider.observe();
+	expect(run.mock.calls.filter(([command]) => ['grep', 'sh'].includes(command)).map(([command]) => command)).toEqual([
+		'grep',
+		'sh',
+	]);
+});
+
+test.each<[string, Box, ReadonlyArray<number | '?'>]>([
+	['are all there', {minors: [0, 1], opening: [0, 1], seen: [0, 1]}, [100, 200]],
+	[
+		'are those that no administrator has excluded',
+		{minors: [0, undefined, 1], opening: [0, 1], seen: [0, 2]},
+		[100, 300],
+	],
+	['are missing although their devices open', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
+	['are others than those of the driver', {minors: [0, 1], opening: [], seen: [5]}, [600]],
+])('the tool is believed where GPUs %s', async (_, box, expected) => {
+	expect(await usedBy(box)).toEqual(expected);
+	expect((await (await providerOf(box)).provider.observe()).isPartial).toBeUndefined();
+});
