@@ -115,7 +115,9 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 
 				if (app.clock.monotonicMs() > untilMs) {
 					const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
-					app.remark(`canhazgpu: the GPUs could not be given back now, they will be at anybody's next look: ${why}`);
+					app.remark(
+						`canhazgpu: the GPUs could not be given back now. The next look at the pool does it, once it can be written: ${why}`,
+					);
 					return;
 				}
 			}
