@@ -61,7 +61,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			String.raw`performance.getEntries().reduce((sum, {name, encodedBodySize = 0}) => sum + (/[.](js|css|svg)$|:\d+.$/v.test(name) ? encodedBodySize : 0), 0)`,
 		);
 		expect(bytes).toBeGreaterThan(10_000);
-		expect(bytes).toBeLessThan(18_700);
+		expect(bytes).toBeLessThan(18_900);
 		await page.reload();
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		const sizes = await page.evaluate<ReadonlyArray<readonly [name: string, size: number]>>(
