@@ -30,19 +30,41 @@ export function hasSystemd(): boolean {
 	return found;
 }
 
-/** Where control groups of version 2 are mounted. */
-const unified = (): string | undefined =>
+const mountPoint = (isMount: (line: string) => boolean): string | undefined =>
 	readFileSync('/proc/self/mountinfo', 'utf8')
 		.split('\n')
-		.find((line) => line.includes(' - cgroup2 '))
+		.find((line) => isMount(line))
 		?.split(' ', 5)[4];
 
+/** Where control groups of version 2 are mounted. */
+const unified = (): string | undefined => mountPoint((line) => line.includes(' - cgroup2 '));
+
+/** Where those of version 1 are, of the hierarchies that systemd needs there; undefined where one is missing. */
+const separate = (): {readonly systemd: string; readonly devices: string} | undefined => {
+	const [systemd, devices] = ['name=systemd', 'devices'].map((option) =>
+		mountPoint((line) => line.includes(' - cgroup ') && line.split(' ').at(-1)!.split(',').includes(option)),
+	);
+	return systemd === undefined || devices === undefined ? undefined : {systemd, devices};
+};
+
+/** Whether control groups of version 1 are here, so that a systemd of the tests can use them. */
+export const hasOldGroups = (): boolean => !existsSync('/run/systemd/system') && separate() !== undefined;
+
+/** Mounts control groups of this version alone: by that systemd tells which it is to use. */
+const groupMounts: Readonly<Record<1 | 2, string>> = {
+	1: `mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup
+mkdir /sys/fs/cgroup/systemd /sys/fs/cgroup/devices
+mount -t cgroup -o none,name=systemd cgroup /sys/fs/cgroup/systemd
+mount -t cgroup -o devices cgroup /sys/fs/cgroup/devices`,
+	2: 'mount -t cgroup2 cgroup2 /sys/fs/cgroup',
+};
+
 /** In namespaces of its own. Its mounts reach nobody else. */
-const script = (directory: string, visible: readonly string[]): string => `set -e
+const script = (directory: string, visible: readonly string[], version: 1 | 2): string => `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
 umount -l /sys/fs/cgroup
-mount -t cgroup2 cgroup2 /sys/fs/cgroup
+${groupMounts[version]}
 mount -t tmpfs tmpfs /mnt
 mkdir /mnt/tmp /mnt/dev
 mount --rbind /tmp /mnt/tmp
@@ -82,8 +104,11 @@ function removeGroups(directory: string): void {
 	rmdirSync(directory);
 }
 
-/** @param visible - Directories in /tmp that are seen in there, too. */
-export async function startSystemd(visible: readonly string[] = []): Promise<Systemd> {
+/**
+@param visible - Directories in /tmp that are seen in there, too.
+@param version - Of the control groups that it uses, where it is one of our own.
+*/
+export async function startSystemd(visible: readonly string[] = [], version: 1 | 2 = 2): Promise<Systemd> {
 	if (existsSync('/run/systemd/system')) {
 		return {entrance: [], directory: unified() ?? '/sys/fs/cgroup/systemd', stop: async () => undefined};
 	}
@@ -91,7 +116,7 @@ export async function startSystemd(visible: readonly string[] = []): Promise<Sys
 	const directory = mkdtempSync(path.join(tmpdir(), 'systemd-'));
 	mkdirSync(path.join(directory, 'units'));
 	writeFileSync(path.join(directory, 'units/tests.target'), '[Unit]\nDescription=Tests\nDefaultDependencies=no\n');
-	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...visible]));
+	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...visible], version));
 	// Its groups are below one of its own. Where none of version 2 are mounted, they are for a moment.
 	const mounted = unified();
 	const point = mounted ?? path.join(directory, 'groups');
@@ -100,16 +125,22 @@ export async function startSystemd(visible: readonly string[] = []): Promise<Sys
 		execFileSync('mount', ['-t', 'cgroup2', 'cgroup2', point]);
 	}
 
-	const group = path.join(point, `canhazgpu-test-${process.pid}-${path.basename(directory)}`);
-	mkdirSync(group);
+	const name = `canhazgpu-test-${process.pid}-${path.basename(directory)}`;
+	const group = path.join(point, name);
+	const old = version === 1 ? separate()! : undefined;
+	const groups = [group, ...(old === undefined ? [] : [path.join(old.systemd, name), path.join(old.devices, name)])];
+	for (const made of groups) {
+		mkdirSync(made);
+	}
+
 	const child = spawn(
 		'sh',
 		[
 			'-c',
-			'echo $$ > "$1/cgroup.procs" && exec unshare --pid --mount --uts --ipc --cgroup --fork --kill-child sh "$2"',
+			'inner=$1; shift; for group do echo $$ > "$group/cgroup.procs" || exit; done; exec unshare --pid --mount --uts --ipc --cgroup --fork --kill-child sh "$inner"',
 			'sh',
-			group,
 			path.join(directory, 'inner'),
+			...groups,
 		],
 		{stdio: ['ignore', 'pipe', 'pipe'], detached: true},
 	);
@@ -131,7 +162,10 @@ export async function startSystemd(visible: readonly string[] = []): Promise<Sys
 		}
 
 		await eventually(() => {
-			removeGroups(group);
+			for (const made of groups.filter((each) => existsSync(each))) {
+				removeGroups(made);
+			}
+
 			return true;
 		});
 		if (mounted === undefined) {
@@ -154,7 +188,7 @@ export async function startSystemd(visible: readonly string[] = []): Promise<Sys
 			});
 			return true;
 		});
-		return {entrance, directory: group, stop};
+		return {entrance, directory: old === undefined ? group : path.join(old.systemd, name), stop};
 	} catch (error) {
 		await stop();
 		throw new Error(`Systemd does not run: ${said}`, {cause: error});
