@@ -135,7 +135,7 @@ module.exports = {
 		only(
 			'main-is-on-top',
 			String.raw`^source/(cli|main)\.ts`,
-			String.raw`command-line/|commands/|host/job/inherited\.ts|config/|errors\.ts|app/|main\.ts|format/|core/model/`,
+			String.raw`command-line/|commands/|host/inherited/inherited\.ts|config/|errors\.ts|app/|main\.ts|format/|core/model/`,
 		),
 	],
 	options: {

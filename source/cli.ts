@@ -2,7 +2,7 @@
 import process from 'node:process';
 import {keepCompiledCode} from './app/start-up/compile-cache.js';
 import {keepDebuggerClosed} from './app/start-up/debugger.js';
-import {takeInherited} from './host/job/inherited.js';
+import {takeInherited} from './host/inherited/inherited.js';
 
 takeInherited();
 keepDebuggerClosed();

@@ -11,7 +11,7 @@ export type AuditListener = {
 	readonly granted: (waitSeconds: number) => void;
 	/** The log cannot be read; `reason` is for the user. */
 	readonly lost: (reason: string) => void;
-	/** Gets a bug. */
+	/** Gets an error that is a bug. */
 	readonly broken: (error: unknown) => void;
 };
 

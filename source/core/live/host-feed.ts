@@ -1,6 +1,6 @@
 /**
-What other hosts tell of themselves, over one connection each that stays open while somebody asks for it. A host of an older version, which
-tells nothing by itself, is asked now and then.
+Follows other hosts, over one connection each that stays open while somebody asks for its answers. A host of an older version, which sends
+nothing by itself, is asked now and then.
 */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
@@ -14,21 +14,21 @@ export type HostFeedOptions<Value> = {
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
 	/** Asks once. Rejects with a CanhazgpuError within a time that is bounded. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;
-	/** Told which host has something new to say, or says nothing any more. */
+	/** Called with the name of a host that has a new answer, or that answers no more. */
 	readonly onUpdate?: (name: string) => void;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-	/** Told of a bug. */
+	/** Gets an error that is a bug. */
 	readonly broken: (error: unknown) => void;
 };
 
 export type HostFeed<Value> = {
-	/** The last that the host told. Rejects with a CanhazgpuError, in words, when it tells nothing for too long. */
+	/** The last answer of the host. Rejects with a CanhazgpuError, in words, when none comes for too long. */
 	readonly ask: (name: string) => Promise<Value>;
 	/** Ends all connections. */
 	readonly stop: () => void;
 };
 
-/** A host that tells nothing for so long hangs. It tells something every 5 s. */
+/** A host that sends nothing for so long hangs: a healthy one sends something every 5 s. */
 const silentMs = 15_000;
 /** The first answer, with the login before it, may take so long. */
 const firstMs = 15_000;
@@ -36,17 +36,17 @@ const firstMs = 15_000;
 const againMs = 10_000;
 /** A connection for which nobody asks is closed after this long. */
 const idleMs = 20_000;
-/** The host may be updated meanwhile. */
+/** A host that cannot be followed is tried again after this long: it may have been updated. */
 const unsupportedMs = 10 * 60_000;
 
 type Answer<Value> = {readonly value: Value} | {readonly error: CanhazgpuError};
 
 type Connection<Value> = {
 	readonly controller: AbortController;
-	/** The last that was told, and when. */
+	/** The last answer, and when it came. */
 	latest?: {readonly answer: Answer<Value>; readonly atMs: number};
 	askedMs: number;
-	/** Resolved with the next that is told, or with the end. */
+	/** Resolved with the next answer, or with the end of the connection. */
 	next: PromiseWithResolvers<Answer<Value>>;
 };
 
@@ -92,7 +92,7 @@ export function createHostFeed<Value>({
 		}
 	}
 
-	/** Ends the connection: all who wait for its next word are told. */
+	/** Ends the connection: all who wait for its next answer get this one. */
 	function close(name: string, connection: Connection<Value>, answer: Answer<Value>): void {
 		if (connections.get(name) === connection) {
 			connections.delete(name);

@@ -7,10 +7,10 @@ import type {Clock} from '../model/ports.js';
 
 export type HostAnswer<Status> = {readonly status: Status} | {readonly error: string};
 
-/** An answer, and when it came: one that a host gives once more, as the same object, is as old as it was. */
+/** An answer, and when it came. An answer that a host gives again, as the same object, keeps its age. */
 type Dated<Answer> = {readonly answer: Answer; readonly answeredMs: number};
 
-/** What a host said last, and, where that is no status, the status that it told before. */
+/** The last answer of a host, and, where that is no status, the last status before it. */
 export type KnownHost<Status> = Dated<HostAnswer<Status>> & {
 	readonly name: string;
 	readonly before?: Dated<{readonly status: Status}>;
@@ -22,9 +22,9 @@ export type HostWatch<Status> = {
 	readonly answer: (name: string) => Promise<HostAnswer<Status> | undefined>;
 	/** The last answers, however old, of those that ever gave one. */
 	readonly known: () => ReadonlyArray<KnownHost<Status>>;
-	/** Until the returned function is called these hosts are asked again and again, and each answer of any host is told as it comes. */
+	/** Asks these hosts again and again, and passes on each answer of any host, until the returned function is called. */
 	readonly subscribe: (listener: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
-	/** A host is known to have something new to tell: those who subscribe are told at once. */
+	/** Asks a host that is known to have a new answer at once, for those who subscribe. */
 	readonly refresh: (name: string) => void;
 	/** Ends what is being asked. */
 	readonly stop: () => void;
@@ -37,11 +37,11 @@ export type HostWatchOptions<Status> = {
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 	/** From the beginning of a round to that of the next, in which those are asked who have answered. */
 	readonly roundMs: number;
-	/** Told of a bug. */
+	/** Gets an error that is a bug. */
 	readonly broken: (error: unknown) => void;
 };
 
-/** An answer is this good for everybody else who asks. */
+/** Everybody else who asks within this time gets the same answer. */
 const rememberMs = 5000;
 
 export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWatchOptions<Status>): HostWatch<Status> {
@@ -63,7 +63,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 		}
 	}
 
-	/** What is worth remembering when it fails next: itself, or what it remembers. */
+	/** The status to remember when the next answer is a failure: the last one, or what the last failure remembers. */
 	function statusBefore(name: string): KnownHost<Status>['before'] {
 		const last = known.get(name);
 		return last !== undefined && 'status' in last.answer
@@ -115,7 +115,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 				answerOf(name, Math.min(rememberMs, roundMs / 2)).catch(broken);
 			}
 
-			// Aborted, no one subscribes any more.
+			// The sleep was aborted: no one subscribes any more.
 			await clock.sleep(roundMs, signal).catch(() => undefined);
 		}
 	}

@@ -52,7 +52,7 @@ export type LiveView = {
 	readonly subscribeToGrants: (granted: (waitSeconds: number) => void) => void;
 	/** Somebody watches until the returned function is called: the GPUs are scanned more often. */
 	readonly watch: () => () => void;
-	/** Reads the store and scans the GPUs as soon as may be. */
+	/** Reads the store and scans the GPUs as soon as possible. */
 	readonly refresh: () => void;
 	readonly stop: () => void;
 };
@@ -65,7 +65,7 @@ export type LiveViewOptions = {
 	readonly mostEvents: number;
 	/** False for a face that may change nothing, not even tell the audit log what a scan shows for the first time. */
 	readonly recordsAlerts: boolean;
-	/** Gets a bug in what runs in the background. */
+	/** Gets an error that is a bug in what runs in the background. */
 	readonly broken: (error: unknown) => void;
 };
 

@@ -7,7 +7,7 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 
 	const begin = async (): Promise<Value> => {
 		const before = running;
-		// Whether that one failed is for those who wait for it.
+		// The read before has its own callers, who learn that it failed.
 		await before.catch(() => undefined);
 		next = undefined;
 		const own = read();

@@ -28,7 +28,7 @@ Wraps a store so that each read compares what is there with what was read before
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;
 
-	/** Nothing, where the store keeps no audit log. */
+	/** Reads the audit log; it is empty where the store keeps none. */
 	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> => {
 		try {
 			return await store.audit({fromTime});
@@ -41,7 +41,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 		}
 	};
 
-	/** True when everything is there again, by this or by somebody else's doing. */
+	/** True when everything is there again, whoever put it back. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
 		try {
 			await commitUntilSettled(

@@ -24,13 +24,13 @@ export type ScanIntervals = {
 
 /** The GPU tool gets this much rest, however often the loop is poked. */
 const restMs = 250;
-/** A request is shown nothing older. */
+/** A request gets no scan that is older than this. */
 const freshMs = 5000;
 
 /**
 Scans at once, and then again and again, one scan at a time.
 
-@param broken - Gets a bug; the loop has ended then.
+@param broken - Gets an error that is a bug; the loop has ended then.
 */
 export function startScanLoop(
 	{gpus, clock}: Watched,

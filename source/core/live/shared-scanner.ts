@@ -16,7 +16,7 @@ const roleSeconds = 3;
 const tickMs = 500;
 /** A scan from before a viewer began is worth showing for as many intervals. */
 const earlierScanIntervals = 2;
-/** A news that has waited for longer than this share of the interval is not worth showing: the next one comes soon. */
+/** A scan that has waited for longer than this share of the interval is not worth showing: the next one comes soon. */
 const staleShare = 0.25;
 /** With a scanner that holds the role and never posts, everybody scans by itself after this long. */
 const patienceMs = 15_000;
@@ -35,7 +35,7 @@ export type SharedScannerOptions = {
 
 type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 
-/** A failure of the store, rather than a bug. */
+/** True for a failure of the store, which is no bug. */
 const isStoreFailure = (error: unknown): boolean => error instanceof CanhazgpuError;
 
 export class SharedScanner {
@@ -52,7 +52,7 @@ export class SharedScanner {
 	#isPartial = false;
 	/** When the last scan was asked for: a viewer that asks no more does not keep the role. */
 	#lastObservedMs = 0;
-	/** Time of the last scan that was given out. */
+	/** When the last scan was passed on. */
 	#given: number | undefined;
 	#idle: readonly IdleSpan[] = [];
 	readonly #loadKeeper: LoadKeeper;

@@ -1,5 +1,5 @@
 /**
-Keeps a face's picture of the pool up to date: subscribe, then read; then read again whenever something may have changed.
+Keeps a face's snapshot of the pool up to date: subscribes, then reads, and reads again whenever something may have changed.
 */
 import {CanhazgpuError} from '../../errors.js';
 import {secondsToNextEnd} from '../rules/leases/liveness.js';
@@ -15,12 +15,12 @@ export type FeedListener = {
 	the monotonic clock.
 	*/
 	readonly lost: (reason: string, sinceMs: number) => void;
-	/** A bug, not a state of the world. */
+	/** Gets an error that is a bug, and no state of the store. */
 	readonly broken: (error: unknown) => void;
 };
 
 export type Feed = {
-	/** Reads as soon as may be. */
+	/** Reads as soon as possible. */
 	readonly refresh: () => void;
 	readonly stop: () => void;
 };
@@ -48,7 +48,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	let isCooling = false;
 	let isWanted = false;
 	let failures = 0;
-	/** Counts losses: what a read begun before one brings is not news of the connection. */
+	/** Counts losses: the answer to a read that began before a loss says nothing of the connection now. */
 	let losses = 0;
 	let unsubscribe: (() => Promise<void>) | undefined;
 	const nextRead = createTimer(world.clock);

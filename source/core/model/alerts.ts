@@ -10,7 +10,7 @@ export type Alert = {
 	/** The account that holds the GPU. */
 	readonly owner?: string;
 	readonly problem?: HealthProblem['kind'];
-	/** When it was told, on the store's clock. */
+	/** When the alert was raised, on the store's clock. */
 	readonly since: number;
 };
 
@@ -31,13 +31,13 @@ export type Overuse = {
 	readonly since: number;
 	/** The last scan that counted, on the store's clock. */
 	readonly countedAt: number;
-	/** How many scans in a row said that it is so; once it is told, how many in a row that it is over. */
+	/** How many scans in a row saw it; once it is in the audit log, how many in a row saw that it is over. */
 	readonly scans: number;
-	/** How much it used at the last scan that said that it is so. */
+	/** How much it used at the last scan that saw it. */
 	readonly usedMiB: number;
-	/** The audit log tells of it. */
+	/** It is in the audit log. */
 	readonly isRecorded: boolean;
-	/** Its owner was told. */
+	/** Its owner was reminded. */
 	readonly isReminded: boolean;
 };
 

@@ -1,6 +1,6 @@
 /**
-The audit log: what happened to the pool, by whom. Appended in the same commit as the change that it tells of, so that neither is
-there without the other. Heartbeats are not told.
+The audit log: what happened to the pool, by whom. A record is appended in the same commit as the change that it is about, so that neither is
+there without the other. Heartbeats have no records.
 */
 
 import type {InstanceOfGpu} from './mig.js';

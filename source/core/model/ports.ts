@@ -34,7 +34,7 @@ export type StoreListener = {
 	readonly lost?: (reason: string) => void;
 	/** It is back: whatever happened meanwhile was missed, so read everything. */
 	readonly restored?: () => void;
-	/** How late it may be told, in milliseconds, by a store that has to be polled; asked before each poll. Absent: as soon as it can. */
+	/** How late the listener may hear of a change, in milliseconds, from a store that has to be polled; asked before each poll. Absent: as soon as possible. */
 	readonly tolerableDelayMs?: () => number;
 };
 
@@ -63,7 +63,7 @@ export type ScanBoard = {
 	/** Replaces the scan, at most {@link longestScan} characters of it. False when the role is somebody else's by now. */
 	readonly post: (owner: string, text: string) => Promise<boolean>;
 	readonly latest: () => Promise<PostedScan | undefined>;
-	/** Resolves once listening; `posted` is a hint to look. Returns the way to stop. */
+	/** Resolves once listening; `posted` is a hint to read the board. Returns the way to stop. */
 	readonly subscribe: (posted: () => void) => Promise<() => Promise<void>>;
 };
 

@@ -277,13 +277,13 @@ export type Snapshot = {
 	readonly policy: ReadonlyMap<string, PolicySetting>;
 	/** Why the record of the policy cannot be read. */
 	readonly policyProblem?: string;
-	/** What was told and still stands. */
+	/** The alerts that stand. */
 	readonly alerts: readonly Alert[];
 	/** By GPU, while the policy hands out clean GPUs alone. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	/** Shares that use more than they asked for. */
 	readonly overuse: readonly Overuse[];
-	/** Why their record can neither be read nor replaced: nothing more is told. */
+	/** Why their record can neither be read nor replaced: no more alerts are raised. */
 	readonly alertsProblem?: string;
 	/** The stored forms, which a commit compares; undefined when there are none. */
 	readonly stored: {

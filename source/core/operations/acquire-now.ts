@@ -72,7 +72,7 @@ export const isAwakeOn =
 /** A scan in the last moment gets this much time all the same: most take far less. */
 const leastScanMs = 2000;
 
-/** Stands for a scan that was still under way when nobody had time for it any more. */
+/** Stands for a scan that was given up while it was under way. */
 const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	provider: gpus.name,
 	takenAtMs: clock.monotonicMs(),

@@ -7,7 +7,7 @@ import {instancesOf, instanceWords, isOnInstance, isWhole} from '../rules/mig/in
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import {policyExpectation} from '../rules/policy/policy.js';
-import {grantEntry} from '../rules/leases/audit-entries.js';
+import {auditContextOf, grantEntry} from '../rules/leases/audit-entries.js';
 import {checkNote} from '../rules/allocation/request.js';
 import type {
 	Drain,
@@ -196,12 +196,7 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 					writes: changes.writes,
 					usage: [],
 					audit: [
-						grantEntry(
-							lease,
-							gpus,
-							{now: snapshot.now, host: host.hostname, account: requester.account},
-							{reason: `process ${pid}`, instances},
-						),
+						grantEntry(lease, gpus, auditContextOf(world, requester, snapshot), {reason: `process ${pid}`, instances}),
 					],
 					event: {kind: 'granted', gpus, user: owner, ...(instances !== undefined && {shared: true})},
 					grants: true,

@@ -24,7 +24,7 @@ After this long a conflict about leases is reported. Each conflict is a change t
 at the same moment is through with it some time; who is sent away instead keeps GPUs from others.
 */
 const leasePatienceMs = 60_000;
-/** What is about leases waits no longer than after so many conflicts, 16 ms: who gives something back goes before those who wait for it. */
+/** The pause after a conflict about leases grows no further than after so many conflicts, to 16 ms: who gives something back goes before those who wait. */
 const briefTries = 3;
 /** After so many conflicts those who collide give something back themselves: asking at once, they would only keep each other from the store. */
 const hastyTries = 32;

@@ -82,9 +82,9 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 }
 
 export type FindOptions = {
-	/** Aborted: the caller gives the lease up. */
+	/** Is aborted when the caller gives the lease up. */
 	readonly signal: AbortSignal;
-	/** Told in words why the store cannot be asked, once for each reason. */
+	/** Gets, in words, why the store cannot be asked, once for each reason. */
 	readonly away: (reason: string) => void;
 };
 
@@ -126,8 +126,7 @@ export async function awaitJobLease(
 }
 
 /**
-The same with its job, so that the lease stays with that even if the wrapper is killed, and with the model that its command names. The
-next beat writes both down.
+The same with its job, so that the lease stays with that even if the wrapper is killed, and with the model that its command names. The next heartbeat writes both down.
 */
 export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...jobLease,
@@ -136,7 +135,7 @@ export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string
 	),
 });
 
-/** What is left when some are lost. */
+/** The lease without the parts that were lost. */
 function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	const leases = new Map([...jobLease.leases].filter(([, part]) => !lost.includes(part)));
 	return {...jobLease, leases, gpus: gpusOf(leases)};
@@ -311,7 +310,7 @@ function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): 
 	};
 }
 
-/** With its leases as they were just written. */
+/** The lease with the parts that were just written. */
 const withLeases = (jobLease: JobLease, back: readonly Back[]): JobLease => ({
 	...jobLease,
 	leases: new Map([...jobLease.leases, ...partsOf(back.map(({record: {index}, lease}) => ({index, lease})))]),
@@ -387,7 +386,7 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 			};
 }
 
-/** Who has now what was ours. */
+/** Who has the GPU that was ours. */
 const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | undefined =>
 	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
 		?.lease;

@@ -1,4 +1,4 @@
-/** Tells what a scan shows, once for all who scan: the set of what was told is kept in the store. */
+/** Records what a scan shows in the audit log, once for all who scan: the store keeps which alerts stand. */
 import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/allocation/cleanliness.js';
 import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
@@ -9,7 +9,7 @@ import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
 
-/** @param snapshot - As of now: its clock says when. */
+/** @param snapshot - Read just now: its clock dates the records. */
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
@@ -45,7 +45,7 @@ export function createAlertRecorder({
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
 		isRecording = true;
 		try {
-			// A conflict is as good: somebody else told something, and the next scan shows what is left.
+			// A conflict is ignored: somebody else recorded something, and the next scan shows what is left.
 			await store.commit({
 				...emptyPlan,
 				expect: [

@@ -17,7 +17,7 @@ const remindSeconds = 600;
 /** So long it is left to the holder's own processes and root's, who can reach the holder's terminals. */
 const ownersFirstSeconds = 60;
 
-/** Something to tell one account. */
+/** One reminder, to one account. */
 export type Reminder = {
 	/** `ending`: a reservation ends soon. `served`: GPUs that were waited for are there. `overuse`: a share uses more than it asked for. */
 	readonly kind: 'ending' | 'served' | 'overuse';
@@ -36,9 +36,9 @@ export type Reminder = {
 	readonly note?: string;
 };
 
-/** Who would tell. */
+/** The process that would send the reminder. */
 export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
-	/** It has ways to reach everybody, and not only its own account. */
+	/** It can reach everybody, and not only its own account. */
 	readonly reachesAll: boolean;
 };
 
@@ -50,7 +50,7 @@ const isUnreminded = ({lease}: Holding): boolean =>
 	lease.expiryTime - lease.startTime > remindSeconds &&
 	lease.remindedOf !== lease.expiryTime;
 
-/** From when on this teller may remind of what its owner is to know by `due`, on the store's clock; undefined: never. */
+/** From when on this sender may remind of what its owner is to know by `due`, on the store's clock; undefined: never. */
 function dueTime({lease}: Holding, due: number, sender: ReminderSender): number | undefined {
 	if (isRoot(sender) || ownerOf(lease) === sender.account) {
 		return due;
@@ -61,16 +61,16 @@ function dueTime({lease}: Holding, due: number, sender: ReminderSender): number 
 
 export type RemindersPlan = {
 	readonly plan: Plan;
-	/** One a reservation, to be told once the plan is committed. */
+	/** One reminder a reservation, to be sent once the plan is committed. */
 	readonly reminders: readonly Reminder[];
-	/** Until the next is due, as far as can be seen now. */
+	/** Seconds until the next is due, as far as can be seen now. */
 	readonly nextSeconds: number;
 };
 
 type Due = {
 	readonly reminders: readonly Reminder[];
 	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;
-	/** Until those that are not due yet. */
+	/** Seconds until each of those that are not due yet. */
 	readonly laterSeconds: readonly number[];
 };
 
@@ -100,11 +100,11 @@ function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	};
 }
 
-/** Shares that use more than they asked for, as the audit log tells already. */
+/** Shares that use more than they asked for, and are in the audit log already. */
 function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	const {overuse, now, alertsProblem, stored} = snapshot;
 	const holdings = holdingsIn(snapshot.gpus);
-	// What cannot be written down would be told again and again.
+	// A reminder that cannot be recorded would be sent again and again.
 	const recorded =
 		alertsProblem === undefined ? overuse.filter(({isRecorded, isReminded}) => isRecorded && !isReminded) : [];
 	const judged = recorded.flatMap((entry) => {
@@ -184,7 +184,7 @@ export async function claimReminders(
 	sender: ReminderSender,
 ): Promise<Pick<RemindersPlan, 'reminders' | 'nextSeconds'>> {
 	if (world.engine !== undefined) {
-		// It cannot keep who was reminded already, and has mails of its own.
+		// Another engine cannot keep who was reminded already, and sends mails of its own.
 		return {reminders: [], nextSeconds: Infinity};
 	}
 

@@ -10,8 +10,8 @@ import type {World} from '../model/ports.js';
 import {select, type Selection} from '../rules/leases/selection.js';
 import {decodeSharedScan} from '../rules/pool/shared-scan.js';
 import {statusRows, type View} from '../rules/pool/status.js';
-import type {AuditContext} from '../rules/leases/audit-entries.js';
-import type {Lease, Observation, Requester, Snapshot} from '../model/types.js';
+import {auditContextOf} from '../rules/leases/audit-entries.js';
+import type {Lease, Observation, Requester} from '../model/types.js';
 import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
 import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js';
 import {readForDisplay, transact} from './transact.js';
@@ -25,7 +25,7 @@ async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
 		const posted = await store.scans.latest();
 		return {idle: posted && decodeSharedScan(posted.text)?.idle};
 	} catch (error) {
-		// Not worth a word: whatever is wrong with the store is told by the read beside this.
+		// This needs no message: the read beside this one reports whatever is wrong with the store.
 		if (error instanceof CanhazgpuError) {
 			return {};
 		}
@@ -63,12 +63,6 @@ export const reserve = async (
 ): Promise<Grant | Refusal> =>
 	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
 
-const occasionOf = ({host}: World, {account}: Requester, {now}: Snapshot): AuditContext => ({
-	now,
-	host: host.hostname,
-	account,
-});
-
 /** Gives GPUs back at once: all that were named, or none. */
 export const release = async (world: EngineWorld, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
 	world.engine?.release(requester, selection) ??
@@ -79,7 +73,7 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 			return notYours.length > 0 || records.length === 0
 				? {plan: emptyPlan, result: {released: [], notYours}}
 				: {
-						plan: planRelease(records, requester.label, occasionOf(world, requester, snapshot)),
+						plan: planRelease(records, requester.label, auditContextOf(world, requester, snapshot)),
 						result: {released: records, notYours},
 					};
 		},
@@ -119,7 +113,7 @@ export const extend = async (
 			}
 
 			return {
-				plan: planExtend(records, expiryOf, requester.label, occasionOf(world, requester, snapshot)),
+				plan: planExtend(records, expiryOf, requester.label, auditContextOf(world, requester, snapshot)),
 				result: {
 					extended: records.map(({index, lease}) => ({index, lease, expiryTime: expiryOf(lease)})),
 					notYours,

@@ -8,7 +8,7 @@ export type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly read: () => Promise<Snapshot>;
 	/** @param failures - How many plans in a row were not carried out. */
 	readonly plan: (snapshot: Snapshot, failures: number) => Planned | Promise<Planned>;
-	/** Told of each plan that was carried out. */
+	/** Called with each plan that was carried out. */
 	readonly committed?: (planned: Planned) => void;
 };
 

@@ -1,7 +1,7 @@
 /** Where the control groups of a process are: in version 1 of them one for each hierarchy, in version 2 one for all. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
-import {exactEnvironment, type Environment} from '../job/exact-text.js';
+import {exactEnvironment, type Environment} from '../inherited/exact-text.js';
 
 export type ControlGroup = {
 	/** Of version 1, such as `devices`; none in version 2. */

@@ -1,8 +1,8 @@
 /** Signals that are ignored since this process was started: so they stay, for it and for its job. */
 import os from 'node:os';
 import process from 'node:process';
+import {signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {seemsToIgnoreHangUp} from './hang-up.js';
-import {signalsIgnoredAtStart} from './inherited.js';
 
 /** Those of which Node would do something else by itself, and which it lets others listen to. */
 const kept = [

@@ -3,7 +3,7 @@ Starts a program in ways that Node knows nothing of: with bytes that are no UTF-
 open files. sh does it and becomes env, which becomes the program: the pid stays the same. No byte of the words is ever code.
 */
 import {existsSync} from 'node:fs';
-import {isBytes, type Environment} from './exact-text.js';
+import {isBytes, type Environment} from '../inherited/exact-text.js';
 
 export type Manner = {
 	/** The numbers of the signals that it ignores. */

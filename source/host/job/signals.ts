@@ -4,7 +4,7 @@ import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import {setImmediate} from 'node:timers/promises';
 import {type ProcessStat, readStat} from '../process/proc.js';
-import {signalsOf} from './inherited.js';
+import {signalsOf} from '../inherited/inherited.js';
 
 /**
 All that would end us and leave the job alone, but for those that nobody can catch. SIGUSR1 is among them: Node keeps it to start its

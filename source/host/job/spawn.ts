@@ -3,8 +3,8 @@ import {fstatSync} from 'node:fs';
 import {CanhazgpuError} from '../../errors.js';
 import {checkCommand} from '../tool/command.js';
 import {withoutSecrets} from '../tool/secrets.js';
+import type {Environment} from '../inherited/exact-text.js';
 import {launcherOf, needsLauncher, type Manner} from './launcher.js';
-import type {Environment} from './exact-text.js';
 
 type Options = {
 	readonly command: string;

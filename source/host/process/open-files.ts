@@ -1,5 +1,5 @@
 import process from 'node:process';
-import {callersOpenFiles, ownOpenFiles} from '../job/inherited.js';
+import {callersOpenFiles, ownOpenFiles} from '../inherited/inherited.js';
 import {runTool} from '../tool/spawn.js';
 
 /** This process needs some files for itself. */

@@ -1,7 +1,7 @@
 import {accessSync, constants, statSync} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError} from '../../errors.js';
-import {pathOf, type Environment} from '../job/exact-text.js';
+import {pathOf, type Environment} from '../inherited/exact-text.js';
 
 export type CommandLookup =
 	| {

@@ -1,7 +1,7 @@
 /** A verb of this program on another box, typed there by ssh in the user's place. */
 import {Buffer} from 'node:buffer';
 import {CanhazgpuError} from '../../errors.js';
-import {encodeBytes, exactWords} from '../job/exact-text.js';
+import {encodeBytes, exactWords} from '../inherited/exact-text.js';
 import {runTool} from './spawn.js';
 import {checkRemoteHost, sshFailed} from './ssh.js';
 import {endsWithUs} from './system-tool.js';

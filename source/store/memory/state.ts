@@ -41,7 +41,7 @@ export type State = {
 	readonly changes: Map<string, number>;
 };
 
-/** Nothing at all. */
+/** An empty store. */
 export const emptyState = (): State => ({
 	pool: {gpuCount: undefined, provider: undefined, machine: undefined},
 	gpus: new Map(),

@@ -15,7 +15,7 @@ export const keys = {
 	*/
 	drains: 'canhazgpu:drain',
 	/**
-	Ours: what was told and still stands.
+	Ours: the alerts that stand.
 	*/
 	alerts: 'canhazgpu:notices',
 	/**
@@ -43,7 +43,7 @@ export const keys = {
 	*/
 	scanner: 'canhazgpu:scanner',
 	/**
-	Ours: what was seen last, `SECONDS JSON`.
+	Ours: the last scan, `SECONDS JSON`.
 	*/
 	scan: 'canhazgpu:scan',
 	/**

@@ -39,7 +39,7 @@ export async function subscribe(
 	});
 	let isStopped = false;
 	connection.client.on('message', (from: string, message: string) => {
-		// What was on its way when listening ended is not told.
+		// A message that was on its way when listening ended is dropped.
 		if (from === channel && !isStopped) {
 			listener.heard(message);
 		}

@@ -9,7 +9,7 @@ import type {PoolStatements} from './statements.js';
 /** So many events are kept for listeners that look a fifth of a second later; a listener that missed more reads everything. */
 const keptCount = 32;
 
-/** A longer one is told as "something happened". */
+/** A longer event is kept as "something happened". */
 const longestEvent = 4096;
 
 /** The name under which they are kept among the values of the pool. */
@@ -77,7 +77,7 @@ const encodeSignal = ({sequence, recent}: RecentEvents): string => {
 export const decodeSignal = (text: string): RecentEvents | undefined => parse(text);
 
 /**
-Tells those who listen. Called while the database is still locked, so that the last signal is that of the last change. It is only a hint: where
+Signals to those who listen. Called while the database is still locked, so that the last signal is that of the last change. It is only a hint: where
 the file cannot be written they look for themselves now and then.
 
 @returns What it says now.
@@ -107,7 +107,7 @@ export function signal(path: string, events: RecentEvents): string {
 	return text;
 }
 
-/** One for all reads, which wait for nothing. */
+/** One buffer serves all reads, which wait for nothing. */
 const signalBytes = Buffer.alloc(longestSignalBytes);
 
 /** What was signalled last, whatever it says; undefined when there is no such file. */

@@ -217,7 +217,7 @@ function checkFile(path: string): void {
 }
 
 /**
-Looks before every opening: only the owner of the pool can change what is found here.
+Checks the files before every opening: only the owner of the pool can change what is found here.
 
 @throws CanhazgpuError `store-unreachable` when the files could be anybody's; what the file system says.
 */
@@ -339,7 +339,7 @@ export function createLocation(
 }
 
 /**
-Looks once at what cannot change while the pool is used.
+Checks once what cannot change while the pool is used.
 
 @throws CanhazgpuError `no-pool`, or `store-unreachable`.
 */

@@ -15,7 +15,7 @@ const unsignalledMs = 20_000;
 
 export type PoolWatch = {
 	readonly add: (listener: StoreListener) => Promise<() => void>;
-	/** Tells an event of this process, the last of so many, which it signalled by this. */
+	/** Publishes an event of this process, the last of so many, which it signalled by this. */
 	readonly publishOwn: (event: string, sequence: number, signalled: string) => void;
 	readonly stop: () => void;
 };
@@ -25,7 +25,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	let identity: string | undefined;
 	let sequence = 0;
 	let ownSignal: string | undefined;
-	/** False when the file changed, and it is time to look whether somebody did that without a signal. */
+	/** False when the file changed, and it is time to check whether somebody did that without a signal. */
 	let isSignalEnough = true;
 	let lastChange: {readonly atMs: number; readonly change: string} | undefined;
 
@@ -98,7 +98,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 	return {
 		add: async (listener) => watch.add(listener),
 		publishOwn(raw, ownSequence, signalled) {
-			// Else somebody else's come before it, and are told with it when the signal is seen.
+			// Otherwise events of others come before it, and are published with it when the signal is seen.
 			if (ownSequence === sequence + 1) {
 				sequence = ownSequence;
 				ownSignal = signalled;

@@ -1,6 +1,5 @@
 /**
-The scan that viewers share, in a small database beside the pool: a scan is no change of the pool, so it must not wake those who listen
-for one, and it need not outlive a loss of power, so no disk waits for it.
+The scan that viewers share, in a small database beside the pool: a scan is no change of the pool, so it must not wake those who listen for changes, and need not outlive a loss of power, so no disk waits for it.
 */
 import {lstatSync, statSync} from 'node:fs';
 import type {DatabaseSync} from 'node:sqlite';

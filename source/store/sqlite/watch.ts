@@ -1,5 +1,5 @@
 /**
-Looks a few times a second whether somebody else changed a file, and tells those who listen.
+Checks a few times a second whether somebody else changed a file, and calls those who listen.
 */
 import type {StoreListener} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -71,14 +71,14 @@ export class Watch {
 		this.publish((listener) => listener.lost?.(reason instanceof CanhazgpuError ? reason.message : String(reason)));
 	}
 
-	/** Tells everybody who listens. */
+	/** Calls everybody who listens. */
 	publish(how: (listener: StoreListener) => void): void {
 		for (const listener of this.#listeners) {
 			how(listener);
 		}
 	}
 
-	/** Listens from now on: what happens after this resolved is told. Returns the way to stop. Rejects when the file cannot be read. */
+	/** Listens from now on: the listener hears of whatever happens after this resolved. Returns the way to stop. Rejects when the file cannot be read. */
 	async add(listener: StoreListener): Promise<() => void> {
 		// A copy: one listener may subscribe twice, and each subscription ends apart.
 		const subscription = {...listener};

@@ -9,7 +9,7 @@ import process from 'node:process';
 import {buffer} from 'node:stream/consumers';
 import fc from 'fast-check';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {decodeBytes} from '../../../source/host/job/exact-text.js';
+import {decodeBytes} from '../../../source/host/inherited/exact-text.js';
 import {launcherOf, needsLauncher} from '../../../source/host/job/launcher.js';
 
 const plain = {ignored: [], openFiles: undefined};

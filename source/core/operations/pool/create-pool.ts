@@ -43,7 +43,7 @@ async function readEvenGarbage(
 			throw error;
 		}
 
-		// Only the size and provider are fixed here. The leases are read next and end with their records, and it is told with them.
+		// Only the size and provider are fixed here. The leases are read next; they end with their records, and the audit log has both together.
 		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}

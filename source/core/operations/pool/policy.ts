@@ -1,16 +1,9 @@
 /** Changing the policy of the pool: all that is asked for at once, or nothing. */
-import type {World} from '../../model/ports.js';
-import type {Requester, Snapshot} from '../../model/types.js';
+import type {Requester} from '../../model/types.js';
 import {planPolicy, planPolicyReplacement, type PolicyChange, type PolicyChanged} from '../../rules/policy/policy.js';
-import type {AuditContext} from '../../rules/leases/audit-entries.js';
+import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {transact} from '../transact.js';
 import {requireLocal, type EngineWorld} from '../engine.js';
-
-const contextOf = ({host}: World, {account}: Requester, {now}: Snapshot): AuditContext => ({
-	now,
-	host: host.hostname,
-	account,
-});
 
 /**
 Sets and unsets keys of the policy.
@@ -26,7 +19,7 @@ export const changePolicy = async (
 	requireLocal(world, 'policy');
 	return transact<readonly PolicyChanged[]>(world, {
 		attempt(snapshot) {
-			const {plan, changed} = planPolicy(snapshot, changes, contextOf(world, requester, snapshot));
+			const {plan, changed} = planPolicy(snapshot, changes, auditContextOf(world, requester, snapshot));
 			return {plan, result: changed};
 		},
 	});
@@ -46,7 +39,7 @@ export const replacePolicy = async (
 	requireLocal(world, 'policy');
 	return transact<readonly PolicyChanged[]>(world, {
 		attempt(snapshot) {
-			const {plan, changed} = planPolicyReplacement(snapshot, settings, contextOf(world, requester, snapshot));
+			const {plan, changed} = planPolicyReplacement(snapshot, settings, auditContextOf(world, requester, snapshot));
 			return {plan, result: changed};
 		},
 	});

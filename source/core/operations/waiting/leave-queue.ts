@@ -1,5 +1,6 @@
 /** Taking an entry out of the queue: one of the caller, or, for root, anybody's. */
 import {holdingsOf} from '../../rules/queue/queue-grant.js';
+import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {isRoot, mayChange} from '../../rules/leases/ownership.js';
 import {emptyPlan} from '../../model/plan.js';
 import {planLeave} from '../../rules/queue/queue.js';
@@ -15,7 +16,7 @@ type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 /** Takes an entry out of the queue, with what it holds. `id` may be the beginning of one. */
 export const leaveQueue = async (world: EngineWorld, requester: Requester, id: string): Promise<LeaveResult> =>
 	world.engine?.leaveQueue(requester, id) ??
-	// Whatever it holds, it leaves.
+	// The entry leaves, whatever it holds.
 	((await leave(world, requester, {id, isWhileEmpty: false})) as LeaveResult);
 
 /**
@@ -58,7 +59,7 @@ const leave = async (
 			}
 
 			return {
-				plan: planLeave(snapshot, record, {now: snapshot.now, host: world.host.hostname, account: requester.account}),
+				plan: planLeave(snapshot, record, auditContextOf(world, requester, snapshot)),
 				result: {kind: 'left', id: record.id, freed: held},
 			};
 		},

@@ -44,6 +44,6 @@ export type WaitOptions = {
 	readonly onProgress: (progress: Progress) => void;
 	/** The id of the entry in the queue, where the caller must know it: unique for all times. */
 	readonly entryId?: string | undefined;
-	/** Told of what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
+	/** Gets what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
 	readonly failed?: (error: unknown) => void;
 };

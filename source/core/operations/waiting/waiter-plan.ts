@@ -24,12 +24,12 @@ type Options = {
 	readonly readLinks: ReadLinks;
 	/** Whether to scan although there is nothing to take: what it holds, or has written down, keeps or guides others. */
 	readonly isScanDue?: boolean;
-	/** Told of what was seen, when it goes with what was read. */
+	/** Gets the scan, when it is no newer than what was read. */
 	readonly seen?: (observation: Observation) => void;
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
-	/** What by the records is nobody's, and by the scan not to be had, of what is waited for. */
+	/** GPUs that the entry waits for, that nobody holds by the records, and that cannot be had by the scan. */
 	readonly unusable: readonly UnusableGpu[];
 	/** What the entry has to say from now on of GPUs that cannot be had, and of those that can serve it. Absent when nothing was seen. */
 	readonly note?: EntryNote;
@@ -40,8 +40,7 @@ type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
-What the waiter may take now. The GPUs are scanned only when there is something to take by the records, and by what those earlier in
-line have seen: a release wakes one scan and not a herd.
+What the waiter may take now. The GPUs are scanned only when there is something to take by the records, and by what those earlier in the queue have seen: a release wakes one scan and not a herd.
 
 @returns `stale` when the scan is newer than what was read: scan, then read, then commit.
 @throws CanhazgpuError `impossible` when no GPUs of this pool have what is needed.

@@ -102,7 +102,7 @@ export class Waiter {
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {signal} = this.#options;
-		// Listening first: whatever happens after the read that follows rings.
+		// It listens first, so that whatever happens after the read that follows wakes it.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {
 				this.#hear(event);
@@ -174,7 +174,7 @@ export class Waiter {
 		return quitQueue(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
 	}
 
-	/** Until it is time to read again; heartbeats go on meanwhile. */
+	/** Waits until it is time to read again; heartbeats go on meanwhile. */
 	async #rest(signal: AbortSignal): Promise<void> {
 		const {clock, host} = this.#world;
 		const untilReadMs = nextReadMs(this.#lastRead, this.#entryId, {
@@ -391,7 +391,7 @@ export class Waiter {
 		return undefined;
 	}
 
-	/** Each news once. The estimate alone is none: it changes with every second. */
+	/** Reports each step once. The estimate alone is no step: it changes with every second. */
 	#tell(progress: Progress): void {
 		const isSame = JSON.stringify(unestimated(this.#lastProgress)) === JSON.stringify(unestimated(progress));
 		this.#lastProgress = progress;
@@ -403,7 +403,7 @@ export class Waiter {
 
 const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};
 
-/** What can pass while one waits. Anything else ends the waiting. */
+/** Errors that may pass: the waiter goes on. Any other error ends the waiting. */
 const transientCodes = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
 
 export const isTransient = (error: unknown): error is CanhazgpuError =>
@@ -488,7 +488,7 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 	}
 }
 
-/** How far the waiter is. */
+/** How the waiting goes. */
 const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,

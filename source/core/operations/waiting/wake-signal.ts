@@ -3,9 +3,9 @@ import type {Clock} from '../../model/ports.js';
 export type WakeSignal = {
 	/** Ends the wait that is under way, or else the next one. */
 	readonly wake: () => void;
-	/** Rings when the time is over, unless aborted. Asked again meanwhile it keeps to the first time. */
+	/** Wakes when the time is over, unless aborted. A second call meanwhile keeps the first time. */
 	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
-	/** Returns when it rings, when the time is over, or when the signal is aborted; true: it rang. */
+	/** Returns when it is woken, when the time is over, or when the signal is aborted; true: it was woken. */
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 

@@ -74,7 +74,7 @@ export type AllocationRequest = {
 	/** How the GPUs are linked. Undefined: unknown, or of no account. */
 	readonly links?: GpuLinks;
 	readonly isAwake: (entry: QueueEntry) => boolean;
-	/** What the audit log says of it. */
+	/** What the audit log says of the grant. */
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
@@ -84,7 +84,7 @@ type Circumstances = {
 	readonly clean: CleanRule | undefined;
 };
 
-/** What is taken, with what others lose by that. */
+/** The GPUs that are taken, with what others lose by that. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Picked =
@@ -254,8 +254,7 @@ function pickInstances(
 }
 
 /**
-Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole line as they were
-read, so no one that joined or took meanwhile is overtaken.
+Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole queue as they were read, so no one that joined or took meanwhile is overtaken.
 
 @param snapshot - Without the dead: see lease-changes.ts.
 @param observation
@@ -267,7 +266,7 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, lease, grant} = request;
-	// What is out of service matters to those who wait.
+	// Which GPUs are out of service matters to those who wait.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const circumstances: Circumstances = {
 		waiters: waitersOf(snapshot, out, request.isAwake),

@@ -26,7 +26,7 @@ export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>
 			};
 }
 
-/** Those that a tenant started. A desktop stays, and its memory is part of the baseline. */
+/** Processes that a tenant started. A desktop stays, and its memory is part of the baseline. */
 export const tenantsOf = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
 	processes.filter(({kind}) => kind !== 'graphics');
 

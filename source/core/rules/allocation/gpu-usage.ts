@@ -10,7 +10,7 @@ export type GpuUsage =
 	| {
 			readonly kind: 'used';
 			readonly memoryUsedMiB?: number;
-			/** It is so little that only the policy, which hands out clean GPUs alone, keeps it back. */
+			/** The use is so small that only a policy which hands out clean GPUs alone keeps the GPU back. */
 			readonly isDirty?: true;
 	  }
 	/** `why` is in the tool's words where it gave any. */
@@ -137,7 +137,7 @@ export const squattersOf = (
 		return !mayBeHolders && user !== owner && kind !== 'graphics';
 	});
 
-/** Without what another of them says already: a failure of a GPU is often told as a problem of its health, too. */
+/** Drops words that another one says already: a failure of a GPU is often reported as a problem of its health, too. */
 export const wordsOnce = (words: readonly string[]): readonly string[] =>
 	words.filter((word, position) =>
 		words.every(

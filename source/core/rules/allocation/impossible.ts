@@ -1,4 +1,4 @@
-/** A need that this pool can never serve is told at once, with what there is instead. */
+/** A need that this pool can never serve is refused at once, with what there is instead. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import {impossibleInstances, splitHint} from '../mig/impossible-instances.js';
 import {instancesFor} from '../mig/instance-need.js';
@@ -158,7 +158,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 		);
 	}
 
-	// Of one model by default is what the asker may not have thought of.
+	// The caller may not know that GPUs are of one model by default.
 	const isByDefault =
 		need.sameModel === undefined &&
 		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;

@@ -1,5 +1,6 @@
 /** Puts what happens to leases and positions in the queue into records of the audit log. */
-import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry} from '../../model/types.js';
+import type {Host} from '../../model/ports.js';
+import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
 import {instancesHeld} from './additions.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
@@ -13,6 +14,13 @@ export type AuditContext = {
 	/** OS account that does it. Absent: its owner did it, or it happened by itself. */
 	readonly account?: string;
 };
+
+/** What somebody does on this host, at the time of what was read. */
+export const auditContextOf = (
+	{host: {hostname}}: {readonly host: Pick<Host, 'hostname'>},
+	{account}: Requester,
+	{now}: Pick<Snapshot, 'now'>,
+): AuditContext & {readonly account: string} => ({now, host: hostname, account});
 
 /** Who did it, and to whom if that is another. */
 function partiesOf(

@@ -18,14 +18,14 @@ type Ended = {readonly holding: Holding; readonly ending: Ending};
 
 const endChange = ({holding, ending}: Ended): HoldingChange => ({kind: 'end', holding, ending});
 
-/** What the audit log says of them. */
+/** What the audit log says of the ends. */
 const auditOf = (endings: readonly Ended[], context: AuditContext): Plan['audit'] =>
 	endingEntries(
 		endings.map(({holding: {index, lease}, ending}) => ({index, lease, ending})),
 		context,
 	);
 
-/** Ends leases as they were read: GPUs that nobody else shares become free, and each hold gets its usage record. */
+/** Ends leases as they were read: GPUs that nobody else shares become free, and each holding gets its usage record. */
 export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: AuditContext): Plan => ({
 	...planHoldings(endings.map((end) => endChange(end))),
 	audit: auditOf(endings, context),
@@ -52,7 +52,7 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 	silence: undefined,
 });
 
-/** In a longer line a waiter judges so many of the first, and on average as many of the others. */
+/** In a longer queue a waiter judges so many of the first, and on average as many of the others. */
 const judgedCount = 8;
 
 /**
@@ -72,8 +72,7 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 }
 
 /**
-Plans away all that is dead: leases whose time or process ended, entries whose process is gone with what they held, ids in the
-line without an entry. Notes on what stays when somebody has to watch for its silence, or is seen to live and cannot say so. Every verb does
+Plans away all that is dead: leases whose time or process ended, entries whose process is gone with what they held, ids in the queue without an entry. Notes on what stays when somebody has to watch for its silence, or is seen to live and cannot say so. Every verb does
 this first.
 
 @param isJudged - Which entries of the queue are judged; the others stay as they are.
@@ -104,7 +103,7 @@ export function planExpiry(
 	const ended = leases.flatMap(({holding, judgement}) =>
 		judgement.kind === 'ended' ? [{holding, ending: judgement.ending}] : [],
 	);
-	// Nobody has to hear of what is only noted.
+	// A note changes nothing that others act on: it needs no event.
 	const noted = leases.flatMap(({holding, judgement}): readonly HoldingChange[] =>
 		judgement.kind === 'watch'
 			? [{kind: 'change', holding, lease: {...holding.lease, silence: judgement.silence}}]

@@ -317,7 +317,7 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	return Math.min(...[...ofLeases, ...ofEntries].filter((seconds) => seconds >= 0));
 }
 
-/** A heartbeat younger than this was written by somebody who lives: one beat, and time to write it. */
+/** A heartbeat younger than this was written by somebody who lives: one heartbeat, and time to write it. */
 const freshSeconds = leasePatience.watchSeconds;
 
 /**

@@ -25,7 +25,7 @@ export const ownTargets = ({observation, facts}: OwnScan, gpu: number): readonly
 
 /** Why a process is not acted on. */
 export type TargetProblem =
-	/** No scan of our own can be had. */
+	/** There is no scan of our own. */
 	| {readonly kind: 'no-scan'; readonly message: string}
 	/** It has ended; another process may bear its pid by now. */
 	| {readonly kind: 'gone'}

@@ -2,7 +2,7 @@
 import type {Lease, UsageRecord} from '../../model/types.js';
 import type {Ending} from './liveness.js';
 
-/** The record of one GPU's hold. A start after the end (clocks, old records, milliseconds for seconds) counts as no time at all. */
+/** The record of one lease on one GPU. A start after the end (clocks, old records, milliseconds for seconds) counts as no time at all. */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
 	const start = Math.min(endTime, lease.startTime);
 	return {

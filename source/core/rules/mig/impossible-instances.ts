@@ -1,4 +1,4 @@
-/** Instances that this pool can never give are told at once, with those that there are. */
+/** A request for instances that this pool can never give is refused at once, with those that there are. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {GpuReading, InstanceNeed, InstanceOfGpu} from '../../model/types.js';
 import {instancesOf, instanceWords, isWhole} from './instances.js';

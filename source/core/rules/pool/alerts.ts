@@ -1,4 +1,4 @@
-/** What is worth telling once, and not at every scan: use without a reservation, squatters, a GPU's health. */
+/** Alerts, which are raised once and not at every scan: use without a reservation, squatters, a GPU's health. */
 import type {Write} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {Alert, DataLoss} from '../../model/alerts.js';
@@ -7,7 +7,7 @@ import type {StatusRow} from './status.js';
 /** A loss of data is shown for so long. */
 const lossSeconds = 86_400;
 
-/** The loss of data that is still worth telling, on every face. */
+/** The loss of data that every face still shows. */
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
@@ -31,7 +31,7 @@ export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 
 	return seconds > 0 && seconds <= pauseAfterLossSeconds ? seconds : 0;
 }
 
-/** A notice stands for so long at least, so that what comes and goes is not told all the time. */
+/** An alert stands for so long at least, so that a problem that comes and goes is not reported all the time. */
 const shortestSeconds = 600;
 
 /** So long after a GPU changed hands, what still runs there is taken for a leftover. */
@@ -42,7 +42,7 @@ type Shown = {readonly alert: Alert; readonly words?: string};
 const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
 
-/** Notices that were read before a loss of data, and those that stand after it, each once. */
+/** Alerts that were read before a loss of data, and those that stand after it, each once. */
 export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): readonly Alert[] {
 	const keys = new Set(found.map((alert) => keyOf(alert)));
 	return [...known.filter((alert) => !keys.has(keyOf(alert))), ...found];
@@ -63,7 +63,7 @@ function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown
 	];
 }
 
-/** Whether the scan could have shown it, were it still so. An unknown reading ends no notice. */
+/** Whether the scan could have shown it, were it still so. An unknown reading ends no alert. */
 function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow, seesKernelLog: boolean): boolean {
 	if (reading === undefined || reading.failure !== undefined) {
 		return false;
@@ -78,9 +78,9 @@ function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow,
 }
 
 export type AlertChanges = {
-	/** All that stand from now on. */
+	/** All alerts that stand from now on. */
 	readonly standing: readonly Alert[];
-	/** What to tell of those that began and of those that ended. */
+	/** The records of alerts that began and of those that ended. */
 	readonly audit: readonly AuditRecord[];
 };
 
@@ -119,7 +119,7 @@ export function alertChanges(
 		return isOver && !shown.has(keyOf(alert));
 	});
 	const staying = standing.filter((alert) => !ended.includes(alert));
-	// Users that cannot be told may be those who were told of already.
+	// Users that are unknown may be those of an alert that stands already.
 	const isKnown = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
 	const begun = [...shown].filter(([key, {alert}]) => !known.has(key) && !isKnown(alert)).map(([, item]) => item);

@@ -199,7 +199,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 
 	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
 	const hidden = gpus.filter((gpu) => gpu.failure === undefined && gpu.processes === undefined).map(({index}) => index);
-	// Of what is hidden nothing is known, as it is of a GPU that fails.
+	// A GPU that is hidden is as unknown as one that fails.
 	const unseen =
 		isPartial === true
 			? gpus.filter((gpu) => gpu.failure !== undefined && gpu.uuid === undefined).map(({index}) => index)

@@ -34,7 +34,7 @@ export type HeldUseOptions = {
 
 type Sum = {held: number; known: number; used: number; idle: number};
 
-/** Two people who look one after the other leave a gap of some minutes: that is not worth a word. */
+/** Two people who watch one after the other leave a gap of some minutes, which need not be shown. */
 const leastGapMinutes = 10;
 
 /** The lines of the load history come first, in any order, and then the records, in any order; `rows` has most hours first. */

@@ -64,7 +64,7 @@ const observers: ReadonlySet<string> = new Set([
 /** Those in which a process can be ended, or go on. */
 const livingStates: ReadonlySet<HolderState> = new Set(['running', 'leaderless', 'stopped']);
 
-/** What is worth telling in any case. */
+/** What is said in any case. */
 const certainKinds: ReadonlySet<HolderAdvice['kind']> = new Set(['zombie', 'stuck', 'out-of-sight']);
 
 const pidsOf = (holders: readonly MemoryHolder[]): readonly number[] => holders.map(({pid}) => pid);

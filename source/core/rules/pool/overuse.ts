@@ -1,6 +1,5 @@
 /**
-Shares that use more of a GPU's memory than they asked for. One scan may see what a framework holds for a moment: three in a row are told,
-once for the pool, and three in a row that see it no more end it.
+Shares that use more of a GPU's memory than they asked for. One scan may see what a framework holds for a moment: three in a row are recorded, once for the pool, and three in a row that see it no more end it.
 */
 import type {Overuse} from '../../model/alerts.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
@@ -28,7 +27,7 @@ type Context = {
 export type OveruseChanges = {
 	/** All that is known from now on. */
 	readonly overuse: readonly Overuse[];
-	/** What to tell of those that were decided. */
+	/** The records of those that were decided. */
 	readonly audit: readonly AuditRecord[];
 };
 
@@ -47,7 +46,7 @@ const recordOf = ({gpu, share: {lease, owner, label, memoryUsedMiB}}: Seen, {now
 	usedMiB: memoryUsedMiB,
 });
 
-/** What one scan makes of one share. `audit` is there when that is to be told. */
+/** What one scan makes of one share. `audit` is there when that is to be recorded. */
 function counted(
 	known: Overuse | undefined,
 	seen: Seen,

@@ -25,7 +25,7 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/** A reader that comes this late after the loss leaves alone what people may have changed since: the queue, drains, the policy, notices. */
+/** A reader that comes this late after the loss leaves alone what people may have changed since: the queue, drains, the policy, alerts. */
 const lateSeconds = 600;
 
 /** Between the scores of two who wait; a store keeps microseconds. */

@@ -179,7 +179,7 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 	];
 };
 
-/** Something to take, with what others lose by that. */
+/** What the entry takes, with what others lose by that. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Chosen = {

@@ -69,7 +69,7 @@ export function takeoverOf(
 	}));
 	return {
 		changes: ended.map((end) => ({kind: 'end', ...end})),
-		// Nobody did this: it happened because the holder waits.
+		// No account did this: it happened because the holder waits.
 		audit: endingEntries(
 			ended.map(({holding: {index, lease}, ending}) => ({index, lease, ending})),
 			{now: context.now, host: context.host},

@@ -15,7 +15,7 @@ const wokenAtOnce = 3;
 /** The first of the others follows after this long, where nobody can tell who left the queue; and each next after a turn. */
 const herdMs = 250;
 const turnMs = 20;
-/** With so many ahead the tick is twice as long, up to the longest: an entry that moves up, or may take something, is waked by an event. */
+/** With so many ahead the tick is twice as long, up to the longest: an entry that moves up, or may take something, is woken by an event. */
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
 /** Those who are not among the first hear of an event so late, where the store has to be asked. */
@@ -82,7 +82,7 @@ export function readAfterMs(
 
 	const own = queue.find(({id}) => id === entryId);
 	if (own === undefined) {
-		// Taken out of the queue by somebody: that is to be seen, too.
+		// An entry that somebody took out of the queue has to see that, too.
 		return 0;
 	}
 
@@ -129,6 +129,6 @@ Milliseconds until the next heartbeat; never more than from one to the next, alt
 export const nextHeartbeatMs = (lastHeartbeat: number, now: number): number =>
 	Math.max(1, Math.min(lastHeartbeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
 
-/** How late the one who waits may be told of an event. */
+/** How late a waiter may hear of an event. */
 export const tolerableDelayMs = (seen: Snapshot | undefined, entryId: string): number =>
 	seen === undefined || rankFor(seen.queue, entryId, [], seen.gpus.length) < wokenAtOnce ? 0 : lateMs;

@@ -2,7 +2,13 @@
 import {Buffer} from 'node:buffer';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {decodeBytes, encodeBytes, exactEnvironment, exactWords, isBytes} from '../../../source/host/job/exact-text.js';
+import {
+	decodeBytes,
+	encodeBytes,
+	exactEnvironment,
+	exactWords,
+	isBytes,
+} from '../../../source/host/inherited/exact-text.js';
 
 /** Bytes of all kinds, and often those of characters, whole or cut. */
 const bytes = fc.oneof(
