@@ -1,5 +1,7 @@
 /** GPUs as the tool shows them to an isolated job: it leaves out those whose devices do not open, and counts the others from 0. */
+import {once} from 'node:events';
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
@@ -26,11 +28,13 @@ type Box = {
 	readonly minors: ReadonlyArray<number | undefined>;
 	/** Those whose devices open, by minor number. */
 	readonly opening: readonly number[];
+	/** Those that do not open for another reason than that this process may not. */
+	readonly failing?: readonly number[];
 	/** Those that the tool shows, by their number for everybody else. */
 	readonly seen: readonly number[];
 };
 
-async function providerOf({minors, opening, seen}: Box) {
+async function providerOf({minors, opening, failing = [], seen}: Box) {
 	const directory = mkdtempSync(path.join(tmpdir(), 'hidden-'));
 	onTestFinished(() => {
 		rmSync(directory, {recursive: true});
@@ -51,6 +55,14 @@ async function providerOf({minors, opening, seen}: Box) {
 
 	for (const minor of opening) {
 		writeFileSync(path.join(devicesDirectory, `nvidia${minor}`), '');
+	}
+
+	for (const minor of failing) {
+		const server = createServer().listen(path.join(devicesDirectory, `nvidia${minor}`));
+		await once(server, 'listening');
+		onTestFinished(() => {
+			server.close();
+		});
 	}
 
 	const stub = await createStub({
@@ -103,6 +115,7 @@ test.each<[string, Box, ReadonlyArray<number | '?'>]>([
 		[100, 300],
 	],
 	['are missing although their devices open', {minors: [0, 1], opening: [0, 1], seen: [1]}, [200]],
+	['are missing because they fail', {minors: [0, 1], opening: [1], failing: [0], seen: [1]}, [200]],
 	['are others than those of the driver', {minors: [0, 1], opening: [], seen: [5]}, [600]],
 ])('the tool is believed where GPUs %s', async (_, box, expected) => {
 	expect(await usedBy(box)).toEqual(expected);

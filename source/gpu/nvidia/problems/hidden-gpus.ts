@@ -43,11 +43,20 @@ async function readListed({run, gpusDirectory, devicesDirectory}: Options): Prom
 		.toSorted((a, b) => a.pciBusId.localeCompare(b.pciBusId, 'en'));
 }
 
-/** Whether none of these devices opens, tried by a child, since a driver may think for long. */
-async function refuseAll(run: RunTool, devices: readonly string[]): Promise<boolean> {
-	const script = 'for device do (: <"$device") 2>/dev/null && exit 1; done; echo refused';
+/**
+Whether all of these devices are kept from this process: they are not there, or it may not open them. One that fails otherwise, as that of a GPU that
+fell off the bus, is not hidden. A child tries, since a driver may think for long.
+*/
+async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<boolean> {
+	const script = [
+		'LC_ALL=C; export LC_ALL',
+		'for device do',
+		'case $( (: <"$device") 2>&1) in *"ermission denied"* | *"not permitted"* | *"o such file"*) ;; *) exit 1;; esac',
+		'done',
+		'echo kept',
+	].join('\n');
 	const {stdout} = await run('sh', ['-c', script, 'sh', ...devices], {timeoutMs: 1000});
-	return stdout === 'refused\n';
+	return stdout === 'kept\n';
 }
 
 /** What the tool saw, each GPU under the number that it has for everybody else. */
@@ -63,7 +72,7 @@ export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[
 		const hidden = all.filter(({pciBusId}) => gpus.every((gpu) => gpu.pciBusId !== pciBusId));
 		const isSubset = hidden.length > 0 && all.length === gpus.length + hidden.length;
 		return isSubset &&
-			(await refuseAll(
+			(await areKeptFromUs(
 				options.run,
 				hidden.map(({device}) => device),
 			))
