@@ -1,23 +1,27 @@
 /*
 Bundles the program into dist/: all that it needs but koffi is in there, with the licences of what is bundled, and the man pages.
 */
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
-import { withMemory } from "./ink-output.ts";
-import { makeManPages } from "./man-pages.js";
-import { bundlePage, pageModule } from "./page.ts";
-import { noticesOf } from "./third-party-licenses.js";
+import {chmodSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {rolldown} from 'rolldown';
+import {withMemory} from './ink-output.ts';
+import {makeManPages} from './man-pages.js';
+import {bundlePage, pageModule} from './page.ts';
+import {noticesOf} from './third-party-licenses.js';
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Files that the program holds as text. */
-const textExtensions = [".lua", ".bash", ".zsh", ".fish", ".md"];
+const textExtensions = ['.lua', '.bash', '.zsh', '.fish', '.md'];
 
 /** What runs before the cache of compiled code is on, and so is compiled again with each start: the less, the better. */
-const beforeCache =
-	/\/(\.config\/process\.js|source\/host\/job\/inherited\.ts|source\/app\/start-up\/(compile-cache|debugger)\.ts)$/;
+const beforeCache = [
+	'.config/process.js',
+	'source/host/inherited/inherited.ts',
+	'source/app/start-up/compile-cache.ts',
+	'source/app/start-up/debugger.ts',
+].map((file) => fileURLToPath(new URL(`../${file}`, import.meta.url)));
 
 /**
 Writes all but ASCII as escapes. V8 keeps the source as long as it runs, and with one other character in it in twice the memory. What is left
@@ -28,13 +32,13 @@ function asAscii(code, name) {
 		throw new Error(`${name}: a raw template would show an escape as it is written`);
 	}
 
-	return code.replaceAll(/[^\x00-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+	return code.replaceAll(/[^\x00-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** What stands for the import of a module of Node. The clock is there without its module. */
 const builtin = (specifier, names) =>
-	specifier === "node:perf_hooks" && names?.trim() === "performance"
-		? "globalThis"
+	specifier === 'node:perf_hooks' && names?.trim() === 'performance'
+		? 'globalThis'
 		: `globalThis.process.getBuiltinModule("${specifier}")`;
 
 /** An import of a module of Node, as the bundler writes it. */
@@ -47,55 +51,57 @@ has to come as far as to say so.
 */
 function withoutImports(code, name) {
 	const changed = code.replaceAll(importPattern, (statement, whole, names, specifier) =>
-		specifier === "node:module"
+		specifier === 'node:module'
 			? statement
 			: [
 					...(whole === undefined ? [] : [`const ${whole} = ${builtin(specifier)};`]),
-					...(names === undefined ? [] : [`const { ${names.replaceAll(" as ", ": ")} } = ${builtin(specifier, names)};`]),
-				].join(" "),
+					...(names === undefined
+						? []
+						: [`const { ${names.replaceAll(' as ', ': ')} } = ${builtin(specifier, names)};`]),
+				].join(' '),
 	);
-	return name.includes("start-")
+	return name.includes('start-')
 		? `import nodeModule from "node:module";\nglobalThis.process.getBuiltinModule ??= nodeModule.createRequire(import.meta.url);\n${changed}`
 		: changed;
 }
 
 /** What `run` loads on an engine that starts the command itself, and so shows how long it takes to start. Most of it is what each verb loads. */
 const startRoots = [
-	"main.ts",
-	"command-line/arguments.ts",
-	"config/config.ts",
-	"app/app.ts",
-	"commands/run.ts",
-	"commands/shared/run-on-engine.ts",
-	"engine/slurm/index.ts",
-	"host/job/job.ts",
-	"host/process/open-files.ts",
-].map((file) => path.join(root, "source", file));
+	'main.ts',
+	'command-line/arguments.ts',
+	'config/config.ts',
+	'app/app.ts',
+	'commands/run.ts',
+	'commands/shared/run-on-engine.ts',
+	'engine/slurm/index.ts',
+	'host/job/job.ts',
+	'host/process/open-files.ts',
+].map((file) => path.join(root, 'source', file));
 
 /** These, and what they load in their turn. */
 const loadedAtStart = new Set();
 
 const page = await bundlePage();
-rmSync(path.join(root, "dist"), { recursive: true, force: true });
+rmSync(path.join(root, 'dist'), {recursive: true, force: true});
 const bundle = await rolldown({
 	cwd: root,
-	input: { cli: "source/cli.ts" },
-	platform: "node",
+	input: {cli: 'source/cli.ts'},
+	platform: 'node',
 	// Ink asks for its development tools only in development; koffi holds native code; Bun brings bun:ffi.
-	external: ["react-devtools-core", "koffi", "bun:ffi"],
+	external: ['react-devtools-core', 'koffi', 'bun:ffi'],
 	resolve: {
 		alias: {
-			"node:process": path.join(root, ".config/process.js"),
-			"node:tty": path.join(root, ".config/tty.js"),
+			'node:process': path.join(root, '.config/process.js'),
+			'node:tty': path.join(root, '.config/tty.js'),
 		},
 	},
-	moduleTypes: Object.fromEntries(textExtensions.map((extension) => [extension, "text"])),
-	transform: { target: "node22", define: { "process.env.NODE_ENV": '"production"' } },
+	moduleTypes: Object.fromEntries(textExtensions.map((extension) => [extension, 'text'])),
+	transform: {target: 'node22', define: {'process.env.NODE_ENV': '"production"'}},
 	// Much that is imported late is in the common file for others' sake.
-	checks: { ineffectiveDynamicImport: false },
+	checks: {ineffectiveDynamicImport: false},
 	plugins: [
 		{
-			name: "start",
+			name: 'start',
 			buildEnd() {
 				const waiting = [...startRoots];
 				for (const id of waiting) {
@@ -107,53 +113,58 @@ const bundle = await rolldown({
 			},
 		},
 		{
-			name: "page",
-			load: (id) => (pageModule.test(id) ? { code: JSON.stringify(page.files), moduleType: "json" } : undefined),
+			name: 'page',
+			load: (id) => (pageModule.test(id) ? {code: JSON.stringify(page.files), moduleType: 'json'} : undefined),
 		},
 		{
-			name: "ink-output",
-			transform: { filter: { id: /\/ink\/build\// }, handler: (code, id) => ({ code: withMemory(code, id) }) },
+			name: 'ink-output',
+			transform: {filter: {id: /\/ink\/build\//}, handler: (code, id) => ({code: withMemory(code, id)})},
 		},
 	],
 });
-const { output } = await bundle.write({
-	dir: "dist",
-	format: "esm",
+const {output} = await bundle.write({
+	dir: 'dist',
+	format: 'esm',
 	// Each verb loads what it needs.
-	entryFileNames: "cli.js",
-	chunkFileNames: "chunks/[name]-[hash].js",
+	entryFileNames: 'cli.js',
+	chunkFileNames: 'chunks/[name]-[hash].js',
 	// A stack trace of a bug names functions and lines: names and line breaks stay.
-	minify: { compress: true, mangle: false, codegen: false },
+	minify: {compress: true, mangle: false, codegen: false},
 	comments: false,
 	codeSplitting: {
 		groups: [
-			{ name: "start", test: beforeCache, priority: 1 },
+			{name: 'start', test: (id) => beforeCache.includes(id), priority: 1},
 			// Each file costs 0.3 ms of every start, and so do 15 KB in it: what every start needs is in one, and nothing else.
-			{ name: "common", test: (id) => loadedAtStart.has(id) && !id.includes("/source/engine/"), priority: 0.5 },
+			{name: 'common', test: (id) => loadedAtStart.has(id) && !id.includes('/source/engine/'), priority: 0.5},
 			// What three late imports share is in another.
-			{ name: "shared", minShareCount: 3 },
+			{name: 'shared', minShareCount: 3},
 		],
 	},
 });
 await bundle.close();
-for (const { type, fileName, code } of output) {
-	if (type === "chunk") {
-		writeFileSync(path.join(root, "dist", fileName), asAscii(withoutImports(code, fileName), fileName));
+for (const {type, fileName, code} of output) {
+	if (type === 'chunk') {
+		writeFileSync(path.join(root, 'dist', fileName), asAscii(withoutImports(code, fileName), fileName));
 	}
 }
 
 const inputs = output
-	.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
+	.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
 	.map((id) => path.relative(root, id));
+const moved = beforeCache.find((file) => !inputs.includes(path.relative(root, file)));
+if (moved !== undefined) {
+	throw new Error(`${moved} was moved: name it in .config/build.js again`);
+}
+
 /*
 Node forgets which signals were ignored as it was started, and raises the limit of open files. So sh is started first. For the verbs that hand
-these on to a job it reads both, and the environment, of which it may drop what has no name for a shell (source/host/inherited.ts); then it
+these on to a job it reads both, and the environment, of which it may drop what has no name for a shell (source/host/inherited/inherited.ts); then it
 becomes Node. To JavaScript its line is a text and a comment. One string of the environment may have 128 KiB, and all words together 2 MiB.
 
 The monitor makes some MiB of garbage with each frame. With less room for it a third of the monitor's processor time goes into collecting, and
 V8 takes the size of that room only at its start.
 */
-const shebang = "#!/usr/bin/env node\n";
+const shebang = '#!/usr/bin/env node\n';
 const readStart = [
 	`while read -r __chg_name __chg_signals; do case $__chg_name in SigIgn:) break;; esac; done 2>/dev/null </proc/$$/status`,
 	`__chg_all="$*"`,
@@ -161,17 +172,17 @@ const readStart = [
 	`[ \${#__chg_entries} -lt 120000 ] && [ \${#__chg_all} -lt 1500000 ] || __chg_entries=`,
 	`CANHAZGPU_STARTED="$$ $__chg_signals $(ulimit -S -n) $__chg_entries"`,
 	`export CANHAZGPU_STARTED`,
-].join("; ");
+].join('; ');
 const startLines = `#!/bin/sh
 ":" //; case "$*" in *run*|*reserve*) ${readStart};; esac; case "$1" in top) exec node --min-semi-space-size=8 "$0" "$@";; esac; exec node "$0" "$@"
 `;
-const entry = path.join(root, "dist/cli.js");
-const built = readFileSync(entry, "utf8");
+const entry = path.join(root, 'dist/cli.js');
+const built = readFileSync(entry, 'utf8');
 if (!built.startsWith(shebang)) {
-	throw new Error("dist/cli.js has another first line than was expected");
+	throw new Error('dist/cli.js has another first line than was expected');
 }
 
 writeFileSync(entry, startLines + built.slice(shebang.length));
 chmodSync(entry, 0o755);
-writeFileSync(path.join(root, "dist/third-party-licenses.txt"), noticesOf([...inputs, ...page.inputs], root));
+writeFileSync(path.join(root, 'dist/third-party-licenses.txt'), noticesOf([...inputs, ...page.inputs], root));
 await makeManPages(root, output);

@@ -20,10 +20,19 @@ module.exports = {
 	forbidden: [
 		{name: 'no-circles', severity: 'error', from: {}, to: {circular: true}},
 		// Bun brings modules of its own.
-		{name: 'no-unresolved', severity: 'error', from: {}, to: {couldNotResolve: true, pathNot: String.raw`\.lua$|^bun:ffi$`}},
+		{
+			name: 'no-unresolved',
+			severity: 'error',
+			from: {},
+			to: {couldNotResolve: true, pathNot: String.raw`\.lua$|^bun:ffi$`},
+		},
 		only('model-is-the-ground', '^source/core/model/', String.raw`core/model/|errors\.ts`),
 		only('rules-are-pure', '^source/core/rules/', String.raw`core/(model|rules)/|errors\.ts`),
-		only('operations-read-plan-and-commit', '^source/core/operations/', String.raw`core/(model|rules|operations)/|errors\.ts`),
+		only(
+			'operations-read-plan-and-commit',
+			'^source/core/operations/',
+			String.raw`core/(model|rules|operations)/|errors\.ts`,
+		),
 		only('live-is-for-every-face', '^source/core/live/', String.raw`core/|errors\.ts`),
 		{
 			name: 'core-does-no-io',
@@ -35,7 +44,11 @@ module.exports = {
 		only('store-stands-alone', '^source/store/', String.raw`store/|core/model/|errors\.ts|security/`),
 		only('gpu-stands-alone', '^source/gpu/', String.raw`gpu/|core/model/|errors\.ts`),
 		only('host-stands-alone', '^source/host/', String.raw`host/|core/model/|errors\.ts|security/`),
-		only('engine-speaks-its-own-commands', '^source/engine/', String.raw`engine/|core/|errors\.ts|host/tool/(spawn|secrets)\.ts`),
+		only(
+			'engine-speaks-its-own-commands',
+			'^source/engine/',
+			String.raw`engine/|core/|errors\.ts|host/tool/(spawn|secrets)\.ts`,
+		),
 		only('tui-uses-the-core', '^source/tui/', String.raw`tui/|core/|format/|errors\.ts`),
 		only(
 			'widgets-know-no-state',
@@ -92,12 +105,19 @@ module.exports = {
 			// Those for other hosts stand on the verb of this one; what verbs share is in shared/.
 			name: 'verbs-know-no-other-verb',
 			severity: 'error',
-			from: {path: '^source/tui/verbs/', pathNot: String.raw`^source/tui/verbs/(index|dispatch)\.ts|^source/tui/verbs/hosts/`},
+			from: {
+				path: '^source/tui/verbs/',
+				pathNot: String.raw`^source/tui/verbs/(index|dispatch)\.ts|^source/tui/verbs/hosts/`,
+			},
 			to: {path: '^source/tui/verbs/', pathNot: String.raw`^source/tui/verbs/(shared/|copying/|verb\.ts)`},
 		},
 		only('web-uses-the-core', '^source/web/', String.raw`web/|core/|format/|help/|errors\.ts`),
 		only('help-is-text', '^source/help/', 'help/'),
-		only('page-shows-the-api', '^source/web/page/', String.raw`web/(page|api)/|core/model/|format/(states|text/shell)\.ts`),
+		only(
+			'page-shows-the-api',
+			'^source/web/page/',
+			String.raw`web/(page|api)/|core/model/|format/(states|text/shell)\.ts`,
+		),
 		{
 			name: 'page-shares-types-alone',
 			severity: 'error',

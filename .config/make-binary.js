@@ -4,33 +4,44 @@ archive of both with the script that installs them. The runtime in it is Bun, ou
 package, of a version whose contents are written down here; it is fetched once and kept in node_modules/.cache. Exit code 2: Bun is not to
 be had.
 */
-import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
+import {execFileSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {
+	copyFileSync,
+	cpSync,
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	readdirSync,
+	renameSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {fileURLToPath} from 'node:url';
 
-const version = "1.4.5";
+const version = '1.4.5';
 
 /** By platform: the package, and the SHA-512 of its file. */
 const packages = {
-	"linux-x64": [
-		"@oven/bun-linux-x64",
-		"IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==",
+	'linux-x64': [
+		'@oven/bun-linux-x64',
+		'IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==',
 	],
-	"linux-arm64": [
-		"@oven/bun-linux-aarch64",
-		"4BXmsSKnjOrlGWqZV4x/oWa7AVoR+B6lCXddMzOAXBIm3t50eslg9wb66gmtW1AamEQ1l1CDvmmruysEhqOWMg==",
+	'linux-arm64': [
+		'@oven/bun-linux-aarch64',
+		'4BXmsSKnjOrlGWqZV4x/oWa7AVoR+B6lCXddMzOAXBIm3t50eslg9wb66gmtW1AamEQ1l1CDvmmruysEhqOWMg==',
 	],
 };
 
 const platform = `${process.platform}-${process.arch}`;
-const root = fileURLToPath(new URL("..", import.meta.url));
-const cache = path.join(root, "node_modules/.cache/bun", `${version}-${platform}`);
-const bun = path.join(cache, "package/bin/bun");
+const root = fileURLToPath(new URL('..', import.meta.url));
+const cache = path.join(root, 'node_modules/.cache/bun', `${version}-${platform}`);
+const bun = path.join(cache, 'package/bin/bun');
 
-const run = (command, ...words) => execFileSync(command, words, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+const run = (command, ...words) => execFileSync(command, words, {cwd: root, stdio: ['ignore', 'pipe', 'inherit']});
 
 function giveUp(words) {
 	process.stderr.write(`${words}\n`);
@@ -39,70 +50,70 @@ function giveUp(words) {
 
 function fetchBun([name, sha512]) {
 	const work = `${cache}.${process.pid}`;
-	mkdirSync(work, { recursive: true });
-	process.once("exit", () => rmSync(work, { recursive: true, force: true }));
+	mkdirSync(work, {recursive: true});
+	process.once('exit', () => rmSync(work, {recursive: true, force: true}));
 	try {
-		run("npm", "pack", "--silent", `--pack-destination=${work}`, `${name}@${version}`);
+		run('npm', 'pack', '--silent', `--pack-destination=${work}`, `${name}@${version}`);
 	} catch (error) {
 		giveUp(`${name}@${version} is not to be had: ${error.message}`);
 	}
 
 	const file = path.join(work, readdirSync(work)[0]);
-	if (createHash("sha512").update(readFileSync(file)).digest("base64") !== sha512) {
+	if (createHash('sha512').update(readFileSync(file)).digest('base64') !== sha512) {
 		throw new Error(`${name}@${version} is not what it was: its SHA-512 differs`);
 	}
 
-	run("tar", "-xzf", file, "-C", work);
+	run('tar', '-xzf', file, '-C', work);
 	rmSync(file);
-	rmSync(cache, { recursive: true, force: true });
+	rmSync(cache, {recursive: true, force: true});
 	renameSync(work, cache);
 }
 
 const known = packages[platform];
 if (known === undefined) {
-	giveUp(`Binaries are made for ${Object.keys(packages).join(" and ")}, and this is ${platform}`);
+	giveUp(`Binaries are made for ${Object.keys(packages).join(' and ')}, and this is ${platform}`);
 }
 
 if (!existsSync(bun)) {
 	fetchBun(known);
 }
 
-const binary = path.join("dist", `canhazgpu-${platform}`);
+const binary = path.join('dist', `canhazgpu-${platform}`);
 run(
 	bun,
-	"build",
-	"--compile",
-	"--format=esm",
+	'build',
+	'--compile',
+	'--format=esm',
 	// Each verb loads what it needs, compiled beforehand.
-	"--splitting",
-	"--bytecode",
+	'--splitting',
+	'--bytecode',
 	// A directory that somebody happens to be in has no say.
-	"--no-compile-autoload-dotenv",
-	"--no-compile-autoload-bunfig",
+	'--no-compile-autoload-dotenv',
+	'--no-compile-autoload-bunfig',
 	// Of Node alone.
-	"--external=koffi",
+	'--external=koffi',
 	`--outfile=${binary}`,
-	"dist/cli.js",
+	'dist/cli.js',
 );
-const texts = ["dist/third-party-licenses.txt", ".config/bun-licenses.txt"].map((file) =>
-	readFileSync(path.join(root, file), "utf8").replaceAll("@VERSION@", version),
+const texts = ['dist/third-party-licenses.txt', '.config/bun-licenses.txt'].map((file) =>
+	readFileSync(path.join(root, file), 'utf8').replaceAll('@VERSION@', version),
 );
-writeFileSync(path.join(root, `${binary}.licenses.txt`), texts.join("\n"));
+writeFileSync(path.join(root, `${binary}.licenses.txt`), texts.join('\n'));
 
 /** What a release has for this platform: the program, what belongs to it, and the script that puts all of it in its place. */
-const { version: own } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+const {version: own} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const archived = `canhazgpu-${own}-${platform}`;
-const stage = path.join(root, "dist", archived);
-rmSync(stage, { recursive: true, force: true });
+const stage = path.join(root, 'dist', archived);
+rmSync(stage, {recursive: true, force: true});
 mkdirSync(stage);
-copyFileSync(path.join(root, binary), path.join(stage, "canhazgpu"));
-copyFileSync(path.join(root, `${binary}.licenses.txt`), path.join(stage, "licenses.txt"));
-for (const file of ["install.sh", "canhazgpu-web.service"]) {
-	copyFileSync(path.join(root, "source/installer", file), path.join(stage, file));
+copyFileSync(path.join(root, binary), path.join(stage, 'canhazgpu'));
+copyFileSync(path.join(root, `${binary}.licenses.txt`), path.join(stage, 'licenses.txt'));
+for (const file of ['install.sh', 'canhazgpu-web.service']) {
+	copyFileSync(path.join(root, 'source/installer', file), path.join(stage, file));
 }
 
-cpSync(path.join(root, "dist/man"), path.join(stage, "man"), { recursive: true });
-run("tar", "--owner=0", "--group=0", "-czf", `dist/${archived}.tar.gz`, "-C", "dist", archived);
-rmSync(stage, { recursive: true });
+cpSync(path.join(root, 'dist/man'), path.join(stage, 'man'), {recursive: true});
+run('tar', '--owner=0', '--group=0', '-czf', `dist/${archived}.tar.gz`, '-C', 'dist', archived);
+rmSync(stage, {recursive: true});
 process.stdout.write(`dist/${archived}.tar.gz\n`);
 process.stdout.write(`${binary}: ${Math.round(statSync(path.join(root, binary)).size / 1024 / 1024)} MiB\n`);

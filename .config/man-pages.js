@@ -1,44 +1,44 @@
 /*
 Makes the man pages in dist/man/: canhazgpu(1) of the help of the verbs, canhazgpu-TOPIC(7) of each help topic.
 */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { pathToFileURL } from "node:url";
-import { rolldown } from "rolldown";
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {rolldown} from 'rolldown';
 
 /** A module that the program does not load, bundled by itself. */
 async function importAlone(root, file) {
-	const bundle = await rolldown({ cwd: root, input: file, platform: "node" });
+	const bundle = await rolldown({cwd: root, input: file, platform: 'node'});
 	const {
-		output: [{ code }],
-	} = await bundle.generate({ format: "esm" });
+		output: [{code}],
+	} = await bundle.generate({format: 'esm'});
 	await bundle.close();
-	return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
+	return import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
 }
 
-const row = (typed, words) => `| \`${typed.replaceAll("|", "\\|")}\` | ${words.replaceAll("|", "\\|")} |`;
+const row = (typed, words) => `| \`${typed.replaceAll('|', '\\|')}\` | ${words.replaceAll('|', '\\|')} |`;
 
-const table = (rows) => ["| | |", "|---|---|", ...rows, ""];
+const table = (rows) => ['| | |', '|---|---|', ...rows, ''];
 
 const flagTable = (flags) =>
 	table(
-		Object.entries(flags).map(([name, { short, value, summary }]) =>
-			row(`${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`, summary),
+		Object.entries(flags).map(([name, {short, value, summary}]) =>
+			row(`${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`, summary),
 		),
 	);
 
-const verbText = ({ name, summary, usage, flags, notes = [], examples }) => [
+const verbText = ({name, summary, usage, flags, notes = [], examples}) => [
 	`## canhazgpu ${name}`,
-	"",
+	'',
 	`${summary}.`,
-	"",
+	'',
 	`\`canhazgpu ${`${name} ${usage}`.trim()}\``,
-	"",
+	'',
 	...(Object.keys(flags).length === 0 ? [] : flagTable(flags)),
-	notes.join(" "),
-	"",
-	"Examples:",
-	"",
+	notes.join(' '),
+	'',
+	'Examples:',
+	'',
 	...table(examples.map(([typed, words]) => row(typed, words))),
 ];
 
@@ -48,44 +48,47 @@ const verbText = ({ name, summary, usage, flags, notes = [], examples }) => [
 */
 export async function makeManPages(root, outputs) {
 	const importBuilt = async (entry) => {
-		const { fileName } = outputs.find(({ facadeModuleId }) => facadeModuleId === path.join(root, entry));
-		return import(pathToFileURL(path.join(root, "dist", fileName)).href);
+		const {fileName} = outputs.find(({facadeModuleId}) => facadeModuleId === path.join(root, entry));
+		return import(pathToFileURL(path.join(root, 'dist', fileName)).href);
 	};
 
-	const [{ manPage }, { verbs, findCommand }, { topics }, { globalFlags }] = await Promise.all([
-		importAlone(root, "source/format/markdown/roff.ts"),
-		importBuilt("source/command-line/arguments.ts"),
-		importBuilt("source/help/topics.ts"),
-		importAlone(root, "source/command-line/flags.ts"),
+	const [{manPage}, {verbs, findCommand}, {topics}, {globalFlags}] = await Promise.all([
+		importAlone(root, 'source/format/markdown/roff.ts'),
+		importBuilt('source/command-line/arguments.ts'),
+		importBuilt('source/help/topics.ts'),
+		importAlone(root, 'source/command-line/flags.ts'),
 	]);
 	const commands = await Promise.all(verbs.map((verb) => findCommand(verb)));
-	const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-	const directory = path.join(root, "dist/man");
-	mkdirSync(directory, { recursive: true });
+	const {version} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+	const directory = path.join(root, 'dist/man');
+	mkdirSync(directory, {recursive: true});
 	const write = (file, text) => writeFileSync(path.join(directory, file), text);
 
 	const markdown = [
-		"## Synopsis",
-		"",
-		"`canhazgpu VERB [flags]`, or `chg` for short",
-		"",
+		'## Synopsis',
+		'',
+		'`canhazgpu VERB [flags]`, or `chg` for short',
+		'',
 		...commands.flatMap((command) => verbText(command)),
-		"## Flags of every verb",
-		"",
+		'## Flags of every verb',
+		'',
 		...flagTable(globalFlags),
-		"## Exit status",
-		"",
-		"0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of `run`: that of the command, and 124 when its time was over.",
-		"",
-		"## See also",
-		"",
-		...Object.entries(topics).map(([name, { summary }]) => `- [${name}](${name}.md): ${summary}`),
-	].join("\n");
-	const summary = "share the GPUs of one machine without stepping on each other";
-	write("canhazgpu.1", manPage({ name: "canhazgpu", section: 1, summary, version, markdown }));
-	write("chg.1", ".so man1/canhazgpu.1\n");
+		'## Exit status',
+		'',
+		'0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of `run`: that of the command, and 124 when its time was over.',
+		'',
+		'## See also',
+		'',
+		...Object.entries(topics).map(([name, {summary}]) => `- [${name}](${name}.md): ${summary}`),
+	].join('\n');
+	const summary = 'share the GPUs of one machine without stepping on each other';
+	write('canhazgpu.1', manPage({name: 'canhazgpu', section: 1, summary, version, markdown}));
+	write('chg.1', '.so man1/canhazgpu.1\n');
 	for (const [name, topic] of Object.entries(topics)) {
-		const text = readFileSync(path.join(root, `source/help/${name}.md`), "utf8");
-		write(`canhazgpu-${name}.7`, manPage({ name: `canhazgpu-${name}`, section: 7, summary: topic.summary, version, markdown: text }));
+		const text = readFileSync(path.join(root, `source/help/${name}.md`), 'utf8');
+		write(
+			`canhazgpu-${name}.7`,
+			manPage({name: `canhazgpu-${name}`, section: 7, summary: topic.summary, version, markdown: text}),
+		);
 	}
 }

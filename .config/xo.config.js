@@ -37,15 +37,37 @@ const config = [
 	{
 		files: ['source/core/**'],
 		rules: {
-			'no-restricted-globals': ['error', ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({name, message: 'The core waits by the clock of its world.'}))],
+			'no-restricted-globals': [
+				'error',
+				...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({
+					name,
+					message: 'The core waits by the clock of its world.',
+				})),
+			],
 		},
 	},
 	{
 		files: ['source/core/rules/**', 'source/core/model/**'],
 		rules: {
 			// What is decided depends on what was read, the request and the time that is given, and on nothing else.
-			'no-restricted-globals': ['error', ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'performance', 'crypto', 'process', 'fetch'].map((name) => ({name, message: 'A rule is pure: it is given what it needs.'}))],
-			'no-restricted-properties': ['error', {object: 'Date', property: 'now', message: 'A rule is given the time.'}, {object: 'Math', property: 'random', message: 'A rule knows no chance.'}],
+			'no-restricted-globals': [
+				'error',
+				...[
+					'setTimeout',
+					'setInterval',
+					'setImmediate',
+					'queueMicrotask',
+					'performance',
+					'crypto',
+					'process',
+					'fetch',
+				].map((name) => ({name, message: 'A rule is pure: it is given what it needs.'})),
+			],
+			'no-restricted-properties': [
+				'error',
+				{object: 'Date', property: 'now', message: 'A rule is given the time.'},
+				{object: 'Math', property: 'random', message: 'A rule knows no chance.'},
+			],
 			'no-restricted-syntax': [
 				'error',
 				{selector: ':function[async=true]', message: 'A rule waits for nothing.'},
