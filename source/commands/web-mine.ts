@@ -26,19 +26,6 @@ export function checkMine(input: Input): void {
 	}
 }
 
-/** @throws CanhazgpuError `failed` where another engine grants the GPUs: the page knows only the leases of a pool. */
-export async function checkLocal(app: App, isDemo: boolean): Promise<void> {
-	if (!isDemo && (await app.foreignEngine()) !== undefined) {
-		throw new CanhazgpuError(
-			'failed',
-			'web --mine acts on a pool of canhazgpu, and another engine grants the GPUs here',
-			{
-				hint: 'To look at them: canhazgpu web. To act, use the verbs.',
-			},
-		);
-	}
-}
-
 /** Calls back on each Enter, where somebody can press one. Returns the way to stop. */
 function onEnter(pressed: () => void): () => void {
 	const {stdin} = process;

@@ -6,7 +6,7 @@ import type {Command} from '../command-line/command.js';
 import {keepReminding} from './shared/reminding.js';
 import {keepHeapSmall} from './shared/small-heap.js';
 import {reportBy, seriesBy} from './report.js';
-import {checkLocal, checkMine, openMine} from './web-mine.js';
+import {checkMine, openMine} from './web-mine.js';
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
 
@@ -40,7 +40,6 @@ export const web: Command = {
 		const isDemo = input.has('demo');
 		if (isMine) {
 			checkMine(input);
-			await checkLocal(app, isDemo);
 		}
 
 		const {runWeb, watchedMs} = await import('../web/index.js');
