@@ -3,7 +3,14 @@ import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
 import type {AcquireRequest} from '../../core/rules/allocation/request.js';
 import type {LocalVerb, Wish} from '../../core/operations/engine.js';
 
-type Meaning = {readonly pattern: RegExp; readonly code: ErrorCode; readonly message?: string; readonly hint?: string};
+type Meaning = {
+	/** Absent: of any command. */
+	readonly command?: string;
+	readonly pattern: RegExp;
+	readonly code: ErrorCode;
+	readonly message?: string;
+	readonly hint?: string;
+};
 
 const away = 'See whether the controller runs: scontrol ping';
 
@@ -20,6 +27,13 @@ const meanings: readonly Meaning[] = [
 		code: 'store-unreachable',
 		message: 'Slurm finds no configuration that it can read on this machine',
 		hint: 'SLURM_CONF names the file, or else it is /etc/slurm/slurm.conf. Without a cluster: --engine local',
+	},
+	{
+		command: 'sacct',
+		pattern: /persistent connection|persistinit|slurmdbd|connection refused|problem talking to the database/iv,
+		code: 'store-unreachable',
+		message: 'The database of Slurm does not answer',
+		hint: 'See whether slurmdbd runs: sacctmgr show cluster',
 	},
 	{
 		pattern:
@@ -77,7 +91,7 @@ const usefulLine = (stderr: string): string =>
 /** The error that a command of Slurm printed. */
 export function errorOf(command: string, stderr: string): CanhazgpuError {
 	const said = quoted(usefulLine(stderr)).slice(1, -1);
-	const meaning = meanings.find(({pattern}) => pattern.test(stderr));
+	const meaning = meanings.find(({command: only = command, pattern}) => only === command && pattern.test(stderr));
 	if (meaning === undefined) {
 		return new CanhazgpuError('failed', `${command} failed${said === '' ? '' : `: ${said}`}`);
 	}

@@ -22,11 +22,24 @@ const readOnly = (): CanhazgpuError =>
 /** Without a time to begin with, `events` looks as far back in the database, in seconds. */
 const usualPastSeconds = 86_400;
 
-/** Jobs that ended and that the controller has forgotten. None where there is no database, and for who follows what happens now. */
+/**
+Jobs that ended and that the controller has forgotten. None where there is no database, and for who follows what happens now; while the
+database is away, what the controller remembers is all there is.
+*/
 async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery): Promise<readonly EndedJob[]> {
-	return afterId === undefined && countsGpus(await cluster.config())
-		? endedJobs(cluster, fromTime ?? Date.now() / 1000 - usualPastSeconds)
-		: [];
+	if (afterId !== undefined || !countsGpus(await cluster.config())) {
+		return [];
+	}
+
+	try {
+		return await endedJobs(cluster, fromTime ?? Date.now() / 1000 - usualPastSeconds);
+	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+			return [];
+		}
+
+		throw error;
+	}
 }
 
 export function createSlurmStore(cluster: Cluster, clock: Clock): Store {

@@ -3,12 +3,13 @@ import {execFileSync, spawn, type ChildProcess} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {createServer, type AddressInfo} from 'node:net';
+import {connect, createServer, type AddressInfo} from 'node:net';
 import {hostname, tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {eventually} from '../eventually.js';
 import {ensureProgram, installPackage} from '../packages/apt.js';
+import {prepareAccounts} from './slurm-accounts.js';
 
 const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd', '/usr/bin/srun'];
 
@@ -39,7 +40,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
 	return ports;
 }
 
-type Daemon = 'munged' | 'slurmctld' | `box${1 | 2 | 3}`;
+type Daemon = 'munged' | 'mariadbd' | 'slurmdbd' | 'slurmctld' | `box${1 | 2 | 3}`;
 
 export const nodes = ['box1', 'box2', 'box3'] as const;
 /** Of each node. */
@@ -66,12 +67,39 @@ export type SlurmOptions = {
 	readonly scheduler?: 'backfill' | 'builtin';
 	/** After how many seconds without an answer a node is down and its jobs have failed. Each third of this it is asked. */
 	readonly nodeTimeoutSeconds?: number;
+	/** Jobs that ended are kept in a database. */
+	readonly hasAccounts?: boolean;
 };
+
+/** Whether something listens there. */
+const isListening = async (port: number): Promise<boolean> =>
+	new Promise((resolve) => {
+		const socket = connect({host: '127.0.0.1', port});
+		socket.once('connect', () => {
+			socket.destroy();
+			resolve(true);
+		});
+		socket.once('error', () => {
+			resolve(false);
+		});
+	});
+
+/** What each node has. */
+function gresConf(gres: string, devices: string): string {
+	const type = /gpu:(?<type>[\d.A-Z_]*[a-z][\w.]*):/v.exec(gres)?.groups?.['type'];
+	const shards = /shard:(?<count>\d+)/v.exec(gres)?.groups?.['count'];
+	return [
+		`Name=gpu ${type === undefined ? '' : `Type=${type} `}File=${devices}`,
+		...(shards === undefined ? [] : [`Name=shard Count=${shards}`]),
+		'',
+	].join('\n');
+}
 
 export async function startSlurm({
 	gres = `gpu:${gpusOfNode}`,
 	scheduler = 'backfill',
 	nodeTimeoutSeconds = 15,
+	hasAccounts = false,
 }: SlurmOptions = {}): Promise<SlurmCluster> {
 	ensureSlurm();
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-slurm-'));
@@ -82,22 +110,22 @@ export async function startSlurm({
 	}
 
 	writeFileSync(file('munge.key'), randomBytes(1024), {mode: 0o400});
-	const [controllerPort, ...nodePorts] = await freePorts(4);
+	const [controllerPort, databasePort, accountsPort, ...nodePorts] = await freePorts(6);
 	for (let gpu = 0; gpu < gpusOfNode; gpu++) {
 		// Slurm counts character devices alone as GPUs: those of /dev/null.
 		execFileSync('mknod', [file(`gpu${gpu}`), 'c', '1', '3']);
 	}
 
-	const types = /gpu:(?<type>[\d.A-Z_]*[a-z][\w.]*):/v.exec(gres)?.groups?.['type'];
-	writeFileSync(
-		file('gres.conf'),
-		[
-			`Name=gpu ${types === undefined ? '' : `Type=${types} `}File=${file(`gpu[0-${gpusOfNode - 1}]`)}`,
-			...(gres.includes('shard') ? [`Name=shard Count=${/shard:(?<count>\d+)/v.exec(gres)!.groups!['count']!}`] : []),
-			'',
-		].join('\n'),
-	);
+	writeFileSync(file('gres.conf'), gresConf(gres, file(`gpu[0-${gpusOfNode - 1}]`)));
 	writeFileSync(file('cgroup.conf'), 'CgroupPlugin=cgroup/v1\n');
+	const accounts = hasAccounts
+		? prepareAccounts({
+				directory,
+				mungeSocket: file('munge/socket'),
+				databasePort: databasePort!,
+				port: accountsPort!,
+			})
+		: undefined;
 	writeFileSync(
 		file('slurm.conf'),
 		[
@@ -115,7 +143,7 @@ export async function startSlurm({
 			'SelectTypeParameters=CR_Core',
 			`GresTypes=${gres.includes('shard') ? 'gpu,shard' : 'gpu'}`,
 			'JobAcctGatherType=jobacct_gather/none',
-			'AccountingStorageType=accounting_storage/none',
+			...(accounts?.configuration ?? ['AccountingStorageType=accounting_storage/none']),
 			'JobCompType=jobcomp/filetxt',
 			`JobCompLoc=${file('completed.log')}`,
 			'ReturnToService=2',
@@ -151,6 +179,8 @@ export async function startSlurm({
 		});
 
 	const words: Readonly<Record<Daemon, readonly [string, ...(readonly string[])]>> = {
+		mariadbd: accounts?.mariadbd.words ?? ['false'],
+		slurmdbd: accounts?.slurmdbd.words ?? ['false'],
 		munged: [
 			'/usr/sbin/munged',
 			'--foreground',
@@ -166,19 +196,30 @@ export async function startSlurm({
 		box2: ['/usr/sbin/slurmd', '-D', '-N', 'box2'],
 		box3: ['/usr/sbin/slurmd', '-D', '-N', 'box3'],
 	};
-	const isReady: (daemon: Daemon) => boolean = (daemon) =>
-		daemon === 'munged'
-			? existsSync(file('munge/socket'))
-			: daemon === 'slurmctld'
-				? run('scontrol', 'ping').includes('UP')
-				: /^(?:idle|mixed|allocated) *$/mv.test(run('sinfo', '--noheader', '--nodes', daemon, '--format', '%T'));
+	const answers: Readonly<Record<Exclude<Daemon, (typeof nodes)[number]>, () => boolean | Promise<boolean>>> = {
+		munged: () => existsSync(file('munge/socket')),
+		mariadbd: async () => isListening(databasePort!),
+		slurmdbd: async () => isListening(accountsPort!),
+		slurmctld: () => run('scontrol', 'ping').includes('UP'),
+	};
+	const isNode = (daemon: Daemon): daemon is (typeof nodes)[number] => daemon.startsWith('box');
+	const isReady = (daemon: Daemon): boolean | Promise<boolean> =>
+		isNode(daemon)
+			? /^(?:idle|mixed|allocated) *$/mv.test(run('sinfo', '--noheader', '--nodes', daemon, '--format', '%T'))
+			: answers[daemon]();
 
 	const running = new Map<Daemon, {readonly child: ChildProcess; readonly ended: Promise<unknown>}>();
 	const start = async (daemon: Daemon): Promise<void> => {
 		const [command, ...args] = words[daemon];
-		const child = spawn(command, args, {env: {...process.env, ...environment}, stdio: 'ignore', detached: true});
+		const own = daemon === 'mariadbd' || daemon === 'slurmdbd' ? accounts?.[daemon].environment : process.env;
+		// A test that is cut off takes them along.
+		const child = spawn('setpriv', ['--pdeathsig', 'KILL', command, ...args], {
+			env: {...own, ...environment},
+			stdio: 'ignore',
+			detached: true,
+		});
 		running.set(daemon, {child, ended: once(child, 'exit')});
-		await eventually(() => isReady(daemon), 60_000);
+		await eventually(async () => isReady(daemon), 60_000);
 	};
 
 	const kill = async (daemon: Daemon): Promise<void> => {
@@ -214,7 +255,16 @@ export async function startSlurm({
 		await eventually(() => statSync(file('state/job_state')).mtimeMs > since, 60_000);
 	};
 
-	for (const daemon of ['munged', 'slurmctld', ...nodes] as const) {
+	for (const daemon of ['munged', ...(hasAccounts ? (['mariadbd', 'slurmdbd'] as const) : [])] as const) {
+		await start(daemon);
+	}
+
+	if (hasAccounts) {
+		// A controller whose cluster is not known there would keep its jobs to itself.
+		run('sacctmgr', '--immediate', 'add', 'cluster', 'lab');
+	}
+
+	for (const daemon of ['slurmctld', ...nodes] as const) {
 		await start(daemon);
 	}
 
