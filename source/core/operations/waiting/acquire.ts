@@ -1,5 +1,6 @@
 /** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
 import {CanhazgpuError} from '../../../errors.js';
+import type {Observation} from '../../model/types.js';
 import type {Refusal} from '../../rules/allocation/allocation.js';
 import type {AcquireRequest, Grant} from '../../rules/allocation/request.js';
 import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
@@ -18,6 +19,17 @@ async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Pro
 		}
 
 		throw error;
+	}
+}
+
+/** @throws CanhazgpuError `unavailable` where not all GPUs can be seen. */
+function checkNotBlind({isPartial}: Observation): void {
+	if (isPartial === true) {
+		throw new CanhazgpuError(
+			'unavailable',
+			'The GPUs are not free, or cannot be seen from here: an isolated job sees its own alone, and cannot wait for others',
+			{hint: 'Ask outside of the job.'},
+		);
 	}
 }
 
@@ -42,13 +54,30 @@ export async function acquire(
 	// What the first scan takes is part of the time to wait.
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
 	const scan = createFreshScan(world, deadlineMs);
+	let lastScan: Observation | undefined;
+	const observe = async (): Promise<Observation> => {
+		lastScan = await scan();
+		return lastScan;
+	};
+
+	/** Who cannot see a GPU can never take it, and would keep it from everybody behind. */
+	const observeToWait = async (): Promise<Observation> => {
+		const seen = await observe();
+		checkNotBlind(seen);
+		return seen;
+	};
+
 	const first = isNowOrNever
-		? await acquireOrRefuse(world, request, leaseId, scan)
-		: await acquireUnlessBusy(world, request, leaseId, scan);
-	const answer =
-		first?.kind === 'granted' || (first !== undefined && isNowOrNever)
-			? first
-			: await new Waiter({world, request, options, leaseId, scan, deadlineMs}).wait();
+		? await acquireOrRefuse(world, request, leaseId, observe)
+		: await acquireUnlessBusy(world, request, leaseId, observe);
+	const isAnswered = first?.kind === 'granted' || (first !== undefined && isNowOrNever);
+	if (!isAnswered && lastScan !== undefined) {
+		checkNotBlind(lastScan);
+	}
+
+	const answer = isAnswered
+		? first
+		: await new Waiter({world, request, options, leaseId, scan: observeToWait, deadlineMs}).wait();
 	if (answer.kind === 'granted' && options.signal.aborted) {
 		// Granted in the very moment in which it was called off.
 		await release(world, request.requester, {by: 'lease', leaseId});

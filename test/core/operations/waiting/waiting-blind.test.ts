@@ -1,0 +1,47 @@
+/** Who cannot see all GPUs, as within an isolated job, does not wait for them: at the head of the queue it would keep them from everybody. */
+import {expect, test} from 'vitest';
+import type {Observation} from '../../../../source/core/model/types.js';
+import {release} from '../../../../source/core/operations/reservations.js';
+import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
+import {createLiveWorld} from '../../../_helpers/live-world.js';
+import {createTestWorld, idleReading, observationOf, person} from '../../../_helpers/world.js';
+import {alice, start, wants} from './_waiting.js';
+
+const partial = (): Observation =>
+	observationOf([idleReading(0), {...idleReading(1), failure: 'its device does not open here'}], {isPartial: true});
+
+const waiting = {waitSeconds: undefined, signal: new AbortController().signal, onProgress: () => undefined};
+
+test('a GPU that can be seen is granted, one that cannot is refused instead of waited for, and no one is in the queue', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	world.see(partial);
+	expect(await acquire(world, wants({ids: [0]}), waiting)).toMatchObject({kind: 'granted', gpus: [0]});
+	for (const request of [wants({ids: [1]}), wants(), wants({requester: person('carol'), count: 2})]) {
+		await expect(acquire(world, request, waiting)).rejects.toMatchObject({
+			code: 'unavailable',
+			exitCode: 3,
+			message: expect.stringContaining('an isolated job sees its own alone') as string,
+		});
+	}
+
+	const {queue, gpus} = await world.store.read();
+	expect(queue).toEqual([]);
+	expect(gpus[1]).toMatchObject({kind: 'free'});
+	// Without waiting the refusal names the GPU.
+	expect(await acquire(world, wants({ids: [1]}), {...waiting, waitSeconds: 0})).toMatchObject({kind: 'refused'});
+});
+
+test('who joined behind others without a look leaves the queue with the first look', async () => {
+	const world = await createLiveWorld(1);
+	await acquire(world, wants({requester: alice}), waiting);
+	const first = start(world, wants());
+	await first.waits();
+	world.see(() => observationOf([{...idleReading(0), failure: 'its device does not open here'}], {isPartial: true}));
+	const second = start(world.as(3), wants({requester: person('carol')}));
+	const ends = expect(second.answer).rejects.toMatchObject({code: 'unavailable'});
+	first.abort();
+	await first.answer;
+	await release(world, alice, {by: 'label', label: 'alice'});
+	await ends;
+	expect((await world.store.read()).queue).toEqual([]);
+});
