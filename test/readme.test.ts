@@ -97,9 +97,9 @@ const definedMetrics: readonly string[] = [
 ].flatMap((pattern) => groupsOf(fileText('source/web/api/metrics.ts'), pattern, 'name'));
 
 test('the topic of the metrics tells of every metric, and of no other', () => {
-	const told = groupsOf(documents[topicFile('metrics')]!, /^\| `canhazgpu_(?<name>\w+)` \|/gmv, 'name');
+	const documented = groupsOf(documents[topicFile('metrics')]!, /^\| `canhazgpu_(?<name>\w+)` \|/gmv, 'name');
 	expect(definedMetrics.length).toBeGreaterThan(15);
-	expect(told.toSorted()).toEqual(definedMetrics.toSorted());
+	expect(documented.toSorted()).toEqual(definedMetrics.toSorted());
 });
 
 test.each(['media/grafana-dashboard.json', 'media/prometheus-alerts.yml'])(

@@ -22,12 +22,12 @@ async function notify(change: Partial<Reminder>) {
 	writeFileSync(file, JSON.stringify({notify: {command: ['/bin/sh', '-c', script, 'sh', out], terminals: false}}));
 	const config = await loadConfig({flags: new Map(), environment: {}, file});
 	const problems = await notifyBy(config, createHost(), {...reminder, ...change});
-	return {problems, told: existsSync(out) ? readFileSync(out, 'utf8') : undefined};
+	return {problems, sent: existsSync(out) ? readFileSync(out, 'utf8') : undefined};
 }
 
 test('notify.command gets notes and labels of others as escaped JSON, and loses nothing of them', async () => {
 	const hostile = {note: 'a\u{202E}b\u{9B}31m\u{2028}\u{1B}]0;x\u{7}', label: '\u{2066}x', leaseId: '\u{85}'};
-	const {problems, told: sent} = await notify(hostile);
+	const {problems, sent} = await notify(hostile);
 	expect(problems).toEqual([]);
 	expect(sent).not.toMatch(/[[\p{Control}\p{Format}\p{Line_Separator}]--\n]/v);
 	const [account, , json] = sent!.split('\n', 3);
@@ -44,14 +44,14 @@ test.each([
 	'nobody-has-this-name',
 	'',
 ])('notify.command is not run for the made-up account %j', async (account) => {
-	const {problems, told: sent} = await notify({account});
+	const {problems, sent} = await notify({account});
 	expect(sent).toBeUndefined();
 	expect(problems).toEqual([`there is no account ${harmlessJsonLine(account)} on this machine`]);
 });
 
 test('notify.command is run for an account of this machine, by name or by number', async () => {
 	for (const account of ['daemon', '54321']) {
-		const {problems, told: sent} = await notify({account});
+		const {problems, sent} = await notify({account});
 		expect([problems, sent?.split('\n', 1)]).toEqual([[], [account]]);
 	}
 });

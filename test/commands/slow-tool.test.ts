@@ -54,7 +54,7 @@ test('the time to wait is kept, whatever the tool takes', async () => {
 slowTest(
 	'once it is known to be quick, one that hangs is told in 10 s, with the setting that gives it more',
 	async () => {
-		for (let look = 0; look < 12; look++) {
+		for (let attempt = 0; attempt < 12; attempt++) {
 			expect(await box.run('status', slow(0))).toMatchObject({exitCode: 0});
 		}
 

@@ -204,9 +204,9 @@ describe.skipIf(binary === undefined || !hasCompiler)('NVIDIA’s library in the
 		async (NVML_STUB) => {
 			for (const flags of [[], ['-DOLD']]) {
 				const environment = {LD_LIBRARY_PATH: compileNvml(...flags), NVML_STUB};
-				const told = await scan([binary!], environment);
-				expect(told).toEqual(await scan([process.execPath, program], environment));
-				expect(told.line?.startsWith('{"gpus":[{"index":0,') ?? false).toBe(NVML_STUB !== 'init-fails');
+				const scanned = await scan([binary!], environment);
+				expect(scanned).toEqual(await scan([process.execPath, program], environment));
+				expect(scanned.line?.startsWith('{"gpus":[{"index":0,') ?? false).toBe(NVML_STUB !== 'init-fails');
 			}
 		},
 	);

@@ -74,8 +74,8 @@ test.each(stores)('reservations on %s that are released at once', {timeout: 900_
 		leases.map(() => ({exitCode: 0, stderr: ''})),
 	);
 	expect(await holdings()).toEqual([]);
-	const told = (await store.audit()).filter(({kind}) => kind === 'released').map(({leaseId}) => leaseId);
-	expect(countOf(told)).toEqual(once(leases));
+	const recorded = (await store.audit()).filter(({kind}) => kind === 'released').map(({leaseId}) => leaseId);
+	expect(countOf(recorded)).toEqual(once(leases));
 });
 
 test.each(stores)('jobs on %s that end at once', {timeout: 900_000}, async (name, create) => {
@@ -107,6 +107,6 @@ test.each(stores)('jobs on %s that end at once', {timeout: 900_000}, async (name
 		jobs.map(() => ({exitCode: 0, stderr: ''})),
 	);
 	expect(await holdings()).toEqual([]);
-	const told = (await store.audit()).filter(({kind}) => kind === 'ended').map(({leaseId}) => leaseId);
-	expect(countOf(told)).toEqual(once(leases));
+	const recorded = (await store.audit()).filter(({kind}) => kind === 'ended').map(({leaseId}) => leaseId);
+	expect(countOf(recorded)).toEqual(once(leases));
 });

@@ -109,7 +109,7 @@ function expectationFor({what, isTrue, index, id: entryId}: Guess, snapshot: Sna
 		case 'whole':
 		case 'prefix': {
 			const ids = lineOf(snapshot).slice(0, what === 'prefix' ? index : undefined);
-			return {kind: 'queue', ids: isTrue ? ids : [...ids, 'nobody'], extent: what};
+			return {kind: 'queue', ids: isTrue ? ids : [...ids, 'nobody'], scope: what};
 		}
 
 		case 'pool': {
@@ -136,7 +136,7 @@ const stateOf = async (store: Store) => {
 		...state,
 		revision: {count: revision.count, base: revision.base},
 		history: await collect(store.history(0, 4_000_000_000)),
-		log: log.map((told) => ({...told, id: undefined})),
+		log: log.map((record) => ({...record, id: undefined})),
 	};
 };
 

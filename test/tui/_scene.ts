@@ -83,7 +83,7 @@ const entries: readonly AuditEntry[] = [
 	{id: '4', time: sceneTime - 2, kind: 'released', account: 'alice', gpus: [2]},
 ];
 
-export const told: Action = {kind: 'events-arrived', entries};
+export const eventsArrived: Action = {kind: 'events-arrived', entries};
 
 /** What was used in a month. */
 export const reported: Action = {

@@ -354,7 +354,7 @@ test('o shows what happened to the selected GPU, the newest first, and nothing o
 	await session.shows(/> 0 +Reserved/v);
 	await session.press('o');
 	await session.shows('Nothing is known to have happened to GPU 0');
-	const told = (kind: 'granted' | 'released', gpus: readonly number[], account: string) => ({
+	const auditEvent = (kind: 'granted' | 'released', gpus: readonly number[], account: string) => ({
 		time: 0,
 		kind,
 		gpus,
@@ -364,7 +364,11 @@ test('o shows what happened to the selected GPU, the newest first, and nothing o
 		expect: [],
 		writes: [],
 		usage: [],
-		audit: [told('granted', [0, 1], 'bob'), told('granted', [1], 'carol'), told('released', [0], 'bob')],
+		audit: [
+			auditEvent('granted', [0, 1], 'bob'),
+			auditEvent('granted', [1], 'carol'),
+			auditEvent('released', [0], 'bob'),
+		],
 		event: {kind: 'granted', gpus: [0]},
 		grants: false,
 	});

@@ -34,7 +34,7 @@ function follow(box: Box) {
 			updates.push(`broken: ${String(error)}`);
 		},
 	});
-	return {feed, news: updates, counts, last: () => last};
+	return {feed, updates, counts, last: () => last};
 }
 
 test('a burst of events costs one read at once and then one in 50 ms', async () => {
@@ -72,7 +72,7 @@ test('a store that takes no changes is shown, and not read without a pause for w
 			throw new CanhazgpuError('store-refused', 'cannot save to its disk');
 		},
 	});
-	const {feed, counts, last, news: updates} = follow(box);
+	const {feed, counts, last, updates} = follow(box);
 	await expect.poll(last).toBeDefined();
 	const before = counts.reads;
 	await sleep(300);
@@ -106,7 +106,7 @@ test('it subscribes before it reads, and tries again until it can', async () => 
 			return subscribe(listener);
 		},
 	});
-	const {feed, news: updates} = follow(box);
+	const {feed, updates} = follow(box);
 	await expect.poll(() => updates, {timeout: 3000}).toContain('arrived');
 	expect(updates[0]).toBe('lost: Redis does not answer');
 	expect(tries).toBe(2);
@@ -134,7 +134,7 @@ test('what a read brings that began before the loss is not news', async () => {
 			return snapshot;
 		},
 	});
-	const {feed, news: updates} = follow(box);
+	const {feed, updates} = follow(box);
 	await expect.poll(() => reads).toBe(1);
 	listener!.lost!('connection closed');
 	letGo(undefined);
@@ -152,7 +152,7 @@ test('a bug is told apart from an outage', async () => {
 			throw new TypeError('a bug');
 		},
 	});
-	const {feed, news: updates} = follow(box);
+	const {feed, updates} = follow(box);
 	await expect.poll(() => updates).toEqual(['broken: TypeError: a bug']);
 	feed.stop();
 });

@@ -7,12 +7,12 @@ import {release} from '../../source/tui/verbs/release.js';
 import {reserve} from '../../source/tui/verbs/reserve.js';
 import {splitReading} from '../_helpers/mig-box.js';
 import {frameOf, pressing, stateOf, type Step} from './_harness.js';
-import {nightOf, pastOf, reported, told} from './_scene.js';
+import {nightOf, pastOf, reported, eventsArrived} from './_scene.js';
 import {createBox, createScene, gpuReading, lease} from './_world.js';
 
 async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly Step[] = []): Promise<string> {
 	const box = await createScene();
-	return `\n${frameOf(await stateOf(box, size, more, [told, ...actions], pastOf(box)))}\n`;
+	return `\n${frameOf(await stateOf(box, size, more, [eventsArrived, ...actions], pastOf(box)))}\n`;
 }
 
 const sizes = ['60x15', '80x24', '120x32', '200x50'] as const;

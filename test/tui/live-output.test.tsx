@@ -43,7 +43,7 @@ async function open(first: Readonly<Record<string, LiveOutputPage>>) {
 	await session.shows(/> 0 +Free/v);
 	return {
 		...session,
-		lookedAt: () => listeners.keys().toArray(),
+		watched: () => listeners.keys().toArray(),
 		push(line: string, page: LiveOutputPage) {
 			pages.set(line, page);
 			listeners.get(line)!(page);
@@ -57,7 +57,7 @@ const listOf = (...names: readonly string[]): LiveOutputPage => ({
 });
 
 test('updates are shown as they come, and nothing is watched that is not shown', async () => {
-	const {press, shows, push, lookedAt: watched, store} = await open({host: {lines: ['asking']}});
+	const {press, shows, push, watched, store} = await open({host: {lines: ['asking']}});
 	await press(':', 'host', keys.enter);
 	await shows('$ canhazgpu host');
 	await shows('asking');
@@ -71,7 +71,7 @@ test('updates are shown as they come, and nothing is watched that is not shown',
 
 test('a list is chosen from, the choice stays with its host, Enter opens it and Esc leads back', async () => {
 	const pages = {host: listOf('a', 'c'), 'host a': {lines: ['all of a']}, 'host c': {lines: ['all of c']}};
-	const {press, shows, push, lookedAt: watched, store} = await open(pages);
+	const {press, shows, push, watched, store} = await open(pages);
 	await press(':', 'host', keys.enter);
 	await shows('>a is a host');
 	await shows('Enter Open');

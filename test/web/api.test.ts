@@ -185,19 +185,19 @@ test('the stream is compressed for those who take it, also for one who comes lat
 			const answer = await fetch(`${web.url}api/events`, {headers: {'accept-encoding': 'gzip'}});
 			expect(answer.headers.get('content-encoding')).toBe('gzip');
 			// What was told is unpacked at once, though the stream has no end.
-			let told = '';
+			let text = '';
 			for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) {
-				told += part;
-				if (told.split('event: change').length > 2) {
+				text += part;
+				if (text.split('event: change').length > 2) {
 					break;
 				}
 			}
 
-			return told;
+			return text;
 		}),
 	);
-	for (const told of texts) {
-		const [, ...blocks] = told.split('\n\n').slice(0, -1);
+	for (const text of texts) {
+		const [, ...blocks] = text.split('\n\n').slice(0, -1);
 		expect(blocks.length).toBeGreaterThan(2);
 		for (const block of blocks) {
 			expect(JSON.parse(/^data: (?<data>.*)$/mv.exec(block)!.groups!['data']!)).toBeTypeOf('object');

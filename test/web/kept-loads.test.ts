@@ -28,10 +28,10 @@ test('what the pool keeps counts where the server saw nothing, and the rest is u
 	expect(day.step_seconds).toBe(60);
 	expect(day.gpus['0']!.utilization).toHaveLength(1440);
 	// eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
-	const told: Array<number | null> = [...day.gpus['0']!.utilization];
-	expect(told.filter((value) => value === 20)).toHaveLength(110);
-	expect(told.filter((value) => value === 80)).toHaveLength(10);
-	expect(new Set(told.slice(0, 1300))).toEqual(new Set([null]));
+	const ofDay: Array<number | null> = [...day.gpus['0']!.utilization];
+	expect(ofDay.filter((value) => value === 20)).toHaveLength(110);
+	expect(ofDay.filter((value) => value === 80)).toHaveLength(10);
+	expect(new Set(ofDay.slice(0, 1300))).toEqual(new Set([null]));
 	expect(recorder.last(60, {gpu: 0}).gpus['0']!.utilization.filter((value) => value !== null)).toHaveLength(60);
 });
 

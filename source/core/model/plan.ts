@@ -20,7 +20,7 @@ export type Expectation =
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string | undefined}
 	/** The queue must be exactly these ids (`whole`), or begin with them (`prefix`). */
-	| {readonly kind: 'queue'; readonly ids: readonly string[]; readonly extent: 'whole' | 'prefix'}
+	| {readonly kind: 'queue'; readonly ids: readonly string[]; readonly scope: 'whole' | 'prefix'}
 	/** There must be a pool of this size, or none (undefined). */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
 	/** `raw` undefined: none are stored. */

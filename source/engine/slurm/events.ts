@@ -111,6 +111,6 @@ export function recentEvents(
 		.flatMap((job) => eventsOf(job, indexes))
 		.filter(({time}) => time >= fromTime)
 		.toSorted((a, b) => a.id.localeCompare(b.id));
-	const told = order.behind(events, afterId);
-	return newest === Infinity ? told : told.slice(-newest);
+	const following = order.behind(events, afterId);
+	return newest === Infinity ? following : following.slice(-newest);
 }

@@ -72,8 +72,8 @@ function holds(state: State, expectation: Expectation): boolean {
 		}
 
 		case 'queue': {
-			const {ids, extent} = expectation;
-			const isLongEnough = extent === 'whole' ? state.queue.length === ids.length : state.queue.length >= ids.length;
+			const {ids, scope} = expectation;
+			const isLongEnough = scope === 'whole' ? state.queue.length === ids.length : state.queue.length >= ids.length;
 			return isLongEnough && ids.every((id, position) => state.queue[position] === id);
 		}
 

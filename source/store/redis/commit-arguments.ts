@@ -105,8 +105,8 @@ function expectedOf({expect, change}: RawPlan, keyList: KeyList): Expected {
 	const steps: Argument[] = [];
 	for (const expectation of expect) {
 		if (expectation.kind === 'queue') {
-			const {ids, extent} = expectation;
-			steps.push('line', extent, ids.length, ...ids.map((id) => wireOf(id)));
+			const {ids, scope} = expectation;
+			steps.push('line', scope, ids.length, ...ids.map((id) => wireOf(id)));
 			continue;
 		}
 

@@ -25,10 +25,10 @@ function holds(statements: PoolStatements, expectation: Expectation): boolean {
 		}
 
 		case 'queue': {
-			const {ids, extent} = expectation;
+			const {ids, scope} = expectation;
 			// One more than expected tells whether the queue goes on.
 			const queue = statements.queueIds.all(ids.length + 1).map(({id}) => id);
-			return ids.every((id, index) => queue[index] === id) && (extent === 'prefix' || queue.length === ids.length);
+			return ids.every((id, index) => queue[index] === id) && (scope === 'prefix' || queue.length === ids.length);
 		}
 
 		case 'pool': {

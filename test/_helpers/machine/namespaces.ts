@@ -8,24 +8,24 @@ import {onTestFinished} from 'vitest';
 import {starter, starterWords, type Box, type Ran} from '../program/cli.js';
 
 /** What `unshare` is told, and what a shell does in the namespaces before the program starts. */
-export type Surroundings = {readonly flags: readonly string[]; readonly prepare?: string};
+export type NamespaceOptions = {readonly flags: readonly string[]; readonly prepare?: string};
 
 /** /proc without anything but processes, as in a service with `ProcSubset=pid`: the boot id cannot be read. */
-export const processesOnly: Surroundings = {flags: ['--mount'], prepare: 'mount -t proc -o subset=pid proc /proc'};
+export const processesOnly: NamespaceOptions = {flags: ['--mount'], prepare: 'mount -t proc -o subset=pid proc /proc'};
 
 /** Pids of its own, as in a container: nobody outside can judge its processes, nor it those outside. */
-export const ownPids: Surroundings = {flags: ['--pid', '--fork', '--mount-proc', '--kill-child']};
+export const ownPids: NamespaceOptions = {flags: ['--pid', '--fork', '--mount-proc', '--kill-child']};
 
 /** A time namespace in which the machine was started earlier. */
-export const ownTime: Surroundings = {flags: ['--time', '--boottime', '1000', '--monotonic', '1000']};
+export const ownTime: NamespaceOptions = {flags: ['--time', '--boottime', '1000', '--monotonic', '1000']};
 
 /** A machine with our machine-id and another boot, whose id this file holds. */
-export const cloneOf = (bootIdFile: string): Surroundings => ({
+export const cloneOf = (bootIdFile: string): NamespaceOptions => ({
 	flags: ['--mount', '--uts'],
 	prepare: `mount --bind ${bootIdFile} /proc/sys/kernel/random/boot_id && hostname clone`,
 });
 
-const wordsIn = ({flags, prepare = 'true'}: Surroundings, words: readonly string[]): readonly string[] => [
+const wordsIn = ({flags, prepare = 'true'}: NamespaceOptions, words: readonly string[]): readonly string[] => [
 	...flags,
 	'sh',
 	'-c',
@@ -35,19 +35,19 @@ const wordsIn = ({flags, prepare = 'true'}: Surroundings, words: readonly string
 ];
 
 /** Whether this account may make these namespaces. Says so where it may not: a skipped test shall not go unnoticed. */
-export function canEnter(surroundings: Surroundings): boolean {
-	const {status, stderr, error} = spawnSync('unshare', wordsIn(surroundings, ['true']), {encoding: 'utf8'});
+export function canEnter(options: NamespaceOptions): boolean {
+	const {status, stderr, error} = spawnSync('unshare', wordsIn(options, ['true']), {encoding: 'utf8'});
 	if (status !== 0) {
 		const why = (error?.message ?? stderr).trim();
-		console.warn(`Tests are skipped that need unshare ${surroundings.flags.join(' ')}: ${why}`);
+		console.warn(`Tests are skipped that need unshare ${options.flags.join(' ')}: ${why}`);
 	}
 
 	return status === 0;
 }
 
 /** Starts `canhazgpu` in there; it is killed when the test ends first. */
-export function startIn(surroundings: Surroundings, box: Box, words: string) {
-	const child = spawn('unshare', wordsIn(surroundings, [starter, ...starterWords, ...words.split(' ')]), {
+export function startIn(options: NamespaceOptions, box: Box, words: string) {
+	const child = spawn('unshare', wordsIn(options, [starter, ...starterWords, ...words.split(' ')]), {
 		cwd: box.home,
 		env: {...process.env, ...box.environment},
 		stdio: ['ignore', 'pipe', 'pipe'],
@@ -61,7 +61,7 @@ export function startIn(surroundings: Surroundings, box: Box, words: string) {
 		await once(child, 'close');
 		return {exitCode: child.exitCode ?? undefined, stdout: await stdout, stderr};
 	})();
-	const isForked = surroundings.flags.includes('--fork');
+	const isForked = options.flags.includes('--fork');
 	/** Ends the first process in there, and with that of a pid namespace all others. */
 	const kill = (): void => {
 		if (child.exitCode !== null || child.signalCode !== null) {
@@ -81,5 +81,5 @@ export function startIn(surroundings: Surroundings, box: Box, words: string) {
 }
 
 /** Runs `canhazgpu` in there to its end. */
-export const runIn = async (surroundings: Surroundings, box: Box, words: string): Promise<Ran> =>
-	startIn(surroundings, box, words).ended;
+export const runIn = async (options: NamespaceOptions, box: Box, words: string): Promise<Ran> =>
+	startIn(options, box, words).ended;

@@ -88,7 +88,7 @@ export async function createCrowd({open, gpuCount, random}: Options): Promise<Cr
 			return;
 		}
 
-		const before = line.extent === 'prefix' ? line.ids.slice(0, -1) : line.ids;
+		const before = line.scope === 'prefix' ? line.ids.slice(0, -1) : line.ids;
 		for (const entry of before.map((id) => entries.get(id)!)) {
 			if (couldUse(entry, taken, gpuCount)) {
 				overtakings.push(`${entry.user} was overtaken on ${taken.join(',')}`);

@@ -82,7 +82,7 @@ const ofOrigin = (origin: Origin): Sum => sumOf(counts.filter((count) => count.o
 const ofRow = (row: Row): Sum => sumOf(counts.filter((count) => count.row === row));
 
 /** The lines of the help topic, by what they begin with, in which those who switch find the differences of a row. */
-const told: Partial<Readonly<Record<Row, readonly string[]>>> = {
+const reported: Partial<Readonly<Record<Row, readonly string[]>>> = {
 	'durations, more inputs': ['durations'],
 	'FormatUserList, FormatProcessList': ['three and more people on one GPU'],
 	'FlexibleTime, more inputs': ['`expiry_time` -1 in a record'],
@@ -101,8 +101,8 @@ const told: Partial<Readonly<Record<Row, readonly string[]>>> = {
 test('each row that differs is told in the help topic', () => {
 	const topic = readFileSync(new URL('../../../source/help/go.md', import.meta.url), 'utf8');
 	const different = [...new Set(counts.filter((count) => count.different > 0).map(({row}) => row))];
-	expect(different.filter((row) => row !== undefined).toSorted()).toEqual(Object.keys(told).toSorted());
-	for (const line of Object.values(told).flat()) {
+	expect(different.filter((row) => row !== undefined).toSorted()).toEqual(Object.keys(reported).toSorted());
+	for (const line of Object.values(reported).flat()) {
 		expect(topic).toContain(`\n| ${line} | `);
 	}
 });

@@ -36,7 +36,7 @@ function start() {
 	return {
 		watch,
 		clock,
-		told: published,
+		published,
 		askedCount: () => askedCount,
 		becomes(next: Status | CanhazgpuError) {
 			answer = next;
@@ -66,7 +66,7 @@ test('what a host told is as old as it is, however often the same is given again
 });
 
 test('a host that has something new is asked at once, and only while somebody subscribes', async () => {
-	const {watch: hosts, clock, told: published, subscribe, becomes, askedCount} = start();
+	const {watch: hosts, clock, published, subscribe, becomes, askedCount} = start();
 	hosts.refresh('a');
 	await clock.pass(0);
 	expect(askedCount()).toBe(0);

@@ -41,7 +41,7 @@ async function createBox() {
 			await Promise.all(monitors.map(async (record) => record(view.snapshot, view.observation)));
 			return readStatus(world);
 		},
-		told: async () =>
+		recorded: async () =>
 			(await world.store.audit())
 				.filter(({kind}) => kind === 'overuse' || kind === 'notice')
 				.map((entry) => eventWords(entry)),
@@ -49,7 +49,7 @@ async function createBox() {
 }
 
 test('its owner is told once, every face shows for how long, and its end is told as well', async () => {
-	const {world, scan, told: recorded} = await createBox();
+	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
 	expect(sharesWords(second.rows[0]!)).toBe('16/79.6G ann 16/8G!, bob 8G');
@@ -85,7 +85,7 @@ test('its owner is told once, every face shows for how long, and its end is told
 });
 
 test('with the share it is over, and nobody is told of a share that is gone', async () => {
-	const {world, scan, told: recorded} = await createBox();
+	const {world, scan, recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);
 	}

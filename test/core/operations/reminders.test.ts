@@ -86,7 +86,7 @@ test('a claim whose answer was lost is not told, nor told by anybody else: at mo
 test('however senders come and go, each end is told once, unless none came in time', async () => {
 	const scanStep = fc.record({
 		after: fc.integer({min: 1, max: 900}),
-		teller: fc.constantFrom(own, root, stranger, strangerWithWebhook),
+		sender: fc.constantFrom(own, root, stranger, strangerWithWebhook),
 	});
 	await fc.assert(
 		fc.asyncProperty(fc.array(scanStep, {maxLength: 12}), async (scanSteps) => {
@@ -94,7 +94,7 @@ test('however senders come and go, each end is told once, unless none came in ti
 			let left = 1200;
 			let reminded = 0;
 			let canRemind = false;
-			for (const {after, teller: sender} of scanSteps) {
+			for (const {after, sender} of scanSteps) {
 				world.pass(after);
 				left -= after;
 				reminded += (await claimReminders(world, sender)).reminders.length;

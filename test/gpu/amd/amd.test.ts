@@ -109,8 +109,8 @@ test.each([
 	['one', {process_info: {name: 'ollama', pid: 4_194_313}}, [4_194_313]],
 	['none', {process_info: 'Not Found'}, []],
 	['none, in a sentence', {process_info: 'No running processes detected'}, []],
-])('processes of earlier versions: %s', async (_, told, pids) => {
-	const {gpus} = await observe({process: json([{gpu: 0, ...told}, idle(1)])});
+])('processes of earlier versions: %s', async (_, reported, pids) => {
+	const {gpus} = await observe({process: json([{gpu: 0, ...reported}, idle(1)])});
 	expect(gpus[0]?.processes?.map(({pid}) => pid)).toEqual(pids);
 });
 

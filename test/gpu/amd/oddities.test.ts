@@ -78,9 +78,9 @@ test.each([
 	[{value: 4_294_967_295, unit: 'GB'}, '4294967295 GB'],
 	[{unit: 'MB'}, ''],
 	['12 apples', '12 apples'],
-])('memory told as %j', async (used, told) => {
+])('memory told as %j', async (used, reported) => {
 	const {gpus} = await observe({metric: json([{...metricOf(0), mem_usage: {used_vram: used}}])});
-	expect(gpus[0]?.memoryUsedMiB ?? gpus[0]?.unknown['memoryUsedMiB']).toBe(told);
+	expect(gpus[0]?.memoryUsedMiB ?? gpus[0]?.unknown['memoryUsedMiB']).toBe(reported);
 });
 
 test('a number that is none spoils only itself', async () => {
@@ -124,10 +124,10 @@ test.each([
 	[{mem: {value: 3_145_728, unit: 'B'}}, 3],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 2_097_152, unit: 'B'}}}, 2],
 	[{mem_usage: {value: 0, unit: 'B'}, memory_usage: {vram_mem: {value: 0, unit: 'B'}}}, 0],
-])('the memory of a process told as %j', async (memory, told) => {
+])('the memory of a process told as %j', async (memory, reported) => {
 	const {gpus} = await observe({
 		metric: json([metricOf(0)]),
 		process: json([{gpu: 0, process_list: [{process_info: {name: 'rvs', pid: 2 ** 22 + 7, ...memory}}]}]),
 	});
-	expect(gpus[0]?.processes).toMatchObject([{memoryUsedMiB: told}]);
+	expect(gpus[0]?.processes).toMatchObject([{memoryUsedMiB: reported}]);
 });

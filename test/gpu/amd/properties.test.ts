@@ -24,7 +24,7 @@ const word = fc.constantFrom(
 	'٣',
 	'NaN',
 );
-const told = fc.oneof(
+const reported = fc.oneof(
 	number,
 	number.map(String),
 	number.map((value) => `${value} %`),
@@ -36,15 +36,15 @@ const told = fc.oneof(
 	fc.constantFrom(null, true, [], {}, -1, 65_535, 4_294_967_295),
 );
 const section = (...keys: readonly string[]) =>
-	fc.oneof(fc.record(Object.fromEntries(keys.map((key) => [key, told])), {requiredKeys: []}), told);
+	fc.oneof(fc.record(Object.fromEntries(keys.map((key) => [key, reported])), {requiredKeys: []}), reported);
 
 const process = fc.oneof(
-	fc.record({name: word, pid: told, mem_usage: told, memory_usage: section('vram_mem')}, {requiredKeys: []}),
+	fc.record({name: word, pid: reported, mem_usage: reported, memory_usage: section('vram_mem')}, {requiredKeys: []}),
 	word,
 );
 const entry = fc.record(
 	{
-		gpu: fc.oneof(fc.nat(4), fc.nat(4).map(String), told),
+		gpu: fc.oneof(fc.nat(4), fc.nat(4).map(String), reported),
 		usage: section('gfx_activity', 'umc_activity'),
 		mem_usage: section('used_vram', 'total_vram'),
 		fb_usage: section('vram_used', 'vram_total'),
@@ -53,13 +53,13 @@ const entry = fc.record(
 		ecc: section('total_uncorrectable_count'),
 		throttle: section('ppt_violation_status'),
 		limit: section('socket_power', 'slowdown_edge_temperature'),
-		process_list: fc.oneof(fc.array(fc.oneof(process, fc.record({process_info: process})), {maxLength: 4}), told),
+		process_list: fc.oneof(fc.array(fc.oneof(process, fc.record({process_info: process})), {maxLength: 4}), reported),
 	},
 	{requiredKeys: ['gpu']},
 );
 const answer = fc
 	.tuple(
-		fc.oneof(fc.array(fc.oneof({arbitrary: entry, weight: 9}, told), {maxLength: 5}), fc.jsonValue()),
+		fc.oneof(fc.array(fc.oneof({arbitrary: entry, weight: 9}, reported), {maxLength: 5}), fc.jsonValue()),
 		fc.boolean(),
 	)
 	.map(([list, isWrapped]) => JSON.stringify(isWrapped ? {gpu_data: list} : list));
@@ -137,7 +137,7 @@ test('only a sentence that says so is taken for no processes', () => {
 
 test('a quantity is a number that was written, or a word', () => {
 	fc.assert(
-		fc.property(fc.oneof(told, fc.jsonValue(), fc.string()), (raw) => {
+		fc.property(fc.oneof(reported, fc.jsonValue(), fc.string()), (raw) => {
 			const read = readQuantity(raw, 'memory', 'MB');
 			const numbers = numbersIn(JSON.stringify(raw));
 			expect(read === undefined || read.kind === 'word' || numbers.has(read.value)).toBe(true);

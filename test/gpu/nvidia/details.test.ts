@@ -227,13 +227,13 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 
 test('of repairs that failed only the details of an old driver tell', () => {
 	const gpus = ['GPU-1', 'GPU-2', 'GPU-3', 'GPU-4'].map((uuid, index) => ({index, uuid, unknown: {}, processes: []}));
-	const told = parseDetails(`<?xml version="1.0" ?><nvidia_smi_log>
+	const parsed = parseDetails(`<?xml version="1.0" ?><nvidia_smi_log>
 		<gpu><uuid>GPU-1</uuid><remapped_rows><remapped_row_failure>Yes</remapped_row_failure></remapped_rows></gpu>
 		<gpu><uuid>GPU-2</uuid><ecc_errors><unrepairable_memory>Yes</unrepairable_memory></ecc_errors></gpu>
 		<gpu><uuid>GPU-4</uuid><gpu_reset_status><reset_required>Yes</reset_required></gpu_reset_status></gpu>
 		<gpu><uuid>GPU-3</uuid><remapped_rows><remapped_row_pending>Yes</remapped_row_pending></remapped_rows></gpu>
 	</nvidia_smi_log>`);
-	expect(addDetailedHealth(gpus, told ?? {gpus: []}).map(({health}) => health?.map(({kind}) => kind))).toEqual([
+	expect(addDetailedHealth(gpus, parsed ?? {gpus: []}).map(({health}) => health?.map(({kind}) => kind))).toEqual([
 		['ecc'],
 		['ecc'],
 		undefined,

@@ -128,7 +128,7 @@ const rows = `n=100; while :; do n=$((n + 1)); ${table('$n').replaceAll("'s/", '
 test('one run of the tool serves many looks; processes are asked for at each', async () => {
 	const {provider, single, loops, isRunning} = await setUp(`echo '${header}'; ${rows}`);
 	const used: Array<number | undefined> = [];
-	for (let look = 0; look < 6; look++) {
+	for (let round = 0; round < 6; round++) {
 		const {gpus, failure, takenAtMs} = await provider.observe();
 		expect(failure).toBeUndefined();
 		expect(monotonicMs() - takenAtMs).toBeLessThan(1500);

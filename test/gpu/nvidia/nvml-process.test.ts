@@ -72,7 +72,7 @@ describe.skipIf(!hasCompiler)('the library, read in a process of its own', () =>
 		const {provider, stub, readers} = await setUp('');
 		expect((await provider.observe()).gpus[0]?.name).toBe('NVIDIA H100 80GB HBM3');
 		expect(await stub.calls()).toHaveLength(2);
-		for (let look = 0; look < 3; look++) {
+		for (let round = 0; round < 3; round++) {
 			const {gpus, failure, driverVersion, takenAtMs} = await provider.observe();
 			expect(failure).toBeUndefined();
 			expect(driverVersion).toBe('580.65.06');

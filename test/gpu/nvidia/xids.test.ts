@@ -41,16 +41,16 @@ test.each(['GPU-I:05', 'GPU-I:03 GPU-CI:00'])('a GPU that MIG has split is named
 });
 
 test('a GPU that is off the bus may be told in three lines, without a number', () => {
-	const told = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
+	const logLines = `[ 1843.3] NVRM: The NVIDIA GPU 0000:b3:00.0
                NVRM: (PCI ID: 10de:26b5) installed in this system has
                NVRM: fallen off the bus and is not responding to commands.`;
 	const words = 'fallen off the bus';
-	expect(judge(told)).toEqual([['00000000:B3:00.0', [{kind: 'fell-off-the-bus', words}]]]);
-	expect(judge(told.replaceAll(/^ {15}/gmv, '[ 1843.3] '))).toHaveLength(1);
-	expect(judge(told.replace('fallen off the bus', 'something else'))).toEqual([]);
-	expect(judge(told.split('\n', 1)[0]!, line(13, 'x'), line(13, 'x'), 'NVRM: fallen off the bus and is gone')).toEqual(
-		[],
-	);
+	expect(judge(logLines)).toEqual([['00000000:B3:00.0', [{kind: 'fell-off-the-bus', words}]]]);
+	expect(judge(logLines.replaceAll(/^ {15}/gmv, '[ 1843.3] '))).toHaveLength(1);
+	expect(judge(logLines.replace('fallen off the bus', 'something else'))).toEqual([]);
+	expect(
+		judge(logLines.split('\n', 1)[0]!, line(13, 'x'), line(13, 'x'), 'NVRM: fallen off the bus and is gone'),
+	).toEqual([]);
 });
 
 test.each([

@@ -190,7 +190,7 @@ describe.each(there)('by %s', (fence) => {
 			})),
 		);
 		expect(codes.map(({end}) => end)).toEqual([0, 1, 77, 130, 'SIGINT', 'SIGKILL', 'SIGSEGV']);
-		const [told] = await ask(
+		const [answer] = await ask(
 			fence,
 			[
 				{
@@ -200,7 +200,7 @@ describe.each(there)('by %s', (fence) => {
 			],
 			{cwd: directory},
 		);
-		expect(told!.output!.split('\n')).toEqual([expect.stringMatching(/^(?:node|MainThread)$/v), directory, '']);
+		expect(answer!.output!.split('\n')).toEqual([expect.stringMatching(/^(?:node|MainThread)$/v), directory, '']);
 		const command = ['sh', '-c', 'for file in /proc/$$/fd/*; do basename "$file"; done'];
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
 		const [isolated, free] = await ask(fence, [
@@ -220,11 +220,11 @@ describe.each(there)('by %s', (fence) => {
 			PWD: '/',
 		};
 		const words = ['a b', '', '$HOME', "it's", '--', '-n', '*', 'x=y'];
-		const [told, own] = await ask(fence, [
+		const [answer, own] = await ask(fence, [
 			{...one(), environment, command: ['env', '-0']},
 			{...one(), environment, command: ['printf', '<%s>', ...words]},
 		]);
-		const entries = told!.output!.split('\0').filter((entry) => !/^(?:PATH|_|SHLVL|OLDPWD)=|^$/v.test(entry));
+		const entries = answer!.output!.split('\0').filter((entry) => !/^(?:PATH|_|SHLVL|OLDPWD)=|^$/v.test(entry));
 		expect(entries.toSorted()).toEqual(
 			Object.entries(environment)
 				.map((entry) => entry.join('='))

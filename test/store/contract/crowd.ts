@@ -87,7 +87,7 @@ export function crowdContract({store, harness}: Subject): void {
 				}),
 			);
 			const notes = new Set<string | undefined>();
-			for (let look = 0; look < 200; look++) {
+			for (let attempt = 0; attempt < 200; attempt++) {
 				const snapshot = await reader!.read();
 				const seen = new Set(snapshot.gpus.map(({index}) => leaseOn(snapshot, index).note));
 				expect(seen.size).toBe(1);

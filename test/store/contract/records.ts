@@ -140,12 +140,12 @@ export function recordContract({store, harness}: Subject): void {
 			['an entry that reads otherwise', {kind: 'entry', id: 'first', raw: '{}'}],
 			['no entry where one is', {kind: 'entry', id: 'first', raw: undefined}],
 			['an entry where none is', {kind: 'entry', id: 'nobody', raw: '{}'}],
-			['a shorter line', {kind: 'queue', ids: ['first'], extent: 'whole'}],
-			['an empty line', {kind: 'queue', ids: [], extent: 'whole'}],
-			['a longer line', {kind: 'queue', ids: ['first', 'second', 'third'], extent: 'whole'}],
-			['a longer beginning', {kind: 'queue', ids: ['first', 'second', 'third'], extent: 'prefix'}],
-			['another order', {kind: 'queue', ids: ['second', 'first'], extent: 'whole'}],
-			['another beginning', {kind: 'queue', ids: ['second'], extent: 'prefix'}],
+			['a shorter line', {kind: 'queue', ids: ['first'], scope: 'whole'}],
+			['an empty line', {kind: 'queue', ids: [], scope: 'whole'}],
+			['a longer line', {kind: 'queue', ids: ['first', 'second', 'third'], scope: 'whole'}],
+			['a longer beginning', {kind: 'queue', ids: ['first', 'second', 'third'], scope: 'prefix'}],
+			['another order', {kind: 'queue', ids: ['second', 'first'], scope: 'whole'}],
+			['another beginning', {kind: 'queue', ids: ['second'], scope: 'prefix'}],
 			['another size', {kind: 'pool', gpuCount: 3}],
 			['no pool', {kind: 'pool', gpuCount: undefined}],
 		];
@@ -175,10 +175,10 @@ export function recordContract({store, harness}: Subject): void {
 					(record) => ({kind: 'entry', id: record.id, raw: 'raw' in record ? record.raw : undefined}) as const,
 				),
 				{kind: 'entry', id: 'nobody', raw: undefined},
-				{kind: 'queue', ids: ['first', 'second'], extent: 'whole'},
-				{kind: 'queue', ids: ['first', 'second'], extent: 'prefix'},
-				{kind: 'queue', ids: ['first'], extent: 'prefix'},
-				{kind: 'queue', ids: [], extent: 'prefix'},
+				{kind: 'queue', ids: ['first', 'second'], scope: 'whole'},
+				{kind: 'queue', ids: ['first', 'second'], scope: 'prefix'},
+				{kind: 'queue', ids: ['first'], scope: 'prefix'},
+				{kind: 'queue', ids: [], scope: 'prefix'},
 				{kind: 'pool', gpuCount: 2},
 			];
 			expect(await store().commit(plan({expect: expectations}))).toBe('done');
@@ -191,7 +191,7 @@ export function recordContract({store, harness}: Subject): void {
 			const making = plan({
 				expect: [
 					{kind: 'pool', gpuCount: undefined},
-					{kind: 'queue', ids: [], extent: 'whole'},
+					{kind: 'queue', ids: [], scope: 'whole'},
 				],
 				writes: [poolWrite(2)],
 			});

@@ -8,7 +8,7 @@ import {loadTone} from '../../../source/tui/widgets/styled-text.js';
 import {scrollLimit} from '../../../source/tui/panels/scroll-limit.js';
 import {layoutOf, pageRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, stateOf} from '../_harness.js';
-import {told} from '../_scene.js';
+import {eventsArrived} from '../_scene.js';
 import {createBox, createScene, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
@@ -130,7 +130,7 @@ test('no more than a few hundred events are kept, the newest', async () => {
 	expect(after(many, {kind: 'events-arrived', entries: [entry(1)]}).events.entries).toHaveLength(1);
 	const lost = after(state, {kind: 'events-lost', reason: 'this Redis keeps no audit log'});
 	expect(frameOf(lost)).toContain('this Redis keeps no audit log');
-	expect(frameOf(after(lost, told))).not.toContain('keeps no audit log');
+	expect(frameOf(after(lost, eventsArrived))).not.toContain('keeps no audit log');
 });
 
 test('an error that was shown stands among the events', async () => {
@@ -199,7 +199,7 @@ test('6 lists the processes of all GPUs, the largest first, and a large screen s
 		{columns: 200, rows: 50},
 		{columns: 300, rows: 80},
 	]) {
-		const screen = frameOf(await stateOf(await createScene(), large, {}, [told]));
+		const screen = frameOf(await stateOf(await createScene(), large, {}, [eventsArrived]));
 		expect(
 			['1:GPUs', '2:Detail', '3:Queue', '5:Events', '6:Processes'].filter((name) => !screen.includes(name)),
 		).toEqual([]);

@@ -162,7 +162,7 @@ const seenHost = (name: string): fc.Arbitrary<SeenHost> => {
 		.record({rows: fc.array(remoteRow, {maxLength: 9}), account: maybe(hostile), remark: maybe(hostile)})
 		.map(({rows, ...more}) => ({gpus: fromCommandRows(rows, sceneTime) ?? [], ...more}));
 	return fc.oneof(
-		status.map((told) => ({name, answer: {status: told}, answeredMs: 500})),
+		status.map((event) => ({name, answer: {status: event}, answeredMs: 500})),
 		fc.record({error: hostile, before: maybe(status)}).map(({error, before}) => ({
 			name,
 			answer: {error},
@@ -190,7 +190,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	formatTime: fc.constant(utcTime),
 });
 
-const told: fc.Arbitrary<AuditEntry> = fc.record({
+const event: fc.Arbitrary<AuditEntry> = fc.record({
 	id: fc.string(),
 	time: fc.integer({min: sceneTime - 1e7, max: sceneTime}),
 	kind: fc.constantFrom('granted', 'refused', 'joined', 'drained', 'squatter', 'health', 'notice'),
@@ -302,7 +302,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 	hostile.map((text): Action => ({kind: 'opened', dialog: outputOf(text, [text, 'x'])})),
 	hostile.map((words): Action => ({kind: 'wait-went-on', id: 1, words: sanitize(words)})),
 	hostile.map((reason): Action => ({kind: 'store-lost', reason, nowMs: 2000, sinceMs: 2000})),
-	fc.array(told, {maxLength: 30}).map((entries): Action => ({kind: 'events-arrived', entries})),
+	fc.array(event, {maxLength: 30}).map((entries): Action => ({kind: 'events-arrived', entries})),
 	hostile.map((reason): Action => ({kind: 'events-lost', reason})),
 	fc.array(hostile, {maxLength: 20}).map((users): Action => ({
 		kind: 'report-arrived',

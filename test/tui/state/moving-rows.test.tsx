@@ -31,7 +31,7 @@ test.each([
 	['a later one', renewed, ['x'], ['y'], 'ERR Nothing released: that reservation of GPU 0 has ended'],
 	['another’s', taken, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended meanwhile'],
 	['a later one', renewed, ['e'], [keys.enter], 'ERR Nothing extended: that reservation of GPU 0 has ended'],
-])('the reservation is %s by now: %#', async (_, change, open, commit, told) => {
+])('the reservation is %s by now: %#', async (_, change, open, commit, text) => {
 	const box = await createBox(2, {leases: {0: lease('alice'), 1: lease('alice', {leaseId: 'other'})}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
@@ -39,7 +39,7 @@ test.each([
 	await writeSilently(box, change);
 	const before = await view(box);
 	await session.press(...commit);
-	await session.shows(told);
+	await session.shows(text);
 	expect(await view(box)).toEqual(before);
 });
 

@@ -16,10 +16,10 @@ async function flashAfter(before: readonly Lease[], now: readonly Lease[]) {
 }
 
 const quiet = lease('alice', {expiryTime: end});
-const told = lease('alice', {expiryTime: end, remindedOf: end});
+const reminded = lease('alice', {expiryTime: end, remindedOf: end});
 
 test('the holder’s monitor says that a reservation ends soon, and how to keep it', async () => {
-	expect(await flashAfter([quiet, quiet], [told, told])).toEqual({
+	expect(await flashAfter([quiet, quiet], [reminded, reminded])).toEqual({
 		level: 'warning',
 		text: 'your reservation of GPUs 0,1 ends in 9m',
 		next: 'canhazgpu extend --gpu-ids 0,1 --duration 1h',
@@ -27,10 +27,10 @@ test('the holder’s monitor says that a reservation ends soon, and how to keep 
 });
 
 test('once; and again for another end', async () => {
-	expect(await flashAfter([told], [told])).toBeUndefined();
-	expect(await flashAfter([told], [lease('alice', {expiryTime: end + 3600, remindedOf: end})])).toBeUndefined();
+	expect(await flashAfter([reminded], [reminded])).toBeUndefined();
+	expect(await flashAfter([reminded], [lease('alice', {expiryTime: end + 3600, remindedOf: end})])).toBeUndefined();
 	const later = lease('alice', {expiryTime: end + 10, remindedOf: end + 10});
-	expect(await flashAfter([told], [later])).toMatchObject({level: 'warning'});
+	expect(await flashAfter([reminded], [later])).toMatchObject({level: 'warning'});
 });
 
 test('nobody else’s', async () => {

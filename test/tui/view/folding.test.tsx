@@ -6,7 +6,7 @@ import {chosenGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
 import {gpuWords} from '../../../source/tui/state/table/fold.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, keys, pressing, startMonitor, stateOf, type Session, type Step} from '../_harness.js';
-import {told} from '../_scene.js';
+import {eventsArrived} from '../_scene.js';
 import {busy, createBox, gpuReading, lease, run, type Box} from '../_world.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {createLarge} from './_large.js';
@@ -30,7 +30,7 @@ const firstCells = (state: State): readonly string[] => visibleRows(state).map((
 
 for (const name of ['60x15', '80x24', '120x32', '200x50'] as const) {
 	test(`64 GPUs at ${name}: a row for each reservation, and g unfolds them`, async () => {
-		const state = await stateOf(await createLarge(), sizeOf(name), {}, [told, quiet]);
+		const state = await stateOf(await createLarge(), sizeOf(name), {}, [eventsArrived, quiet]);
 		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/folded.txt`);
 		expect(visibleRows(state)).toHaveLength(16);
 		const unfolded = after(state, 'toggle-fold');

@@ -10,7 +10,7 @@ import {gpusPanel} from '../../../source/tui/panels/gpus/panel.js';
 import {lineText, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
-import {told} from '../_scene.js';
+import {eventsArrived} from '../_scene.js';
 import {createBox, createScene, run} from '../_world.js';
 import {createCrowd} from '../processes/_crowd.js';
 import {createLarge} from './_large.js';
@@ -31,11 +31,11 @@ const quiet: Step = {kind: 'ticked', nowMs: 9000};
 for (const name of sizes) {
 	test(`the presets at ${name}`, async () => {
 		const size = sizeOf(name);
-		const large = await stateOf(await createLarge(), size, {}, [told, ...stepsTo('dense'), quiet]);
+		const large = await stateOf(await createLarge(), size, {}, [eventsArrived, ...stepsTo('dense'), quiet]);
 		await expect(`\n${frameOf(large)}\n`).toMatchFileSnapshot(`../frames/${name}/dense.txt`);
-		const crowd = await stateOf(await createCrowd(), size, {}, [told, ...stepsTo('processes'), quiet]);
+		const crowd = await stateOf(await createCrowd(), size, {}, [eventsArrived, ...stepsTo('processes'), quiet]);
 		await expect(`\n${frameOf(crowd)}\n`).toMatchFileSnapshot(`../frames/${name}/preset-processes.txt`);
-		const waiting = await stateOf(await createScene(), size, {}, [told, ...stepsTo('queue'), quiet]);
+		const waiting = await stateOf(await createScene(), size, {}, [eventsArrived, ...stepsTo('queue'), quiet]);
 		await expect(`\n${frameOf(waiting)}\n`).toMatchFileSnapshot(`../frames/${name}/preset-queue.txt`);
 	});
 }

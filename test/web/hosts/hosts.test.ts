@@ -57,7 +57,7 @@ function subscribe({clock, hosts}: ReturnType<typeof createWorld>) {
 		received.push([host.name, clock.monotonicMs() / 1000]);
 		last.set(host.name, host);
 	});
-	return {told: received, last, lookAway: unsubscribe};
+	return {received, last, unsubscribe};
 }
 
 test('nobody is asked while nobody looks; for many pages that look, each host is asked once a round', async () => {
@@ -96,7 +96,7 @@ test('nobody is asked while nobody looks; for many pages that look, each host is
 
 test('each answer is told when it comes: a dead host delays nobody, also not the next round', async () => {
 	const world = createWorld({dead: 1000, quick: 1});
-	const {told: received} = subscribe(world);
+	const {received} = subscribe(world);
 	await world.clock.pass(32);
 	expect(received).toEqual([
 		['quick', 1],
@@ -112,7 +112,7 @@ test('each answer is told when it comes: a dead host delays nobody, also not the
 test('clients that come and go, and ask besides, never make it two at a time', async () => {
 	const world = createWorld({a: 3});
 	for (let step = 0; step < 40; step++) {
-		const {lookAway: unsubscribe} = subscribe(world);
+		const {unsubscribe} = subscribe(world);
 		void world.hosts.answer('a');
 		await world.clock.pass(0.5);
 		unsubscribe();
@@ -125,7 +125,7 @@ test('clients that come and go, and ask besides, never make it two at a time', a
 
 test('one that fails now keeps what it said before, with its age', async () => {
 	const world = createWorld({a: 1});
-	const {last, lookAway: unsubscribe} = subscribe(world);
+	const {last, unsubscribe} = subscribe(world);
 	await world.clock.pass(2);
 	expect(last.get('a')).toMatchObject({answer: {status: [{gpu_id: 0, status: 'AVAILABLE'}]}, answeredMs: 1000});
 	expect(last.get('a')!.before).toBeUndefined();

@@ -101,10 +101,10 @@ slowTest.each([
 		'/api/hosts/status?host=good',
 	);
 	expect([statuses[0]!.processes[0]!['command'], statuses[0]!.processes[0]!['name']]).toEqual([line, name]);
-	const told = JSON.stringify([stream.messages, row, statuses]);
-	expect(told).not.toContain(secret);
-	expect(told.includes('eval.py')).toBe(commands === 'full');
-	expect(told.includes('python')).toBe(commands !== 'none');
+	const received = JSON.stringify([stream.messages, row, statuses]);
+	expect(received).not.toContain(secret);
+	expect(received.includes('eval.py')).toBe(commands === 'full');
+	expect(received.includes('python')).toBe(commands !== 'none');
 });
 
 slowTest('open to the network, and not told otherwise, only the names of programs are shown', async () => {

@@ -161,8 +161,8 @@ test('who waits by the page is served by the server; the events say what was don
 	await box.run('release');
 	await expect.poll(async () => (await gpus())[0]!.note).toBe('mine now');
 	await page.act('release', {lease_id: (await gpus())[0]!.lease_id});
-	const told = JSON.parse((await box.run('events --json')).stdout) as readonly Entry[];
-	expect(told.map(({kind, via}) => [kind, via]).filter(([kind]) => kind !== 'pool')).toEqual([
+	const entries = JSON.parse((await box.run('events --json')).stdout) as readonly Entry[];
+	expect(entries.map(({kind, via}) => [kind, via]).filter(([kind]) => kind !== 'pool')).toEqual([
 		['granted', 'web'],
 		['extended', 'web'],
 		['refused', 'web'],
@@ -176,7 +176,7 @@ test('who waits by the page is served by the server; the events say what was don
 		['granted', 'web'],
 		['released', 'web'],
 	]);
-	expect(told.find(({kind}) => kind === 'granted')!['words']).toMatch(
+	expect(entries.find(({kind}) => kind === 'granted')!['words']).toMatch(
 		/ got GPUs 1, 2 for 1h.*, in the browser · from the page$/v,
 	);
 });

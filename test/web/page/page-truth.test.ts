@@ -141,9 +141,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const stream = listenTo(web.port);
 		await expect.poll(() => stream.messages.length).toBeGreaterThan(0);
 		stream.close();
-		const told = JSON.stringify([stream.messages, await askJson(web.port, '/api/status')]);
-		expect(told).toContain('--hf-token ***');
-		expect(told).not.toContain(secret);
+		const received = JSON.stringify([stream.messages, await askJson(web.port, '/api/status')]);
+		expect(received).toContain('--hf-token ***');
+		expect(received).not.toContain(secret);
 		const {stdout} = await box.run('status --json', {
 			CANHAZGPU_SIMULATED_SCENARIO: path.join(box.home, 'scenario.yaml'),
 		});

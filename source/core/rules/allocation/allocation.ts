@@ -297,7 +297,7 @@ export function allocate(
 				{kind: 'pool', gpuCount: snapshot.gpus.length},
 				{kind: 'drains', raw: snapshot.stored.drains},
 				policyExpectation(snapshot),
-				{kind: 'queue', extent: 'whole', ids: snapshot.queue.map(({id}) => id)},
+				{kind: 'queue', scope: 'whole', ids: snapshot.queue.map(({id}) => id)},
 				...changes.expect,
 			],
 			writes: changes.writes,

@@ -174,7 +174,7 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 		{kind: 'pool', gpuCount: snapshot.gpus.length},
 		{kind: 'drains', raw: snapshot.stored.drains},
 		policyExpectation(snapshot),
-		{kind: 'queue', extent: 'prefix', ids: snapshot.queue.slice(0, position + 1).map(({id}) => id)},
+		{kind: 'queue', scope: 'prefix', ids: snapshot.queue.slice(0, position + 1).map(({id}) => id)},
 		{kind: 'entry', id: own.id, raw: own.raw},
 	];
 };

@@ -35,10 +35,10 @@ function endCell({gpu, state, atMs}: GpuLine, nowMs: number): Span {
 		return span('queued');
 	}
 
-	const {remaining_seconds: told, reservation_type: type} = gpu;
-	return told === undefined
+	const {remaining_seconds: remaining, reservation_type: type} = gpu;
+	return remaining === undefined
 		? span(type === 'run' ? 'on-exit' : type === undefined ? '-' : 'never')
-		: timeLeftWords(Math.max(0, told - (nowMs - atMs) / 1000));
+		: timeLeftWords(Math.max(0, remaining - (nowMs - atMs) / 1000));
 }
 
 /** Where it is, for a host that answers for a cluster; or how many parts it has. */

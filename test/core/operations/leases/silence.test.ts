@@ -209,8 +209,8 @@ describe('whatever the store’s clock does', () => {
 		world.memory.state.gpus.set(0, peerRecord(world));
 		const [viewer, , shifted] = viewersOf(world) as readonly [World, World, World];
 		world.pass(901);
-		for (let look = 0; look < 69; look++) {
-			expect(leaseAt(await readCurrent(look % 2 === 0 ? viewer : shifted), 0)?.silence?.clock).toBe('boot-1');
+		for (let step = 0; step < 69; step++) {
+			expect(leaseAt(await readCurrent(step % 2 === 0 ? viewer : shifted), 0)?.silence?.clock).toBe('boot-1');
 			world.pass(1);
 		}
 

@@ -33,7 +33,7 @@ export function start(world: World, request: AcquireRequest, options: Partial<Wa
 	});
 	return {
 		answer,
-		news: progress,
+		progress,
 		abort() {
 			controller.abort();
 		},

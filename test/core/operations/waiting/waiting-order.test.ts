@@ -20,7 +20,7 @@ test('two wanted, one free: a newcomer for one waits behind', async () => {
 	});
 	await free(world, 1);
 	expect(await first.answer).toMatchObject({gpus: [0, 1]});
-	expect(newcomer.news.at(-1)).toMatchObject({kind: 'waiting'});
+	expect(newcomer.progress.at(-1)).toMatchObject({kind: 'waiting'});
 	await release(world, bob, {by: 'gpus', ids: [1]});
 	expect(await newcomer.answer).toMatchObject({gpus: [1]});
 });
@@ -75,7 +75,7 @@ test('the head that dies is dropped with what it held, and the next is served', 
 	await hold(world, [0]);
 	const controller = new AbortController();
 	const dead = start(world.as(11), wants({count: 2}), {signal: controller.signal});
-	await eventually(() => dead.news.some((progress) => progress.kind === 'waiting' && progress.held.length === 1));
+	await eventually(() => dead.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 1));
 	world.processes.set(11, 'dead');
 	// A look of anybody drops it; its place and GPU are free.
 	expect((await readStatus(world.as(12))).snapshot.queue).toEqual([]);

@@ -20,7 +20,7 @@ describe('one who waits', () => {
 		await hold(world, [0]);
 		const waiter = start(world, wants({note: 'please'}));
 		await waiter.waits();
-		expect(waiter.news[0]).toMatchObject({kind: 'waiting', position: 1, waiting: 1, held: [], wanted: {count: 1}});
+		expect(waiter.progress[0]).toMatchObject({kind: 'waiting', position: 1, waiting: 1, held: [], wanted: {count: 1}});
 		const released = performance.now();
 		await free(world, 0);
 		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
@@ -38,7 +38,9 @@ describe('one who waits', () => {
 		const waiter = start(world, wants({count: 2}));
 		await waiter.waits();
 		await free(world, 1);
-		await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.held.length === 1));
+		await eventually(() =>
+			waiter.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 1),
+		);
 		expect((await readStatus(world)).rows[1]).toMatchObject({owner: 'bob', remainingSeconds: undefined});
 		expect(queueRows((await readStatus(world)).snapshot)).toMatchObject([{position: 1, held: [1], isPossible: true}]);
 		// A release by its owner leaves alone what the queue holds.
@@ -59,7 +61,9 @@ describe('one who waits', () => {
 		const world = await createLiveWorld(2);
 		await hold(world, [0]);
 		const waiter = start(world, wants({count: 2}));
-		await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.held.length === 1));
+		await eventually(() =>
+			waiter.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 1),
+		);
 		waiter.abort();
 		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'aborted'});
 		expect((await readStatus(world)).rows.map(({owner}) => owner)).toEqual(['alice', undefined]);
@@ -80,7 +84,7 @@ describe('one who waits', () => {
 		await hold(world, [0], 1);
 		const waiter = start(world, wants());
 		await waiter.waits();
-		expect(waiter.news[0]).toMatchObject({estimateSeconds: expect.any(Number) as unknown});
+		expect(waiter.progress[0]).toMatchObject({estimateSeconds: expect.any(Number) as unknown});
 		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
@@ -93,7 +97,7 @@ describe('one who waits', () => {
 		await free(world, 0);
 		expect(await waiter.answer).toEqual({kind: 'gave-up', reason: 'timeout'});
 		const unusable = [{index: 0, block: {kind: 'unreserved', users: [], memoryUsedMiB: 9000}}];
-		expect(waiter.news).toMatchObject([{unusable: []}, {kind: 'waiting', held: [], unusable}]);
+		expect(waiter.progress).toMatchObject([{unusable: []}, {kind: 'waiting', held: [], unusable}]);
 	});
 
 	test('is told why what nobody holds is not to be had, of what it waits for', async () => {
@@ -101,8 +105,10 @@ describe('one who waits', () => {
 		const broken = {...idleReading(1), failure: 'GPU requires reset'};
 		world.see(() => observationOf([idleReading(0), broken, {...broken, index: 2}]));
 		const waiter = start(world, wants({ids: [0, 1]}));
-		await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.unusable.length > 0));
-		const progress = waiter.news.at(-1)!;
+		await eventually(() =>
+			waiter.progress.some((progress) => progress.kind === 'waiting' && progress.unusable.length > 0),
+		);
+		const progress = waiter.progress.at(-1)!;
 		expect(progress).toMatchObject({
 			held: [],
 			unusable: [{index: 1, block: {kind: 'failed', why: 'GPU requires reset'}}],

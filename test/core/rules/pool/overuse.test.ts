@@ -55,7 +55,7 @@ function go(scans: readonly Scan[]) {
 		shown.push(row!.shares?.some(({overSeconds}) => overSeconds !== undefined) ?? false);
 	}
 
-	return {overuse, told: recorded, shown, writes};
+	return {overuse, recorded, shown, writes};
 }
 
 const scan = fc.record({
@@ -114,7 +114,7 @@ function model(scans: readonly Scan[]): string {
 test('whatever scans see, what is told alternates, and is what three in a row decide', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
-			const {told: recorded, shown, overuse} = go(scans);
+			const {recorded, shown, overuse} = go(scans);
 			expect(recorded.map(({reason}) => (reason === undefined ? '+' : '-')).join('')).toBe(model(scans));
 			expect(
 				recorded.every(({account, leaseId, gpus}) => account === 'ann' && leaseId === 'ann' && gpus[0] === 0),
@@ -129,7 +129,7 @@ test('whatever scans see, what is told alternates, and is what three in a row de
 
 test('a share that stays too large is written down three times, and then no more', () => {
 	const scans = Array.from({length: 20}, (): Scan => ({gapSeconds: 5, usedMiB: 9000}));
-	const {told: recorded, writes, overuse} = go(scans);
+	const {recorded, writes, overuse} = go(scans);
 	expect(writes).toBe(3);
 	expect(recorded).toEqual([
 		{

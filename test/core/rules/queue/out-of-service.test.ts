@@ -268,7 +268,7 @@ async function waitForAll() {
 		waiter.abort();
 		await waiter.answer;
 	});
-	await eventually(() => waiter.news.some((progress) => progress.kind === 'waiting' && progress.held.length === 2));
+	await eventually(() => waiter.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 2));
 	// By then whatever it saw is too old to go by.
 	const seenAtMs = world.clock.monotonicMs();
 	await eventually(() => world.clock.monotonicMs() - seenAtMs > freshMs);
