@@ -173,12 +173,7 @@ export function OccupancyChart({occupancy, use, hours, chosen}: ChartProps) {
 		<div class="occupancy panel" data-dense={occupancy.gpu_count > mostRoomy ? '' : undefined}>
 			<div class="occupancy-axis" aria-hidden="true">
 				{marksOf(window, isDay ? 6 : 24).map((ms) => (
-					<span
-						key={ms}
-						class="mark"
-						data-room={roomOf(ms, window, isDay ? 'time' : 'day')}
-						style={{left: leftOf(ms)}}
-					>
+					<span key={ms} class="mark" data-room={roomOf(ms, window, isDay ? 'time' : 'day')} style={{left: leftOf(ms)}}>
 						<span class="mark-words">{isDay ? timeOfDay(ms) : dayForm.format(new Date(ms))}</span>
 					</span>
 				))}
