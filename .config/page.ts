@@ -33,7 +33,7 @@ const licenceNote = '/* Contains packages under the MIT licence: see third-party
 const lateImport = /\bimport\((["'`]\.\/[^"'`]+["'`])\)/gv;
 
 /** What `source/web/page/shared/attempt.ts` puts behind the address, because a browser never asks twice for a module that it could not load. */
-const attempt = '(globalThis.importAttempt??"")';
+const attempt = '(globalThis.again??"")';
 
 /**
 The script in parts: one file with all that the first view needs, and what is loaded when it is wanted.

@@ -36,6 +36,12 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			'rgb(255, 255, 255)',
 		);
 		expect(await page.locator('.tabs').isVisible()).toBe(false);
+		await page.emulateMedia({media: null});
+		await page.evaluate("location.hash = '#/gpus?filter='");
+		const fields = page.locator('search');
+		await fields.waitFor();
+		await page.emulateMedia({media: 'print'});
+		expect(await fields.isVisible()).toBe(false);
 		const adjust = "getComputedStyle(document.querySelector('.meter-fill')).printColorAdjust";
 		expect(await page.evaluate(adjust)).toBe('exact');
 	});
@@ -47,6 +53,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`);
 		expect(await styleOf('.meter-fill', 'backgroundColor')).not.toBe(await styleOf('.meter-bar', 'backgroundColor'));
 		expect(await styleOf('.meter-bar', 'borderTopStyle')).toBe('solid');
+		expect(await styleOf('.state', 'borderTopStyle')).toBe('solid');
 		expect(await styleOf('.tabs a[aria-current="page"]', 'outlineStyle')).toBe('solid');
 		expect(await styleOf('.tabs a:not([aria-current])', 'outlineStyle')).toBe('none');
 	});

@@ -1,5 +1,6 @@
 /** The dialog in which something is done. */
 import {useId, useLayoutEffect, useRef, useState} from 'preact/hooks';
+import {CommandWords} from '../shared/command-words.js';
 import type {Question, Values} from './dialogs.js';
 import {act, type Answer, type Done} from './session.js';
 
@@ -174,7 +175,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 					</label>
 				))}
 				<p class="act-command">
-					<code>{command}</code>
+					<CommandWords command={command} />
 					<CopyButton text={command} />
 				</p>
 				<div role="alert">

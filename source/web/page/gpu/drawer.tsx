@@ -5,6 +5,7 @@ import {Chips} from '../shared/chips.js';
 import type {About, Gpu} from '../fields.js';
 import {route} from '../router.js';
 import {addressOf, goBack, replaceRoute} from '../shared/address.js';
+import {CommandWords} from '../shared/command-words.js';
 import type {Utilization} from '../state/utilization.js';
 import {PersonName} from '../widgets.js';
 import {Details, GpuTime, noteWords, placeholders, StatePill} from './card.js';
@@ -31,7 +32,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 					<div key={does} class="shell-command">
 						<dt>{does}</dt>
 						<dd>
-							<code>{command}</code>
+							<CommandWords command={command} />
 							<CopyButton text={command} what={command} />
 						</dd>
 					</div>

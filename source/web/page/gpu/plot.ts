@@ -20,8 +20,9 @@ const axis = (more: UPlot.Axis): UPlot.Axis => ({
 	...more,
 });
 
-const series = (label: string, name: string): UPlot.Series => ({
+const series = (label: string, name: string, dash?: number[]): UPlot.Series => ({
 	label,
+	dash,
 	stroke: colour(name),
 	fill: `${colour(name)}1f`,
 	width: 1.6,
@@ -43,7 +44,8 @@ const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.
 	series: [
 		{label: 'Time', value: (_, time: PercentJson) => (time === null ? '–' : timeOfDay(time * 1000))},
 		series('Use', '--chart-use'),
-		series('Memory', '--chart-memory'),
+		// Told apart without its colour, too.
+		series('Memory', '--chart-memory', [6, 3]),
 	],
 });
 
