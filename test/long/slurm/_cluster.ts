@@ -22,7 +22,8 @@ export function clusterOfFile(options?: Parameters<typeof startSlurm>[0]): Clust
 		slurm = await startSlurm(options);
 		box = createBox({...slurm.environment, CANHAZGPU_ENGINE: 'slurm'});
 		chmodSync(box.home, 0o755);
-	});
+		// What is not here yet is fetched.
+	}, 300_000);
 
 	afterEach(async () => {
 		await slurm.clear();

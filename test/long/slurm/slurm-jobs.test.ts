@@ -194,7 +194,7 @@ test('what runs when slurmd and munged are killed keeps its job and its exit cod
 	});
 	await terminal.waitFor('GPU 0 of box1');
 	await slurm().kill('munged');
-	await terminal.waitFor(/STALE \d+s[\s\S]*: values from \d\d:\d\d:\d\d/v);
+	await terminal.waitFor(/\[STALE \d+s\].* values from \d\d:\d\d[\s\S]*Munge or Slurm's controller does not answer/v);
 	await slurm().start('munged');
 	await eventually(() => !terminal.screen().join('\n').includes('STALE'), 60_000);
 	await slurm().kill('box1');
