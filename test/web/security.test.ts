@@ -161,7 +161,7 @@ test('a browser keeps what has a hash in its name, and asks again for the page t
 /** The names of files that a script loads when they are wanted. */
 const lateParts = (script: string): readonly string[] =>
 	script
-		.matchAll(/import\(["'`]\.\/(?<name>[\w\-]+\.js)["'`]\)/gv)
+		.matchAll(/import\(["'`]\.\/(?<name>[\w\-]+\.js)["'`]/gv)
 		.map((match) => match.groups!['name']!)
 		.toArray();
 

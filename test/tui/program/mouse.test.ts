@@ -1,6 +1,7 @@
 /** The mouse, in a real terminal. */
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import type {Terminal} from '../../_helpers/machine/terminal.js';
 import {isShown, startTop} from './_program.js';
@@ -85,10 +86,10 @@ test('clicks and the wheel do what keys do; M leaves the mouse to the terminal',
 	await top.waitFor(/> 1 +Free/v);
 	top.write('M');
 	await top.waitFor('The mouse is left to the terminal');
-	expect(mouseMode(top)).toBe('none');
+	await eventually(() => mouseMode(top) === 'none');
 	top.write('M');
 	await top.waitFor('The mouse clicks and scrolls here');
-	expect(mouseMode(top)).toBe('vt200');
+	await eventually(() => mouseMode(top) === 'vt200');
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 	expect(mouseMode(top)).toBe('none');

@@ -93,6 +93,7 @@ describe.each(there)('in a job that is isolated by %s', (fence) => {
 		const {stdout, stderr} = await sh(
 			`canhazgpu run --json --isolate=${fence} -G 2 -- sh -c "$(cat <<'END'\n${inside}\nEND\n)"`,
 		);
+		expect(stderr).toMatch(/^\{.*\}\n$/v);
 		expect(JSON.parse(stderr)).toMatchObject({gpu_ids: [2], isolated: true});
 		const [own, reserved, extended, who, released, other, nested, ...more] = stdout.split('\n');
 		expect([own, reserved, extended, released, other]).toEqual([
