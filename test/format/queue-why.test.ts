@@ -18,27 +18,27 @@ test('each entry names everyone because of whom it waits, until when, and what o
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600, note: 'eval \u{1B}[31m70B'}),
 			1: run('carol', {leaseId: 'c'}),
-			2: lease('dave', {expiryTime: sceneTime + 1200}),
+			2: lease('team', {actualUser: 'dave', expiryTime: sceneTime + 1200}),
 			3: run('eve', {leaseId: 'e', job: {pid: 7}, expiryTime: sceneTime + 1800}),
 		},
 		waiting: [
 			waiter('erin', {requestedIds: [0], timeLimitSeconds: 60}),
-			waiter('frank', {requestedCount: 4}),
+			waiter('lab', {actualUser: 'frank', requestedCount: 4}),
 			waiter('gus', {requestedIds: [0]}),
 		],
 	});
 	expect(await whyIn(box)).toEqual([
 		'#1 erin waits for GPU 0, 0h 3m 0s so far; expected: in about 0h 10m 0s',
 		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
-		'#2 frank waits for 4 GPUs, 0h 3m 0s so far; expected: when a job ends',
+		'#2 frank (lab) waits for 4 GPUs, 0h 3m 0s so far; expected: when a job ends',
 		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
 		`   #1 erin comes first, on GPU 0 until ${at(sceneTime + 660)}`,
-		`   dave has GPU 2 until ${at(sceneTime + 1200)}`,
+		`   dave (team) has GPU 2 until ${at(sceneTime + 1200)}`,
 		expect.stringMatching(/^ {3}(?:carol has GPU 1 until its job ends|eve has GPU 3 until .*)$/v),
 		expect.stringMatching(/^ {3}(?:carol has GPU 1 until its job ends|eve has GPU 3 until .*)$/v),
 		expect.stringContaining('#3 gus waits for GPU 0'),
 		`   bob has GPU 0 until ${at(sceneTime + 600)}, note "eval 70B"`,
-		expect.stringContaining('   #2 frank comes first, on GPU 0'),
+		expect.stringContaining('   #2 frank (lab) comes first, on GPU 0'),
 	]);
 });
 

@@ -1,9 +1,8 @@
-import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {blockerJson, blockersWords} from '../queue/blockers.js';
 import {engineReasonWords} from '../engine/engine-reasons.js';
-import {ownerWords} from '../owner.js';
+import {holderWords} from '../owner.js';
 import {clockTime} from '../text/days.js';
 import {longDuration, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
@@ -14,9 +13,6 @@ import {outOfServiceWords, wantedWords} from '../queue/waiting-progress.js';
 import {needJson} from '../json/need-json.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
-
-/** `alice`, or `alice (team)` for an entry with a label. */
-export const userWords = (entry: QueueEntry): string => ownerWords(ownerOf(entry), labelOf(entry));
 
 /** When an entry is served, as far as that can be foreseen. */
 export function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
@@ -84,7 +80,7 @@ const entriesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: Tab
 			return [
 				String(row.position),
 				id,
-				userWords(entry),
+				holderWords(entry),
 				wantedWords(wanted),
 				`${row.held.length}/${wanted.count}`,
 				entry.reservationType.toUpperCase(),

@@ -1,5 +1,4 @@
 /** `canhazgpu queue --why`: for each entry of the queue all because of whom it waits, one line each. */
-import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
@@ -11,15 +10,16 @@ import {engineReasonWords} from '../engine/engine-reasons.js';
 import {gpuRanges} from '../text/gpu-list.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
+import {holderWords} from '../owner.js';
 import {wantedWords} from '../queue/waiting-progress.js';
-import {estimateWords, userWords} from './queue-table.js';
+import {estimateWords} from './queue-table.js';
 
 /** `bob has GPU 0-3 until 15:20, note "eval"`, `#1 erin comes first, on GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
 	const until = untilWords(blocker, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
 		const {position, entry, gpus} = blocker;
-		return `#${position} ${sanitize(ownerOf(entry))} comes first, on GPU ${gpuRanges(gpus)}${until}`;
+		return `#${position} ${holderWords(entry)} comes first, on GPU ${gpuRanges(gpus)}${until}`;
 	}
 
 	if (blocker.kind === 'engine') {
@@ -28,7 +28,7 @@ function blockerLine(blocker: Blocker, now: number): string {
 
 	const {lease, gpus} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
-	return `${sanitize(ownerOf(lease))} has GPU ${gpuRanges(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
+	return `${holderWords(lease)} has GPU ${gpuRanges(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
 }
 
 /** Why an entry waits. */
@@ -58,7 +58,7 @@ export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): 
 
 			const wanted = wantedOf(entry);
 			const got = held.length === 0 ? '' : ` and has GPU ${gpuRanges(held)} already`;
-			const head = `#${position} ${userWords(entry)} waits for ${wantedWords(wanted)}${got}, ${longDuration(waitedSeconds)} so far`;
+			const head = `#${position} ${holderWords(entry)} waits for ${wantedWords(wanted)}${got}, ${longDuration(waitedSeconds)} so far`;
 			return [
 				`${paint.bold(head)}; expected: ${estimateWords(row)}`,
 				...reasonsOf(row, now).map((reason) => `   ${reason}`),

@@ -1,7 +1,8 @@
 /** The panel of the selected GPU: what is known beyond its line in the table. */
-import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import {owns} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {unreservedWords} from '../../format/status-labels.js';
+import {holderWords} from '../../format/owner.js';
 import type {MigInstance} from '../../core/model/types.js';
 import {instanceWords} from '../../core/rules/mig/instances.js';
 import {isOver, overWords, sharesWords, shareOwner, sharePart, sharedAmount} from '../../format/shares.js';
@@ -139,7 +140,7 @@ function waiterLines({index}: StatusRow, state: State, width: number): readonly 
 	const waiters = waitingOf(state).filter(({blockers}) =>
 		blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)),
 	);
-	const names = waiters.flatMap(({position, entry}) => (entry ? [`#${position} ${sanitize(ownerOf(entry))}`] : []));
+	const names = waiters.flatMap(({position, entry}) => (entry ? [`#${position} ${holderWords(entry)}`] : []));
 	if (names.length === 0) {
 		return [];
 	}

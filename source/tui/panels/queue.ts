@@ -1,9 +1,10 @@
 /** The panel of the queue: who waits. */
-import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import {owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {blockersWords} from '../../format/queue/blockers.js';
 import {outageWords, stuckWords} from '../../format/queue/out-of-service.js';
+import {holderWords} from '../../format/owner.js';
 import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
 import {memoryWords} from '../../core/rules/allocation/memory-size.js';
@@ -36,7 +37,7 @@ const longestOf = remembering(
 	(state) => {
 		const entries = waitingOf(state).flatMap((row) => (row.entry === undefined ? [] : [{row, entry: row.entry}]));
 		return {
-			user: Math.max(4, ...entries.map(({entry}) => widthOf(sanitize(ownerOf(entry))))),
+			user: Math.max(4, ...entries.map(({entry}) => widthOf(holderWords(entry)))),
 			want: Math.max(4, ...entries.map(({entry}) => widthOf(wantOf(entry)))),
 			got: Math.max(4, ...entries.map(({row, entry}) => gotOf(row, entry).length)),
 		};
@@ -150,7 +151,7 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 	const text = rowOf(
 		{
 			position: String(position),
-			user: sanitize(ownerOf(entry)),
+			user: holderWords(entry),
 			want: wantOf(entry),
 			got: gotOf(row, entry),
 			waited: shortDuration(row.waitedSeconds),

@@ -4,13 +4,27 @@ nothing but one empty unit, and /tmp, /run and /dev are its own: with the units 
 */
 import {spawn, execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync} from 'node:fs';
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	realpathSync,
+	rmdirSync,
+	rmSync,
+	writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import {fileURLToPath} from 'node:url';
 import {eventually} from '../eventually.js';
 
 const program = '/lib/systemd/systemd';
+
+/** What tests start: this checkout and its Node.js, wherever somebody cloned it. */
+const own = [fileURLToPath(new URL('../../..', import.meta.url)), path.dirname(realpathSync(process.execPath))];
 
 export type Systemd = {
 	/** Words that start a command where it runs; none where it runs the machine. */
@@ -105,7 +119,7 @@ function removeGroups(directory: string): void {
 }
 
 /**
-@param visible - Directories in /tmp that are seen in there, too.
+@param visible - Directories in /tmp that are seen in there, too, beside this checkout.
 @param version - Of the control groups that it uses, where it is one of our own.
 */
 export async function startSystemd(visible: readonly string[] = [], version: 1 | 2 = 2): Promise<Systemd> {
@@ -116,7 +130,7 @@ export async function startSystemd(visible: readonly string[] = [], version: 1 |
 	const directory = mkdtempSync(path.join(tmpdir(), 'systemd-'));
 	mkdirSync(path.join(directory, 'units'));
 	writeFileSync(path.join(directory, 'units/tests.target'), '[Unit]\nDescription=Tests\nDefaultDependencies=no\n');
-	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...visible], version));
+	writeFileSync(path.join(directory, 'inner'), script(directory, [directory, ...own, ...visible], version));
 	// Its groups are below one of its own. Where none of version 2 are mounted, they are for a moment.
 	const mounted = unified();
 	const point = mounted ?? path.join(directory, 'groups');
