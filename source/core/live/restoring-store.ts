@@ -41,7 +41,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 		}
 	};
 
-	/** True when everything is there again, whoever put it back. */
+	/** True when everything is there again, no matter who put it back. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
 		try {
 			await commitUntilSettled(

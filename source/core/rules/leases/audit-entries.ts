@@ -78,6 +78,7 @@ export function endingEntries(
 	ended: ReadonlyArray<{readonly index: number; readonly lease: Lease; readonly ending: Ending}>,
 	context: AuditContext,
 ): readonly AuditRecord[] {
+	// Most of the time one lease ends, which needs no groups.
 	const groups =
 		ended.length === 1
 			? [ended]

@@ -91,6 +91,7 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 		return {expect: [], writes: [], usage: []};
 	}
 
+	// Most changes are of one GPU, and grouping takes longer than all the rest of this.
 	const gpus =
 		changes.length === 1
 			? [[gpuOf(changes[0]!).index, changes] as const]

@@ -210,7 +210,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			position: position + 1,
 			until: Number.isFinite(until) ? until : undefined,
 		};
-		// Whoever has one may leave before the end that is known, or at any time where none is: then it is served earlier.
+		// The holder of one may leave before the end that is known, or at any time where none is: then it is served earlier.
 		const isOut = isOutFor(entry, gpus, out);
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))

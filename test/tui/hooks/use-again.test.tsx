@@ -1,7 +1,7 @@
 import {render} from 'ink-testing-library';
 import {expect, test, vi} from 'vitest';
-import {CanhazgpuError} from '../../source/errors.js';
-import {useAgain} from '../../source/tui/hooks/use-again.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {useAgain} from '../../../source/tui/hooks/use-again.js';
 
 const log: string[] = [];
 let isAway = true;

@@ -1,15 +1,15 @@
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {createNvidiaProvider} from '../../../source/gpu/nvidia/nvidia.js';
-import {createLiveSources} from '../../../source/gpu/nvidia/live.js';
-import {libraryVerb} from '../../../source/app/names.js';
-import {runTool} from '../../../source/host/tool/spawn.js';
-import {starter, starterWords} from '../../_helpers/program/cli.js';
-import {eventually} from '../../_helpers/eventually.js';
-import {compileNvml, hasCompiler} from '../../_helpers/machine/compiled/nvml-stub.js';
-import {describeProcesses, good, monotonicMs} from './set-up.js';
-import {createStub} from './stub-nvidia-smi.js';
+import {createNvidiaProvider} from '../../../../source/gpu/nvidia/nvidia.js';
+import {createLiveSources} from '../../../../source/gpu/nvidia/live.js';
+import {libraryVerb} from '../../../../source/app/names.js';
+import {runTool} from '../../../../source/host/tool/spawn.js';
+import {starter, starterWords} from '../../../_helpers/program/cli.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {compileNvml, hasCompiler} from '../../../_helpers/machine/compiled/nvml-stub.js';
+import {describeProcesses, good, monotonicMs} from '../set-up.js';
+import {createStub} from '../stub-nvidia-smi.js';
 
 let directory = '';
 const given = process.env['LD_LIBRARY_PATH'];

@@ -2,10 +2,10 @@ import path from 'node:path';
 import process from 'node:process';
 import * as fc from 'fast-check';
 import {afterEach, beforeAll, describe, expect, test} from 'vitest';
-import {decodeScan, encodeScan, readScans} from '../../../source/gpu/nvidia/nvml/lines.js';
-import {openLibrary} from '../../../source/gpu/nvidia/nvml/library.js';
-import {openScanner} from '../../../source/gpu/nvidia/nvml/scan.js';
-import {compileNvml, hasCompiler} from '../../_helpers/machine/compiled/nvml-stub.js';
+import {decodeScan, encodeScan, readScans} from '../../../../source/gpu/nvidia/nvml/lines.js';
+import {openLibrary} from '../../../../source/gpu/nvidia/nvml/library.js';
+import {openScanner} from '../../../../source/gpu/nvidia/nvml/scan.js';
+import {compileNvml, hasCompiler} from '../../../_helpers/machine/compiled/nvml-stub.js';
 
 let current = '';
 let old = '';
