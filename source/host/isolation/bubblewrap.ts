@@ -124,8 +124,8 @@ const makeNamespaces = async (
 	} catch (error) {
 		return {kind: 'refused', program: 'bwrap', words: error instanceof Error ? error.message : String(error)};
 	} finally {
-		// The descriptors keep the namespaces: it is needed no more.
-		await witness.end();
+		// The descriptors keep the namespaces: the witness is needed no more, and the job does not wait for its end.
+		void witness.end();
 	}
 };
 

@@ -108,8 +108,11 @@ export type JobIsolator = {
 	@throws CanhazgpuError `usage`.
 	*/
 	readonly check: () => Promise<void>;
-	/** Begins with what the user wants in any case, beside whatever else there is to do between the grant and the start. */
-	readonly begin: (granted: GrantedParts) => void;
+	/**
+	Begins with what the user wants in any case, beside whatever else there is to do between the grant and the start. Resolves as soon as other
+	processes work on it; never rejects.
+	*/
+	readonly begin: (granted: GrantedParts) => Promise<void>;
 	/**
 	@param pool - What the pool says as the job starts.
 	@throws CanhazgpuError `failed` where isolation is required and does not work, `usage` where it is required and turned off.
@@ -142,10 +145,16 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 	const prepared = isOwnWish ? opened.prepareIsolation() : undefined;
 	// It is awaited later, and rejects then.
 	prepared?.catch(() => undefined);
-	const make = async ({gpus, instances}: GrantedParts) => {
+	const start = async ({gpus, instances}: GrantedParts) => {
 		const isolateGpus = await (prepared ?? opened.prepareIsolation());
 		const granted = grantedGpus(gpus, instances, last);
-		const answer = await isolateGpus(granted, wishedFence(wish));
+		return {granted, answering: isolateGpus(granted, wishedFence(wish))};
+	};
+
+	const closings: Array<() => Promise<void>> = [];
+	const finish = async (started: ReturnType<typeof start>) => {
+		const {granted, answering} = await started;
+		const answer = await answering;
 		if (answer.kind === 'isolated') {
 			closings.push(answer.close);
 		}
@@ -153,8 +162,7 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 		return {granted, answer};
 	};
 
-	const closings: Array<() => Promise<void>> = [];
-	let begun: {readonly parts: string; readonly made: ReturnType<typeof make>} | undefined;
+	let begun: {readonly parts: string; readonly made: ReturnType<typeof finish>} | undefined;
 
 	const levelUnder = (pool: PoolIsolation): IsolationLevel => {
 		const level = isolationLevelOf({wish, setting, policy: pool.level});
@@ -173,13 +181,16 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 				levelUnder(poolIsolationOf(await opened.store.read()));
 			}
 		},
-		begin(parts) {
+		async begin(parts) {
 			if (!isOwnWish) {
 				return;
 			}
 
-			begun = {parts: keyOf(parts), made: make(parts)};
+			const started = start(parts);
+			begun = {parts: keyOf(parts), made: finish(started)};
+			// It is awaited later, and rejects then.
 			begun.made.catch(() => undefined);
+			await Promise.allSettled([started]);
 		},
 		async isolate(parts, pool) {
 			const level = levelUnder(pool);
@@ -189,7 +200,7 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 				return unwanted;
 			}
 
-			const {granted, answer} = await (begun?.parts === keyOf(parts) ? begun.made : make(parts));
+			const {granted, answer} = await (begun?.parts === keyOf(parts) ? begun.made : finish(start(parts)));
 			if (answer.kind === 'isolated') {
 				const {entrance} = answer;
 				const remark = doubt && `canhazgpu: the command is isolated, because ${doubtWords(doubt)}`;

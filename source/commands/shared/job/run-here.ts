@@ -201,7 +201,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			return answer.exitCode;
 		}
 
-		begin(answer);
+		await begin(answer);
 		const jobLease = await grantedLease(app, world, answer.leaseId, {waitSeconds, signal: interruption.signal});
 		if (jobLease === undefined) {
 			// The next reader sees that this process is gone.
