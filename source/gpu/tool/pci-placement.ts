@@ -1,5 +1,5 @@
 /** Where in the machine a GPU sits, by the kernel's own list of PCI devices. */
-import {readFileSync, realpathSync} from 'node:fs';
+import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GpuReading} from '../../core/model/types.js';
 
@@ -22,31 +22,46 @@ function readPlacement(directory: string, name: string): Placement {
 		return {
 			// -1 where the kernel does not know it.
 			numaNode: Number.isSafeInteger(node) && node >= 0 ? node : undefined,
-			pciRoot: realpathSync(device)
+			pciRoot: readlinkSync(device)
 				.split('/')
 				.find((part) => /^pci[\da-f]{4,8}:[\da-f]{2}$/v.test(part)),
 		};
 	} catch {
-		// Not there in some containers and under WSL.
 		return {};
 	}
 }
 
-/** Adds to readings where their GPUs sit. Each place is read once, for a GPU does not move. */
+/** The names that the kernel lists. None in some containers and under WSL. */
+function listedIn(directory: string): ReadonlySet<string> {
+	try {
+		return new Set(readdirSync(directory));
+	} catch {
+		return new Set();
+	}
+}
+
+/**
+Adds to readings where their GPUs sit. Each place is read once, for a GPU does not move. Only what is listed is read: to fail for each of 64 GPUs
+takes milliseconds.
+*/
 export function createPciPlacement(
 	directory = devicesDirectory,
 ): (gpus: readonly GpuReading[]) => readonly GpuReading[] {
 	const known = new Map<string, Placement>();
-	const placementOf = (name: string): Placement => {
-		const placement = known.get(name) ?? readPlacement(directory, name);
-		known.set(name, placement);
-		return placement;
+	const learn = (names: readonly string[]): void => {
+		const unknown = names.filter((name) => !known.has(name));
+		const listed = unknown.length === 0 ? new Set() : listedIn(directory);
+		for (const name of unknown) {
+			known.set(name, listed.has(name) ? readPlacement(directory, name) : {});
+		}
 	};
 
-	return (gpus) =>
-		gpus.map((gpu) => {
-			const name = gpu.pciBusId === undefined ? undefined : kernelName(gpu.pciBusId);
-			const {numaNode, pciRoot} = name === undefined ? {} : placementOf(name);
+	return (gpus) => {
+		const names = gpus.map(({pciBusId}) => (pciBusId === undefined ? undefined : kernelName(pciBusId)));
+		learn(names.filter((name) => name !== undefined));
+		return gpus.map((gpu, position) => {
+			const {numaNode, pciRoot} = known.get(names[position] ?? '') ?? {};
 			return numaNode === undefined && pciRoot === undefined ? gpu : {...gpu, numaNode, pciRoot};
 		});
+	};
 }
