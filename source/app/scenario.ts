@@ -3,7 +3,7 @@ Scenarios of the simulated box, from YAML. See `canhazgpu help configuration` fo
 */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
-import {longestNote} from '../core/rules/allocation/request.js';
+import {longestNote} from '../core/rules/request/request.js';
 import {CanhazgpuError} from '../errors.js';
 import type {GpuLink} from '../core/model/types.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';

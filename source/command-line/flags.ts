@@ -1,6 +1,6 @@
 /** Reading the values of flags that are no settings, and the flags that several verbs share. */
 import {CanhazgpuError, quoted} from '../errors.js';
-import {characterCount, longestLabel} from '../core/rules/allocation/request.js';
+import {characterCount, longestLabel} from '../core/rules/request/request.js';
 import {parseInstanceName} from '../core/rules/mig/instances.js';
 import type {InstanceName} from '../core/model/types.js';
 import {sanitize} from '../format/text/text.js';

@@ -1,10 +1,10 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
-import type {AcquireRequest} from '../core/rules/allocation/request.js';
+import type {AcquireRequest} from '../core/rules/request/request.js';
 import {CanhazgpuError} from '../errors.js';
 import {grantJson} from '../format/json/change-json.js';
 import {placeWords, useLines} from '../format/engine/engine-words.js';
 import {harmlessJson} from '../format/text/json.js';
-import {sizeWords} from '../core/rules/allocation/memory-size.js';
+import {sizeWords} from '../core/rules/request/memory-size.js';
 import {longDuration} from '../format/text/durations.js';
 import {partsWords} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';

@@ -1,4 +1,4 @@
-import type {AcquireRequest} from '../core/rules/allocation/request.js';
+import type {AcquireRequest} from '../core/rules/request/request.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';

@@ -6,13 +6,13 @@ import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
 import {cudaVersionPattern} from '../core/rules/cuda/cuda.js';
-import {checkNote, longestNote} from '../core/rules/allocation/request.js';
+import {checkNote, longestNote} from '../core/rules/request/request.js';
 import {type CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
 import {mostGpus} from '../core/model/limits.js';
-import {strategyNames} from '../core/rules/allocation/strategy.js';
+import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
-import {parseMemoryMiB, parseShareMiB} from '../core/rules/allocation/memory-size.js';
+import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
 
 /** What to expect, in words; used as the message of every failed check. */
 const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));

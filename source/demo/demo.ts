@@ -15,7 +15,7 @@ import {isPolicyKey} from '../core/rules/policy/keys.js';
 import {unknownKey, type PolicyChange} from '../core/rules/policy/policy.js';
 import type {Person, Scenario} from '../gpu/simulated/scenario.js';
 import {createMemoryStore} from '../store/memory/index.js';
-import type {Grant} from '../core/rules/allocation/request.js';
+import type {Grant} from '../core/rules/request/request.js';
 import {withNight} from './night.js';
 import {createActor, live, randomFrom} from './people.js';
 

@@ -5,7 +5,7 @@ import {sendHeartbeat, findJobLease, endJobLease, withJob} from '../core/operati
 import {leaseHeartbeatSeconds} from '../core/rules/leases/liveness.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
 import type {World} from '../core/model/ports.js';
-import {checkWanted, type AcquireRequest, type Grant} from '../core/rules/allocation/request.js';
+import {checkWanted, type AcquireRequest, type Grant} from '../core/rules/request/request.js';
 import {release} from '../core/operations/reservations.js';
 import {acquire} from '../core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../errors.js';

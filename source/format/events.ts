@@ -1,6 +1,6 @@
 /** What happened, in words for people and as JSON: a record of the audit log as every face shows it. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
-import {sizeWords} from '../core/rules/allocation/memory-size.js';
+import {sizeWords} from '../core/rules/request/memory-size.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {instanceWords} from '../core/rules/mig/instances.js';
 import {instancesJson} from './instances.js';

@@ -1,4 +1,4 @@
-import {sizeWords} from '../core/rules/allocation/memory-size.js';
+import {sizeWords} from '../core/rules/request/memory-size.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import {shortDuration} from './text/durations.js';
 import {gpuList} from './text/gpu-list.js';

@@ -1,6 +1,6 @@
 /** The shares of a GPU in words: what every face says in the same way. */
-import {sizeWords} from '../core/rules/allocation/memory-size.js';
-import {isOverused} from '../core/rules/leases/share-usage.js';
+import {sizeWords} from '../core/rules/request/memory-size.js';
+import {isOverused} from '../core/rules/usage/share-usage.js';
 import type {ShareRow, StatusRow} from '../core/rules/pool/status.js';
 import {shortDuration} from './text/durations.js';
 import {instanceLabel} from './instances.js';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {Block, Refusal} from '../../source/core/rules/allocation/allocation.js';
+import type {Block, Refusal} from '../../source/core/rules/grants/newcomer-grant.js';
 import type {QueueEntry} from '../../source/core/model/types.js';
 import {refusalMessage} from '../../source/format/queue/refusal.js';
 

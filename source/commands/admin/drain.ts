@@ -3,7 +3,7 @@
 tells who did.
 */
 import {drain, undrain} from '../../core/operations/pool/drain.js';
-import {characterCount, longestReason} from '../../core/rules/allocation/request.js';
+import {characterCount, longestReason} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';

@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import type {App, Interruption, OpenWorld} from '../../app/contract.js';
-import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import {createBackground} from './background.js';
 import {movedExitCode, queueEntryVariable} from './hosts/moving.js';
 import {keepReminding} from './reminding.js';

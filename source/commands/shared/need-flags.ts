@@ -4,8 +4,8 @@ import type {NamedParts} from '../../command-line/flags.js';
 import type {InstanceNeed, Need} from '../../core/model/types.js';
 import {instanceWords} from '../../core/rules/mig/instances.js';
 import {parseProfile} from '../../core/rules/mig/profile.js';
-import type {StrategyName} from '../../core/rules/allocation/strategy.js';
-import {shareMiBOf} from '../../core/rules/allocation/memory-size.js';
+import type {StrategyName} from '../../core/model/need.js';
+import {shareMiBOf} from '../../core/rules/request/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 
 type Verb = 'run' | 'reserve';

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type {App, Job} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import type {Engine, Submission, Submitted} from '../../core/operations/engine.js';
-import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
 import {grantJson} from '../../format/json/change-json.js';
 import {placeWords} from '../../format/engine/engine-words.js';

@@ -5,8 +5,8 @@ import {requirePool} from '../rules/pool/pool.js';
 import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.js';
 import {decodeSharedScan, encodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
 import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
-import {nextIdle} from '../rules/leases/idle.js';
-import {planServedModels} from '../rules/leases/served-model-plan.js';
+import {nextIdle} from '../rules/usage/idle.js';
+import {planServedModels} from '../rules/processes/served-model-plan.js';
 import {isEmpty} from '../model/plan.js';
 import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 

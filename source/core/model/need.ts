@@ -34,3 +34,12 @@ export type GpuLink = `NV${number}` | 'XGMI' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 
 
 /** By the index of one GPU and then of the other. Undefined: the link is unknown. */
 export type GpuLinks = ReadonlyArray<ReadonlyArray<GpuLink | undefined>>;
+
+/**
+Which of the free GPUs a request gets. `mru`: those that the user had last, then those free for longest. `lru`: those free for longest. `cool`:
+the lowest temperature. `pack`: as few NUMA nodes and PCI roots as can be, those in use first. `spread`: as many as can be, the emptiest first.
+`topology`: the best worst link.
+*/
+export const strategyNames = ['mru', 'lru', 'pack', 'spread', 'cool', 'topology'] as const;
+
+export type StrategyName = (typeof strategyNames)[number];

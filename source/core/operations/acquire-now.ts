@@ -1,17 +1,18 @@
 /** Getting GPUs now or not at all; what `reserve` and `run` have in common. */
 import {CanhazgpuError} from '../../errors.js';
-import {allocate, type Refusal} from '../rules/allocation/allocation.js';
+import {allocate, type Refusal} from '../rules/grants/newcomer-grant.js';
 import {requirePossible} from '../rules/allocation/impossible.js';
 import {eligibilityOf} from '../rules/allocation/need.js';
 import {withSeenInstances} from '../rules/queue/eligible.js';
 import {withinSharePolicy} from '../rules/allocation/share-policy.js';
 import {judge, latestEndOf} from '../rules/leases/liveness.js';
 import {policyValue} from '../rules/policy/policy.js';
-import {dependsOnLinks, type StrategyName} from '../rules/allocation/strategy.js';
+import type {StrategyName} from '../model/need.js';
+import {dependsOnLinks} from '../rules/allocation/strategy.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';
-import {checkNote, checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/allocation/request.js';
+import {checkNote, checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/request/request.js';
 import type {GpuLinks, Lease, Observation, QueueEntry} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
 import {transact} from './transact.js';

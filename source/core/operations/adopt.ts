@@ -8,7 +8,7 @@ import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import {policyExpectation} from '../rules/policy/policy.js';
 import {auditContextOf, grantEntry} from '../rules/leases/audit-entries.js';
-import {checkNote} from '../rules/allocation/request.js';
+import {checkNote} from '../rules/request/request.js';
 import type {
 	Drain,
 	GpuProcess,

@@ -5,7 +5,7 @@ provider of the same world, which read what the engine tells, and commit nothing
 */
 import type {Holding} from '../rules/leases/holdings.js';
 import type {NotYours, Selection} from '../rules/leases/selection.js';
-import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
+import type {AcquireRequest, Grant} from '../rules/request/request.js';
 import type {World} from '../model/ports.js';
 import type {Lease, QueueEntry, Requester} from '../model/types.js';
 import type {GaveUp, WaitOptions} from './waiting/progress.js';

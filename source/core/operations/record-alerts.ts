@@ -1,6 +1,6 @@
 /** Records what a scan shows in the audit log, once for all who scan: the store keeps which alerts stand. */
 import {CanhazgpuError} from '../../errors.js';
-import {nextBaselines} from '../rules/allocation/cleanliness.js';
+import {nextBaselines} from '../rules/usage/cleanliness.js';
 import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
 import {overuseChanges} from '../rules/pool/overuse.js';
 import {isRoot} from '../rules/leases/ownership.js';

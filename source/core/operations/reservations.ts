@@ -1,6 +1,6 @@
 /** Status, reserve, release and extend, as every face calls them. */
 import {CanhazgpuError} from '../../errors.js';
-import type {Refusal} from '../rules/allocation/allocation.js';
+import type {Refusal} from '../rules/grants/newcomer-grant.js';
 import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
@@ -12,7 +12,7 @@ import {decodeSharedScan} from '../rules/pool/shared-scan.js';
 import {statusRows, type View} from '../rules/pool/status.js';
 import {auditContextOf} from '../rules/leases/audit-entries.js';
 import type {Lease, Observation, Requester} from '../model/types.js';
-import type {AcquireRequest, Grant} from '../rules/allocation/request.js';
+import type {AcquireRequest, Grant} from '../rules/request/request.js';
 import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js';
 import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';

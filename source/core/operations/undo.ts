@@ -1,13 +1,13 @@
 /** Undoing a release: the very GPUs again, for what was left of their time, while nobody else has them. */
 import {CanhazgpuError} from '../../errors.js';
-import {allocate, type Allocation, type Refusal} from '../rules/allocation/allocation.js';
+import {allocate, type Allocation, type Refusal} from '../rules/grants/newcomer-grant.js';
 import type {Holding} from '../rules/leases/holdings.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../model/plan.js';
 import {instancesHeld} from '../rules/leases/additions.js';
 import {instancesOf} from '../rules/mig/instances.js';
 import {anyGpus, type Eligibility} from '../rules/allocation/need.js';
-import {checkWanted, type Wanted} from '../rules/allocation/request.js';
+import {checkWanted, type Wanted} from '../rules/request/request.js';
 import type {GpuRecord, InstanceOfGpu, Lease, Observation, Requester, Snapshot} from '../model/types.js';
 import {transact} from './transact.js';
 import {createFreshScan, isAwakeOn} from './acquire-now.js';

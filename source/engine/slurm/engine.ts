@@ -1,7 +1,7 @@
 /** Slurm behind the verbs: it places, starts, supervises and ends, and nothing is kept here. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
-import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/allocation/request.js';
+import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/request/request.js';
 import type {Engine} from '../../core/operations/engine.js';
 import type {GaveUp, Progress, WaitOptions} from '../../core/operations/waiting/progress.js';
 import {allocate} from './allocation.js';

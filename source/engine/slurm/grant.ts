@@ -1,7 +1,7 @@
 /** What a job got, as every engine tells it. Pure. */
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
-import type {Grant} from '../../core/rules/allocation/request.js';
+import type {Grant} from '../../core/rules/request/request.js';
 import type {ClusterState} from './answers/state.js';
 import {clusterGpus, snapshotOf} from './picture.js';
 

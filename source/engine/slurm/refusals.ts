@@ -1,6 +1,6 @@
 /** Slurm's errors, as those of this program; and what Slurm has no counterpart of. Pure. */
 import {CanhazgpuError, quoted, type ErrorCode} from '../../errors.js';
-import type {AcquireRequest} from '../../core/rules/allocation/request.js';
+import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {LocalVerb, Wish} from '../../core/operations/engine.js';
 
 type Meaning = {

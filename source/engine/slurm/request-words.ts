@@ -1,7 +1,7 @@
 /** What a request is in the words of salloc and srun. Pure. */
 import {CanhazgpuError, cutShort, quoted} from '../../errors.js';
 import {isModel} from '../../core/rules/allocation/need.js';
-import type {AcquireRequest} from '../../core/rules/allocation/request.js';
+import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {Later} from '../../core/operations/engine.js';
 import type {SlurmNode} from './answers/nodes.js';
 

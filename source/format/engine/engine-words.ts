@@ -1,5 +1,5 @@
 /** What only an engine with several machines has to say, in words. */
-import type {Grant} from '../../core/rules/allocation/request.js';
+import type {Grant} from '../../core/rules/request/request.js';
 import {sanitize} from '../text/text.js';
 
 /** `GPU 0,1 of box2, `: where a grant is, before other words. Empty on this machine. */

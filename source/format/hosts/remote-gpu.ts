@@ -5,7 +5,7 @@ may say whatever it likes: of what is not as it should be, nothing is kept.
 import * as v from 'valibot';
 import {longestSeconds} from '../../core/rules/leases/durations.js';
 import type {ShownState} from '../../core/rules/pool/status.js';
-import {maskSecrets} from '../../core/rules/pool/secrets.js';
+import {maskSecrets} from '../../core/rules/processes/secrets.js';
 import {timestamp} from '../text/durations.js';
 import {ownerWords} from '../owner.js';
 import {sanitize} from '../text/text.js';

@@ -2,7 +2,7 @@
 What the verbs that change something print with `--json`: what was changed, and nothing else. The names are those of `status --json`;
 times are RFC 3339, durations whole seconds, and what is unknown or empty is absent.
 */
-import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';

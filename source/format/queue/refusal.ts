@@ -1,9 +1,9 @@
 /**
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
-import type {Block, Refusal, UnusableGpu, UsageBlock} from '../../core/rules/allocation/allocation.js';
-import {isPartOfGpu} from '../../core/rules/allocation/request.js';
-import {sizeWords} from '../../core/rules/allocation/memory-size.js';
+import type {Block, Refusal, UnusableGpu, UsageBlock} from '../../core/rules/grants/newcomer-grant.js';
+import {isPartOfGpu} from '../../core/rules/request/request.js';
+import {sizeWords} from '../../core/rules/request/memory-size.js';
 import type {Quality} from '../../core/rules/allocation/need.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import type {Lease} from '../../core/model/types.js';

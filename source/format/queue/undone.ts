@@ -1,5 +1,5 @@
 /** What became of a release that was to be undone, in words. */
-import type {Refusal} from '../../core/rules/allocation/allocation.js';
+import type {Refusal} from '../../core/rules/grants/newcomer-grant.js';
 import type {Undone} from '../../core/operations/undo.js';
 import {gpuList} from '../text/gpu-list.js';
 import {blockWords} from './refusal.js';

@@ -2,10 +2,10 @@
 Waiting in words, for stderr.
 */
 import type {Need} from '../../core/model/types.js';
-import type {Wanted} from '../../core/rules/allocation/request.js';
+import type {Wanted} from '../../core/rules/request/request.js';
 import type {Progress} from '../../core/operations/waiting/waiter.js';
 import {needWords} from '../../core/rules/allocation/impossible.js';
-import {wantedInstanceWords} from '../../core/rules/mig/impossible-instances.js';
+import {wantedInstanceWords} from '../../core/rules/allocation/impossible-instances.js';
 import {engineReasonWords} from '../engine/engine-reasons.js';
 import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';

@@ -1,7 +1,7 @@
 /** `who`: the processes that hold a GPU, and what to do. */
 import type {HolderState} from '../../core/model/device-holders.js';
 import type {HolderAdvice, HoldersReport, MemoryHolder} from '../../core/rules/pool/memory-holders.js';
-import {maskSecrets} from '../../core/rules/pool/secrets.js';
+import {maskSecrets} from '../../core/rules/processes/secrets.js';
 import {counted, mebibytes} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';

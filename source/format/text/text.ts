@@ -3,7 +3,7 @@ The boundary for text from other people: notes, labels, process names, host name
 through here before it prints it, so that it can do nothing to a terminal or a page.
 */
 import {stripVTControlCharacters} from 'node:util';
-import {longestNote} from '../../core/rules/allocation/request.js';
+import {longestNote} from '../../core/rules/request/request.js';
 
 /**
 Characters that act instead of being seen, with the blanks around them: controls, formats (bidirectional overrides, zero-width marks, byte order mark), lone

@@ -7,7 +7,7 @@ import {outageWords, stuckWords} from '../../format/queue/out-of-service.js';
 import {holderWords} from '../../format/owner.js';
 import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
-import {memoryWords} from '../../core/rules/allocation/memory-size.js';
+import {memoryWords} from '../../core/rules/request/memory-size.js';
 import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';

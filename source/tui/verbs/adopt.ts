@@ -1,7 +1,7 @@
 /** `R`: holds the selected GPU for the user's own process there, or asks for the chosen GPUs where there is none. */
 import type {GpuProcess} from '../../core/model/types.js';
 import {adopt as adoptProcess} from '../../core/operations/adopt.js';
-import {ownTargets} from '../../core/rules/leases/process-targets.js';
+import {ownTargets} from '../../core/rules/processes/process-targets.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';

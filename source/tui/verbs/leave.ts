@@ -3,7 +3,7 @@ import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
 import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
-import {holdingsOf} from '../../core/rules/queue/queue-grant.js';
+import {holdingsOf} from '../../core/rules/queue/queue.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';

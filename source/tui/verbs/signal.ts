@@ -1,6 +1,6 @@
 /** `K`: sends a signal to a process of the user's own on the selected GPU, or in the table of processes to the chosen ones. */
 import type {GpuProcess} from '../../core/model/types.js';
-import {ownTargets, problemWith} from '../../core/rules/leases/process-targets.js';
+import {ownTargets, problemWith} from '../../core/rules/processes/process-targets.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
 import {gpuList} from '../../format/text/gpu-list.js';

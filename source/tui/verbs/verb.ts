@@ -1,5 +1,5 @@
 /** A verb of the monitor: one record that says all there is to say about one key that does something. */
-import type {OwnScan} from '../../core/rules/leases/process-targets.js';
+import type {OwnScan} from '../../core/rules/processes/process-targets.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
 import type {DialogText} from '../widgets/dialog-parts.js';

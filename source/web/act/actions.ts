@@ -10,7 +10,7 @@ import {readForDisplay} from '../../core/operations/transact.js';
 import {worldVia} from '../../core/operations/world-via.js';
 import {holdingsIn, type Holding} from '../../core/rules/leases/holdings.js';
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
-import type {AcquireRequest, Grant} from '../../core/rules/allocation/request.js';
+import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import {longDuration} from '../../format/text/durations.js';

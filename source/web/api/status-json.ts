@@ -3,7 +3,7 @@ What the API says of GPUs and of the queue: the peer's keys with the peer's mean
 */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
-import {isOverused} from '../../core/rules/leases/share-usage.js';
+import {isOverused} from '../../core/rules/usage/share-usage.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';

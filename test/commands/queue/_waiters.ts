@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Redis} from 'ioredis';
 import {onTestFinished} from 'vitest';
-import type {Wanted} from '../../../source/core/rules/allocation/request.js';
+import type {Wanted} from '../../../source/core/rules/request/request.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {release} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';

@@ -9,7 +9,7 @@ import {release} from '../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import type {Need} from '../../../source/core/model/types.js';
-import type {Wanted} from '../../../source/core/rules/allocation/request.js';
+import type {Wanted} from '../../../source/core/rules/request/request.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {historyOf, randomFrom} from '../../_helpers/world.js';

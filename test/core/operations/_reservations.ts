@@ -1,8 +1,8 @@
 /** What the tests of reservations have in common. */
-import type {Refusal} from '../../../source/core/rules/allocation/allocation.js';
+import type {Refusal} from '../../../source/core/rules/grants/newcomer-grant.js';
 import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import {person, type TestWorld} from '../../_helpers/world.js';
-import type {Grant} from '../../../source/core/rules/allocation/request.js';
+import type {Grant} from '../../../source/core/rules/request/request.js';
 
 export const alice = person('alice');
 export const bob = person('bob', 'bob', 1001);

@@ -2,7 +2,7 @@
 import {beforeEach, expect, test} from 'vitest';
 import {adopt} from '../../../source/core/operations/adopt.js';
 import {drain} from '../../../source/core/operations/pool/drain.js';
-import {longestNote, longestReason} from '../../../source/core/rules/allocation/request.js';
+import {longestNote, longestReason} from '../../../source/core/rules/request/request.js';
 import {reserve} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';
 import {reserveNow} from '../../../source/tui/verbs/shared/reservation.js';

@@ -3,7 +3,7 @@ import {Buffer} from 'node:buffer';
 import {execFileSync} from 'node:child_process';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import type {AcquireRequest} from '../../../source/core/rules/allocation/request.js';
+import type {AcquireRequest} from '../../../source/core/rules/request/request.js';
 import {clusterEnvironment} from '../../../source/engine/slurm/cluster.js';
 import {checkExpressible, errorOf, oldVersionError} from '../../../source/engine/slurm/refusals.js';
 import {

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
-import {judgeUsage} from '../../../source/core/rules/allocation/gpu-usage.js';
+import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
 import {createAmdProvider} from '../../../source/gpu/amd/amd.js';
 import type {RunTool} from '../../../source/gpu/tool/tool.js';
 import {describeProcesses, monotonicMs, users} from '../nvidia/set-up.js';

@@ -3,7 +3,7 @@ Tables that were damaged on their way: whatever is done to them, no GPU looks fr
 */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {judgeUsage} from '../../../source/core/rules/allocation/gpu-usage.js';
+import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
 import {parseGpuTable} from '../../../source/gpu/nvidia/gpus.js';
 import {attachProcesses, parseProcessTable} from '../../../source/gpu/nvidia/processes.js';
 import {cpuMsOf} from '../../_helpers/program/timed.js';

@@ -1,7 +1,7 @@
 /** `--on`: the same verb on another box, by ssh. That box alone judges who gets its GPUs, so nothing is granted twice. */
 import process from 'node:process';
 import {chooseHost, type HostAnswer, type HostReason} from '../../../core/rules/hosts/choose-host.js';
-import type {Wanted} from '../../../core/rules/allocation/request.js';
+import type {Wanted} from '../../../core/rules/request/request.js';
 import {otherHosts} from '../../../core/model/other-hosts.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {withoutName} from '../../../format/tables/host-tables.js';

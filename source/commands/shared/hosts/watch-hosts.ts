@@ -1,6 +1,6 @@
 /** While a request of `--on any` waits on another host: looks now and then whether a third one can serve it at once. */
 import {hostToMoveTo} from '../../../core/rules/hosts/choose-host.js';
-import type {Wanted} from '../../../core/rules/allocation/request.js';
+import type {Wanted} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
 import type {App} from '../../../app/contract.js';
 import {answerFrom} from './ask-hosts.js';

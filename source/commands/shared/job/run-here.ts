@@ -1,5 +1,5 @@
 /** `run` on the GPUs of this machine: it waits for them, starts the command, and gives them back when that has ended. */
-import {modelOfCommand} from '../../../core/rules/leases/served-model.js';
+import {modelOfCommand} from '../../../core/rules/processes/served-model.js';
 import {
 	awaitJobLease,
 	findJobLease,
@@ -7,8 +7,8 @@ import {
 	instancesOfJob,
 	type JobLease,
 } from '../../../core/operations/job-lease.js';
-import {sizeWords} from '../../../core/rules/allocation/memory-size.js';
-import type {AcquireRequest} from '../../../core/rules/allocation/request.js';
+import {sizeWords} from '../../../core/rules/request/memory-size.js';
+import type {AcquireRequest} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {grantJson} from '../../../format/json/change-json.js';
 import {harmlessJsonLine} from '../../../format/text/json.js';

@@ -4,7 +4,7 @@ import {holdingsOn} from '../../rules/leases/holdings.js';
 import {unreadableDrains} from '../../rules/pool/diagnosis.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
-import {checkIds, checkReason} from '../../rules/allocation/request.js';
+import {checkIds, checkReason} from '../../rules/request/request.js';
 import type {AuditRecord, Drain, Requester, Snapshot} from '../../model/types.js';
 import {transact} from '../transact.js';
 import {requireLocal, type EngineWorld} from '../engine.js';

@@ -1,8 +1,8 @@
 /** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Observation} from '../../model/types.js';
-import type {Refusal} from '../../rules/allocation/allocation.js';
-import type {AcquireRequest, Grant} from '../../rules/allocation/request.js';
+import type {Refusal} from '../../rules/grants/newcomer-grant.js';
+import type {AcquireRequest, Grant} from '../../rules/request/request.js';
 import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
 import {release} from '../reservations.js';
 import type {EngineWorld} from '../engine.js';

@@ -1,5 +1,5 @@
 /** Taking an entry out of the queue: one of the caller, or, for root, anybody's. */
-import {holdingsOf} from '../../rules/queue/queue-grant.js';
+import {holdingsOf} from '../../rules/queue/queue.js';
 import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {isRoot, mayChange} from '../../rules/leases/ownership.js';
 import {emptyPlan} from '../../model/plan.js';

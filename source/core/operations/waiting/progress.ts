@@ -1,7 +1,7 @@
 /** How waiting for GPUs goes, and how it ends: what every engine tells the caller. */
-import type {UnusableGpu} from '../../rules/allocation/allocation.js';
+import type {UnusableGpu} from '../../rules/grants/newcomer-grant.js';
 import type {Quality} from '../../rules/allocation/need.js';
-import type {Wanted} from '../../rules/allocation/request.js';
+import type {Wanted} from '../../rules/request/request.js';
 
 export type Progress =
 	| {

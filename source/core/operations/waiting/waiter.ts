@@ -3,7 +3,6 @@ A waiter in the queue. Woken by events, with a slow tick in case one was missed;
 to take.
 */
 import {secondsUntilGrants} from '../../rules/pool/alerts.js';
-import {holdingsOf, type EntryRecord} from '../../rules/queue/queue-grant.js';
 import {
 	entryHeartbeatSeconds,
 	entryHeartbeatTimeoutSeconds,
@@ -15,13 +14,22 @@ import {holdingsIn} from '../../rules/leases/holdings.js';
 import {judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
 import {outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
-import {entryFor, isNoted, planEntryHeartbeat, planEntryNote, planJoin, planLeave} from '../../rules/queue/queue.js';
+import {
+	entryFor,
+	holdingsOf,
+	isNoted,
+	planEntryHeartbeat,
+	planEntryNote,
+	planJoin,
+	planLeave,
+	type EntryRecord,
+} from '../../rules/queue/queue.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {isPossible, wantsInstances} from '../../rules/queue/eligible.js';
 import {isWhole} from '../../rules/mig/instances.js';
-import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/allocation/request.js';
+import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/request/request.js';
 import type {Observation, PoolEvent, Snapshot} from '../../model/types.js';
 import {
 	readAfterMs,
@@ -30,7 +38,7 @@ import {
 	nextReadMs,
 	snapshotAfterEvent,
 } from '../../rules/queue/wake-up.js';
-import type {UnusableGpu} from '../../rules/allocation/allocation.js';
+import type {UnusableGpu} from '../../rules/grants/newcomer-grant.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {requireNoClone} from '../../rules/pool/pool.js';
 import {emptyPlan} from '../../model/plan.js';

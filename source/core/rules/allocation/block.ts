@@ -2,7 +2,7 @@
 import type {Drain, QueueEntry} from '../../model/types.js';
 import type {Quality} from './need.js';
 import type {GpuBlock} from './gpu-candidate.js';
-import type {UsageBlock} from './usage-block.js';
+import type {UsageBlock} from '../usage/usage-block.js';
 
 /** Why a GPU cannot be handed out now. */
 export type Block =

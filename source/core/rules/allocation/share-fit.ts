@@ -2,7 +2,7 @@
 Whether one more share fits onto a GPU. What a share asked for is kept for it, also while its job loads slowly; what its processes use beyond
 that, and what processes of no share use, is gone. What is unknown leaves no room.
 */
-import {usageOfShares} from '../leases/share-usage.js';
+import {usageOfShares} from '../usage/share-usage.js';
 import type {GpuReading, GpuRecord, Lease} from '../../model/types.js';
 
 /** Why a GPU has no room for a share. */

@@ -2,15 +2,8 @@
 Which GPUs of those that are free a request gets. Every strategy is a score of a set of GPUs: a list of numbers, compared from the first on,
 the lowest best. Pure, and total: the same GPUs give the same choice.
 */
+import type {StrategyName} from '../../model/need.js';
 import type {GpuLink, GpuLinks} from '../../model/types.js';
-
-/**
-`mru`: those that the user had last, then those free for longest. `lru`: those free for longest. `cool`: the lowest temperature. `pack`: as
-few NUMA nodes and PCI roots as can be, those in use first. `spread`: as many as can be, the emptiest first. `topology`: the best worst link.
-*/
-export const strategyNames = ['mru', 'lru', 'pack', 'spread', 'cool', 'topology'] as const;
-
-export type StrategyName = (typeof strategyNames)[number];
 
 /** What a strategy goes by. Times are seconds on the store's clock; what is unknown is undefined. */
 export type Candidate = {

@@ -1,7 +1,7 @@
 /** Which of several boxes serves a request first, by what each of them tells of its GPUs. Each box stays the sole judge of its own. */
 import type {Observation} from '../../model/types.js';
 import {eligibilityOf} from '../allocation/need.js';
-import type {Wanted} from '../allocation/request.js';
+import type {Wanted} from '../request/request.js';
 
 /** What one box says. */
 export type HostAnswer =

@@ -1,5 +1,5 @@
 /** Which leases a verb is about, and whether the caller may change them. */
-import {checkIds} from '../allocation/request.js';
+import {checkIds} from '../request/request.js';
 import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';

@@ -4,8 +4,8 @@ Every key of the policy, once: what it can be, what holds where it is not set, a
 `policyExpectation`. A key is added together with what it does.
 */
 import {isolationLevels} from '../../model/isolation.js';
-import {checkIds} from '../allocation/request.js';
-import {strategyNames} from '../allocation/strategy.js';
+import {checkIds} from '../request/request.js';
+import {strategyNames} from '../../model/need.js';
 
 export type PolicyKey<Value> = {
 	/** What its value can be, as it follows `must be`. */

@@ -3,7 +3,7 @@ import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
 import {policyDoubtOf, policyRows, unreadablePolicy} from '../policy/policy.js';
-import {judgeUsage, wordsOnce} from '../allocation/gpu-usage.js';
+import {judgeUsage, wordsOnce} from '../usage/gpu-usage.js';
 
 export type Finding = {
 	readonly check: 'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'isolation' | 'clock' | 'versions';

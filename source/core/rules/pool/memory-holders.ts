@@ -1,7 +1,7 @@
 /** Who holds the memory of a GPU, and what to do about memory that no listed process explains. */
 import type {DeviceHolder, DeviceHolders, HolderState} from '../../model/device-holders.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
-import {memoryOf} from '../leases/share-usage.js';
+import {memoryOf} from '../usage/share-usage.js';
 
 /** A process on a GPU, or with its device open. */
 export type MemoryHolder = DeviceHolder & {

@@ -3,7 +3,7 @@ Shares that use more of a GPU's memory than they asked for. One scan may see wha
 */
 import type {Overuse} from '../../model/alerts.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
-import {isOverused} from '../leases/share-usage.js';
+import {isOverused} from '../usage/share-usage.js';
 import type {ShareRow, StatusRow} from './status.js';
 
 /** This many scans in a row decide. */

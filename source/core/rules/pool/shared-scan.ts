@@ -13,7 +13,7 @@ import type {
 	Observation,
 } from '../../model/types.js';
 import {mostGpus} from '../../model/limits.js';
-import {maskSecrets} from './secrets.js';
+import {maskSecrets} from '../processes/secrets.js';
 
 /** What is shared: all but the time, which is the store's, and never a scan that is partial. */
 export type SharedScan = Omit<Observation, 'takenAtMs' | 'isPartial'>;

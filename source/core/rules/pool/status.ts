@@ -1,9 +1,9 @@
 /** What every face shows: snapshot x observation -> one row a GPU. */
-import {idleSecondsOf} from '../leases/idle.js';
+import {idleSecondsOf} from '../usage/idle.js';
 import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
-import {modelOf, type Model} from '../leases/served-model.js';
-import {overuseSecondsOf, usageOfShares} from '../leases/share-usage.js';
+import {modelOf, type Model} from '../processes/served-model.js';
+import {overuseSecondsOf, usageOfShares} from '../usage/share-usage.js';
 import {labelOf, ownerOf} from '../leases/ownership.js';
 import type {
 	Drain,
@@ -16,10 +16,10 @@ import type {
 	Pool,
 	Snapshot,
 } from '../../model/types.js';
-import {cleanRuleOf} from '../allocation/cleanliness.js';
-import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../allocation/gpu-usage.js';
+import {cleanRuleOf} from '../usage/cleanliness.js';
+import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../usage/gpu-usage.js';
 import {isGone} from '../mig/instances.js';
-import {maskSecrets} from './secrets.js';
+import {maskSecrets} from '../processes/secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 

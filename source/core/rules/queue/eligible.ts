@@ -4,7 +4,7 @@ the GPUs showed. Instances that are new are the one exception.
 */
 import type {EligibleInstance, GpuGroup, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {eligibilityOf} from '../allocation/need.js';
-import type {Wanted} from '../allocation/request.js';
+import type {Wanted} from '../request/request.js';
 
 /** How many GPUs an entry wants. */
 export const wantedCountOf = ({requestedIds, requestedCount}: QueueEntry): number =>

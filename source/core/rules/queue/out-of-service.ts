@@ -2,8 +2,8 @@
 Which GPUs nobody new can have for the time being, however long they wait, and what that means for those who wait: an entry that cannot be
 served without them claims nothing, and others may take what such an entry holds.
 */
-import {cleanRuleOf, type CleanRule} from '../allocation/cleanliness.js';
-import {usageBlockOf} from '../allocation/usage-block.js';
+import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
+import {usageBlockOf} from '../usage/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {gpusOf} from '../allocation/need.js';
 import {isWhole} from '../mig/instances.js';

@@ -3,7 +3,7 @@
 import type {EngineVerdict, QueueEntry, Snapshot} from '../../model/types.js';
 import {foreseeWaits, type Blocker} from './estimates.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
-import {holdingsOf} from './queue-grant.js';
+import {holdingsOf} from './queue.js';
 import {isPossible} from './eligible.js';
 
 export type QueueRow = {

@@ -7,12 +7,18 @@ import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import type {Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
-import type {Wanted, AcquireRequest} from '../allocation/request.js';
+import type {Wanted, AcquireRequest} from '../request/request.js';
 import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {GpuGroup, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {isSameEligible, type Eligible} from '../allocation/need.js';
 import {couldUse, eligibleInstancesOf, groupsOf, isPossible, wantsInstances} from './eligible.js';
 import {isSameNote} from './out-of-service.js';
+
+export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+
+/** What the entry holds while it waits. */
+export const holdingsOf = (snapshot: Snapshot, id: string): readonly Holding[] =>
+	holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
 
 /**
 For each GPU, the first entry of the queue that could claim it: an entry claims every GPU of every group that can serve it, so that

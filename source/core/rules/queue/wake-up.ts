@@ -4,7 +4,7 @@ the same moment.
 */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
-import {isPartOfGpu} from '../allocation/request.js';
+import {isPartOfGpu} from '../request/request.js';
 import {groupsOf} from './eligible.js';
 import {rankFor} from './queue.js';
 

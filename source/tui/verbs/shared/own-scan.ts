@@ -1,5 +1,5 @@
 /** A scan of processes by this monitor itself, before anything is asked about one or done to one. */
-import {pidsOn, type OwnScan, type TargetProblem} from '../../../core/rules/leases/process-targets.js';
+import {pidsOn, type OwnScan, type TargetProblem} from '../../../core/rules/processes/process-targets.js';
 import type {World} from '../../../core/model/ports.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';

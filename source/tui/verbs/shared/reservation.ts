@@ -2,13 +2,13 @@
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import type {EngineWorld} from '../../../core/operations/engine.js';
 import type {Need, Requester} from '../../../core/model/types.js';
-import {shareMiBOf, sizeWords} from '../../../core/rules/allocation/memory-size.js';
-import {needFlagsFor, parseNeed} from '../../../core/rules/allocation/need-text.js';
+import {shareMiBOf, sizeWords} from '../../../core/rules/request/memory-size.js';
+import {needFlagsFor, parseNeed} from '../../../core/rules/request/need-text.js';
 import {acquire} from '../../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
-import type {Grant} from '../../../core/rules/allocation/request.js';
+import type {Grant} from '../../../core/rules/request/request.js';
 import {policyValue} from '../../../core/rules/policy/policy.js';
-import {inventory, type ProfileCount} from '../../../core/rules/mig/inventory.js';
+import {inventory, type ProfileCount} from '../../../core/rules/allocation/instance-inventory.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import {longDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';

@@ -4,7 +4,7 @@ import {checkLabel} from '../../../../source/command-line/flags.js';
 import {commandOf} from '../../../../source/commands/run.js';
 import {countOf, waitSecondsOf} from '../../../../source/commands/shared/want-flags.js';
 import {formOf} from '../../../../source/commands/status/status.js';
-import {checkWanted} from '../../../../source/core/rules/allocation/request.js';
+import {checkWanted} from '../../../../source/core/rules/request/request.js';
 
 export type Case = readonly [input: string, theirs: unknown, ours: unknown];
 

@@ -1,5 +1,5 @@
 /** Which model a command line names. */
-import {modelOf, modelOfCommand} from '../../../../source/core/rules/leases/served-model.js';
+import {modelOf, modelOfCommand} from '../../../../source/core/rules/processes/served-model.js';
 import type {Case, Group} from './group.js';
 
 const modelCase = (command: string, theirs: string | undefined, provider?: string): Case => {

@@ -4,7 +4,7 @@ import {createLinkReader} from '../../../../source/core/operations/acquire-now.j
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
 import {quitQueue} from '../../../../source/core/operations/waiting/waiter.js';
-import type {AcquireRequest, Wanted} from '../../../../source/core/rules/allocation/request.js';
+import type {AcquireRequest, Wanted} from '../../../../source/core/rules/request/request.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import {isNoted, planEntryNote} from '../../../../source/core/rules/queue/queue.js';
 import type {QueueRecord, Snapshot} from '../../../../source/core/model/types.js';

@@ -5,7 +5,7 @@ import {release, reserve} from '../../../../source/core/operations/reservations.
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {person} from '../../../_helpers/world.js';
-import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
+import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
 import type {Progress, WaitOptions} from '../../../../source/core/operations/waiting/waiter.js';
 
 export const alice = person('alice');

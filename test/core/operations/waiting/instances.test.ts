@@ -8,7 +8,7 @@ import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
 import {holdingsIn, partKey, type Holding} from '../../../../source/core/rules/leases/holdings.js';
 import {fitsProfile} from '../../../../source/core/rules/mig/profile.js';
-import type {AcquireRequest, Wanted} from '../../../../source/core/rules/allocation/request.js';
+import type {AcquireRequest, Wanted} from '../../../../source/core/rules/request/request.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import type {GpuReading, Snapshot} from '../../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../../source/errors.js';

@@ -1,7 +1,7 @@
 /** Somebody changes something between the look of one who waits, or who leaves the line, and the commit. */
 import {expect, test} from 'vitest';
 import {adopt} from '../../../../source/core/operations/adopt.js';
-import {planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
+import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';
 import {drain} from '../../../../source/core/operations/pool/drain.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {emptyPlan, type Plan} from '../../../../source/core/model/plan.js';

@@ -4,10 +4,10 @@ one who wants something else, nobody is overtaken, and nothing is left behind.
 */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {holdingsOf, planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
+import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';
 import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import {isPossible} from '../../../../source/core/rules/queue/eligible.js';
-import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {entryFor, holdingsOf, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {isServable, outagesByRecord} from '../../../../source/core/rules/queue/out-of-service.js';
 import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';

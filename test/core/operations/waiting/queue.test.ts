@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {groupsOf, isPossible} from '../../../../source/core/rules/queue/eligible.js';
 import {claimsOf, instanceClaimsOf} from '../../../../source/core/rules/queue/queue.js';
-import {planQueueGrant} from '../../../../source/core/rules/queue/queue-grant.js';
+import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';
 import type {GpuRecord, QueueEntry, QueueRecord} from '../../../../source/core/model/types.js';
 import {snapshotWith} from '../../../_helpers/world.js';
 

@@ -5,7 +5,7 @@ import {readStatus, reserve} from '../../../../source/core/operations/reservatio
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
-import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
+import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
 import type {Progress} from '../../../../source/core/operations/waiting/waiter.js';
 
 const request: AcquireRequest = {

@@ -8,7 +8,7 @@ import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {join, write} from '../../../store/samples.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
-import type {AcquireRequest} from '../../../../source/core/rules/allocation/request.js';
+import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
 import type {Progress} from '../../../../source/core/operations/waiting/waiter.js';
 
 const alice = person('alice');

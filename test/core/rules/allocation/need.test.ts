@@ -8,7 +8,7 @@ import {
 	isModel,
 	meets,
 } from '../../../../source/core/rules/allocation/need.js';
-import type {Wanted} from '../../../../source/core/rules/allocation/request.js';
+import type {Wanted} from '../../../../source/core/rules/request/request.js';
 import type {GpuLinks, GpuReading, Need} from '../../../../source/core/model/types.js';
 import type {CanhazgpuError} from '../../../../source/errors.js';
 import {observationOf} from '../../../_helpers/world.js';

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
 import {candidateOf, rankShares} from '../../../../source/core/rules/allocation/gpu-candidate.js';
 import {committedMiB, roomFor} from '../../../../source/core/rules/allocation/share-fit.js';
-import {isOverused, usageOfShares} from '../../../../source/core/rules/leases/share-usage.js';
+import {isOverused, usageOfShares} from '../../../../source/core/rules/usage/share-usage.js';
 import {idleReading} from '../../../_helpers/world.js';
 
 const share = (user: string, memoryMiB: number, part: Partial<Lease> = {}): Lease => ({

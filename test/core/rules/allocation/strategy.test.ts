@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {chooseGpus, type CandidateGroup} from '../../../../source/core/rules/allocation/choose.js';
-import {bestOf, linkCost, strategyNames, type StrategyName} from '../../../../source/core/rules/allocation/strategy.js';
+import {strategyNames, type StrategyName} from '../../../../source/core/model/need.js';
+import {bestOf, linkCost} from '../../../../source/core/rules/allocation/strategy.js';
 import type {GpuLink, GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {randomFrom} from '../../../_helpers/world.js';
 import {mixedBox, pairedLinks} from '../../../_helpers/mixed-box.js';

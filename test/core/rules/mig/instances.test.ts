@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuReading, GpuRecord, InstanceOfGpu, Lease} from '../../../../source/core/model/types.js';
-import {judgeInstance} from '../../../../source/core/rules/mig/instance-usage.js';
-import {chooseInstances, instanceCandidateOf} from '../../../../source/core/rules/mig/instance-candidate.js';
+import {judgeInstance} from '../../../../source/core/rules/usage/instance-usage.js';
+import {chooseInstances, instanceCandidateOf} from '../../../../source/core/rules/allocation/instance-candidate.js';
 import {instancesOf, isGone, isWhole, parseInstanceName} from '../../../../source/core/rules/mig/instances.js';
 import {fitsProfile, parseProfile} from '../../../../source/core/rules/mig/profile.js';
-import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/leases/idle.js';
-import {usageOfShares} from '../../../../source/core/rules/leases/share-usage.js';
+import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/usage/idle.js';
+import {usageOfShares} from '../../../../source/core/rules/usage/share-usage.js';
 import {idleReading} from '../../../_helpers/world.js';
 import {splitReading} from '../../../_helpers/mig-box.js';
 

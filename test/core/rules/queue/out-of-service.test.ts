@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../../source/core/operations/acquire-now.js';
-import {holdingsOf} from '../../../../source/core/rules/queue/queue-grant.js';
 import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {
 	isSameNote,
@@ -13,11 +12,11 @@ import {
 } from '../../../../source/core/rules/queue/out-of-service.js';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import {isPossible} from '../../../../source/core/rules/queue/eligible.js';
-import {entryFor, planEntryNote, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {entryFor, holdingsOf, planEntryNote, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
-import {usageBlockOf} from '../../../../source/core/rules/allocation/usage-block.js';
+import {usageBlockOf} from '../../../../source/core/rules/usage/usage-block.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
 import {stuckWords} from '../../../../source/format/queue/out-of-service.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../../../source/store/records/index.js';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../../source/core/model/types.js';
-import {judgeUsage, usersOf, wordsOnce} from '../../../../source/core/rules/allocation/gpu-usage.js';
+import {judgeUsage, usersOf, wordsOnce} from '../../../../source/core/rules/usage/gpu-usage.js';
 import {idleReading} from '../../../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});

@@ -3,7 +3,7 @@ import type {HoldingChange} from '../leases/holding-changes.js';
 import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
 import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
-import {keepsHoldings, servableGroups, type OutOfService} from './out-of-service.js';
+import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
 /** What may be asked of those who wait. */
 export type Waiters = {

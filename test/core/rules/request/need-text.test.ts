@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {needFlagsFor, parseNeed} from '../../../../source/core/rules/allocation/need-text.js';
-import {memoryWords, parseMemoryMiB} from '../../../../source/core/rules/allocation/memory-size.js';
+import {needFlagsFor, parseNeed} from '../../../../source/core/rules/request/need-text.js';
+import {memoryWords, parseMemoryMiB} from '../../../../source/core/rules/request/memory-size.js';
 
 test('a line of words says what is needed, and the flags that say the same', () => {
 	expect(parseNeed('40G h100,a100 8.0 NVLink mixed')).toEqual({

@@ -4,7 +4,7 @@ What somebody asks for, checked against the pool before anything else: a request
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/types.js';
 import {instanceWords} from '../mig/instances.js';
-import type {StrategyName} from './strategy.js';
+import type {StrategyName} from '../../model/need.js';
 
 /** Everybody who looks at the pool reads every note in it. */
 export const longestNote = 500;

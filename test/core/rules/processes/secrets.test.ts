@@ -1,8 +1,8 @@
 /** Secrets in command lines are masked, and what only looks a little like one stays. */
 import {expect, test} from 'vitest';
-import {maskSecrets} from '../../../../source/core/rules/pool/secrets.js';
+import {maskSecrets} from '../../../../source/core/rules/processes/secrets.js';
 import {decodeSharedScan, encodeSharedScan} from '../../../../source/core/rules/pool/shared-scan.js';
-import {modelOf} from '../../../../source/core/rules/leases/served-model.js';
+import {modelOf} from '../../../../source/core/rules/processes/served-model.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 
 /** Never to be seen in what comes out. */

@@ -8,7 +8,7 @@ import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
 import {claimsOf, instanceClaimsOf} from '../queue/queue.js';
 import {instanceWords} from '../mig/instances.js';
-import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../mig/instance-candidate.js';
+import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instance-candidate.js';
 import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {
@@ -21,21 +21,21 @@ import type {
 	QueueEntry,
 	Snapshot,
 } from '../../model/types.js';
-import {takeoverOf, waitersOf, type Waiters} from '../queue/takeover.js';
+import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
-import {isPartOfGpu, type Wanted} from './request.js';
-import {cleanRuleOf, type CleanRule} from './cleanliness.js';
-import {gpusOf, readingsByIndex, type Eligibility} from './need.js';
-import type {Block, BlockedGpu} from './block.js';
-import {candidateOf, rankShares, type GpuCandidate, type GpuBlock} from './gpu-candidate.js';
-import {chooseGpus} from './choose.js';
-import {shareLimitsOf} from './share-policy.js';
-import type {ShareLimits} from './share-fit.js';
-import type {StrategyName} from './strategy.js';
-import {usageBlockFor, usageBlockOfInstance} from './usage-block.js';
+import {isPartOfGpu, type Wanted} from '../request/request.js';
+import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
+import {gpusOf, readingsByIndex, type Eligibility} from '../allocation/need.js';
+import type {Block, BlockedGpu} from '../allocation/block.js';
+import {candidateOf, rankShares, type GpuCandidate, type GpuBlock} from '../allocation/gpu-candidate.js';
+import {chooseGpus} from '../allocation/choose.js';
+import {shareLimitsOf} from '../allocation/share-policy.js';
+import type {ShareLimits} from '../allocation/share-fit.js';
+import type {StrategyName} from '../../model/need.js';
+import {usageBlockFor, usageBlockOfInstance} from '../usage/usage-block.js';
 
-export type {Block, BlockedGpu, UnusableGpu} from './block.js';
-export type {UsageBlock} from './usage-block.js';
+export type {Block, BlockedGpu, UnusableGpu} from '../allocation/block.js';
+export type {UsageBlock} from '../usage/usage-block.js';
 
 /** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
 export type Refusal = {

@@ -1,7 +1,7 @@
 /** Which processes of a shared GPU belong to which share, and how much of its memory they use. */
 import type {GpuProcess, GpuReading, Lease, Snapshot} from '../../model/types.js';
 import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
-import {ownerOf} from './ownership.js';
+import {ownerOf} from '../leases/ownership.js';
 
 /** What one share uses. */
 export type ShareUsage = {

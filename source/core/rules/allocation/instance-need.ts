@@ -1,7 +1,7 @@
 /** Which instances of MIG can serve a request: those of a profile or larger, or those that it names. */
 import type {GpuReading, InstanceNeed, InstanceOfGpu} from '../../model/types.js';
-import {instancesOf} from './instances.js';
-import {fitsProfile} from './profile.js';
+import {instancesOf} from '../mig/instances.js';
+import {fitsProfile} from '../mig/profile.js';
 
 /** Whether the request is about this GPU at all. */
 const isAboutGpu = (need: InstanceNeed, gpu: number): boolean =>

@@ -2,7 +2,7 @@
 import {describe, expect, test} from 'vitest';
 import {requirePossible} from '../../../../source/core/rules/allocation/impossible.js';
 import {eligibilityOf} from '../../../../source/core/rules/allocation/need.js';
-import {checkWanted, type Wanted} from '../../../../source/core/rules/allocation/request.js';
+import {checkWanted, type Wanted} from '../../../../source/core/rules/request/request.js';
 import type {GpuReading} from '../../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {splitReading} from '../../../_helpers/mig-box.js';

@@ -2,7 +2,7 @@
 Which model a process serves or trains, read from its command line: vLLM, SGLang, TGI, lm_eval, and whatever takes `--model`.
 */
 import type {GpuProcess} from '../../model/types.js';
-import {maskSecrets} from '../pool/secrets.js';
+import {maskSecrets} from './secrets.js';
 
 export type Model = {
 	/** The part before the slash of a hub's name, such as `meta-llama`. */

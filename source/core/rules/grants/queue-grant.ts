@@ -3,7 +3,7 @@ What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earli
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 */
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
-import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
+import {holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
 import {chooseGpus, type CandidateGroup, type Preference} from '../allocation/choose.js';
 import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-candidate.js';
@@ -17,18 +17,15 @@ import type {
 	InstanceOfGpu,
 	Lease,
 	QueueEntry,
-	QueueRecord,
 	Snapshot,
 } from '../../model/types.js';
-import {isPartOfGpu} from '../allocation/request.js';
+import {isPartOfGpu} from '../request/request.js';
 import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
-import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../mig/instance-candidate.js';
+import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instance-candidate.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
-import {claimsOf, instanceClaimsOf} from './queue.js';
-import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
-import {servableGroups, type OutOfService} from './out-of-service.js';
-
-export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+import {claimsOf, holdingsOf, instanceClaimsOf, type EntryRecord} from '../queue/queue.js';
+import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
+import {servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
 export type QueueGrantOptions = {
 	/** The lease that each GPU gets once there are enough. */
@@ -66,10 +63,6 @@ export type QueueGrant =
 	/** Something more, not all: it is held until the rest comes. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
-
-/** What the entry holds while it waits. */
-export const holdingsOf = (snapshot: Snapshot, id: string): readonly Holding[] =>
-	holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
 
 const indexesOf = (records: ReadonlyArray<Pick<GpuRecord, 'index'>>): readonly number[] =>
 	[...new Set(records.map(({index}) => index))].toSorted((a, b) => a - b);

@@ -1,11 +1,11 @@
 /** Writing down what a lease is used for, while it can be seen: its usage record will say so when it has ended. */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {GpuProcess, GpuReading, Observation, Snapshot} from '../../model/types.js';
-import {holdingsIn, type Holding} from './holdings.js';
-import {planChange} from './lease-changes.js';
+import {holdingsIn, type Holding} from '../leases/holdings.js';
+import {planChange} from '../leases/lease-changes.js';
 import {modelOf} from './served-model.js';
-import {ownerOf} from './ownership.js';
-import {usageOfShares} from './share-usage.js';
+import {ownerOf} from '../leases/ownership.js';
+import {usageOfShares} from '../usage/share-usage.js';
 
 /** The processes of the holder: those of its account or, of several shares that it may have, those of this one. */
 const processesOf = (

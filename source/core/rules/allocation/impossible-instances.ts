@@ -1,8 +1,8 @@
 /** A request for instances that this pool can never give is refused at once, with those that there are. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {GpuReading, InstanceNeed, InstanceOfGpu} from '../../model/types.js';
-import {instancesOf, instanceWords, isWhole} from './instances.js';
-import {byProfile} from './inventory.js';
+import {instancesOf, instanceWords, isWhole} from '../mig/instances.js';
+import {byProfile} from './instance-inventory.js';
 
 /** `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
 export function wantedInstanceWords(need: InstanceNeed, count: number): string {

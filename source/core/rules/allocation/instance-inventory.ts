@@ -1,8 +1,8 @@
 /** How many instances of each profile of MIG there are, and how many of them nobody has. */
 import {holdingsIn} from '../leases/holdings.js';
 import type {GpuReading, GpuRecord, InstanceOfGpu} from '../../model/types.js';
-import {instancesOf} from './instances.js';
-import {compareNumbers, sizeOfProfile} from './profile.js';
+import {instancesOf} from '../mig/instances.js';
+import {compareNumbers, sizeOfProfile} from '../mig/profile.js';
 
 /** Instances of one profile, in the order in which they were given. */
 export type OfProfile = {readonly profile: string | undefined; readonly instances: readonly InstanceOfGpu[]};

@@ -1,6 +1,6 @@
 /** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
 import type {GpuProcess, GpuReading, GpuRecord, HealthProblem, InstanceOfGpu, Observation} from '../../model/types.js';
-import {judgeInstance, processesOnInstance} from '../mig/instance-usage.js';
+import {judgeInstance, processesOnInstance} from './instance-usage.js';
 import type {CleanRule} from './cleanliness.js';
 import {judgeUsage, usersOf, type GpuUsage} from './gpu-usage.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {ownTargets, problemWith, type OwnScan} from '../../../../source/core/rules/leases/process-targets.js';
+import {ownTargets, problemWith, type OwnScan} from '../../../../source/core/rules/processes/process-targets.js';
 import type {GpuProcess, ProcessFacts} from '../../../../source/core/model/types.js';
 import {idleReading, observationOf} from '../../../_helpers/world.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/leases/idle.js';
+import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/usage/idle.js';
 import {statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuReading, GpuRecord, IdleSpan, Lease} from '../../../../source/core/model/types.js';
 import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.js';

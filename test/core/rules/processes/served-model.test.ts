@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {modelOf, modelOfCommand} from '../../../../source/core/rules/leases/served-model.js';
+import {modelOf, modelOfCommand} from '../../../../source/core/rules/processes/served-model.js';
 
 test.each<[string, string | undefined, string | undefined]>([
 	[
