@@ -6,7 +6,7 @@ import type {Host} from '../core/model/ports.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import {harmlessJsonLine} from '../format/text/json.js';
 import {reminderText} from '../format/reminder-text.js';
-import {createNotifier} from '../host/tool/notify.js';
+import {createNotifier} from '../host/accounts/notify.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
 

@@ -1,8 +1,8 @@
 /** Lines that show what goes on: again with each news, until they are closed; and lines that lead to others. */
 import {afterEach, expect, test} from 'vitest';
 import type {LiveOutput, LiveOutputPage, MonitorPorts} from '../../source/tui/ports.js';
-import {outputLines} from '../../source/tui/dialogs/command-line.js';
-import type {Output} from '../../source/tui/command-line/state.js';
+import {outputLines} from '../../source/tui/dialogs/output.js';
+import type {Output} from '../../source/tui/state/command-line/state.js';
 import {endSession, keys, startMonitor, type Session} from './_harness.js';
 import {createBox} from './_world.js';
 

@@ -2,25 +2,17 @@
 `status` of other hosts: all are asked at once, they are shown in the order of the config, and a dead one stands last.
 */
 import {otherHosts} from '../../core/model/other-hosts.js';
-import type {World} from '../../core/model/ports.js';
-import {readStatus} from '../../core/operations/reservations.js';
-import {hostsJson, hostTable, summaryTable, type HostAnswer, type JsonRow} from '../../format/tables/host-tables.js';
+import {hostsJson, hostTable, summaryTable, type HostAnswer} from '../../format/tables/host-tables.js';
 import {harmlessJson} from '../../format/text/json.js';
-import {statusJson} from '../../format/json/status-json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
-import {answerFrom, ownAnswerFrom} from '../shared/hosts/ask-hosts.js';
+import {answerFrom, ownAnswerFrom, untilInterrupted} from '../shared/hosts/ask-hosts.js';
+import {localRows} from '../shared/hosts/local-rows.js';
 import {createProgressLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
 
 /** What is printed of a host. */
 export type StatusForm = 'json' | 'summary' | 'table';
-
-/** This host's own rows, as it would tell them to another. */
-export async function localRows(world: World): Promise<readonly JsonRow[]> {
-	const {rows, observation} = await readStatus(world);
-	return statusJson(rows, observation);
-}
 
 const localAnswer = async (app: App, others: readonly string[]): Promise<HostAnswer | undefined> =>
 	ownAnswerFrom(app, others, async () => {
@@ -34,24 +26,6 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
-
-/** A host that is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
-export async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
-	const interruption = app.interruption();
-	const {signal} = interruption;
-	try {
-		await show(signal);
-		return signal.aborted ? interruption.exitCode() : 0;
-	} catch (error) {
-		if (signal.aborted) {
-			return interruption.exitCode();
-		}
-
-		throw error;
-	} finally {
-		interruption.end();
-	}
-}
 
 /** `status --remote HOST`. */
 export const showRemote = async (app: App, host: string, form: StatusForm): Promise<number> =>

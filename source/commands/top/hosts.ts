@@ -10,7 +10,7 @@ import {stateWords} from '../../format/states.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {LiveOutput, LiveOutputPage, LiveOutputTone} from '../../tui/ports.js';
-import {localRows} from '../status/hosts.js';
+import {localRows} from '../shared/hosts/local-rows.js';
 
 type Known = KnownHost<readonly JsonRow[]>;
 

@@ -8,7 +8,7 @@ import {existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync} from 'node
 import path from 'node:path';
 import process from 'node:process';
 import type {IsolationProblem} from '../../core/model/isolation.js';
-import {randomId} from '../job/random-id.js';
+import {randomId} from '../tool/random-id.js';
 import {controlGroupsOf, joiningWords} from './control-groups.js';
 import {numberKey, numberOf} from './device-numbers.js';
 import type {MakeFence} from './fence.js';

@@ -7,7 +7,7 @@ The scope ends by itself with the last process in it, whatever became of `run`. 
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {randomId} from '../job/random-id.js';
+import {randomId} from '../tool/random-id.js';
 import {controlGroupsOf, joiningWords} from './control-groups.js';
 import {loadedMajors, nextMajors, numberKey, numberOf, numbersIn, type DeviceNumber} from './device-numbers.js';
 import {findProgram, type MakeFence} from './fence.js';

@@ -1,7 +1,7 @@
 /** Dialogs, as the lines inside their frames. */
 import {sanitize} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
-import type {CommandPrompt} from '../command-line/state.js';
+import type {CommandPrompt} from '../state/command-line/state.js';
 import type {AskingDialog, Dialog, Form, FormField} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {verbOf} from '../verbs/index.js';
@@ -10,7 +10,7 @@ import {fieldSpans} from '../widgets/field.js';
 import type {Glyphs} from '../widgets/glyphs.js';
 import {lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {dialogWidth, paragraph, sides, type DialogView} from '../widgets/dialog-parts.js';
-import {outputLines} from './command-line.js';
+import {outputLines} from './output.js';
 import {columnsView} from './columns.js';
 import {processView} from './process.js';
 

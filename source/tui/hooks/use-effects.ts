@@ -3,7 +3,7 @@ import {useMemo, type RefObject} from 'react';
 import {useStdout} from 'ink';
 import type {World} from '../../core/model/ports.js';
 import type {LiveView} from '../../core/live/live-view.js';
-import {createController, type Controller} from '../keys/controller.js';
+import {createController, type Controller} from '../controller.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
 import {createVerbRunner} from '../verbs/dispatch.js';

@@ -1,6 +1,6 @@
 /** Brings the mouse to the keys' controller, while it is switched on. */
 import {useEffect} from 'react';
-import type {Controller} from '../keys/controller.js';
+import type {Controller} from '../controller.js';
 import type {MouseInput} from '../mouse/input.js';
 import type {State} from '../state/state.js';
 import type {TerminalModes} from '../terminal-modes.js';

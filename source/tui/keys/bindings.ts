@@ -4,8 +4,10 @@ table, so they cannot say anything else.
 */
 import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
+import {panelModes, tableModes, type Mode} from '../state/keys/mode.js';
+import type {KeyHint} from '../state/keys/hints.js';
+import type {Intent} from '../state/keys/intents.js';
 import {hostBindings, hostFilterBindings} from './host-bindings.js';
-import {panelModes, tableModes, type Intent, type KeyHint, type Mode} from './binding.js';
 
 type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
 

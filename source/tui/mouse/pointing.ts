@@ -1,7 +1,6 @@
 /** What a click, or a turn of the wheel, leads to: keys as they would be pressed, and changes of the state. */
 import {placedDialog} from '../dialogs/position.js';
-import type {Mode} from '../keys/binding.js';
-import {modeOf} from '../keys/mode.js';
+import {type Mode, modeOf} from '../state/keys/mode.js';
 import {isTooSmall, roomOf} from '../layout.js';
 import {footerKeyAt} from '../panels/footer.js';
 import {gpuAt} from '../panels/gpus/panel.js';

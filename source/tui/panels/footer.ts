@@ -1,12 +1,12 @@
 /** The last line: the keys that count now. Built from the table of keys. */
 import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
-import {modeOf} from '../keys/mode.js';
+import {modeOf} from '../state/keys/mode.js';
 import type {State} from '../state/state.js';
 import {verbOf} from '../verbs/index.js';
-import {underPrompt} from '../dialogs/command-line.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
+import {underPrompt} from './shared/prompt-line.js';
 import {helpOf} from './help.js';
 
 type Hint = {

@@ -2,7 +2,7 @@
 import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
 import {keyWords} from '../keys/key-words.js';
-import {helpGroups, type HelpGroup} from '../keys/binding.js';
+import {helpGroups, type HelpGroup} from '../state/keys/hints.js';
 import {states, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';

@@ -9,12 +9,12 @@ import {hostLines, unfilteredHostLines, type HostLine} from '../state/hosts/line
 import {filteredRows} from '../state/table/rows.js';
 import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
 import type {TextField} from '../state/text-field.js';
-import {promptLine as commandPromptLine} from '../dialogs/command-line.js';
 import {fieldSpans} from '../widgets/field.js';
 import {matchCount} from '../state/search/reduce.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 import type {Flash} from '../state/messages.js';
+import {promptLine as commandPromptLine} from './shared/prompt-line.js';
 
 type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
 

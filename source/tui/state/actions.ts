@@ -1,6 +1,6 @@
 /** Everything that can happen to the state. Actions are named as intents. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
-import type {DialogIntent} from '../keys/binding.js';
+import type {DialogIntent} from './keys/intents.js';
 import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
 import type {HostsIntent, HostsUpdate} from './hosts/reduce.js';
 import type {TableIntent} from './table/reduce.js';

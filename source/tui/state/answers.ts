@@ -1,8 +1,8 @@
 /** What becomes of the state when something that was asked for is answered. */
 import {undoMs, type Released} from '../../core/operations/undo.js';
-import {completed} from '../command-line/reduce.js';
-import {outputOf, withPage} from '../command-line/state.js';
 import type {Completion, LiveOutput, LiveOutputPage} from '../ports.js';
+import {completed} from './command-line/reduce.js';
+import {outputOf, withPage} from './command-line/state.js';
 import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, type State} from './state.js';
 import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';

@@ -1,5 +1,5 @@
 /** What a dialog holds while it is open. What it will act on is captured when it opens: a lease, never a line of the table. */
-import type {CommandPrompt, Output} from '../command-line/state.js';
+import type {CommandPrompt, Output} from './command-line/state.js';
 import type {ProcessRow} from './processes/state.js';
 import type {ColumnsDialog} from './view/state.js';
 import type {Complaint} from './messages.js';

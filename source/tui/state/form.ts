@@ -1,5 +1,5 @@
 /** How the keys change a dialog that is being filled in. */
-import type {FormIntent} from '../keys/binding.js';
+import type {FormIntent} from './keys/intents.js';
 import type {Form, FormField} from './dialogs.js';
 import {edit, fieldOf, insert, isEdit, type TextField} from './text-field.js';
 

@@ -1,6 +1,6 @@
 /** The next state, purely. */
-import {commandLineIntents, withText} from '../command-line/reduce.js';
-import type {DialogIntent} from '../keys/binding.js';
+import {commandLineIntents, withText} from './command-line/reduce.js';
+import type {DialogIntent} from './keys/intents.js';
 import {changeHostsFilter, hostsIntents, settledHosts} from './hosts/reduce.js';
 import {settledQueue} from './panels/queue-selection.js';
 import {panelIntents} from './panels/reduce.js';

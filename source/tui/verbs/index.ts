@@ -1,5 +1,5 @@
 /** The registry: every verb of the monitor, in the order in which the help and the footer name them. */
-import {command} from '../command-line/run.js';
+import {command} from './command-line.js';
 import {adopt} from './adopt.js';
 import {copy} from './copying/copy.js';
 import {copyCommand} from './copying/copy-command.js';

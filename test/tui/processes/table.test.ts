@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {asTree} from '../../../source/tui/state/processes/tree.js';
 import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
 import {selectedProcess, taggedProcesses, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
-import {modeOf} from '../../../source/tui/keys/mode.js';
+import {modeOf} from '../../../source/tui/state/keys/mode.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {pageRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';

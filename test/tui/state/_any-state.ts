@@ -13,7 +13,7 @@ import type {
 import {fromCommandRows} from '../../../source/format/hosts/remote-gpu.js';
 import {sanitize} from '../../../source/format/text/text.js';
 import type {Action} from '../../../source/tui/state/actions.js';
-import {commandPrompt, outputOf} from '../../../source/tui/command-line/state.js';
+import {commandPrompt, outputOf} from '../../../source/tui/state/command-line/state.js';
 import {initialState, type Settings, type State} from '../../../source/tui/state/state.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
 import {extend} from '../../../source/tui/verbs/extend.js';

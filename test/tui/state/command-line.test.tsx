@@ -1,8 +1,8 @@
 /** The command line of the monitor: typing, Tab, the history, and what becomes of the answer. */
 import {afterEach, expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
-import {completed} from '../../../source/tui/command-line/reduce.js';
-import {commandPrompt} from '../../../source/tui/command-line/state.js';
+import {completed} from '../../../source/tui/state/command-line/reduce.js';
+import {commandPrompt} from '../../../source/tui/state/command-line/state.js';
 import type {CommandLine, MonitorPorts} from '../../../source/tui/ports.js';
 import {fieldOf} from '../../../source/tui/state/text-field.js';
 import {isLeased} from '../../../source/core/rules/leases/holdings.js';

@@ -71,3 +71,21 @@ export async function askHosts<Answer>(
 		progressLine.end();
 	}
 }
+
+/** A host that is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
+export async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
+	const interruption = app.interruption();
+	const {signal} = interruption;
+	try {
+		await show(signal);
+		return signal.aborted ? interruption.exitCode() : 0;
+	} catch (error) {
+		if (signal.aborted) {
+			return interruption.exitCode();
+		}
+
+		throw error;
+	} finally {
+		interruption.end();
+	}
+}

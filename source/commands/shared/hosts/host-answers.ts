@@ -4,7 +4,7 @@ import type {GpuReading, Observation} from '../../../core/model/types.js';
 import {stateWords} from '../../../format/states.js';
 import type {JsonRow} from '../../../format/tables/host-tables.js';
 import type {App} from '../../../app/contract.js';
-import {localRows} from '../../status/hosts.js';
+import {localRows} from './local-rows.js';
 import {answerFrom, askHosts} from './ask-hosts.js';
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);

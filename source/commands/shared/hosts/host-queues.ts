@@ -7,8 +7,7 @@ import {queueJson} from '../../../format/tables/queue-table.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import type {App} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
-import {untilInterrupted} from '../../status/hosts.js';
-import {askHosts} from './ask-hosts.js';
+import {askHosts, untilInterrupted} from './ask-hosts.js';
 
 async function ownQueue(app: App): Promise<HostQueue> {
 	const world = await app.open();

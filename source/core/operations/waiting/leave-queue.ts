@@ -1,9 +1,8 @@
 /** Taking an entry out of the queue: one of the caller, or, for root, anybody's. */
-import {holdingsOf} from '../../rules/queue/queue.js';
 import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {isRoot, mayChange} from '../../rules/leases/ownership.js';
 import {emptyPlan} from '../../model/plan.js';
-import {planLeave} from '../../rules/queue/queue.js';
+import {holdingsOf, planLeave} from '../../rules/queue/queue.js';
 import type {Requester} from '../../model/types.js';
 import type {EngineWorld, LeaveResult} from '../engine.js';
 import {transact} from '../transact.js';

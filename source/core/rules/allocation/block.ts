@@ -1,8 +1,8 @@
 /** Why a GPU, or an instance of one, is not to be had. */
 import type {Drain, QueueEntry} from '../../model/types.js';
+import type {UsageBlock} from '../usage/usage-block.js';
 import type {Quality} from './need.js';
 import type {GpuBlock} from './gpu-candidate.js';
-import type {UsageBlock} from '../usage/usage-block.js';
 
 /** Why a GPU cannot be handed out now. */
 export type Block =

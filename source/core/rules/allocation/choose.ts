@@ -1,8 +1,8 @@
 /** Which of the GPUs that could be had are taken: by the strategy, for a newcomer and for one who waits alike. */
 import type {GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../model/types.js';
+import type {StrategyName} from '../../model/need.js';
 import {readingsByIndex} from './need.js';
 import {bestOf, compareScores, scoreOf, type Candidate} from './strategy.js';
-import type {StrategyName} from '../../model/need.js';
 
 /** What is known of GPUs beside the records, as far as the strategy goes by it. */
 export type Preference = {

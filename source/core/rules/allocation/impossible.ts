@@ -1,12 +1,12 @@
 /** A need that this pool can never serve is refused at once, with what there is instead. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
-import {impossibleInstances, splitHint} from './impossible-instances.js';
-import {instancesFor} from './instance-need.js';
 import {instancesOf, instanceWords, isWhole} from '../mig/instances.js';
 import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation} from '../../model/types.js';
-import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
 import {memoryWords, sizeWords} from '../request/memory-size.js';
 import type {Wanted} from '../request/request.js';
+import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
+import {instancesFor} from './instance-need.js';
+import {impossibleInstances, splitHint} from './impossible-instances.js';
 
 /** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
 export function needWords({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {

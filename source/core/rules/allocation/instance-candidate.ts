@@ -1,8 +1,8 @@
 /** Which instances of MIG a request could have, and which of them it gets. */
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
-import type {GpuBlock} from './gpu-candidate.js';
 import type {GpuRecord, InstanceOfGpu, Lease} from '../../model/types.js';
 import {compareNumbers, sizeOfProfile} from '../mig/profile.js';
+import type {GpuBlock} from './gpu-candidate.js';
 
 export type InstanceCandidate = {
 	readonly kind: 'candidate';

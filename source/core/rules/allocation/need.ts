@@ -11,9 +11,9 @@ import type {
 	Observation,
 	QueueEntry,
 } from '../../model/types.js';
-import {instancesFor} from './instance-need.js';
 import {isWhole} from '../mig/instances.js';
 import type {Wanted} from '../request/request.js';
+import {instancesFor} from './instance-need.js';
 import {capacityOf} from './share-fit.js';
 
 /** What a need may ask of a GPU, in words. */

@@ -2,8 +2,8 @@
 import {CanhazgpuError} from '../../../errors.js';
 import type {Need, Snapshot} from '../../model/types.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from '../policy/policy.js';
-import type {Eligibility} from './need.js';
 import type {Wanted} from '../request/request.js';
+import type {Eligibility} from './need.js';
 import type {ShareLimits} from './share-fit.js';
 
 /** The limits of a share that a need asks for; undefined where GPUs are wanted alone. */

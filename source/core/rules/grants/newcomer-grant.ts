@@ -21,7 +21,6 @@ import type {
 	QueueEntry,
 	Snapshot,
 } from '../../model/types.js';
-import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
@@ -33,6 +32,7 @@ import {shareLimitsOf} from '../allocation/share-policy.js';
 import type {ShareLimits} from '../allocation/share-fit.js';
 import type {StrategyName} from '../../model/need.js';
 import {usageBlockFor, usageBlockOfInstance} from '../usage/usage-block.js';
+import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 export type {Block, BlockedGpu, UnusableGpu} from '../allocation/block.js';
 export type {UsageBlock} from '../usage/usage-block.js';

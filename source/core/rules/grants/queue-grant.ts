@@ -10,22 +10,14 @@ import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-cand
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {
-	GpuGroup,
-	GpuReading,
-	GpuRecord,
-	InstanceOfGpu,
-	Lease,
-	QueueEntry,
-	Snapshot,
-} from '../../model/types.js';
+import type {GpuGroup, GpuReading, GpuRecord, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
 import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
 import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instance-candidate.js';
-import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 import {claimsOf, holdingsOf, instanceClaimsOf, type EntryRecord} from '../queue/queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
 import {servableGroups, type OutOfService} from '../queue/out-of-service.js';
+import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 export type QueueGrantOptions = {
 	/** The lease that each GPU gets once there are enough. */

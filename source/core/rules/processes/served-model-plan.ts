@@ -3,9 +3,9 @@ import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {GpuProcess, GpuReading, Observation, Snapshot} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange} from '../leases/lease-changes.js';
-import {modelOf} from './served-model.js';
 import {ownerOf} from '../leases/ownership.js';
 import {usageOfShares} from '../usage/share-usage.js';
+import {modelOf} from './served-model.js';
 
 /** The processes of the holder: those of its account or, of several shares that it may have, those of this one. */
 const processesOf = (

@@ -1,7 +1,7 @@
 /** Whether a GPU is really in use, judged from what the tool said. Unknown is not free. */
-import {memoryOf} from './share-usage.js';
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
+import {memoryOf} from './share-usage.js';
 import {tenantsOf, type CleanRule} from './cleanliness.js';
 
 export type GpuUsage =

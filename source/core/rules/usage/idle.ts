@@ -3,9 +3,9 @@ How long a lease has been idle: no process on its GPU, and no more memory in use
 now is not idle by that, and what cannot be read is not idle either: it neither begins a span nor makes one longer.
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
+import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {judgeUsage} from './gpu-usage.js';
 import {isInstanceIdle} from './instance-usage.js';
-import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {usageOfShares} from './share-usage.js';
 
 /** Scans further apart than this say nothing of the time between them. */

@@ -1,9 +1,9 @@
 /** Who uses an instance of MIG, as far as the tool says which instance a process is on. Unknown is neither free nor idle. */
+import type {GpuProcess, GpuReading, HeldInstance} from '../../model/types.js';
+import {isOnInstance, readingOf} from '../mig/instances.js';
 import {memoryOf} from './share-usage.js';
 import {tenantsOf} from './cleanliness.js';
 import type {GpuUsage} from './gpu-usage.js';
-import type {GpuProcess, GpuReading, HeldInstance} from '../../model/types.js';
-import {isOnInstance, readingOf} from '../mig/instances.js';
 
 export type InstanceProcesses = {
 	/** Those that are on it for sure. */

@@ -3,11 +3,11 @@ import process from 'node:process';
 import type {Context, Hono, MiddlewareHandler} from 'hono';
 import {CanhazgpuError, type ErrorCode} from '../../errors.js';
 import {apiJson} from '../api/json.js';
-import type {Bindings} from '../server/guard.js';
-import type {Actor, Done} from './actions.js';
-import {createOnce} from './once.js';
-import {actNames, linkSchema, parseAct, parseBody} from './requests.js';
-import {linkMinutes, type Opened, type Sessions} from './sessions.js';
+import type {Actor, Done} from '../act/actions.js';
+import {createOnce} from '../act/once.js';
+import {actNames, linkSchema, parseAct, parseBody} from '../act/requests.js';
+import {linkMinutes, type Opened, type Sessions} from '../act/sessions.js';
+import type {Bindings} from './guard.js';
 
 export type Acting = {
 	/** As whom the page acts. */

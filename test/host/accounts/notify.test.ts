@@ -9,7 +9,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {json} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
-import {createNotifier, linesOf, type NotifyOptions} from '../../../source/host/tool/notify.js';
+import {createNotifier, linesOf, type NotifyOptions} from '../../../source/host/accounts/notify.js';
 import {createUsers} from '../../../source/host/accounts/users.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';

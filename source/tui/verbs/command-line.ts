@@ -1,11 +1,17 @@
 /** `:` and the lines typed there, or that a line of an output stands for. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
-import {panelModes} from '../keys/binding.js';
+import {panelModes} from '../state/keys/mode.js';
 import type {CommandLine} from '../ports.js';
 import {latestOf} from '../state/pause.js';
-import {defineVerb, warning, type EffectContext, type Outcome} from '../verbs/verb.js';
-import {beforeCaret, commandPrompt, openedLiveOutput, type CommandPrompt, type Output} from './state.js';
+import {
+	beforeCaret,
+	commandPrompt,
+	openedLiveOutput,
+	type CommandPrompt,
+	type Output,
+} from '../state/command-line/state.js';
+import {defineVerb, warning, type EffectContext, type Outcome} from './verb.js';
 
 /** What people type there out of habit. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);

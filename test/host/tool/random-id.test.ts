@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {randomId} from '../../../source/host/job/random-id.js';
+import {randomId} from '../../../source/host/tool/random-id.js';
 
 test.each([
 	['the kernel', '/proc/sys/kernel/random/uuid'],

@@ -1,7 +1,7 @@
 /** The command line at the foot of the screen, and the panel with what a command printed. */
-import type {LiveOutput, LiveOutputPage, LiveOutputTone} from '../ports.js';
-import {fieldOf, type TextField} from '../state/text-field.js';
-import type {Complaint} from '../state/messages.js';
+import type {LiveOutput, LiveOutputPage, LiveOutputTone} from '../../ports.js';
+import {fieldOf, type TextField} from '../text-field.js';
+import type {Complaint} from '../messages.js';
 
 export type CommandPrompt = {
 	readonly kind: 'command';

@@ -1,18 +1,17 @@
 /** From keys to intents, and from intents to the state or to the world. */
-import {sanitize} from '../../format/text/text.js';
-import type {Action} from '../state/actions.js';
-import type {StateStore} from '../state/store.js';
-import {completeLine, openChosenLine} from '../command-line/run.js';
-import type {VerbRunner} from '../verbs/dispatch.js';
-import {warning} from '../verbs/verb.js';
-import {pointingAt} from '../mouse/pointing.js';
-import type {MouseEvent} from '../mouse/input.js';
-import {isCharacter, keyNames, type KeyEvent} from './key-names.js';
-import {intentOf, type Intended} from './bindings.js';
-import {bindingsWith} from './custom.js';
-import {modeOf} from './mode.js';
-import type {Mode} from './binding.js';
-import {isPanelMode, unboundWords} from './unbound.js';
+import {sanitize} from '../format/text/text.js';
+import type {Action} from './state/actions.js';
+import type {StateStore} from './state/store.js';
+import {completeLine, openChosenLine} from './verbs/command-line.js';
+import type {VerbRunner} from './verbs/dispatch.js';
+import {warning} from './verbs/verb.js';
+import {pointingAt} from './mouse/pointing.js';
+import type {MouseEvent} from './mouse/input.js';
+import {isCharacter, keyNames, type KeyEvent} from './keys/key-names.js';
+import {intentOf, type Intended} from './keys/bindings.js';
+import {bindingsWith} from './keys/custom.js';
+import {modeOf, type Mode} from './state/keys/mode.js';
+import {isPanelMode, unboundWords} from './keys/unbound.js';
 
 export type Effects = {
 	readonly quit: () => void;

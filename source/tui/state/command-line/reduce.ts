@@ -1,7 +1,7 @@
 /** How the keys change the command line, and what is shown of what it printed. */
-import type {Completion} from '../ports.js';
-import type {State} from '../state/state.js';
-import {fieldOf, type TextField} from '../state/text-field.js';
+import type {Completion} from '../../ports.js';
+import type {State} from '../state.js';
+import {fieldOf, type TextField} from '../text-field.js';
 import {beforeCaret, type CommandPrompt, type Output} from './state.js';
 
 /** Whatever is typed answers the complaint, so it goes. */

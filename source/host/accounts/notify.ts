@@ -8,8 +8,8 @@ import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {isatty} from 'node:tty';
-import type {Users} from '../accounts/users.js';
-import type {runTool} from './spawn.js';
+import type {runTool} from '../tool/spawn.js';
+import type {Users} from './users.js';
 
 const patienceMs = 5000;
 
