@@ -26,6 +26,8 @@ export type Layout = {
 	readonly queueRows: number;
 	readonly eventRows: number;
 	readonly processRows: number;
+	/** The graphs of all GPUs, between the queue and the events of a wide screen. */
+	readonly loads?: LoadTiles;
 	/** Two columns below the table: the queue above the events, and the detail above all processes. */
 	readonly isWide: boolean;
 	/** The only panel below the table, as wide as the screen. */
@@ -34,12 +36,29 @@ export type Layout = {
 	readonly alone?: PanelName;
 };
 
+/** Tiles of equal size, each with a line of words above its graphs. */
+export type LoadTiles = {
+	/** Lines of all of them. */
+	readonly rows: number;
+	/** How many stand side by side. */
+	readonly columns: number;
+	/** Lines of each. */
+	readonly tileRows: number;
+};
+
 /** Header, summary, message and footer. */
 const fixedRows = 4;
 
-type Shares = Pick<Layout, 'tableRows' | 'detailRows' | 'queueRows' | 'eventRows' | 'processRows'>;
+type Shares = Pick<Layout, 'tableRows' | 'detailRows' | 'queueRows' | 'eventRows' | 'processRows' | 'loads'>;
 
-type Counts = {readonly gpus: number; readonly waiting: number};
+type Counts = {
+	/** Of the terminal. */
+	readonly columns: number;
+	/** Rows of the table: GPUs of one reservation may share one. */
+	readonly gpus: number;
+	readonly allGpus: number;
+	readonly waiting: number;
+};
 
 /** The least that is worth showing, from the roomiest on: the events give way first, then the graphs, then queue and detail. */
 const framedLevels = [
@@ -95,20 +114,53 @@ const leastLower = 18;
 /** All processes get this share of their column. */
 const processShare = 0.35;
 
-function wide(body: number, {gpus, waiting}: Counts): Shares {
+/** Events that are in view before anything else gets their room. */
+const leastWideEvents = 8;
+
+/** Lines of a tile, that of its words with them: graphs that are pleasant to read, the least that tell more than the table, and the most. */
+const goodTileRows = 5;
+const leastTileRows = 3;
+const mostTileRows = 8;
+const leastTileWidth = 23;
+
+/** Graphs of all GPUs in so many lines: high enough to be read, and then as wide as they can be. One GPU has its graphs in the detail. */
+function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | undefined {
+	const mostColumns = gpus > 1 ? Math.floor(width / leastTileWidth) : 0;
+	const choices = Array.from({length: mostColumns}, (_, index) => {
+		const columns = index + 1;
+		const lines = Math.ceil(gpus / columns);
+		const tileRows = Math.min(mostTileRows, Math.floor(rows / lines));
+		return {rows: lines * tileRows, columns, tileRows};
+	});
+	return (
+		choices.find(({tileRows}) => tileRows >= goodTileRows) ?? choices.find(({tileRows}) => tileRows >= leastTileRows)
+	);
+}
+
+/** Lines that all processes have in a wide layout: so many as hardly any box needs more. */
+const processRowsFor = (gpus: number): number => Math.max(5, 2 * gpus + 3);
+
+function wide(body: number, {columns, gpus, allGpus, waiting}: Counts): Shares {
 	// Its upper edge and its head; its lower edge is the upper one of those below.
 	const tableRows = Math.max(1, Math.min(gpus, body - 2 - leastLower));
 	// The upper edges of two panels, and the lower edge of the second.
 	const innerRows = body - tableRows - 2 - 3;
-	const processRows = Math.max(4, Math.floor(innerRows * processShare));
+	const processRows = Math.min(Math.max(4, Math.floor(innerRows * processShare)), processRowsFor(allGpus));
 	// Its head, and for each entry a line that says why it waits.
 	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(innerRows / 2)));
+	const loads = loadTilesIn(
+		innerRows - queueRows - leastWideEvents - 1,
+		queueWidthOf(columns, true) - frameSides,
+		allGpus,
+	);
 	return {
 		tableRows,
 		queueRows,
-		eventRows: innerRows - queueRows,
+		// The graphs have an edge of their own.
+		eventRows: innerRows - queueRows - (loads === undefined ? 0 : loads.rows + 1),
 		detailRows: innerRows - processRows,
 		processRows,
+		loads,
 	};
 }
 
@@ -169,16 +221,24 @@ function ruled(body: number, {gpus, waiting}: Counts): Shares {
 /** What the layout depends on. */
 type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
+const countsOf = ({size, snapshot, panels}: Laid, rows: number): Counts => ({
+	columns: size.columns,
+	gpus: rows,
+	allGpus: snapshot?.gpus.length ?? 0,
+	// An empty queue that is looked at says so in a line, below the table.
+	waiting: Math.max(snapshot?.queue.length ?? 0, panels.focus === 'queue' ? 1 : 0),
+});
+
 /** How the lines are shared out where the table has so many rows. */
-function layoutFor({size, snapshot, panels, view}: Laid, rows: number): Layout {
+function layoutFor(laid: Laid, rows: number): Layout {
+	const {size, panels, view} = laid;
 	const bodyRows = size.rows - fixedRows;
 	if (isBelowSmallest(size)) {
 		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0};
 		return {isFramed: false, isWide: false, bodyRows, tableColumns: 1, ...none};
 	}
 
-	// An empty queue that is looked at says so in a line, below the table.
-	const counts = {gpus: rows, waiting: Math.max(snapshot?.queue.length ?? 0, panels.focus === 'queue' ? 1 : 0)};
+	const counts = countsOf(laid, rows);
 	const isFramed = size.columns >= 100 && size.rows >= 20;
 	const {preset} = view;
 	const below = preset === 'processes' || preset === 'queue' ? preset : undefined;
@@ -278,12 +338,14 @@ const rowsOf = (layout: Layout, panel: PanelName): number => {
 	}
 };
 
+/** A frame, and a blank before its right side. */
+const frameSides = 3;
+
 /** The table's rows include its head, and so do the queue's where it has one. */
 export function roomOf(state: Laid, panel: PanelName): Room {
 	const layout = layoutOf(state);
 	const {columns} = state.size;
-	// Its frame, and a blank before the right side.
-	const sides = layout.isFramed ? 3 : 0;
+	const sides = layout.isFramed ? frameSides : 0;
 	if (layout.alone === panel) {
 		return {rows: layout.bodyRows - 2, width: columns - sides};
 	}

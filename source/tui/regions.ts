@@ -39,7 +39,8 @@ function stacked(
 
 export function regionsOf(state: State): readonly Region[] {
 	const layout = layoutOf(state);
-	const {alone, isFramed, isWide, below, bodyRows, tableRows, detailRows, queueRows, eventRows, processRows} = layout;
+	const {alone, isFramed, isWide, below, bodyRows, tableRows, detailRows, queueRows, eventRows, processRows, loads} =
+		layout;
 	const {columns} = state.size;
 	const whole = {left: 0, width: columns, side: isFramed ? 1 : 0};
 	if (alone !== undefined) {
@@ -67,13 +68,12 @@ export function regionsOf(state: State): readonly Region[] {
 	if (isWide) {
 		return [
 			table,
-			...stacked(
-				[
-					['queue', queueRows],
-					['events', eventRows],
-				],
-				leftSide,
-			),
+			...stacked([['queue', queueRows]], leftSide),
+			// The graphs of all GPUs are between them, with an edge of their own.
+			...stacked([['events', eventRows]], {
+				...leftSide,
+				top: next + queueRows + 1 + (loads === undefined ? 0 : loads.rows + 1),
+			}),
 			...stacked(
 				[
 					['detail', detailRows],

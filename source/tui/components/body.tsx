@@ -8,6 +8,7 @@ import {isFiltered} from '../state/table/state.js';
 import {themeOf} from '../theme.js';
 import {panelOf} from '../panels/contents.js';
 import {detailTitle} from '../panels/detail.js';
+import {loadsLines, loadsTitle} from '../panels/loads.js';
 import {glyphsOf} from '../widgets/glyphs.js';
 import {Lines} from '../widgets/line.js';
 import {Panel} from '../widgets/panel.js';
@@ -45,23 +46,37 @@ function FramedPanel({state, name, above, beside = [], ...place}: FramedProperti
 	);
 }
 
-/** Queue above events, beside the detail above all processes: all four have their sides in common. */
+/** Queue above the graphs of all GPUs and the events, beside the detail above all processes: all have their sides in common. */
 function WideLowerBody({state}: Properties): ReactElement {
-	const {detailRows, queueRows, eventRows, processRows} = layoutOf(state);
+	const {detailRows, queueRows, eventRows, processRows, loads} = layoutOf(state);
 	const left = {state, width: queueWidthOf(state.size.columns, true)} as const;
 	const right = {state, width: state.size.columns - left.width + 1, beside: ['queue', 'events']} as const;
-	const isLevel = queueRows === detailRows;
+	const loadRows = loads === undefined ? 0 : loads.rows + 1;
+	/** Edges of both sides that meet, by the lines above them. */
+	const isLevel = (rows: number): boolean => rows === detailRows;
 	return (
 		<Box>
 			<Box flexDirection="column">
 				<FramedPanel {...left} name="queue" rows={queueRows} above="table" corners={['leftJoint', 'downJoint']} />
+				{loads !== undefined && (
+					<Panel
+						width={left.width}
+						rows={loads.rows}
+						title={loadsTitle(state)}
+						lines={loadsLines(state, loads)}
+						edgeTone={state.panels.focus === 'queue' ? 'focus' : 'frame'}
+						corners={['leftJoint', isLevel(queueRows) ? 'cross' : 'rightJoint']}
+						theme={themeOf(state.settings)}
+						glyphs={glyphsOf(state)}
+					/>
+				)}
 				<FramedPanel
 					{...left}
 					hasBottom
 					name="events"
 					rows={eventRows}
-					above="queue"
-					corners={['leftJoint', isLevel ? 'cross' : 'rightJoint']}
+					above={loads === undefined ? 'queue' : undefined}
+					corners={['leftJoint', isLevel(queueRows + loadRows) ? 'cross' : 'rightJoint']}
 					bottomCorners={['bottomLeft', 'upJoint']}
 				/>
 			</Box>
@@ -73,7 +88,7 @@ function WideLowerBody({state}: Properties): ReactElement {
 					name="processes"
 					rows={processRows}
 					above="detail"
-					corners={[isLevel ? 'cross' : 'leftJoint', 'rightJoint']}
+					corners={[isLevel(queueRows) || isLevel(queueRows + loadRows) ? 'cross' : 'leftJoint', 'rightJoint']}
 					bottomCorners={['upJoint', 'bottomRight']}
 				/>
 			</Box>

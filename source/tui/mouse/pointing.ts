@@ -5,6 +5,7 @@ import {isTooSmall, roomOf} from '../layout.js';
 import {footerKeyAt} from '../panels/footer.js';
 import {gpuAt} from '../panels/gpus/panel.js';
 import {hostLineAt} from '../panels/hosts/hosts.js';
+import {loadTileAt} from '../panels/loads.js';
 import {processAt} from '../panels/processes/panel.js';
 import {queueEntryAt} from '../panels/queue.js';
 import {panelAt, type Region} from '../regions.js';
@@ -96,9 +97,14 @@ export function pointingAt(state: State, event: MouseEvent): readonly Pointing[]
 		return kind === 'click' ? inDialog(state, event) : wheelInDialog(state, kind === 'wheel-up');
 	}
 
-	const found = panelAt(state, column, row);
-	if (found === undefined || isTyping) {
+	if (isTyping) {
 		return [];
+	}
+
+	const found = panelAt(state, column, row);
+	if (found === undefined) {
+		const gpu = kind === 'click' ? loadTileAt(state, column, row) : undefined;
+		return gpu === undefined ? [] : [acting({kind: 'pointed', at: {on: 'row', panel: 'table', index: gpu}})];
 	}
 
 	const {region, line} = found;

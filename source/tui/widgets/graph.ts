@@ -93,6 +93,16 @@ export type Graph = {
 /** Columns before the first value: the words and the axis. */
 export const graphMargin = 11;
 
+/** The values alone, in so many lines, each in the colour of its middle. */
+export const curveLines = (
+	{of, values}: Pick<Graph, 'of' | 'values'>,
+	rows: number,
+	style: GraphStyle,
+): readonly Span[] =>
+	Array.from({length: rows}, (_, row) =>
+		span(rowOfGraph(values, rows - 1 - row, rows, style), loadTone(of, (rows - row - 0.5) / rows)),
+	);
+
 /** `rows` lines of values, what stands under the curve, and a line of times below them. */
 export function graphLines(
 	{of, top, bottom, from = '-5m', values, under}: Graph,
@@ -102,12 +112,13 @@ export function graphLines(
 	const axis = style === 'ascii' ? '|' : '│';
 	const columns = Math.ceil(values.length / valuesWithin(1, style));
 	const labels = Array.from({length: rows}, (_, row) => (row === 0 ? top : row === rows - 1 ? bottom : ''));
+	const curve = curveLines({of, values}, rows, style);
 	const times = `${from}${fit('now', Math.max(0, columns - from.length), 'end')}`;
 	return [
 		...labels.map((label, row): Line => [
 			span(fit(label, graphMargin - 1, 'end'), 'dim'),
 			span(axis, 'frame'),
-			span(rowOfGraph(values, rows - 1 - row, rows, style), loadTone(of, (rows - row) / rows)),
+			curve[row]!,
 		]),
 		...(under === undefined ? [] : [[span(' '.repeat(graphMargin)), ...under]]),
 		[span(' '.repeat(graphMargin)), span(fit(times, columns), 'dim')],

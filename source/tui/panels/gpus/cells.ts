@@ -4,7 +4,7 @@ import {seriesOf} from '../../../core/live/utilization-history.js';
 import {migWords} from '../../../format/status-labels.js';
 import {isOver, sharesWords} from '../../../format/shares.js';
 import {shortDuration} from '../../../format/text/durations.js';
-import {sanitize, shownNote} from '../../../format/text/text.js';
+import {sanitize} from '../../../format/text/text.js';
 import {fit, truncate, widthOf} from '../../../format/text/width.js';
 import type {State} from '../../state/state.js';
 import {gpuWords, membersOf, type TableRow} from '../../state/table/fold.js';
@@ -18,6 +18,7 @@ import {
 	endWords,
 	faultOf,
 	hotCelsius,
+	noteWords,
 	ownerWords,
 	placeWords,
 	serviceWords,
@@ -123,8 +124,8 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 			),
 			settings.isAscii,
 		),
-	note({lease}) {
-		const note = sanitize(shownNote(lease?.note ?? ''));
+	note(row) {
+		const note = noteWords(row);
 		return [note === '' ? nothing : span(note)];
 	},
 	model: ({reading}) => [reading?.name === undefined ? nothing : span(shortModel(reading.name))],

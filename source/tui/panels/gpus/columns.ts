@@ -86,8 +86,8 @@ export type WantedColumns = {
 	readonly needs?: Partial<Needs>;
 };
 
-/** The width of the longest cell: the GPUs that a row stands for, the model, who holds it. */
-export type Needs = Readonly<Record<'gpu' | 'model' | 'owner', number>>;
+/** The width of the longest cell: the GPUs that a row stands for, the model, who holds it, what is noted. */
+export type Needs = Readonly<Record<'gpu' | 'model' | 'owner' | 'note', number>>;
 
 /** By what was asked; every row of a frame asks for the same. */
 const known = new Map<string, readonly GpuColumn[]>();
@@ -99,13 +99,17 @@ const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gp
 /** The most of the wanted columns that fits into `width`, in the order in which the screen narrows. */
 export function columnsFor(
 	width: number,
-	{chosen, isMixed = false, needs: {gpu = 0, model = leastWidths.model.width, owner = 0} = {}}: WantedColumns = {},
+	{
+		chosen,
+		isMixed = false,
+		needs: {gpu = 0, model = leastWidths.model.width, owner = 0, note = Infinity} = {},
+	}: WantedColumns = {},
 ): readonly GpuColumn[] {
 	const names = chosen ?? (isMixed ? usualWithModel : usualGpuColumns);
-	const key = [width, gpu, model, owner, ...names].join(' ');
+	const key = [width, gpu, model, owner, note, ...names].join(' ');
 	let columns = known.get(key);
 	if (columns === undefined) {
-		columns = fittingColumns(width, names, {gpu, model, owner});
+		columns = fittingColumns(width, names, {gpu, model, owner, note});
 		if (known.size >= mostKnown) {
 			known.clear();
 		}
@@ -134,7 +138,7 @@ const within = (width: number, least: number, most: number): number => Math.max(
 const leastModel = 5;
 
 /** The least widths, as far as the cells need them. */
-const leastNeeded = ({gpu, model, owner}: Needs): Partial<Record<ColumnName, number>> => ({
+const leastNeeded = ({gpu, model, owner}: Omit<Needs, 'note'>): Partial<Record<ColumnName, number>> => ({
 	gpu: within(gpu, leastWidths.gpu.width, mostGpuWidth),
 	model: within(model, leastModel, leastWidths.model.width),
 	owner: within(owner, leastWidths.owner.width, leastWholeOwner),
@@ -151,8 +155,10 @@ function fittingColumns(width: number, names: readonly ColumnName[], needs: Need
 	// A number without its bar needs no more.
 	const bars = new Set(columns.filter((column) => isBar(column)).map(({name}) => name));
 	const longest = {model: Math.min(needs.model, mostNameWidth), owner: Math.min(needs.owner, mostNameWidth)};
-	const rounds = growth.map(({utilization, memory, owner = 0, ...others}, round) => ({
+	const rounds = growth.map(({utilization, memory, owner = 0, note = 0, ...others}, round) => ({
 		...others,
+		// What the notes do not need is room for commands.
+		note: Math.min(note, needs.note),
 		// Names are whole before bars get longer.
 		owner: round === 0 ? owner : Math.max(owner, longest.owner),
 		model: round === 0 ? Math.min(others.model ?? 0, longest.model) : longest.model,

@@ -16,7 +16,7 @@ import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
 import {gpuTitles} from '../shared/gpu-titles.js';
 import {orderWords} from '../shared/order-words.js';
 import type {PanelBody} from '../shared/panel-body.js';
-import {ownerWords} from '../shared/labels.js';
+import {noteWords, ownerWords} from '../shared/labels.js';
 import {gpuCell} from './cells.js';
 import {columnsFor, markerWidth, type GpuColumn, type Needs} from './columns.js';
 
@@ -40,6 +40,7 @@ const needsOf = remembering(
 			gpu: longest((row) => gpuWords(row)),
 			model: longest(({reading}) => shortModel(reading?.name ?? '')),
 			owner: longest((row) => ownerWords(row, state.settings.requester).text),
+			note: longest((row) => noteWords(row)),
 		};
 	},
 );

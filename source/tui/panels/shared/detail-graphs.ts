@@ -1,8 +1,6 @@
 /** The graphs of the selected GPU, with who held it under the curve where they go further back than a few minutes. */
-import {pastHistory} from '../../../core/live/past-history.js';
-import {firstColumnMs, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
+import {firstColumnMs, seriesOf} from '../../../core/live/utilization-history.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
-import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import {holdersByColumn} from '../../../core/rules/pool/past-holders.js';
 import {liveUsage} from '../../../core/rules/pool/report.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -12,50 +10,18 @@ import {truncate, widthOf} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
 import {ownRange, rangeWord} from '../../state/past.js';
-import {storeNow, type State} from '../../state/state.js';
+import type {State} from '../../state/state.js';
 import {selectedRow} from '../../state/table/rows.js';
 import {tagOf} from '../../state/table/state.js';
 import {graphLines, graphMargin, graphStyleOf, valuesWithin} from '../../widgets/graph.js';
 import {span, type Line, type Span} from '../../widgets/styled-text.js';
 import {gibibytes} from '../../../format/readings.js';
+import {shownHistory, type ShownHistory} from './shown-history.js';
 
 const gap = 2;
 
 /** From this width on, two graphs stand side by side. */
 const leastForTwo = 64;
-
-/** What a graph is drawn from: values up to now, in milliseconds on the clock of those values. */
-type Drawn = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
-
-/** What all have written down, for one GPU: looked up once for each minute that comes. */
-const keptOf = remembering(
-	(state: State) => {
-		const {past, history, panels, snapshot, snapshotAtMs} = state;
-		const row = selectedRow(state);
-		return [past, history, panels.range, snapshot, snapshotAtMs, row?.index, row?.reading?.uuid];
-	},
-	(state): UtilizationHistory | undefined => {
-		const {past, history, panels, snapshot, snapshotAtMs} = state;
-		const row = selectedRow(state);
-		return row === undefined
-			? undefined
-			: pastHistory(past?.kind === 'read' ? past.past.minutes : [], history, {
-					name: loadName({index: row.index, uuid: row.reading?.uuid}),
-					key: tagOf(row.index, row.reading),
-					windowMs: panels.range * 60_000,
-					ownOffsetMs: (snapshot?.now ?? 0) * 1000 - snapshotAtMs,
-				});
-	},
-);
-
-function drawnOf(state: State): Drawn {
-	const {history, nowMs, panels} = state;
-	const now = storeNow(state);
-	const kept = panels.range === ownRange || now === undefined ? undefined : keptOf(state);
-	return kept === undefined
-		? {history, nowMs, spanMs: history.windowMs}
-		: {history: kept, nowMs: now! * 1000, spanMs: kept.windowMs};
-}
 
 /** All who have held GPUs in this time, up to now. */
 const usageOf = remembering(
@@ -67,7 +33,7 @@ const usageOf = remembering(
 );
 
 /** Names stand where their time begins, with a line to its end: `alice────bob──`. */
-function holderLine(state: State, row: StatusRow, {nowMs, spanMs}: Drawn, columns: number): Line {
+function holderLine(state: State, row: StatusRow, {nowMs, spanMs}: ShownHistory, columns: number): Line {
 	const {requester, isAscii} = state.settings;
 	const columnMs = spanMs / columns;
 	const holders = holdersByColumn(usageOf(state), row.index, {
@@ -120,7 +86,7 @@ export function detailGraphs(state: State, room: Room): readonly Line[] {
 		return [[span(` ${past?.reason ?? 'reading the past'}`, past === undefined ? 'dim' : 'warning')]];
 	}
 
-	const drawn = drawnOf(state);
+	const drawn = shownHistory(state, row);
 	const style = graphStyleOf(settings);
 	const total = row.reading?.memoryTotalMiB;
 	const under = hasHolders ? holderLine(state, row, drawn, columns) : undefined;

@@ -4,7 +4,7 @@ import type {Requester} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import type {MonitorState} from '../../../format/states.js';
 import {userWords} from '../../../format/status-labels.js';
-import {sanitize} from '../../../format/text/text.js';
+import {sanitize, shownNote} from '../../../format/text/text.js';
 import {span, type Span, type Tone} from '../../widgets/styled-text.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isMine, monitorStateOf, stateName} from '../../state/table/row-state.js';
@@ -73,6 +73,9 @@ export function ownerWords(row: StatusRow, requester: Requester): Span {
 	// The question mark: they use it, and nothing says that they may.
 	return row.state === 'unreserved' ? span(`${userWords(row)}?`, 'warning') : span('-', 'dim');
 }
+
+/** What its holder says of it; empty without a note. */
+export const noteWords = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
 
 /** The tool tells no processes there, as in a container: none shown does not mean that there are none. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>

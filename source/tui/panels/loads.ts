@@ -1,0 +1,136 @@
+/** The graphs of all GPUs on a wide screen, a tile each: who has it, how busy it is, and how busy it was. */
+import {seriesOf} from '../../core/live/utilization-history.js';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import {gibibytes} from '../../format/readings.js';
+import {truncate, widthOf} from '../../format/text/width.js';
+import {layoutOf, roomOf, type LoadTiles} from '../layout.js';
+import {regionsOf} from '../regions.js';
+import {ownRange, rangeWord} from '../state/past.js';
+import {gpuCountOf, rowsOf, type State} from '../state/state.js';
+import {membersOf} from '../state/table/fold.js';
+import {visibleRows} from '../state/table/rows.js';
+import {tagOf} from '../state/table/state.js';
+import {ellipsisOf} from '../widgets/glyphs.js';
+import {curveLines, graphStyleOf, valuesWithin} from '../widgets/graph.js';
+import {fitLine, lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
+import {ownerWords, stateWord} from './shared/labels.js';
+import {shownHistory} from './shared/shown-history.js';
+
+/** Between two tiles, and between the two graphs of one. */
+const gap = 2;
+
+/** From this width on, the memory has its graph beside that of the load. */
+const leastForMemory = 36;
+
+/** Before the first tile there is a blank. */
+const tileWidthOf = (state: State, {columns}: LoadTiles): number =>
+	Math.floor((roomOf(state, 'queue').width - 1 - gap * (columns - 1)) / columns);
+
+/** How busy it is now, in the colours of the curves below. */
+function loadNumbers({reading}: StatusRow): Line {
+	const {utilizationPercent, memoryUsedMiB, memoryTotalMiB} = reading ?? {};
+	return [
+		utilizationPercent === undefined
+			? span('N/A', 'dim')
+			: span(`${Math.round(utilizationPercent)}%`, loadTone('load', utilizationPercent / 100)),
+		...(memoryUsedMiB === undefined
+			? []
+			: [
+					span(' '),
+					span(gibibytes(memoryUsedMiB).padStart(4), loadTone('memory', memoryUsedMiB / (memoryTotalMiB ?? 1))),
+				]),
+	];
+}
+
+/** Who has it or uses it; of one that nobody has, its state. */
+function holderWords(row: StatusRow, state: State): Span {
+	const {requester} = state.settings;
+	return row.owner === undefined && row.shares === undefined && row.state !== 'unreserved'
+		? stateWord(row, requester, state.observation !== undefined)
+		: ownerWords(row, requester);
+}
+
+/** `> 0 alice           84%  60G`. */
+function tileHead(row: StatusRow, state: State, width: number): Line {
+	const isSelected = row.index === state.selectedGpu;
+	const indexWidth = String(gpuCountOf(state) - 1).length;
+	const name = span(
+		`${isSelected ? '>' : ' '} ${String(row.index).padStart(indexWidth)}`,
+		isSelected ? 'marked' : 'strong',
+	);
+	const {text, tone} = holderWords(row, state);
+	const numbers = state.observation === undefined ? [] : [span(' '), ...loadNumbers(row)];
+	const room = width - widthOf(name.text) - lineWidth(numbers);
+	const ellipsis = ellipsisOf(state);
+	return [name, ...fitLine([span(' '), span(truncate(text, Math.max(1, room - 1), ellipsis), tone)], room), ...numbers];
+}
+
+function tile(
+	row: StatusRow,
+	state: State,
+	{tileRows, width}: {readonly tileRows: number; readonly width: number},
+): readonly Line[] {
+	const style = graphStyleOf(state.settings);
+	const shown = shownHistory(state, row);
+	const linesOf = (reading: 'utilization' | 'memory', columns: number) =>
+		curveLines(
+			{
+				of: reading === 'utilization' ? 'load' : 'memory',
+				values: seriesOf(shown.history, tagOf(row.index, row.reading), reading, {
+					...shown,
+					columns: valuesWithin(columns, style),
+				}),
+			},
+			tileRows - 1,
+			style,
+		);
+	const isHalved = width >= leastForMemory;
+	const columns = isHalved ? Math.floor((width - gap) / 2) : width;
+	const load = linesOf('utilization', columns);
+	const memory = isHalved ? linesOf('memory', columns) : [];
+	return [
+		tileHead(row, state, width),
+		...load.map((curve, index) => fitLine(isHalved ? [curve, span(' '.repeat(gap)), memory[index]!] : [curve], width)),
+	];
+}
+
+export const loadsTitle = ({panels, past}: State): Line => [
+	span('Loads', 'strong'),
+	span(`  last ${rangeWord(panels.range)}`),
+	...(panels.range !== ownRange && past?.kind === 'failed' ? [span(' unknown', 'warning')] : []),
+];
+
+/** All tiles, GPU by GPU from left to right. */
+export function loadsLines(state: State, tiles: LoadTiles): readonly Line[] {
+	const {columns, tileRows} = tiles;
+	const width = tileWidthOf(state, tiles);
+	const rows = rowsOf(state);
+	return Array.from({length: Math.ceil(rows.length / columns)}, (_, line) => {
+		const beside = rows.slice(line * columns, (line + 1) * columns).map((row) => tile(row, state, {tileRows, width}));
+		return Array.from({length: tileRows}, (__, index): Line => [
+			span(' '),
+			...beside.flatMap((lines, place) => (place === 0 ? lines[index]! : [span(' '.repeat(gap)), ...lines[index]!])),
+		]);
+	}).flat();
+}
+
+/** The row of the table whose GPU has its tile at this column and row of the screen; undefined beside all tiles. */
+export function loadTileAt(state: State, column: number, row: number): number | undefined {
+	const {loads, isWide, alone} = layoutOf(state);
+	const queue = regionsOf(state).find(({panel}) => panel === 'queue');
+	if (loads === undefined || !isWide || alone !== undefined || queue === undefined) {
+		return undefined;
+	}
+
+	// Below the queue and the edge of the tiles; behind the frame and a blank.
+	const line = row - queue.top - queue.rows - 2;
+	const offset = column - queue.left - 2;
+	const place = Math.floor(offset / (tileWidthOf(state, loads) + gap));
+	const gpu = Math.floor(line / loads.tileRows) * loads.columns + place;
+	if (line < 0 || line >= loads.rows || offset < 0 || place >= loads.columns || gpu >= gpuCountOf(state)) {
+		return undefined;
+	}
+
+	const index = visibleRows(state).findIndex((shown) => membersOf(shown).some((member) => member.index === gpu));
+	return index === -1 ? undefined : index;
+}
