@@ -302,7 +302,7 @@ export const settings = {
 	'top.columns': harmless(setting(gpuColumns)),
 	// Left out: where not all GPUs fit on the screen.
 	'top.fold': harmless(setting(flag)),
-	'top.mouse': harmless(setting(flag, true)),
+	'top.mouse': harmless(setting(flag)),
 	'top.graphs': harmless(setting(() => choice(graphCharacters), 'braille')),
 	'top.theme': harmless(setting(() => choice(themeNames), 'auto')),
 	'simulated.scenario': setting(() => text('the path of a file')),

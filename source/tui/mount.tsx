@@ -1,13 +1,14 @@
 /** Puts the monitor on the terminal, and gives the terminal back on every way out. */
 import process from 'node:process';
 import {constants} from 'node:os';
-import {supportsColor} from 'chalk';
+import chalk, {supportsColor} from 'chalk';
 import {render} from 'ink';
 import {Monitor} from './components/monitor.js';
 import {flashMs, initialState, type Settings} from './state/state.js';
 import type {Flash} from './state/messages.js';
 import {startingWith} from './state/view/reduce.js';
 import {createStateStore} from './state/store.js';
+import {colorLevelIn, isInGnuScreen, type ColorLevel} from './gnu-screen.js';
 import {isLight, schemeOf} from './theme.js';
 import {createTerminalModes} from './terminal-modes.js';
 import {createMouseInput, mayHaveMouse, type MouseInput} from './mouse/input.js';
@@ -50,10 +51,10 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 
-type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'>;
+type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'> & {readonly colorLevel: ColorLevel};
 
 /** What does not change while the monitor runs: what was asked for, and what the terminal can do. */
-const settingsOf = (options: MonitorOptions, terminal: TerminalSettings): Settings => ({
+const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: TerminalSettings): Settings => ({
 	...terminal,
 	requester: options.requester,
 	hostname: options.hostname,
@@ -67,12 +68,14 @@ const settingsOf = (options: MonitorOptions, terminal: TerminalSettings): Settin
 	isAscii: options.isAscii,
 	graphs: options.graphs,
 	hasColor: !(options.noColor ?? isColorRefused()),
-	hasGradients: supportsColor !== false && supportsColor.has16m,
-	hasSixteenColors: supportsColor !== false && !supportsColor.has256,
+	isInGnuScreen: isInGnuScreen(process.env),
+	hasGradients: colorLevel === 3,
+	hasSixteenColors: colorLevel === 1,
 	isLight: isLight(options.theme, process.env['COLORFGBG']),
 	scheme: schemeOf(options.theme),
 	keys: options.keys,
-	isMouseWanted: options.isMouseOn,
+	// Escape is worth more there.
+	isMouseWanted: options.isMouseOn ?? !isInGnuScreen(process.env),
 	memoryThresholdMiB: options.world.memoryThresholdMiB,
 	formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
 });
@@ -91,7 +94,9 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	const nowMs = world.clock.monotonicMs();
 	const notice: Flash | undefined =
 		options.notice === undefined ? undefined : {level: 'warning', text: options.notice, untilMs: nowMs + 2 * flashMs};
-	const settings = settingsOf(options, {scanIntervalMs, isLinear, hasMouse: mouse !== undefined});
+	const colorLevel = colorLevelIn(process.env, supportsColor === false ? 0 : supportsColor.level);
+	chalk.level = Math.min(chalk.level, colorLevel) as ColorLevel;
+	const settings = settingsOf(options, {scanIntervalMs, isLinear, hasMouse: mouse !== undefined, colorLevel});
 	const store = createStateStore(
 		startingWith(
 			initialState(settings, {columns: stdout.columns, rows: stdout.rows}, nowMs, notice),

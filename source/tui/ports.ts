@@ -163,7 +163,7 @@ export type MonitorOptions = {
 	readonly keys?: ReadonlyMap<string, readonly string[]>;
 	/** `auto`: as the terminal says in COLORFGBG, else dark. */
 	readonly theme?: ThemeName;
-	/** Whether the mouse is listened to at the beginning, where there is one. True unless said otherwise. */
+	/** Whether the mouse is listened to at the beginning, where there is one. Unless given, everywhere but in GNU screen. */
 	readonly isMouseOn?: boolean;
 	/** As NO_COLOR in the environment says, unless given. */
 	readonly noColor?: boolean;

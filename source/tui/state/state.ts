@@ -41,6 +41,8 @@ export type Settings = Drawing & {
 	readonly hasMouse?: boolean;
 	/** Whether it is listened to at the beginning; true unless said otherwise. */
 	readonly isMouseWanted?: boolean;
+	/** Within the program screen, which holds Escape back while the mouse is listened to. */
+	readonly isInGnuScreen?: boolean;
 	/** For a screen reader: sentences, line by line, nothing side by side. */
 	readonly isLinear: boolean;
 	readonly memoryThresholdMiB: number;

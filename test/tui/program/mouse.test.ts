@@ -4,6 +4,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
 import type {Terminal} from '../../_helpers/machine/terminal.js';
+import {click, mouseReport, placeOf} from './_mouse.js';
 import {isShown, startTop} from './_program.js';
 
 let box: Box;
@@ -16,69 +17,53 @@ afterAll(() => {
 	box.remove();
 });
 
-const report = (button: number, column: number, row: number, end = 'M'): string =>
-	`\u{1B}[<${button};${column + 1};${row + 1}${end}`;
-
-/** Where a text stands on the screen. */
-function placeOf(top: Terminal, text: string): readonly [column: number, row: number] {
-	const row = top.screen().findIndex((line) => line.includes(text));
-	expect(row).not.toBe(-1);
-	return [top.screen()[row]!.indexOf(text), row];
-}
-
-/** A whole click, down and up, as terminals tell it. */
-function click(top: Terminal, [column, row]: readonly [column: number, row: number]): void {
-	top.write(report(0, column, row) + report(0, column, row, 'm'));
-}
-
 const mouseMode = (top: Terminal): string => top.emulator.modes.mouseTrackingMode;
 
 test('clicks and the wheel do what keys do; M leaves the mouse to the terminal', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	expect(mouseMode(top)).toBe('vt200');
-	click(top, placeOf(top, '  2   Free'));
+	click(top, '  2   Free');
 	await top.waitFor(/> 2 +Free/v);
 	// A heading sorts, and a second click turns the order round.
-	click(top, placeOf(top, 'MEM/'));
+	click(top, 'MEM/');
 	await top.waitFor('sort MEM');
-	click(top, placeOf(top, 'GPU STATE'));
+	click(top, 'GPU STATE');
 	await top.waitFor('sort GPU^');
-	click(top, placeOf(top, 'GPU STATE'));
+	click(top, 'GPU STATE');
 	await top.waitFor('sort GPUv');
-	click(top, placeOf(top, 'GPU STATE'));
+	click(top, 'GPU STATE');
 	await top.waitFor('sort GPU^');
 	// The wheel moves what is under it, and the keys still speak to the panel that has the focus.
-	const [column, row] = placeOf(top, '> 2');
-	top.write(report(64, column, row));
+	top.write(mouseReport(64, placeOf(top, '> 2')));
 	await top.waitFor(/> 0 +Free/v);
 	// A title, and back by a key of the footer.
-	click(top, placeOf(top, '3:Queue'));
+	click(top, '3:Queue');
 	await top.waitFor(/Esc Back/v);
-	click(top, placeOf(top, 'Esc Back'));
+	click(top, 'Esc Back');
 	await top.waitFor('r Reserve');
 
 	// A form: a key of the footer opens it, a field is chosen, and the footer ends it.
-	click(top, placeOf(top, 'r Reserve'));
+	click(top, 'r Reserve');
 	await top.waitFor('Reserve GPUs');
-	click(top, placeOf(top, 'Note'));
+	click(top, 'Note');
 	await top.waitFor(/> Note/v);
 	top.write('by mouse');
 	await top.waitFor('by mouse');
-	click(top, placeOf(top, 'Enter '));
+	click(top, 'Enter ');
 	await top.waitFor(/ok reserved/iv);
 	await top.waitFor(/0 +Mine/v);
 	// A question: its letters are its answers.
-	click(top, placeOf(top, '> 0'));
-	click(top, placeOf(top, 'x Release'));
+	click(top, '> 0');
+	click(top, 'x Release');
 	const asked = await top.waitFor('y/N');
 	const [start, line] = placeOf(top, 'y/N');
 	click(top, [start + 2, line]);
 	await top.waitFor((screen) => !screen.includes('y/N'));
 	expect(asked.join('\n')).toContain('Mine');
-	click(top, placeOf(top, 'x Release'));
+	click(top, 'x Release');
 	await top.waitFor('y/N');
-	click(top, placeOf(top, 'y/N'));
+	click(top, 'y/N');
 	await top.waitFor(/OK released/v);
 
 	// What is no report is no key, whole or in pieces: `q` would quit.

@@ -7,13 +7,14 @@ import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
+import {ensureMultiplexer} from '../../_helpers/packages/multiplexers.js';
+import {click, mouseReport, placeOf} from './_mouse.js';
 import {keys, startTop} from './_program.js';
-
-const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 
 let box: Box;
 
 beforeAll(async () => {
+	ensureMultiplexer('tmux');
 	box = await createEmbeddedBox(4);
 });
 
@@ -48,22 +49,7 @@ function startInTmux(term: string): Terminal {
 	return terminal;
 }
 
-const report = (button: number, column: number, row: number, end = 'M'): string =>
-	`\u{1B}[<${button};${column + 1};${row + 1}${end}`;
-
-/** Where a text stands on the screen. */
-function placeOf(top: Terminal, text: string): readonly [column: number, row: number] {
-	const row = top.screen().findIndex((line) => line.includes(text));
-	expect(row, `${text} in\n${top.screen().join('\n')}`).not.toBe(-1);
-	return [top.screen()[row]!.indexOf(text), row];
-}
-
-function click(top: Terminal, text: string): void {
-	const [column, row] = placeOf(top, text);
-	top.write(report(0, column, row) + report(0, column, row, 'm'));
-}
-
-test.skipIf(!hasTmux).each(['tmux-256color', 'screen', 'xterm-256color'])(
+test.each(['tmux-256color', 'screen', 'xterm-256color'])(
 	'clicks, the wheel, a paste and keys reach the monitor in tmux as %s',
 	async (term) => {
 		const top = startInTmux(term);
@@ -77,8 +63,7 @@ test.skipIf(!hasTmux).each(['tmux-256color', 'screen', 'xterm-256color'])(
 		await top.waitFor('sort MEM');
 		click(top, 'GPU STATE');
 		await top.waitFor('sort GPU^');
-		const [column, row] = placeOf(top, '> 2');
-		top.write(report(64, column, row));
+		top.write(mouseReport(64, placeOf(top, '> 2')));
 		await top.waitFor(/> 0 +Free/v);
 		click(top, '3:Queue');
 		await top.waitFor(/Esc Back/v);
