@@ -3,6 +3,7 @@ import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {createPaint} from '../../source/format/text/paint.js';
 import {clockTime} from '../../source/format/text/days.js';
+import {estimateWords} from '../../source/format/tables/queue-table.js';
 import {queueWhy} from '../../source/format/tables/queue-why.js';
 import {createBox, lease, run, sceneTime, waiter, type Box} from '../tui/_world.js';
 
@@ -58,4 +59,19 @@ test('who waits for what is out of service, never to be had, or free is told so'
 		expect.stringContaining('#3 gus waits for GPU 0, 0h 3m 0s so far'),
 		'   no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment',
 	]);
+});
+
+test('of a job that another engine lets wait, the end of a job is expected only where that ends the waiting', async () => {
+	const snapshot = await readCurrent((await createBox(1)).world);
+	const expected = (reason: string): string => {
+		const entry = {...waiter('bob'), verdict: {reason, startsAt: undefined}};
+		return estimateWords(queueRows({...snapshot, queue: [{kind: 'entry', id: '9', raw: '', entry}]})[0]!);
+	};
+
+	expect(['Resources', 'Priority', 'Dependency', 'AssocGrpGRES'].map((reason) => expected(reason))).toEqual(
+		Array.from({length: 4}, () => 'when a job ends'),
+	);
+	expect(['JobHeldUser', 'JobHeldAdmin', 'PartitionDown', 'BadConstraints'].map((reason) => expected(reason))).toEqual(
+		Array.from({length: 4}, () => 'unknown'),
+	);
 });

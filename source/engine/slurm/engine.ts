@@ -10,7 +10,7 @@ import type {ClusterState} from './answers/state.js';
 import {clusterWords, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
 import {waitingJobs} from './picture.js';
-import {checkExpressible, lacksOf, refusalOf} from './refusals.js';
+import {checkExpressible, lacksOf, noneNow, refusalOf} from './refusals.js';
 import {requestWords, reservationName, shardsFor, typeFor, typeOfProfile, typesOf, type Gres} from './request-words.js';
 import {submission, submitDetached} from './submission.js';
 
@@ -161,7 +161,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				onProgress: () => undefined,
 			});
 			if (answer.kind === 'gave-up') {
-				throw new CanhazgpuError('unavailable', 'There are not enough free GPUs');
+				throw new CanhazgpuError('unavailable', noneNow);
 			}
 
 			return answer;

@@ -12,6 +12,9 @@ type Meaning = {
 	readonly hint?: string;
 };
 
+/** Slurm keeps free GPUs for jobs that come first, and says no more than that it gives none now. */
+export const noneNow = 'There are not enough free GPUs, or others come first';
+
 const away = 'See whether the controller runs: scontrol ping';
 
 /** The first that fits counts. The words are those of src/common/slurm_errno.c. */
@@ -71,8 +74,8 @@ const meanings: readonly Meaning[] = [
 	{
 		pattern: /requested nodes are busy|immediate execution impossible|allocate resources: connection timed out/iv,
 		code: 'unavailable',
-		message: 'There are not enough free GPUs',
-		hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status',
+		message: noneNow,
+		hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status. Who waits: canhazgpu queue',
 	},
 	{
 		pattern: /access\/permission denied/iv,

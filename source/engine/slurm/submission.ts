@@ -5,6 +5,7 @@ import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
+import {noneNow} from './refusals.js';
 import {createStartGate} from './start-gate.js';
 import {laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
@@ -133,8 +134,8 @@ export function submission(
 		},
 		async exitCodeOf(exitCode) {
 			if (exitCode === nothingFree) {
-				throw new CanhazgpuError('unavailable', 'There are not enough free GPUs', {
-					hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status',
+				throw new CanhazgpuError('unavailable', noneNow, {
+					hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status. Who waits: canhazgpu queue',
 				});
 			}
 
@@ -155,7 +156,7 @@ export function submission(
 				);
 				throw waitSeconds === undefined
 					? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
-					: new CanhazgpuError('unavailable', 'There are not enough free GPUs', {
+					: new CanhazgpuError('unavailable', noneNow, {
 							hint: 'Who has them: canhazgpu status. Who waits: canhazgpu queue',
 						});
 			}

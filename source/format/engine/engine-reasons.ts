@@ -36,14 +36,37 @@ const spaced = (code: string): string =>
 		.replaceAll(/(?<=[a-z])(?=[A-Z])/gv, ' ')
 		.replaceAll(/\b[A-Z](?=[a-z])/gv, (letter) => letter.toLowerCase());
 
-/** One reason. A code that is not known is written as words; behind a comma Slurm adds details to some. */
+/** Those that pass as other jobs end. A job that is held, or whose partition is down, waits for something else. */
+const passing: ReadonlySet<string> = new Set([
+	'',
+	'None',
+	'Priority',
+	'Resources',
+	'Dependency',
+	'JobArrayTaskLimit',
+	'Licenses',
+	'Cleaning',
+]);
+
+const isLimit = (code: string): boolean => /^(?:QOS|Assoc)/v.test(code);
+
+/** Behind a comma Slurm adds details to some. */
+const codeOf = (reason: string): string => reason.split(',', 1)[0]!.replaceAll(/^\(|\)$/gv, '');
+
+/** Whether a job that waits for this reason can start as soon as another one ends. */
+export function passesAsJobsEnd(reason: string): boolean {
+	const code = codeOf(reason);
+	return passing.has(code) || isLimit(code);
+}
+
+/** One reason. A code that is not known is written as words. */
 export function engineReasonWords(reason: string): string {
-	const code = reason.split(',', 1)[0]!.replaceAll(/^\(|\)$/gv, '');
+	const code = codeOf(reason);
 	if (Object.hasOwn(words, code)) {
 		return words[code]!;
 	}
 
-	if (/^(?:QOS|Assoc)/v.test(code)) {
+	if (isLimit(code)) {
 		return `a limit of its ${code.startsWith('QOS') ? 'quality of service' : 'account'} is reached (${sanitize(code)})`;
 	}
 

@@ -1,7 +1,7 @@
 import type {QueueEntry} from '../../core/model/types.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {blockerJson, blockersWords} from '../queue/blockers.js';
-import {engineReasonWords} from '../engine/engine-reasons.js';
+import {engineReasonWords, passesAsJobsEnd} from '../engine/engine-reasons.js';
 import {holderWords} from '../owner.js';
 import {clockTime} from '../text/days.js';
 import {longDuration, timestamp} from '../text/durations.js';
@@ -14,6 +14,10 @@ import {needJson} from '../json/need-json.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
+/** Whether the end of a job ends the waiting: of one that has the GPUs, or where another engine waits for one. */
+export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
+	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
+
 /** When an entry is served, as far as that can be foreseen. */
 export function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
@@ -25,7 +29,7 @@ export function estimateWords({isPossible, isUnknown, outOfService, estimateSeco
 	}
 
 	// Without a holder, a free GPU is passed over: it is in use without a reservation, or a waiter takes it with its next scan.
-	const unknown = blockers.length === 0 ? 'unknown' : 'when a job ends';
+	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
 		outOfServiceWords(outOfService) ??
 		(estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)

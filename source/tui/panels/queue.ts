@@ -4,6 +4,7 @@ import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {blockersWords} from '../../format/queue/blockers.js';
 import {outageWords, stuckWords} from '../../format/queue/out-of-service.js';
+import {endsWithJobs} from '../../format/tables/queue-table.js';
 import {holderWords} from '../../format/owner.js';
 import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
@@ -116,7 +117,7 @@ const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =
 	].join(' ');
 
 /** When it is served: a time, or when a job ends. */
-function estimateOf({estimateSeconds, isPossible, isUnknown, outages}: QueueRow): string {
+function estimateOf({estimateSeconds, isPossible, isUnknown, outages, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never';
 	}
@@ -132,7 +133,11 @@ function estimateOf({estimateSeconds, isPossible, isUnknown, outages}: QueueRow)
 		];
 	}
 
-	return estimateSeconds === undefined ? 'on-exit' : estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
+	if (estimateSeconds === undefined) {
+		return blockers.length === 0 || endsWithJobs(blockers) ? 'on-exit' : 'unknown';
+	}
+
+	return estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
 }
 
 /** Why nobody can be served at a position. */

@@ -79,9 +79,13 @@ function reasonAgainstOnGpu(state: State): string | undefined {
 	const users = [
 		...new Set((rowWith(state, state.selectedGpu)?.processes ?? []).map(({user}) => user ?? 'an unknown user')),
 	];
-	return users.length === 0
-		? `No process is visible on ${gpu}`
-		: `No process of yours is on ${gpu}, only of ${sanitize(users.join(', '))}`;
+	if (users.length === 0) {
+		return selectedGpus(state).some((index) => rowWith(state, index)?.reading?.isUnread === true)
+			? `What runs on ${gpu} is not read from here: x ends a job of yours, with all that runs in it`
+			: `No process is visible on ${gpu}`;
+	}
+
+	return `No process of yours is on ${gpu}, only of ${sanitize(users.join(', '))}`;
 }
 
 const reasonAgainstProcesses = (state: State): string | undefined =>

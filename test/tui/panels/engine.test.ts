@@ -2,11 +2,12 @@
 import {afterEach, expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {Engine} from '../../../source/core/operations/engine.js';
-import {lacksOf} from '../../../source/engine/slurm/refusals.js';
+import {lacksOf, noneNow} from '../../../source/engine/slurm/refusals.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {adopt} from '../../../source/tui/verbs/adopt.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
+import {signal} from '../../../source/tui/verbs/signal.js';
 import {wait} from '../../../source/tui/verbs/wait.js';
 import {after, endSession, frameOf, keys, pressing, startMonitor, stateOf, type Session} from '../_harness.js';
 import {createBox, gpuReading, lease, waiter} from '../_world.js';
@@ -29,6 +30,7 @@ const boxOnSlurm = async (models: ReadonlyArray<string | undefined> = unknownMod
 		leases: {0: lease('alice', {leaseId: '7'}), 1: lease('alice', {leaseId: '7'})},
 		readings: models.map((name, index) => ({
 			...gpuReading(index),
+			isUnread: true,
 			name,
 			place: {node: index < 2 ? 'box1' : 'box2', gpu: index % 2},
 		})),
@@ -86,14 +88,14 @@ test('y copies the number of the job, and where nobody knows what runs, that is 
 test('r that the engine refuses for now offers to wait', async () => {
 	const box = await boxOnSlurm();
 	const acquireNow: Engine['acquireNow'] = async () => {
-		throw new CanhazgpuError('unavailable', 'There are not enough free GPUs', {hint: 'leave out --nonblock'});
+		throw new CanhazgpuError('unavailable', noneNow, {hint: 'leave out --nonblock'});
 	};
 
 	Object.assign(box.world, {engine: {name: 'slurm', lacks: settings.lacks, acquireNow}});
 	session = startMonitor(box, settings);
 	await session.shows(/> 0 +Mine/v);
 	await session.press('r', keys.enter);
-	await session.shows('There are not enough free GPUs');
+	await session.shows(noneNow);
 	await session.shows('w waits for them in the queue');
 	expect(session.screen()).not.toContain('--nonblock');
 });
@@ -103,4 +105,32 @@ test('why the engine lets somebody wait is a sentence', async () => {
 	const entry = {...waiter('bob', {requestedCount: 2}), verdict: {reason: 'Resources', startsAt: undefined}};
 	const queue = [{kind: 'entry', id: '9', raw: '', entry}] as const;
 	expect(frameOf({...state, snapshot: {...state.snapshot!, queue}})).toContain('#1 waits: no GPUs free yet');
+});
+
+test('a job that is held waits for no end of another: when it starts is unknown', async () => {
+	const state = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, settings);
+	const entryWith = (id: string, reason: string) =>
+		({kind: 'entry', id, raw: '', entry: {...waiter('bob'), verdict: {reason, startsAt: undefined}}}) as const;
+	const queue = [entryWith('8', 'Priority'), entryWith('9', 'JobHeldUser'), entryWith('10', 'QOSMaxGRESPerUser')];
+	const frame = frameOf({...state, snapshot: {...state.snapshot!, queue}});
+	expect(frame).toMatch(/ 1 +bob .* on-exit /v);
+	expect(frame).toMatch(/ 2 +bob .* unknown /v);
+	expect(frame).toMatch(/ 3 +bob .* on-exit /v);
+});
+
+test('the GPUs of a node are found by its name, by a search and by a filter', async () => {
+	session = startMonitor(await boxOnSlurm(), {...settings, size});
+	await session.shows(/> 0 +Mine/v);
+	await session.press('f', 'b', 'o', 'x', '2', keys.enter);
+	await session.shows(/> 2 +Free/v);
+	await session.press('/', 'b', 'o', 'x', '2', ':', '1', keys.enter);
+	await session.shows(/> 3 +Free .* GPU 1 of box2/v);
+	expect(session.screen()).not.toContain('of box1');
+});
+
+test('K says that what runs on a node is not read from here', async () => {
+	const state = await onSlurm();
+	expect(signal.reasonAgainst(state)).toBe(
+		'What runs on GPU 0 is not read from here: x ends a job of yours, with all that runs in it',
+	);
 });

@@ -27,6 +27,7 @@ const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): stri
 		...(row.shares ?? []).flatMap(({label, lease}) => [label, lease.type, lease.note]),
 		row.reading?.name,
 		row.reading?.uuid,
+		row.reading?.place && `${row.reading.place.node}:${row.reading.place.gpu}`,
 		row.problem,
 		...usersOf(row),
 		...row.processes.flatMap(({pid, name, commandLine}) => [String(pid), name, commandLine]),
