@@ -12,8 +12,8 @@ type Meaning = {
 	readonly hint?: string;
 };
 
-/** Slurm keeps free GPUs for jobs that come first, and says no more than that it gives none now. */
-export const noneNow = 'There are not enough free GPUs, or others come first';
+/** All GPUs of a request are on one node, and free ones may be kept for jobs that come first. Slurm says no more than that it gives none now. */
+export const noneNow = 'There are not enough free GPUs on one node, or others come first';
 
 const away = 'See whether the controller runs: scontrol ping';
 
