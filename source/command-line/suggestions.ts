@@ -29,3 +29,13 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 /** `squeue` -> `queue`. */
 export const otherNameOf = (word: string): string | undefined =>
 	Object.entries(otherNames).find(([, names]) => names.includes(word.toLowerCase()))?.[0];
+
+/** What one verb calls so, and another otherwise: `status` asks the host of `--remote`, `run` goes to that of `--on`. */
+const otherFlags: Readonly<Record<string, readonly string[]>> = {
+	on: ['host', 'node', 'remote'],
+	remote: ['host', 'node', 'on'],
+};
+
+/** The flag of a verb that is called otherwise elsewhere. */
+export const otherFlagOf = (name: string, flags: readonly string[]): string | undefined =>
+	flags.find((flag) => Object.hasOwn(otherFlags, flag) && otherFlags[flag]!.includes(name));

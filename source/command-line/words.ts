@@ -3,7 +3,7 @@ import {parseArgs, type ParseArgsConfig} from 'node:util';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
 import type {Command, Flags} from './command.js';
-import {nearest} from './suggestions.js';
+import {nearest, otherFlagOf} from './suggestions.js';
 
 /** `--gpus=2` -> `gpus`, `-g` -> `g`. */
 export const flagName = (word: string): string => word.replace(/^--?/v, '').split('=', 1)[0]!;
@@ -11,7 +11,7 @@ export const flagName = (word: string): string => word.replace(/^--?/v, '').spli
 /** @param owner - The verb, or the program itself. */
 export function unknownFlag(name: string, owner: string, flags: Flags): CanhazgpuError {
 	const typed = `${name.length === 1 ? '-' : '--'}${cutShort(name)}`;
-	const guess = nearest(name, Object.keys(flags));
+	const guess = otherFlagOf(name, Object.keys(flags)) ?? nearest(name, Object.keys(flags));
 	const help = owner === 'canhazgpu' ? 'canhazgpu --help' : `canhazgpu ${owner} --help`;
 	return new CanhazgpuError('usage', `${owner} has no flag ${typed}`, {
 		hint: guess === undefined ? `See its flags: ${help}` : `Did you mean --${guess}?`,

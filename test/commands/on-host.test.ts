@@ -39,7 +39,7 @@ test('reserve, extend, queue and release act on that host alone, and their answe
 	expect(reserved).toEqual({
 		exitCode: 0,
 		stdout: 'Reserved 2 GPU(s): [0 1] for 1h 0m 0s\n\nTo use them here:\nexport CUDA_VISIBLE_DEVICES=0,1\n',
-		stderr: '',
+		stderr: 'canhazgpu: these GPUs are on far, so use them there: ssh far\n',
 	});
 	const [first] = (await peek(far)).gpus;
 	expect(first).toMatchObject({kind: 'leased', lease: {note: 'it\'s "$HOME"\tü'}});
@@ -139,6 +139,24 @@ test('any: no host that can ever serve it is an error with the reason of each', 
 			/^Error: No host can give 3 GPU\(s\) as asked\n[^:]+: it has 1 GPU\(s\), and not enough of them can serve it; near: it has 2 GPU\(s\), and not enough of them can serve it; lost: ssh: connect to host lost port 22: No route to host\n$/v,
 		) as string,
 	});
+});
+
+test('any: where no host answers, the exit code is that of a store that is away', async () => {
+	const laptop = createBox();
+	onTestFinished(laptop.remove);
+	expect(await laptop.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: 'gone,lost'})).toEqual({
+		exitCode: 4,
+		stdout: '',
+		stderr: expect.stringMatching(
+			/^Error: No host says which GPUs it has\ngone: ssh: .*; lost: ssh: connect to host lost port 22: No route to host\n$/v,
+		) as string,
+	});
+});
+
+test('a flag for the host that another verb has is not unknown, but called otherwise', async () => {
+	expect((await here.run('status --on near', environment)).stderr).toContain('Did you mean --remote?');
+	expect((await here.run('release --remote near', environment)).stderr).toContain('Did you mean --on?');
+	expect((await here.run('run --host near -- true', environment)).stderr).toContain('Did you mean --on?');
 });
 
 test('a computer without a pool runs on others', async () => {

@@ -125,9 +125,10 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 		const reasons = choice.reasons.map(
 			({host, reason}) => `${sanitize(host)}: ${withoutName(reasonWords(reason), host)}`,
 		);
-		throw new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as asked`, {
-			hint: reasons.join('; '),
-		});
+		const hasAnswer = choice.reasons.some(({reason}) => reason.kind !== 'error');
+		throw hasAnswer
+			? new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as asked`, {hint: reasons.join('; ')})
+			: new CanhazgpuError('store-unreachable', 'No host says which GPUs it has', {hint: reasons.join('; ')});
 	}
 
 	const {host, freeCount, waitSeconds} = choice;
@@ -188,7 +189,8 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 Runs a verb that asks for GPUs on the host of `--on`, or on the one that serves it first.
 
 @returns The exit code there. Undefined: it is this very host, or none was named.
-@throws CanhazgpuError `usage` for flags that say where the pool of this box is, `impossible` when no host can ever serve it.
+@throws CanhazgpuError `usage` for flags that say where the pool of this box is, `impossible` when no host can ever serve it,
+`store-unreachable` when none of them answers.
 */
 export async function acquireElsewhere(
 	app: App,
@@ -207,7 +209,15 @@ export async function acquireElsewhere(
 		});
 	}
 
-	return typed === 'any'
-		? runAnywhere(app, input, {command, wanted, keepsDirectory, waitSeconds})
-		: runThere(app, input, {command, host: typed, keepsDirectory});
+	if (typed === 'any') {
+		return runAnywhere(app, input, {command, wanted, keepsDirectory, waitSeconds});
+	}
+
+	const exitCode = await runThere(app, input, {command, host: typed, keepsDirectory});
+	if (exitCode === 0 && command.name === 'reserve' && !input.has('short')) {
+		// What that host prints calls itself here.
+		app.remark(`canhazgpu: these GPUs are on ${sanitize(typed)}, so use them there: ssh ${sanitize(typed)}`);
+	}
+
+	return exitCode;
 }
