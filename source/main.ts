@@ -98,7 +98,7 @@ export async function understand(argv: readonly string[], outerFile?: string, ou
 async function dispatch(argv: readonly string[]): Promise<number> {
 	checkNode();
 	// Before anything else is loaded.
-	const early = mayScan(argv) ? startTools() : undefined;
+	const early = mayScan(argv, process.env['CANHAZGPU_ENGINE']) ? startTools() : undefined;
 	if (early !== undefined) {
 		// Only here: to load the module takes 2 ms of each start.
 		const {setFlagsFromString} = await import('node:v8');

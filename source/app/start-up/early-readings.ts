@@ -16,11 +16,23 @@ const scanningVerbs = new Set(['status', 'run', 'reserve']);
 /** ... unless one of these is among their words. Only a hint: a scan that is not wanted is ended. */
 const otherwise = new Set(['--help', '--version', '--demo', '--remote', '-r']);
 
-/** Whether the words of a command line are likely to need a scan of the GPUs. */
-export const mayScan = ([verb = '', ...words]: readonly string[]): boolean => {
+/** The GPUs of a cluster are on its nodes. */
+const isOfCluster = (words: readonly string[], engine: string | undefined): boolean =>
+	engine === 'slurm' ||
+	words.some((word, index) => word === '--engine=slurm' || (word === '--engine' && words[index + 1] === 'slurm'));
+
+/**
+Whether the words of a command line are likely to need a scan of the GPUs.
+
+@param argv
+@param engine - That of the environment.
+*/
+export const mayScan = ([verb = '', ...words]: readonly string[], engine: string | undefined): boolean => {
 	const separator = words.indexOf('--');
 	const own = separator === -1 ? words : words.slice(0, separator);
-	return scanningVerbs.has(verb) && own.every((word) => !otherwise.has(word.split('=', 1)[0]!));
+	return (
+		scanningVerbs.has(verb) && own.every((word) => !otherwise.has(word.split('=', 1)[0]!)) && !isOfCluster(own, engine)
+	);
 };
 
 /** Undefined where nvidia-smi is not installed. */

@@ -18,7 +18,7 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 	ownAnswerFrom(app, others, async () => {
 		const world = await app.open({willScan: true, details: 'parts'});
 		try {
-			return {host: app.host.hostname, rows: await localRows(world)};
+			return {host: app.host.hostname, rows: await localRows(world), source: await world.engine?.label()};
 		} finally {
 			await world.close();
 		}
@@ -89,7 +89,8 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 				'error' in answer
 					? app.paint.error(`✗ ${sanitize(answer.error)}`)
 					: hostTable(answer.rows, app.paint, app.columns);
-			app.print(`${app.paint.bold(sanitize(answer.host))}\n${body}\n`);
+			const source = 'error' in answer ? undefined : answer.source;
+			app.print(`${app.paint.bold(sanitize(source ?? answer.host))}\n${body}\n`);
 		};
 
 		const pending = [localAnswer(app, hosts), ...hosts.map(async (host) => remoteAnswer(app, host, signal))].map(

@@ -9,7 +9,7 @@ import type {SlurmNode} from './answers/nodes.js';
 import {clusterGpus} from './picture.js';
 
 /** Orders events of one second: a job joins before it is granted, and ends last. */
-const ranks = {joined: 1, granted: 2, ended: 3} as const;
+const ranks = {joined: 1, granted: 2, ended: 3, left: 3, refused: 3} as const;
 
 const endWords: Readonly<Record<string, string>> = {
 	COMPLETED: 'exited',
@@ -39,12 +39,17 @@ function eventsOf(job: TimedJob, indexes: ReadonlyMap<string, number>): readonly
 	});
 	const count = job.gpus?.count ?? 1;
 	const hasBegun = startTime !== undefined && state !== 'pending';
+	const hasEnded = state === 'ended' && endTime !== undefined;
+	const isRefused = hasEnded && !hasBegun && stateWord === 'FAILED';
+	const leftQueueTime = hasBegun ? startTime : isRefused ? endTime : Infinity;
 	return [
-		...(hasBegun && startTime - submitTime < 1 ? [] : [event('joined', submitTime, {entryId: String(id), count})]),
+		...(leftQueueTime - submitTime < 1 ? [] : [event('joined', submitTime, {entryId: String(id), count})]),
 		...(hasBegun ? [event('granted', startTime, {gpus, count})] : []),
-		...(state === 'ended' && endTime !== undefined
+		...(hasEnded && hasBegun
 			? [event('ended', endTime, {count, until: endTime, reason: endWords[stateWord] ?? stateWord.toLowerCase()})]
 			: []),
+		// One that never began had no GPUs to lose.
+		...(hasEnded && !hasBegun ? [event(isRefused ? 'refused' : 'left', endTime, {count})] : []),
 	];
 }
 

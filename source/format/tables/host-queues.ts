@@ -10,7 +10,13 @@ import {holderOf, withoutName, type JsonRow} from './host-tables.js';
 
 /** Who waits on one host, or why that is not known. */
 export type HostQueue =
-	{readonly host: string; readonly entries: readonly JsonRow[]} | {readonly host: string; readonly error: string};
+	| {
+			readonly host: string;
+			readonly entries: readonly JsonRow[];
+			/** Whose queue it is, where that is no host: that of a cluster. */
+			readonly source?: string | undefined;
+	  }
+	| {readonly host: string; readonly error: string};
 
 /** Of a note, and of what a host or ssh says of a failure. */
 const longestText = 100;
@@ -59,7 +65,7 @@ type TableOptions = {
 
 const entriesTable = (queues: readonly HostQueue[], paint: Paint, {now, width}: TableOptions): string => {
 	const rows = queues.flatMap((queue) =>
-		'error' in queue ? [] : queue.entries.map((entry) => cellsOf(sanitize(queue.host), entry, now)),
+		'error' in queue ? [] : queue.entries.map((entry) => cellsOf(sanitize(queue.source ?? queue.host), entry, now)),
 	);
 	return rows.length === 0
 		? 'Nobody waits'

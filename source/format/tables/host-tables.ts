@@ -12,7 +12,13 @@ export type JsonRow = Readonly<Record<string, unknown>>;
 
 /** What one host answered. */
 export type HostAnswer =
-	{readonly host: string; readonly rows: readonly JsonRow[]} | {readonly host: string; readonly error: string};
+	| {
+			readonly host: string;
+			readonly rows: readonly JsonRow[];
+			/** Whose GPUs they are, where that is no host: those of a cluster that this one speaks to. */
+			readonly source?: string | undefined;
+	  }
+	| {readonly host: string; readonly error: string};
 
 const longestCell = 100;
 
@@ -133,8 +139,8 @@ function summaryCells(answer: HostAnswer, paint: Paint): readonly Cell[] {
 		return [text(answer.host), '-', {text: text(withoutName(answer.error, answer.host)), paint: paint.error}, '-', '-'];
 	}
 
-	const {rows} = answer;
-	return [text(answer.host), String(rows.length), models(rows), ...countCells(rows, paint)];
+	const {host, rows, source = host} = answer;
+	return [text(source), String(rows.length), models(rows), ...countCells(rows, paint)];
 }
 
 /** One line a host: `status --summary`. */

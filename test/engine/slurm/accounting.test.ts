@@ -93,7 +93,7 @@ test('events of the database are those of the controller, without the numbers of
 		['granted', '12', 1, undefined],
 		['ended', '11', 2, 'exited'],
 		['ended', '12', 1, 'released'],
-		['ended', '15', 4, 'released'],
+		['left', '15', 4, undefined],
 	]);
 });
 

@@ -154,6 +154,15 @@ test.each([
 	expect(readQueue(answer({...old, job_state})).jobs[0]!.state).toBe(state);
 });
 
+test('a job that ended without a node never began: what Slurm writes as its start is its end', () => {
+	const ended = {...old, end_time: 1010, gres_detail: []};
+	const startOf = (more: Record<string, unknown>) => readQueue(answer({...ended, ...more})).jobs[0]!.startTime;
+	expect(startOf({job_state: 'CANCELLED', nodes: ''})).toBeUndefined();
+	expect(startOf({job_state: ['FAILED'], nodes: ''})).toBeUndefined();
+	expect(startOf({job_state: 'COMPLETED'})).toBe(1010);
+	expect(startOf({job_state: 'PENDING', nodes: ''})).toBe(1010);
+});
+
 describe('an answer that is none', () => {
 	test.each([
 		'',

@@ -143,6 +143,22 @@ test('events of jobs come in their order, each once, also when they are asked fo
 	expect(recentEvents(jobs, [node('box1')], {newest: 1})).toEqual(all.slice(3));
 });
 
+test('a job that was refused, or left the queue, is not said to have had GPUs', () => {
+	const ended = {state: 'ended', startTime: undefined} as const;
+	const jobs = [
+		job({...ended, id: 1, stateWord: 'FAILED', endTime: 1000}),
+		job({...ended, id: 2, stateWord: 'CANCELLED', endTime: 1400}),
+		job({...ended, id: 3, stateWord: 'FAILED', endTime: 1500}),
+	];
+	expect(recentEvents(jobs, [node('box1')], {}).map(({kind, time, leaseId}) => `${kind} ${leaseId} ${time}`)).toEqual([
+		'refused 1 1000',
+		'joined 2 1000',
+		'joined 3 1000',
+		'left 2 1400',
+		'refused 3 1500',
+	]);
+});
+
 test('who follows is told of every event once, also where one that came later has the lower id', () => {
 	const order = createEventOrder();
 	const read = (jobs: readonly SlurmJob[], afterId?: string) => recentEvents(jobs, [node('box1')], {afterId}, order);

@@ -1,6 +1,7 @@
 /** The verbs on a real Slurm with three nodes of four GPUs. */
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
+import {hostname} from 'node:os';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
@@ -448,5 +449,18 @@ test('doctor says which engine answers, and report that Slurm has the records', 
 	);
 	expect(await box().run('report')).toMatchObject({exitCode: 1, stdout: ''});
 	await box().run('run -- true');
-	expect((await box().run('events')).stdout).toMatch(/root/v);
+	expect(await box().run('run --gpus 5 -- true')).toMatchObject({exitCode: 2});
+	const {stdout: events} = await box().run('events');
+	expect(events).toMatch(/root got 1 GPU\n/v);
+	expect(events).toMatch(/root asked for 5 GPUs and got nothing\n/v);
+	expect(events).not.toMatch(/got 5 GPUs/v);
+});
+
+test('status and queue of all hosts name the cluster and not the computer that speaks to it', async () => {
+	const {stdout} = await box().run('status --all --summary');
+	expect(stdout).toMatch(/^ Slurm, cluster lab │ 12 /mv);
+	expect((await box().run('status --all')).stdout).toMatch(/^Slurm, cluster lab\n/v);
+	expect(Object.keys(JSON.parse((await box().run('status --all --json')).stdout) as Record<string, unknown>)).toEqual([
+		hostname(),
+	]);
 });

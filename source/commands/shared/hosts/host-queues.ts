@@ -12,7 +12,8 @@ import {askHosts, untilInterrupted} from './ask-hosts.js';
 async function ownQueue(app: App): Promise<HostQueue> {
 	const world = await app.open();
 	try {
-		return {host: app.host.hostname, entries: queueJson(queueRows(await readForDisplay(world))).entries};
+		const {entries} = queueJson(queueRows(await readForDisplay(world)));
+		return {host: app.host.hostname, entries, source: await world.engine?.label()};
 	} finally {
 		await world.close();
 	}

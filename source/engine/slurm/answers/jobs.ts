@@ -139,7 +139,8 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		partition: textOf(fields['partition']),
 		priority: numberOf(fields['priority']) ?? 0,
 		submitTime: timeOf(fields['submit_time']) ?? 0,
-		startTime: timeOf(fields['start_time']),
+		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
+		startTime: state === 'ended' && nodes.length === 0 ? undefined : timeOf(fields['start_time']),
 		// Of a job without a limit Slurm writes a day in a year.
 		endTime: state === 'ended' || limitMinutes !== undefined ? timeOf(fields['end_time']) : undefined,
 		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
