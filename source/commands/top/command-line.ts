@@ -9,6 +9,7 @@ import {candidatesOf} from '../../command-line/completion/known-values.js';
 import {completeLine} from '../../command-line/completion/line.js';
 import {globalFlags} from '../../command-line/flags.js';
 import type {HostOutputs} from './hosts.js';
+import {namingReplaced} from './replaced.js';
 
 /** The verbs that make sense there. All others need a terminal, or are no matter of a moment. */
 const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
@@ -146,18 +147,19 @@ function wordsOf(line: string): readonly string[] {
 }
 
 export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Options): CommandLine => ({
-	async run(line, options) {
-		const understood = await grammar.understand(wordsOf(line));
-		if ('text' in understood) {
-			return understood.text.split('\n');
-		}
+	run: async (line, options) =>
+		namingReplaced(async () => {
+			const understood = await grammar.understand(wordsOf(line));
+			if ('text' in understood) {
+				return understood.text.split('\n');
+			}
 
-		const {command, input} = understood;
-		checkVerb(command.name, input, isReadonly);
-		const printed: string[] = [];
-		await command.run(innerApp(app, world, options, printed), input);
-		return printed;
-	},
+			const {command, input} = understood;
+			checkVerb(command.name, input, isReadonly);
+			const printed: string[] = [];
+			await command.run(innerApp(app, world, options, printed), input);
+			return printed;
+		}),
 	liveOutputOf(line) {
 		const name = hostOf(wordsOf(line));
 		return name === undefined ? undefined : name === '' ? hosts.all : hosts.one(name);
@@ -165,14 +167,16 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.own)]),
 	async complete(line, seen) {
 		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
-		return completeLine(line, {
-			verbs,
-			names: {[hostWord]: ['all', ...hosts.names]},
-			find: grammar.find,
-			// Those were settled when the monitor started.
-			globals: {},
-			isDescribed: false,
-			know: async (kind) => candidatesOf(kind, {...seen, requester: app.requester(undefined), hosts: hosts.names}),
-		});
+		return namingReplaced(async () =>
+			completeLine(line, {
+				verbs,
+				names: {[hostWord]: ['all', ...hosts.names]},
+				find: grammar.find,
+				// Those were settled when the monitor started.
+				globals: {},
+				isDescribed: false,
+				know: async (kind) => candidatesOf(kind, {...seen, requester: app.requester(undefined), hosts: hosts.names}),
+			}),
+		);
 	},
 });

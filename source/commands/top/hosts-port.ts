@@ -10,6 +10,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {HostsPort} from '../../tui/ports.js';
 import {answerFrom} from '../shared/hosts/ask-hosts.js';
+import {namingReplaced} from './replaced.js';
 
 /** So often the hosts are asked that tell nothing by themselves, or that failed. The others tell it as it happens. */
 const roundMs = 2000;
@@ -85,27 +86,28 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 		async open(name, onValue, signal) {
 			const ending = new AbortController();
 			let problem: unknown;
-			const ended = await app
-				.followHost(
-					name,
-					({rows, account, waitingCount}) => {
-						try {
-							onValue(
-								hostStatus(name, rows, {account: account === undefined ? undefined : sanitize(account), waitingCount}),
-							);
-						} catch (error) {
-							problem = error;
-							ending.abort();
-						}
-					},
-					AbortSignal.any([signal, ending.signal]),
-				)
-				.catch((error: unknown) => {
-					throw problem ?? error;
-				});
+			const show: Parameters<App['followHost']>[1] = ({rows, account, waitingCount}) => {
+				try {
+					onValue(
+						hostStatus(name, rows, {account: account === undefined ? undefined : sanitize(account), waitingCount}),
+					);
+				} catch (error) {
+					problem = error;
+					ending.abort();
+				}
+			};
+
+			const ended = await namingReplaced(async () =>
+				app.followHost(name, show, AbortSignal.any([signal, ending.signal])),
+			).catch((error: unknown) => {
+				throw problem ?? error;
+			});
 			return ended;
 		},
-		askOnce: async (name, signal) => ({...(await askOnce(app, name, signal)), remark: olderVersion}),
+		askOnce: async (name, signal) => ({
+			...(await namingReplaced(async () => askOnce(app, name, signal))),
+			remark: olderVersion,
+		}),
 		onUpdate(name) {
 			watch.refresh(name);
 		},
@@ -157,10 +159,10 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 				unsubscribe();
 			};
 		},
-		ask: async (host) => askOnce(app, host),
-		run: async (host, words, options) => app.callOnHost({host, words, ...options}),
+		ask: async (host) => namingReplaced(async () => askOnce(app, host)),
+		run: async (host, words, options) => namingReplaced(async () => app.callOnHost({host, words, ...options})),
 		async openMonitor(host) {
-			const exitCode = await app.runOnHost({host, words: ['top'], rest: undefined});
+			const exitCode = await namingReplaced(async () => app.runOnHost({host, words: ['top'], rest: undefined}));
 			if (exitCode !== 0) {
 				app.remark(`\ncanhazgpu: the monitor of ${sanitize(host)} ended with ${exitCode}. Press Enter to go back.`);
 				await untilEnter();

@@ -11,6 +11,7 @@ import {keepHeapSmall} from '../shared/small-heap.js';
 import {createHostsPort} from './hosts-port.js';
 import {createHostOutputs} from './hosts.js';
 import {createCommandLine} from './command-line.js';
+import {namingReplaced} from './replaced.js';
 
 async function loadMonitor() {
 	const {prepareMonitor} = await import('../../tui/index.js');
@@ -21,7 +22,7 @@ async function loadMonitor() {
 const viewSaver =
 	(configFile: string | undefined): SaveView =>
 	async ({preset, columns, isFolded}) => {
-		const {saveSettings} = await import('../../config/save.js');
+		const {saveSettings} = await namingReplaced(async () => import('../../config/save.js'));
 		const values: SavedSettings = new Map<SettingPath, unknown>([
 			['top.preset', preset === 'default' ? undefined : preset],
 			['top.columns', columns],
