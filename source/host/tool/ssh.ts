@@ -39,8 +39,22 @@ export function checkRemoteHost(host: string): string {
 	return host;
 }
 
+const notInstalled = 'canhazgpu is not installed there';
+
+/** What to do where a host cannot be asked, by what is said of it. */
+const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
+	[/Permission denied \(/v, (host) => `Nobody is asked for a password. Let it accept your key: ssh-copy-id ${host}`],
+	[/Host key verification failed/v, (host) => `Log in once by hand, and compare its key: ssh ${host}`],
+	[/Could not resolve hostname/v, () => 'Name it as ssh finds it: by DNS, or as a Host in ~/.ssh/config'],
+	[
+		new RegExp(notInstalled, 'v'),
+		(host) => `It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`,
+	],
+];
+
 /** An error of one host, which names it. */
-export const failed = (host: string, why: string): CanhazgpuError => new CanhazgpuError('failed', `${host}: ${why}`);
+export const failed = (host: string, why: string): CanhazgpuError =>
+	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
 /** Of canhazgpu there, the error and not its hint; else ssh's own last word, such as `Permission denied (publickey).` */
 function failureWords(said: string): string {
@@ -124,11 +138,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 		const said = failureWords(stderr);
 		throw failed(
 			host,
-			exitCode === 127
-				? 'canhazgpu is not installed there'
-				: said === ''
-					? `ssh ended with ${exitCode ?? end.signal}`
-					: said,
+			exitCode === 127 ? notInstalled : said === '' ? `ssh ended with ${exitCode ?? end.signal}` : said,
 		);
 	}
 

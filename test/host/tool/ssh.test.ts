@@ -68,3 +68,24 @@ test('nor does the web server ask them, or any host that is not in its config', 
 		expect([name, status]).toEqual([name, 404]);
 	}
 });
+
+test.each([
+	[
+		'echo "alice@near: Permission denied (publickey)." >&2; exit 255',
+		/^Error: near: .*\nNobody .*: ssh-copy-id near\n$/v,
+	],
+	['echo "Host key verification failed." >&2; exit 255', /^Error: near: .*\nLog in once .*: ssh near\n$/v],
+	[
+		'echo "ssh: Could not resolve hostname near: Name or service not known" >&2; exit 255',
+		/^Error: near: .*\nName it as ssh finds it: .*\n$/v,
+	],
+	['exit 127', /^Error: near: canhazgpu is not installed there\n.*: ssh near 'command -v canhazgpu'\n$/v],
+])('an ssh that ends so, %s, is told with what to do', async (script, words) => {
+	const box = await freshEmbeddedBox(1);
+	const bin = path.join(box.home, 'bin');
+	mkdirSync(bin);
+	writeFileSync(path.join(bin, 'ssh'), `#!/bin/sh\n${script}\n`);
+	chmodSync(path.join(bin, 'ssh'), 0o755);
+	const {exitCode, stderr} = await box.run('status --remote near', {PATH: `${bin}:${process.env['PATH']!}`});
+	expect([exitCode, stderr]).toEqual([1, expect.stringMatching(words)]);
+});
