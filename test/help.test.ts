@@ -8,7 +8,7 @@ import {findCommand, verbs} from '../source/command-line/arguments.js';
 import {completeWords} from '../source/command-line/completion/words.js';
 import {globalFlags} from '../source/command-line/flags.js';
 import {understand} from '../source/main.js';
-import {createBox, starter, starterWords, type Box} from './_helpers/program/cli.js';
+import {createBox, starter, starterText, type Box} from './_helpers/program/cli.js';
 import {openTerminal} from './_helpers/machine/terminal.js';
 
 let box: Box;
@@ -90,7 +90,7 @@ test('a topic needs no pool, no store and no network, and goes to stdout without
 describe('on a terminal', () => {
 	/** The terminal names itself in TERM, so settings are made behind it. */
 	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> => {
-		const terminal = openTerminal('/usr/bin/env', [...settings, starter, ...starterWords, 'help', ...words], {
+		const terminal = openTerminal('/usr/bin/env', [...settings, starter, ...starterText, 'help', ...words], {
 			cwd: box.home,
 			columns: 70,
 			rows: 200,

@@ -9,7 +9,7 @@ import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
-import {recordWords, type Context} from './stores.js';
+import {recordText, type Context} from './stores.js';
 
 type NewLocation = {
 	readonly store: Store;
@@ -134,7 +134,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 
 			const elsewhere =
 				recorded !== undefined && (record === undefined || !isSame(recorded, record))
-					? recordWords(recorded)
+					? recordText(recorded)
 					: undefined;
 			if (elsewhere !== undefined && !request.force) {
 				throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${elsewhere}`, {

@@ -80,14 +80,14 @@ const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): 
 		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
 	});
 
-export const recordWords = (record: PoolRecord): string =>
+export const recordText = (record: PoolRecord): string =>
 	record.store === 'redis' ? locationOf(record) : record.directory;
 
 const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Locations): CanhazgpuError => {
 	const record = because === 'redis' ? redisRecord() : because;
 	return new CanhazgpuError(
 		'usage',
-		`This machine's GPU pool is in ${recordWords(record)}: a private one beside it would hand out its GPUs twice`,
+		`This machine's GPU pool is in ${recordText(record)}: a private one beside it would hand out its GPUs twice`,
 		{
 			hint: 'Leave out --store embedded.',
 		},

@@ -11,12 +11,12 @@ const columns = (rows: ReadonlyArray<readonly [left: string, right: string]>): s
 	return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
 };
 
-const valueWords = (value: string | undefined, bare: string | undefined): string =>
+const valueText = (value: string | undefined, bare: string | undefined): string =>
 	value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`;
 
 const flagRows = (flags: Flags): ReadonlyArray<readonly [string, string]> =>
 	Object.entries(flags).map(([name, {short, value, bare, summary}]) => [
-		`${short === undefined ? ' '.repeat(4) : `-${short}, `}--${name}${valueWords(value, bare)}`,
+		`${short === undefined ? ' '.repeat(4) : `-${short}, `}--${name}${valueText(value, bare)}`,
 		summary,
 	]);
 

@@ -2,7 +2,7 @@
 import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/text/json.js';
-import {instancesJson, partsWords} from '../format/instances.js';
+import {instancesJson, partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
@@ -60,7 +60,7 @@ export async function reserveForProcess(app: App, input: Input): Promise<number>
 		} else {
 			const whose = owner === app.host.account.name ? '' : ` of ${sanitize(owner)}`;
 			const what = name === undefined ? '' : ` (${sanitize(name)})`;
-			app.print(`Reserved ${partsWords(gpus, instances)} for process ${pid}${what}${whose} until it ends`);
+			app.print(`Reserved ${partsText(gpus, instances)} for process ${pid}${what}${whose} until it ends`);
 		}
 
 		if (world.privateLabel !== undefined) {

@@ -20,9 +20,9 @@ import {sanitize} from '../format/text/text.js';
 import type {Engine} from '../core/operations/engine.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {fenceWords, isolationReason, isolationRemedy} from '../format/isolation.js';
+import {fenceText, isolationReason, isolationRemedy} from '../format/isolation.js';
 import {jsonFlag} from '../command-line/flags.js';
-import {recentLossWords} from './shared/data-loss.js';
+import {recentLossText} from './shared/data-loss.js';
 
 /** A refusal is a finding; anything else is a bug. */
 function findingOf(check: Finding['check'], error: unknown): Finding {
@@ -77,7 +77,7 @@ async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';
 	return answer.kind === 'possible'
-		? {check: 'isolation', level: 'ok', words: `jobs can be isolated by ${fenceWords(answer.fence)}: run --isolate`}
+		? {check: 'isolation', level: 'ok', words: `jobs can be isolated by ${fenceText(answer.fence)}: run --isolate`}
 		: {
 				check: 'isolation',
 				level: level === 'require' ? 'error' : level === 'prefer' ? 'warning' : 'ok',
@@ -90,7 +90,7 @@ async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 const findingJson = ({fix, ...finding}: Finding) => ({...finding, mend: fix});
 
 async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
-	const words = await recentLossWords(snapshot);
+	const words = await recentLossText(snapshot);
 	return words === undefined
 		? []
 		: [

@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../errors.js';
 import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
-import {namedWords, partName, partsOfHoldings} from '../format/instances.js';
+import {namedText, partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf, usualDurations} from '../command-line/flags.js';
@@ -95,7 +95,7 @@ export const extend: Command = {
 					'not-found',
 					named === undefined
 						? 'No manually reserved GPUs found for current user'
-						: `No reservations found for current user on ${namedWords(named.ids, named.instances)}`,
+						: `No reservations found for current user on ${namedText(named.ids, named.instances)}`,
 					{hint: doubtAbout(requester) ?? 'See who holds what: canhazgpu status'},
 				);
 			}

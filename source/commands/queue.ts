@@ -2,7 +2,7 @@ import {leaveQueue, leaveQueueWhileEmpty} from '../core/operations/waiting/leave
 import {doubtAbout, ownerOf} from '../core/rules/leases/ownership.js';
 import {readForDisplay} from '../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../errors.js';
-import {engineWords} from '../format/engine/engine-words.js';
+import {engineText} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
 import {queueJson, queueTable} from '../format/tables/queue-table.js';
 import {queueWhy} from '../format/tables/queue-why.js';
@@ -11,7 +11,7 @@ import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
-import {recentLossWords} from './shared/data-loss.js';
+import {recentLossText} from './shared/data-loss.js';
 import {onFlag} from './shared/hosts/on-flag.js';
 
 async function leave(
@@ -137,13 +137,13 @@ export const queue: Command = {
 							? queueWhy(rows, app.paint, now)
 							: queueTable(rows, app.paint, {now, width: app.columns}),
 				);
-				const loss = await recentLossWords(snapshot);
+				const loss = await recentLossText(snapshot);
 				if (loss !== undefined) {
 					app.remark(`Warning: ${loss}`);
 				}
 
 				if (world.engine !== undefined) {
-					app.remark(engineWords(await world.engine.label()));
+					app.remark(engineText(await world.engine.label()));
 				}
 			}
 

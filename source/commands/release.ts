@@ -3,7 +3,7 @@ import {release as releaseGpus} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {releaseJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
-import {isInstance, namedWords, partsOfHoldings} from '../format/instances.js';
+import {isInstance, namedText, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
@@ -60,13 +60,13 @@ export const release: Command = {
 				const instances = named?.instances.filter((name) => released.every((holding) => !isInstance(holding, name)));
 				app.print(`Released ${partsOfHoldings(released)}`);
 				if (ids.length > 0 || (instances ?? []).length > 0) {
-					app.remark(`No reservations found for current user on ${namedWords(ids, instances ?? [])}`);
+					app.remark(`No reservations found for current user on ${namedText(ids, instances ?? [])}`);
 				}
 			} else {
 				const nothing =
 					named === undefined
 						? 'No manually reserved GPUs found for current user'
-						: `No reservations found for current user on ${namedWords(named.ids, named.instances)}`;
+						: `No reservations found for current user on ${namedText(named.ids, named.instances)}`;
 				const doubt = doubtAbout(requester);
 				if (doubt !== undefined) {
 					// Who asks may well hold some, by an account that cannot be seen from here.

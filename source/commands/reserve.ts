@@ -2,11 +2,11 @@ import {doubtAbout} from '../core/rules/leases/ownership.js';
 import type {AcquireRequest} from '../core/rules/request/request.js';
 import {CanhazgpuError} from '../errors.js';
 import {grantJson} from '../format/json/change-json.js';
-import {placeWords, useLines} from '../format/engine/engine-words.js';
+import {placeText, useLines} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
-import {sizeWords} from '../core/rules/request/memory-size.js';
+import {sizeText} from '../core/rules/request/memory-size.js';
 import {longDuration} from '../format/text/durations.js';
-import {partsWords} from '../format/instances.js';
+import {partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
@@ -24,8 +24,8 @@ async function reserveForProcessElsewhere(app: App, input: Input): Promise<numbe
 	return (await runElsewhere(app, input, reserve)) ?? reserveForProcess(app, input);
 }
 
-const shareWords = (shareMiB: number | undefined): string =>
-	shareMiB === undefined ? '' : ` (a share of ${sizeWords(shareMiB)}: accounted, not fenced)`;
+const shareText = (shareMiB: number | undefined): string =>
+	shareMiB === undefined ? '' : ` (a share of ${sizeText(shareMiB)}: accounted, not fenced)`;
 
 export const reserve: Command = {
 	name: 'reserve',
@@ -115,9 +115,9 @@ export const reserve: Command = {
 			} else if (input.config.get('reserve.short') === true) {
 				app.print(list);
 			} else {
-				const where = answer.place === undefined ? '' : ` (${placeWords(answer.place)}Slurm job ${answer.leaseId})`;
+				const where = answer.place === undefined ? '' : ` (${placeText(answer.place)}Slurm job ${answer.leaseId})`;
 				app.print(
-					`Reserved ${partsWords(gpus, instances)} for ${longDuration(durationSeconds)}${shareWords(need?.shareMiB)}${where}`,
+					`Reserved ${partsText(gpus, instances)} for ${longDuration(durationSeconds)}${shareText(need?.shareMiB)}${where}`,
 				);
 				// At the start of its line, where scripts that know the Go program look for it.
 				app.print(`\n${useLines(answer, app.host.hostname).join('\n')}`);

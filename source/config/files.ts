@@ -7,7 +7,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
-import {effectiveUid, isOurs, isWritableByOthers, ownerWords, readSafely} from '../security/safe-file.js';
+import {effectiveUid, isOurs, isWritableByOthers, ownerText, readSafely} from '../security/safe-file.js';
 
 export type ConfigFile = {
 	readonly file: string;
@@ -129,7 +129,7 @@ function readMachineFile(file: string): string | undefined {
 		judge(status) {
 			const hint = `It is for root to change: sudo chown root ${file} && sudo chmod 644 ${file}`;
 			if (status.uid !== 0 && status.uid !== statSync(path.dirname(file)).uid) {
-				throw refuse(file, `it ${ownerWords(status)}, and not to root`, hint);
+				throw refuse(file, `it ${ownerText(status)}, and not to root`, hint);
 			}
 
 			if (isWritableByOthers(status)) {
@@ -143,7 +143,7 @@ function readMachineFile(file: string): string | undefined {
 function readHomeFile(file: string, entry: Stats): string | undefined {
 	const mustBeOurs = (status: Stats, what: string): void => {
 		if (!isOurs(status)) {
-			throw new PassedOver(`${file} is not read: ${what} ${ownerWords(status)}`);
+			throw new PassedOver(`${file} is not read: ${what} ${ownerText(status)}`);
 		}
 	};
 
@@ -170,11 +170,11 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 
 	const directory = statSync('.');
 	if (!isOurs(directory)) {
-		throw passOver(`its directory ${ownerWords(directory)}`);
+		throw passOver(`its directory ${ownerText(directory)}`);
 	}
 
 	if (!isOurs(entry)) {
-		throw passOver(`it ${ownerWords(entry)}`);
+		throw passOver(`it ${ownerText(entry)}`);
 	}
 
 	if (isWritableByOthers(directory)) {
@@ -187,7 +187,7 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 		followsLinks: false,
 		judge(status) {
 			if (!isOurs(status)) {
-				throw passOver(`it ${ownerWords(status)}`);
+				throw passOver(`it ${ownerText(status)}`);
 			}
 
 			if (isWritableByOthers(status)) {

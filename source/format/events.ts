@@ -1,8 +1,8 @@
 /** What happened, in words for people and as JSON: a record of the audit log as every face shows it. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
-import {sizeWords} from '../core/rules/request/memory-size.js';
+import {sizeText} from '../core/rules/request/memory-size.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
-import {instanceWords} from '../core/rules/mig/instances.js';
+import {instanceText} from '../core/rules/mig/instances.js';
 import {instancesJson} from './instances.js';
 import {localDay} from './text/days.js';
 import {roughDuration, timestamp, typedDuration} from './text/durations.js';
@@ -18,42 +18,42 @@ const harmless = (text: string): string => shorten(sanitize(text), longestText);
 const fewGpus = 3;
 
 /** `GPU 2`, `GPUs 0, 1`; of many those in a row as a range: `GPUs 43-59, 62-63`. */
-const gpuWords = (gpus: readonly number[]): string =>
+const gpuText = (gpus: readonly number[]): string =>
 	`GPU${gpus.length === 1 ? '' : 's'} ${gpus.length > fewGpus ? gpuRanges(gpus, 2).replaceAll(',', ', ') : gpus.join(', ')}`;
 
-const nameWords = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
+const nameText = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
 
 /** `alice (team)`; who did it to another bears no label of theirs. */
-const whoWords = ({account, label, owner}: AuditRecord): string =>
-	nameWords(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
+const whoText = ({account, label, owner}: AuditRecord): string =>
+	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
 const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
 
 /** The GPUs by their indexes, or how many, where it is not known which: Slurm forgets that with the end of a job. */
 const gpusOrCount = ({gpus, count = gpus.length}: AuditRecord): string =>
-	gpus.length > 0 ? gpuWords(gpus) : counted(count, 'GPU');
+	gpus.length > 0 ? gpuText(gpus) : counted(count, 'GPU');
 
-function wantedWords(record: AuditRecord): string {
+function wantedText(record: AuditRecord): string {
 	const {memoryMiB} = record;
 	const wanted = gpusOrCount(record);
-	return memoryMiB === undefined ? wanted : `a share of ${sizeWords(memoryMiB)} of ${wanted}`;
+	return memoryMiB === undefined ? wanted : `a share of ${sizeText(memoryMiB)} of ${wanted}`;
 }
 
-const memoryWords = (amountMiB: number | undefined): string =>
-	amountMiB === undefined ? 'unknown memory' : sizeWords(amountMiB);
+const memoryText = (amountMiB: number | undefined): string =>
+	amountMiB === undefined ? 'unknown memory' : sizeText(amountMiB);
 
 /** `GPU 2`, `a share of 8G of GPU 2`, or `MIG instances 2:0, 2:1`. */
-const heldWords = (record: AuditRecord): string =>
+const heldText = (record: AuditRecord): string =>
 	record.instances === undefined
-		? wantedWords(record)
-		: `MIG ${record.instances.length === 1 ? 'instance' : 'instances'} ${record.instances.map((instance) => instanceWords(instance)).join(', ')}`;
+		? wantedText(record)
+		: `MIG ${record.instances.length === 1 ? 'instance' : 'instances'} ${record.instances.map((instance) => instanceText(instance)).join(', ')}`;
 
-const leftWords = ({until, time}: AuditRecord): string | undefined =>
+const leftText = ({until, time}: AuditRecord): string | undefined =>
 	until === undefined || until - time < 1 ? undefined : typedDuration(Math.floor(until - time));
 
-function grantWords(record: AuditRecord): string {
+function grantText(record: AuditRecord): string {
 	const {owner, reason, forced} = record;
-	const left = leftWords(record);
+	const left = leftText(record);
 	const why =
 		reason === 'restored'
 			? ' back after the store had lost them'
@@ -65,7 +65,7 @@ function grantWords(record: AuditRecord): string {
 						? ''
 						: `, for ${harmless(reason)}`;
 	return [
-		`${whoWords(record)} got ${heldWords(record)}`,
+		`${whoText(record)} got ${heldText(record)}`,
 		owner === undefined ? '' : ` for ${harmless(owner)}`,
 		why,
 		left === undefined ? '' : ` for ${left}`,
@@ -89,24 +89,24 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** How long before it was noticed. */
-const agoWords = ({time, until}: AuditRecord): string =>
+const agoText = ({time, until}: AuditRecord): string =>
 	until === undefined || time - until < 60 ? '' : ` ${roughDuration(time - until)} ago`;
 
 /** Why a lease ended, or somebody left the queue, in words: after a colon. */
-export const endingWords = (reason: string): string =>
+export const endingText = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 
-const endWords = (record: AuditRecord): string =>
-	`${whoWords(record)} no longer has ${heldWords(record)}: ${endingWords(record.reason ?? '')}${agoWords(record)}`;
+const endText = (record: AuditRecord): string =>
+	`${whoText(record)} no longer has ${heldText(record)}: ${endingText(record.reason ?? '')}${agoText(record)}`;
 
-function leaveWords(record: AuditRecord): string {
+function leaveText(record: AuditRecord): string {
 	const {owner, reason} = record;
 	if (owner !== undefined) {
-		return `${nameWords(record.account)} took ${harmless(owner)} out of the queue`;
+		return `${nameText(record.account)} took ${harmless(owner)} out of the queue`;
 	}
 
-	const why = reason === undefined ? '' : `: ${endingWords(reason)}`;
-	return `${whoWords(record)} left the queue${why}`;
+	const why = reason === undefined ? '' : `: ${endingText(reason)}`;
+	return `${whoText(record)} left the queue${why}`;
 }
 
 const afterColon = (text: string | undefined): string => (text === undefined ? '' : `: ${harmless(text)}`);
@@ -116,7 +116,7 @@ const formerReason = ({reason, before}: AuditRecord): string =>
 	before?.reason === undefined || before.reason === reason ? '' : `, out before that for: ${harmless(before.reason)}`;
 
 /** `8 GPUs (nvidia)`. */
-const poolWords = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): string =>
+const poolText = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): string =>
 	[
 		count === undefined ? undefined : counted(count, 'GPU'),
 		provider === undefined ? undefined : `(${harmless(provider)})`,
@@ -124,64 +124,64 @@ const poolWords = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): 
 		.filter((part) => part !== undefined)
 		.join(' ');
 
-function changedPoolWords(record: AuditRecord): string {
+function changedPoolText(record: AuditRecord): string {
 	const {reason, until, before = {}} = record;
-	const now = poolWords(record);
+	const now = poolText(record);
 	if (reason === 'restored') {
 		const asOf = until === undefined ? '' : `, with all that was known at ${eventTime(until, record.time)}`;
-		return `${whoWords(record)} put the pool back after the store had lost it: ${now}${asOf}`;
+		return `${whoText(record)} put the pool back after the store had lost it: ${now}${asOf}`;
 	}
 
-	const was = poolWords(before);
+	const was = poolText(before);
 	const moved = before.location === undefined ? '' : `, which was in ${harmless(before.location)}`;
 	const change = was === '' ? now : was === now ? `${now}, as before` : `from ${was} to ${now}`;
-	return `${whoWords(record)} ${reason === 'remade' ? 'remade' : 'made'} the pool${moved}: ${change}`;
+	return `${whoText(record)} ${reason === 'remade' ? 'remade' : 'made'} the pool${moved}: ${change}`;
 }
 
-function policyWords(record: AuditRecord): string {
+function policyText(record: AuditRecord): string {
 	const {key = 'all', value, before} = record;
 	const was = before?.value === undefined ? '' : `, which was ${harmless(before.value)}`;
 	return value === undefined
-		? `${whoWords(record)} unset ${key === 'all' ? 'the whole policy, which could not be read' : `${harmless(key)} of the policy${was}`}`
-		: `${whoWords(record)} set ${harmless(key)}=${harmless(value)} in the policy${was}`;
+		? `${whoText(record)} unset ${key === 'all' ? 'the whole policy, which could not be read' : `${harmless(key)} of the policy${was}`}`
+		: `${whoText(record)} set ${harmless(key)}=${harmless(value)} in the policy${was}`;
 }
 
 const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
-	granted: grantWords,
-	held: (record) => `${whoWords(record)} holds ${heldWords(record)} while waiting for more`,
-	released: (record) => `${whoWords(record)} released ${heldWords(record)}${ofOwner(record)}`,
+	granted: grantText,
+	held: (record) => `${whoText(record)} holds ${heldText(record)} while waiting for more`,
+	released: (record) => `${whoText(record)} released ${heldText(record)}${ofOwner(record)}`,
 	extended: (record) =>
-		`${whoWords(record)} extended ${heldWords(record)}${ofOwner(record)}: ${leftWords(record) ?? 'no time'} left`,
-	expired: (record) => `${whoWords(record)}'s reservation of ${heldWords(record)} expired${agoWords(record)}`,
-	ended: endWords,
+		`${whoText(record)} extended ${heldText(record)}${ofOwner(record)}: ${leftText(record) ?? 'no time'} left`,
+	expired: (record) => `${whoText(record)}'s reservation of ${heldText(record)} expired${agoText(record)}`,
+	ended: endText,
 	refused: (record) =>
 		record.reason === waitTimedOut
-			? `${whoWords(record)} gave up waiting for ${wantedWords(record)}`
-			: `${whoWords(record)} asked for ${wantedWords(record)} and got nothing${afterColon(record.reason)}`,
+			? `${whoText(record)} gave up waiting for ${wantedText(record)}`
+			: `${whoText(record)} asked for ${wantedText(record)} and got nothing${afterColon(record.reason)}`,
 	joined: (record) =>
-		`${whoWords(record)} joined the queue for ${wantedWords(record)}${record.reason === 'restored' ? ' again, after the store had lost the entry' : ''}`,
-	left: leaveWords,
+		`${whoText(record)} joined the queue for ${wantedText(record)}${record.reason === 'restored' ? ' again, after the store had lost the entry' : ''}`,
+	left: leaveText,
 	drained: (record) =>
-		`${whoWords(record)} took ${gpuWords(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,
-	undrained: (record) => `${whoWords(record)} put ${gpuWords(record.gpus)} back into service${formerReason(record)}`,
-	policy: policyWords,
-	pool: changedPoolWords,
-	unreserved: (record) => `${nameWords(record.account)} uses ${gpuWords(record.gpus)} without a reservation`,
+		`${whoText(record)} took ${gpuText(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,
+	undrained: (record) => `${whoText(record)} put ${gpuText(record.gpus)} back into service${formerReason(record)}`,
+	policy: policyText,
+	pool: changedPoolText,
+	unreserved: (record) => `${nameText(record.account)} uses ${gpuText(record.gpus)} without a reservation`,
 	squatter: (record) =>
-		`${nameWords(record.account)} uses ${gpuWords(record.gpus)}, which ${nameWords(record.owner)} has reserved`,
+		`${nameText(record.account)} uses ${gpuText(record.gpus)}, which ${nameText(record.owner)} has reserved`,
 	overuse: (record) =>
 		record.reason === undefined
-			? `${whoWords(record)} uses ${memoryWords(record.usedMiB)} of ${gpuWords(record.gpus)}, more than the share of ${memoryWords(record.memoryMiB)} asked for`
-			: `${whoWords(record)} uses no more of ${gpuWords(record.gpus)} than the share of ${memoryWords(record.memoryMiB)} again`,
+			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuText(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} asked for`
+			: `${whoText(record)} uses no more of ${gpuText(record.gpus)} than the share of ${memoryText(record.memoryMiB)} again`,
 	health: ({gpus, reason}) =>
 		reason === undefined
-			? `${gpuWords(gpus)} is healthy again`
-			: `${gpuWords(gpus)} is unhealthy (${harmless(reason)}) and will not be handed out`,
+			? `${gpuText(gpus)} is healthy again`
+			: `${gpuText(gpus)} is unhealthy (${harmless(reason)}) and will not be handed out`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 
 /** `alice released GPU 2, in the browser`, with what it was for. Harmless to print. */
-export const eventWords = (record: AuditRecord): string =>
+export const eventText = (record: AuditRecord): string =>
 	[
 		facts[record.kind](record),
 		record.via === 'web' ? ', in the browser' : '',
@@ -200,7 +200,7 @@ export function eventTime(time: number, now: number): string {
 
 /** One line of `canhazgpu events`. */
 export const eventLine = (record: AuditRecord, now: number): string =>
-	`${eventTime(record.time, now)} ${eventWords(record)}`;
+	`${eventTime(record.time, now)} ${eventText(record)}`;
 
 /** One object of `canhazgpu events --json`. What is unset is absent. */
 export const eventJson = (entry: AuditEntry) => ({
@@ -227,5 +227,5 @@ export const eventJson = (entry: AuditEntry) => ({
 	reason: entry.reason,
 	note: entry.note,
 	via: entry.via,
-	words: eventWords(entry),
+	words: eventText(entry),
 });

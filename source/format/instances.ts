@@ -1,18 +1,18 @@
 /** Instances of MIG in words and as JSON: what every face says in the same way. */
 import {instancesHeld} from '../core/rules/leases/additions.js';
-import {instanceWords} from '../core/rules/mig/instances.js';
+import {instanceText} from '../core/rules/mig/instances.js';
 import type {HeldInstance, InstanceName, InstanceOfGpu, Lease} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
 /** `0:1 1g.10gb`. */
 export const instanceLabel = ({profile, ...instance}: Omit<InstanceOfGpu, 'uuid'>): string =>
-	`${instanceWords(instance)}${profile === undefined ? '' : ` ${sanitize(profile)}`}`;
+	`${instanceText(instance)}${profile === undefined ? '' : ` ${sanitize(profile)}`}`;
 
 /** `2 GPU(s): [0 1]`, in the Go program's words, or `2 MIG instance(s): [0:1 1:0]`. */
-export const partsWords = (gpus: readonly number[], instances: readonly InstanceOfGpu[] | undefined): string =>
+export const partsText = (gpus: readonly number[], instances: readonly InstanceOfGpu[] | undefined): string =>
 	instances === undefined
 		? `${gpus.length} GPU(s): [${gpus.join(' ')}]`
-		: `${instances.length} MIG instance(s): [${instances.map((instance) => instanceWords(instance)).join(' ')}]`;
+		: `${instances.length} MIG instance(s): [${instances.map((instance) => instanceText(instance)).join(' ')}]`;
 
 /** A GPU, or an instance of one, that a lease has. */
 type HeldPart = {readonly index: number; readonly lease?: Pick<Lease, 'mig'>};
@@ -26,20 +26,20 @@ export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 	const gpus = [...new Set(holdings.filter(({lease}) => lease?.mig === undefined).map(({index}) => index))];
 	const instances = instancesHeld(holdings);
 	return [
-		...(gpus.length === 0 ? [] : [partsWords(gpus, undefined)]),
-		...(instances ? [partsWords([], instances)] : []),
+		...(gpus.length === 0 ? [] : [partsText(gpus, undefined)]),
+		...(instances ? [partsText([], instances)] : []),
 	].join(' and ');
 }
 
 /** `GPU 3`, `MIG instance 0:1`. */
 export const partName = ({index, lease: {mig} = {}}: HeldPart): string =>
-	mig === undefined ? `GPU ${index}` : `MIG instance ${instanceWords({gpu: index, number: mig.number})}`;
+	mig === undefined ? `GPU ${index}` : `MIG instance ${instanceText({gpu: index, number: mig.number})}`;
 
 /** What was named, as messages list it: `GPU(s): [1 3]`, in the Go program's words, or `MIG instance(s): [0:1]`. */
-export const namedWords = (ids: readonly number[], instances: readonly InstanceName[]): string =>
+export const namedText = (ids: readonly number[], instances: readonly InstanceName[]): string =>
 	instances.length > 0 && ids.length === 0
-		? `MIG instance(s): [${instances.map((name) => instanceWords(name)).join(' ')}]`
-		: `GPU(s): [${[...ids, ...instances.map((name) => instanceWords(name))].join(' ')}]`;
+		? `MIG instance(s): [${instances.map((name) => instanceText(name)).join(' ')}]`
+		: `GPU(s): [${[...ids, ...instances.map((name) => instanceText(name))].join(' ')}]`;
 
 /** What is unknown is absent. */
 export const heldInstanceJson = (instance: HeldInstance) => ({

@@ -3,7 +3,7 @@ import type {Fence, IsolationProblem, NamespaceSetting} from '../core/model/isol
 import {sanitize} from './text/text.js';
 
 /** No tool needs more words to say why it refuses. */
-const longestWords = 200;
+const longestText = 200;
 
 const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [what: string, name: string]>> = {
 	bwrap: ['bubblewrap', 'bubblewrap'],
@@ -12,10 +12,10 @@ const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [w
 };
 
 /** What keeps a job from devices. */
-export const fenceWords = (fence: Fence): string =>
+export const fenceText = (fence: Fence): string =>
 	({bwrap: 'bubblewrap', systemd: 'systemd', cgroup: 'a control group'})[fence];
 
-const settingWords = ({name, value}: NamespaceSetting): string => `${name} is ${value}`;
+const settingText = ({name, value}: NamespaceSetting): string => `${name} is ${value}`;
 
 /** Goes on after a colon. */
 export function isolationReason(problem: IsolationProblem): string {
@@ -37,7 +37,7 @@ export function isolationReason(problem: IsolationProblem): string {
 		}
 
 		case 'needs-root': {
-			return `${fenceWords(problem.fence)} isolates jobs of root alone`;
+			return `${fenceText(problem.fence)} isolates jobs of root alone`;
 		}
 
 		case 'no-systemd': {
@@ -49,12 +49,12 @@ export function isolationReason(problem: IsolationProblem): string {
 		}
 
 		case 'no-namespaces': {
-			const words = problem.settings.map((setting) => settingWords(setting)).join(', ');
+			const words = problem.settings.map((setting) => settingText(setting)).join(', ');
 			return `this machine gives no user namespaces to ordinary accounts (${words})`;
 		}
 
 		case 'refused': {
-			const words = sanitize(problem.words.trim()).slice(0, longestWords);
+			const words = sanitize(problem.words.trim()).slice(0, longestText);
 			return `${problem.program} failed${words === '' ? '' : `: ${words}`}`;
 		}
 

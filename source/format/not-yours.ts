@@ -2,12 +2,12 @@ import {CanhazgpuError} from '../errors.js';
 import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
 import type {NotYours} from '../core/rules/leases/selection.js';
 import type {Requester} from '../core/model/types.js';
-import {namedWords, partName} from './instances.js';
+import {namedText, partName} from './instances.js';
 import {sanitize} from './text/text.js';
 
 /** The GPUs without their number: `GPU(s): [0 1]`. */
 const partsOfNotYours = (notYours: readonly NotYours[]): string =>
-	namedWords(
+	namedText(
 		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),
 		notYours.flatMap(({index, lease: {mig}}) => (mig?.number === undefined ? [] : [{gpu: index, number: mig.number}])),
 	);

@@ -3,7 +3,7 @@ import type {NumaProblem} from '../core/model/numa.js';
 import {sanitize, shorten} from './text/text.js';
 
 /** No tool needs more words to say why it refuses. */
-const longestWords = 200;
+const longestText = 200;
 
 function reasonOf(problem: NumaProblem): string {
 	switch (problem.kind) {
@@ -20,7 +20,7 @@ function reasonOf(problem: NumaProblem): string {
 		}
 
 		case 'refused': {
-			const words = shorten(sanitize(problem.words.trim()), longestWords);
+			const words = shorten(sanitize(problem.words.trim()), longestText);
 			return `${problem.program} failed${words === '' ? '' : `: ${words}`}`;
 		}
 	}

@@ -4,8 +4,8 @@ import {labelOf, ownerOf} from '../core/rules/leases/ownership.js';
 import {sanitize} from './text/text.js';
 
 /** `alice`, or `alice (team)` for what bears a label. */
-export const ownerWords = (account: string, label: string | undefined): string =>
+export const ownerText = (account: string, label: string | undefined): string =>
 	label === undefined ? sanitize(account) : `${sanitize(account)} (${sanitize(label)})`;
 
 /** Whose a reservation or a request is. */
-export const holderWords = (held: Lease | QueueEntry): string => ownerWords(ownerOf(held), labelOf(held));
+export const holderText = (held: Lease | QueueEntry): string => ownerText(ownerOf(held), labelOf(held));

@@ -6,7 +6,7 @@ const wordList = (words: readonly string[]): string =>
 	new Intl.ListFormat('en', {style: 'long', type: 'conjunction'}).format(words);
 
 /** One line for people, harmless to print. Undefined: all of the policy counts. */
-export function policyProblemWords(snapshot: StoredPolicy): string | undefined {
+export function policyProblemText(snapshot: StoredPolicy): string | undefined {
 	const doubt = policyDoubtOf(snapshot);
 	return (
 		doubt &&
@@ -15,7 +15,7 @@ export function policyProblemWords(snapshot: StoredPolicy): string | undefined {
 }
 
 /** What is set and holds: `strategy=lru, clean=on`. Harmless to print. Undefined: nothing is set. */
-export function policySetWords(snapshot: StoredPolicy): string | undefined {
+export function policySetText(snapshot: StoredPolicy): string | undefined {
 	const set = policyRows(snapshot).filter(
 		({setting, fallback, problem}) => setting !== undefined && fallback !== undefined && problem === undefined,
 	);

@@ -8,7 +8,7 @@ type Words = {
 	readonly meaning: string;
 };
 
-export const processRightWords: Readonly<Record<ProcessRight, Words>> = {
+export const processRightText: Readonly<Record<ProcessRight, Words>> = {
 	'not-holder': {short: 'not holder', meaning: 'runs on a GPU that someone else holds'},
 	unreserved: {short: 'unreserved', meaning: 'uses the GPU without a reservation'},
 	unknown: {short: 'unknown', meaning: 'may belong to the holder: that cannot be told'},

@@ -43,7 +43,7 @@ export function inventory(
 }
 
 /** What runs, in the words of its command line: without the path of the program. */
-export function processWords({commandLine, name, pid}: GpuProcess): string {
+export function processText({commandLine, name, pid}: GpuProcess): string {
 	const words = [sanitize(commandLine ?? '').replace(/^\S*\/(?=\S)/v, ''), sanitize(name ?? '')];
 	return words.find((word) => word !== '') ?? `PID ${pid}`;
 }
@@ -53,7 +53,7 @@ export const processLine = (process: GpuProcess): string =>
 	[
 		String(process.pid),
 		...(process.memoryUsedMiB === undefined ? [] : [gibibytes(process.memoryUsedMiB)]),
-		processWords(process),
+		processText(process),
 	].join('  ');
 
 /** Largest memory first; of equals, the lowest pid: so that lines do not jump. */

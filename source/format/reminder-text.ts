@@ -1,4 +1,4 @@
-import {sizeWords} from '../core/rules/request/memory-size.js';
+import {sizeText} from '../core/rules/request/memory-size.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import {shortDuration} from './text/durations.js';
 import {gpuList} from './text/gpu-list.js';
@@ -12,7 +12,7 @@ export function reminderText(
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
 	const where = `canhazgpu on ${sanitize(hostname)}:`;
 	if (kind === 'overuse') {
-		return `${where} your share of ${gpuList(gpus)}${about} uses ${sizeWords(usedMiB)} of its memory, and asked for ${sizeWords(memoryMiB)}. Others share it: let it use less, or start it again with --share ${sizeWords(usedMiB)}`;
+		return `${where} your share of ${gpuList(gpus)}${about} uses ${sizeText(usedMiB)} of its memory, and asked for ${sizeText(memoryMiB)}. Others share it: let it use less, or start it again with --share ${sizeText(usedMiB)}`;
 	}
 
 	return kind === 'ending'

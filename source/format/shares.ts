@@ -1,20 +1,20 @@
 /** The shares of a GPU in words: what every face says in the same way. */
-import {sizeWords} from '../core/rules/request/memory-size.js';
+import {sizeText} from '../core/rules/request/memory-size.js';
 import {isOverused} from '../core/rules/usage/share-usage.js';
 import type {ShareRow, StatusRow} from '../core/rules/pool/status.js';
 import {shortDuration} from './text/durations.js';
 import {instanceLabel} from './instances.js';
-import {ownerWords} from './owner.js';
+import {ownerText} from './owner.js';
 import {counted} from './text/numbers.js';
 
 /** `24/86G`; `512M/8G` where the units differ. */
 function ofTotal(part: number, total: number): string {
-	const [first, second] = [sizeWords(part), sizeWords(total)];
+	const [first, second] = [sizeText(part), sizeText(total)];
 	return first.at(-1) === second.at(-1) ? `${first.slice(0, -1)}/${second}` : `${first}/${second}`;
 }
 
 /** Who has a share: `account`, or `account (label)`. */
-export const shareOwner = ({owner, label}: ShareRow): string => ownerWords(owner, label);
+export const shareOwner = ({owner, label}: ShareRow): string => ownerText(owner, label);
 
 /** Whether a share uses more than it asked for. */
 export const isOver = ({lease: {memoryMiB}, memoryUsedMiB}: ShareRow): boolean =>
@@ -28,11 +28,11 @@ export function sharePart(share: ShareRow, index: number): string {
 		return `${instanceLabel({gpu: index, ...mig})}${share.isGone === true ? ' (gone)' : ''}`;
 	}
 
-	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeWords(memoryMiB);
+	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeText(memoryMiB);
 }
 
 /** ` for 12m`: how long it has used more than it asked for, where that was told. Empty elsewhere. */
-export const overWords = (share: ShareRow): string =>
+export const overText = (share: ShareRow): string =>
 	isOver(share) && share.overSeconds !== undefined ? ` for ${shortDuration(share.overSeconds)}` : '';
 
 /** How much of the GPU is shared out: `24/86G`; `24G` where it is unknown how much there is. */
@@ -44,7 +44,7 @@ export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): st
 	}
 
 	const askedMiB = shares.reduce((sum, {lease: {memoryMiB = 0}}) => sum + memoryMiB, 0);
-	return capacityMiB === undefined ? sizeWords(askedMiB) : ofTotal(askedMiB, capacityMiB);
+	return capacityMiB === undefined ? sizeText(askedMiB) : ofTotal(askedMiB, capacityMiB);
 }
 
 /**
@@ -52,11 +52,11 @@ export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): st
 
 @param options - `isOverFirst`: those that use too much come first, where there may be no room for all.
 */
-export function sharesWords(row: StatusRow, options: {readonly isOverFirst?: boolean} = {}): string | undefined {
+export function sharesText(row: StatusRow, options: {readonly isOverFirst?: boolean} = {}): string | undefined {
 	const shares =
 		options.isOverFirst === true ? row.shares?.toSorted((a, b) => Number(isOver(b)) - Number(isOver(a))) : row.shares;
 	return (
 		shares &&
-		`${sharedAmount(row)} ${shares.map((share) => `${shareOwner(share)} ${sharePart(share, row.index)}${overWords(share)}`).join(', ')}`
+		`${sharedAmount(row)} ${shares.map((share) => `${shareOwner(share)} ${sharePart(share, row.index)}${overText(share)}`).join(', ')}`
 	);
 }

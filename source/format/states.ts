@@ -4,7 +4,7 @@ import type {GpuState, ShownState} from '../core/rules/pool/status.js';
 /** What the monitor tells apart beyond the states of every face. */
 export type MonitorState = ShownState | 'mine' | 'idle' | 'waiting' | 'unknown';
 
-export type StateWords = {
+export type StateText = {
 	/** For pages and legends. */
 	readonly label: string;
 	/** For a column of 10 characters. */
@@ -15,7 +15,7 @@ export type StateWords = {
 	readonly meaning: string;
 };
 
-export const states: Readonly<Record<MonitorState, StateWords>> = {
+export const states: Readonly<Record<MonitorState, StateText>> = {
 	available: {label: 'Free', short: 'Free', script: 'AVAILABLE', meaning: 'Anyone can reserve it'},
 	'in-use': {label: 'Reserved', short: 'Reserved', script: 'IN_USE', meaning: 'Someone else holds it'},
 	mine: {label: 'Mine', short: 'Mine', script: 'IN_USE', meaning: 'You hold it'},
@@ -38,7 +38,7 @@ export const states: Readonly<Record<MonitorState, StateWords>> = {
 };
 
 /** The state as scripts know it. */
-export const stateWords: Readonly<Record<GpuState, string>> = {
+export const stateText: Readonly<Record<GpuState, string>> = {
 	available: states.available.script,
 	'in-use': states['in-use'].script,
 	unreserved: states.unreserved.script,

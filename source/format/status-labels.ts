@@ -1,27 +1,27 @@
 /** A status row in words: what the table, the JSON and the page say in the same way. */
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../core/model/types.js';
-import {ownerWords} from './owner.js';
+import {ownerText} from './owner.js';
 import {mebibytes} from './text/numbers.js';
 import {longDuration} from './text/durations.js';
-import {sharesWords} from './shares.js';
+import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
 
 /** Processes named before the rest are only counted. */
 const namedProcesses = 2;
 
-const processWords = ({pid, name}: GpuProcess): string =>
+const processText = ({pid, name}: GpuProcess): string =>
 	`PID ${pid} (${name === undefined ? 'unknown process' : shorten(sanitize(name), 32)})`;
 
 /** `PID 12345 (python3), PID 67890 (jupyter) and 2 more`. */
 export function processList(processes: readonly GpuProcess[]): string {
-	const named = processes.slice(0, namedProcesses).map((process) => processWords(process));
+	const named = processes.slice(0, namedProcesses).map((process) => processText(process));
 	const rest = processes.length - named.length;
 	return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 /** `8452MB used by PID 12345 (python3)`, `used by ...` where nobody knows how much, or undefined for a GPU that is not in unreserved use. */
-export function unreservedWords(row: StatusRow): string | undefined {
+export function unreservedText(row: StatusRow): string | undefined {
 	if (row.state !== 'unreserved' || row.use.kind !== 'used') {
 		return undefined;
 	}
@@ -29,12 +29,12 @@ export function unreservedWords(row: StatusRow): string | undefined {
 	const by = row.processes.length > 0 ? `by ${processList(row.processes)}` : 'by a process that cannot be seen';
 	const {memoryUsedMiB, isDirty} = row.use;
 	return isDirty === true
-		? `not clean yet: ${leftoverWords(row, memoryUsedMiB)}`
+		? `not clean yet: ${leftoverText(row, memoryUsedMiB)}`
 		: `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
 }
 
 /** What somebody left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for, and the verb that finds out whose it is. */
-const leftoverWords = ({index, processes}: StatusRow, memoryUsedMiB: number | undefined): string =>
+const leftoverText = ({index, processes}: StatusRow, memoryUsedMiB: number | undefined): string =>
 	processes.length > 0
 		? processList(processes)
 		: `${mebibytes(memoryUsedMiB ?? 0)} are held, and no process is shown for it: canhazgpu who ${index}`;
@@ -50,9 +50,9 @@ The column USER: `account`, `account (label)`, `2 shared`, or all who use it wit
 
 @param betweenTwo - What stands between two of those.
 */
-export function userWords(row: StatusRow, betweenTwo: ',' | ' and ' = ','): string {
+export function userText(row: StatusRow, betweenTwo: ',' | ' and ' = ','): string {
 	if (row.owner !== undefined) {
-		return ownerWords(row.owner, row.label);
+		return ownerText(row.owner, row.label);
 	}
 
 	if (row.shares !== undefined) {
@@ -68,15 +68,15 @@ export function userWords(row: StatusRow, betweenTwo: ',' | ' and ' = ','): stri
 }
 
 /** The column DETAILS. */
-export function detailWords(row: StatusRow): string {
+export function detailText(row: StatusRow): string {
 	const caution = row.state === 'in-use' || row.state === 'unreserved' ? cautionOf(row) : undefined;
-	return [stateDetails(row), caution === undefined ? '' : sanitize(caution), migWords(row.reading) ?? '']
+	return [stateDetails(row), caution === undefined ? '' : sanitize(caution), migText(row.reading) ?? '']
 		.filter((part) => part !== '')
 		.join(', ');
 }
 
 /** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: it has none. */
-export function migWords(reading: Pick<GpuReading, 'migInstances'> | undefined): string | undefined {
+export function migText(reading: Pick<GpuReading, 'migInstances'> | undefined): string | undefined {
 	const profiles = (reading?.migInstances ?? []).map(({profile}) => sanitize(profile ?? '?'));
 	const counted = [...new Set(profiles)].map((profile) => {
 		const count = profiles.filter((one) => one === profile).length;
@@ -96,7 +96,7 @@ function stateDetails(row: StatusRow): string {
 		}
 
 		case 'unreserved': {
-			return unreservedWords(row) ?? '';
+			return unreservedText(row) ?? '';
 		}
 
 		case 'error': {
@@ -104,7 +104,7 @@ function stateDetails(row: StatusRow): string {
 		}
 
 		case 'in-use': {
-			const shared = sharesWords(row);
+			const shared = sharesText(row);
 			if (shared !== undefined) {
 				return shared;
 			}
@@ -129,7 +129,7 @@ function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeat
 }
 
 /** `8452MB, 2 processes`, and who of them is not the holder. */
-function useWords(row: StatusRow, memoryUsedMiB: number | undefined): string {
+function useText(row: StatusRow, memoryUsedMiB: number | undefined): string {
 	const {processes, squatters, reading} = row;
 	const names = [...new Set(squatters.map(({user}) => sanitize(user ?? 'unknown')))].join(',');
 	const unknown = processes.filter(({user}) => user === undefined).length;
@@ -143,7 +143,7 @@ function useWords(row: StatusRow, memoryUsedMiB: number | undefined): string {
 }
 
 /** The column VALIDATION: what the GPU itself says of the state. */
-export function validationWords(row: StatusRow): string {
+export function validationText(row: StatusRow): string {
 	if (row.state === 'unreserved' || row.state === 'error') {
 		return '-';
 	}
@@ -153,7 +153,7 @@ export function validationWords(row: StatusRow): string {
 		case 'failed':
 		case 'unknown': {
 			// Memory may be hidden where processes are seen.
-			return [`unknown: ${sanitize(row.use.why)}`, row.processes.length > 0 ? useWords(row, undefined) : '']
+			return [`unknown: ${sanitize(row.use.why)}`, row.processes.length > 0 ? useText(row, undefined) : '']
 				.filter((word) => word !== '')
 				.join(', ');
 		}
@@ -164,7 +164,7 @@ export function validationWords(row: StatusRow): string {
 
 		case 'idle': {
 			if (row.processes.length > 0) {
-				return useWords(row, memory);
+				return useText(row, memory);
 			}
 
 			return row.state === 'available' && memory !== undefined ? `${mebibytes(memory)} used` : 'no usage detected';
@@ -175,7 +175,7 @@ export function validationWords(row: StatusRow): string {
 			// As the Go program says it of memory that no process is shown for.
 			return row.processes.length === 0 && memoryUsedMiB !== undefined
 				? `${mebibytes(memoryUsedMiB)} used`
-				: useWords(row, memoryUsedMiB);
+				: useText(row, memoryUsedMiB);
 		}
 	}
 }

@@ -112,7 +112,7 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 	return (mode & (isOwnGroup ? 0o002 : 0o022)) !== 0;
 }
 
-export const ownerWords = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
+export const ownerText = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
 
 export type UnsafePlace = {
 	/** Goes on after the name of what is kept there: `lies below /srv, where any account ...`. */

@@ -25,7 +25,7 @@ import {
 	effectiveUid,
 	findUnsafePlace,
 	isWritableByOthers,
-	ownerWords,
+	ownerText,
 	readSafely,
 	type UnsafePlace,
 } from '../security/safe-file.js';
@@ -114,7 +114,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 				!isOfAnother ||
 				(readers === 'machine' &&
 					(status.uid === 0 || (trustsOwner() && status.uid === statSync(path.dirname(file)).uid)));
-			return isTrusted ? (isWritableByOthers(status) ? 'others can change it' : undefined) : `it ${ownerWords(status)}`;
+			return isTrusted ? (isWritableByOthers(status) ? 'others can change it' : undefined) : `it ${ownerText(status)}`;
 		},
 	});
 	if (read.kind === 'absent' || (readers === 'user' && isOfAnother)) {

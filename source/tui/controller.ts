@@ -11,7 +11,7 @@ import {isCharacter, keyNames, type KeyEvent} from './keys/key-names.js';
 import {intentOf, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
 import {modeOf, type Mode} from './state/keys/mode.js';
-import {isPanelMode, unboundWords} from './keys/unbound.js';
+import {isPanelMode, unboundText} from './keys/unbound.js';
 
 export type Effects = {
 	readonly quit: () => void;
@@ -118,7 +118,7 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 		} else if (texts.has(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
 		} else if (isPanelMode(mode) && key !== 'escape') {
-			dispatch(warning(unboundWords(key, bindings)));
+			dispatch(warning(unboundText(key, bindings)));
 		}
 	}
 

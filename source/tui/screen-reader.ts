@@ -6,7 +6,7 @@ import type {StatusRow} from '../core/rules/pool/status.js';
 import {roughDuration} from '../format/text/durations.js';
 import {widthOf} from '../format/text/width.js';
 import {sanitize} from '../format/text/text.js';
-import {byMemory, gibibytes, inventory, processWords} from '../format/readings.js';
+import {byMemory, gibibytes, inventory, processText} from '../format/readings.js';
 import {hostLines, selectedLineIndex} from './state/hosts/lines.js';
 import {visibleRows} from './state/table/rows.js';
 import {gpuCountOf, rowsOf, type State} from './state/state.js';
@@ -20,7 +20,7 @@ import {hostsHeadLines} from './panels/hosts/head.js';
 import {hostsPanel} from './panels/hosts/hosts.js';
 import {queueView} from './panels/queue.js';
 import {reportPanel} from './panels/report.js';
-import {endWords, otherFaultOf, ownerWords, serviceWords, stateWord} from './panels/shared/labels.js';
+import {endText, otherFaultOf, ownerText, serviceText, stateWord} from './panels/shared/labels.js';
 import {lineText, type Line} from './widgets/styled-text.js';
 
 /** To tens: what is said of a load should not change with each scan. */
@@ -49,7 +49,7 @@ function endSentence(row: StatusRow): string | undefined {
 	}
 
 	return row.remainingSeconds === undefined
-		? `ends ${endWords(row).text}`
+		? `ends ${endText(row).text}`
 		: `ends in ${roughDuration(Math.max(60, row.remainingSeconds))}`;
 }
 
@@ -61,12 +61,12 @@ function gpuSentence(row: StatusRow, state: State): string {
 	return sentence([
 		`${row.index === state.selectedGpu ? 'Selected: ' : ''}GPU ${row.index}`,
 		stateWord(row, requester, isScanned).text,
-		ownerWords(row, requester).text.replace(/^-$/v, ''),
+		ownerText(row, requester).text.replace(/^-$/v, ''),
 		endSentence(row),
 		...(isScanned ? readingWords(row) : []),
-		serviceWords(row)?.text,
+		serviceText(row)?.text,
 		fault === undefined ? undefined : sanitize(fault),
-		process && processWords(process),
+		process && processText(process),
 	]);
 }
 

@@ -5,14 +5,14 @@ import {existsSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import {expect, onTestFinished, test} from 'vitest';
-import {starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox} from '../_helpers/program/processes.js';
 import {isShown, startTop} from '../tui/program/_program.js';
 
 const goAway = 'mkdir -p gone && cd gone && rmdir ../gone && exec "$@"';
 
 function startThere(box: Box, words: readonly string[]) {
-	const child = spawn('/bin/sh', ['-c', goAway, 'sh', starter, ...starterWords, ...words], {
+	const child = spawn('/bin/sh', ['-c', goAway, 'sh', starter, ...starterText, ...words], {
 		cwd: box.home,
 		env: box.environment,
 		stdio: ['ignore', 'pipe', 'pipe'],

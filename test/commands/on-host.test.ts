@@ -7,7 +7,7 @@ import process from 'node:process';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
 import {makeStubSsh} from '../_helpers/machine/stub-ssh.js';
-import {createBox, createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {slowTest} from '../_helpers/slow.js';
 import {peek, start} from '../_helpers/program/processes.js';
 
@@ -97,7 +97,7 @@ test('release and extend by the id of a reservation never touch a later one on t
 test('run gives the job its words, input, directory and exit code, and that host its GPUs back', async () => {
 	const typed = ['two words', '', '$HOME `x`', 'line\nbreak', '-g', '--on', 'ü'];
 	const script = 'pwd; printf "%s|" "$CUDA_VISIBLE_DEVICES" "$@"; cat; exit 7';
-	const run = [starter, ...starterWords, 'run', '--on', 'far', '--', 'sh', '-c', script, 'sh', ...typed];
+	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'sh', '-c', script, 'sh', ...typed];
 	const {exitCode, stdout, stderr} = await start(here, ['-c', 'echo input | "$@"', 'sh', ...run], environment, [
 		'/bin/sh',
 	]).ended;

@@ -5,7 +5,7 @@ import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} f
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
-import {createBox, createEmbeddedBox, starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {isAlive, start} from '../_helpers/program/processes.js';
 import {openTerminal} from '../_helpers/machine/terminal.js';
@@ -159,7 +159,7 @@ test('of all: it is over as soon as all have answered', async () => {
 });
 
 test('on a terminal it is said who is still being asked', async () => {
-	const terminal = openTerminal(starter, [...starterWords, 'status', '--all', '--summary'], {
+	const terminal = openTerminal(starter, [...starterText, 'status', '--all', '--summary'], {
 		columns: 120,
 		rows: 20,
 		cwd: box.home,

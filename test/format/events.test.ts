@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {AuditRecord} from '../../source/core/model/types.js';
-import {eventJson, eventLine, eventTime, eventWords} from '../../source/format/events.js';
+import {eventJson, eventLine, eventTime, eventText} from '../../source/format/events.js';
 import {anyAudit} from '../store/records/arbitraries.js';
 
 const words = (part: Partial<AuditRecord>): string =>
-	eventWords({time: 1000, kind: 'granted', account: 'alice', gpus: [2], ...part});
+	eventText({time: 1000, kind: 'granted', account: 'alice', gpus: [2], ...part});
 
 describe('an event in words', () => {
 	test.each<[Partial<AuditRecord>, string]>([

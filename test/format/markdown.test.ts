@@ -3,7 +3,7 @@ import {stripVTControlCharacters} from 'node:util';
 import {Chalk} from 'chalk';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {parseMarkdown, targetWords} from '../../source/format/markdown/parse.js';
+import {parseMarkdown, targetText} from '../../source/format/markdown/parse.js';
 import {manPage} from '../../source/format/markdown/roff.js';
 import {markdownText} from '../../source/format/markdown/terminal.js';
 import {createPaint} from '../../source/format/text/paint.js';
@@ -93,7 +93,7 @@ test.each([
 	['../../media/top.svg', undefined],
 	['../../readme.md', undefined],
 ])('a link to %s leads to %s', (target, words) => {
-	expect(targetWords(target)).toBe(words);
+	expect(targetText(target)).toBe(words);
 });
 
 const hostile = fc.array(

@@ -3,7 +3,7 @@ import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {createPaint} from '../../source/format/text/paint.js';
 import {clockTime} from '../../source/format/text/days.js';
-import {estimateWords} from '../../source/format/tables/queue-table.js';
+import {estimateText} from '../../source/format/tables/queue-table.js';
 import {queueWhy} from '../../source/format/tables/queue-why.js';
 import {createBox, lease, run, sceneTime, waiter, type Box} from '../tui/_world.js';
 
@@ -65,7 +65,7 @@ test('of a job that another engine lets wait, the end of a job is expected only 
 	const snapshot = await readCurrent((await createBox(1)).world);
 	const expected = (reason: string): string => {
 		const entry = {...waiter('bob'), verdict: {reason, startsAt: undefined}};
-		return estimateWords(queueRows({...snapshot, queue: [{kind: 'entry', id: '9', raw: '', entry}]})[0]!);
+		return estimateText(queueRows({...snapshot, queue: [{kind: 'entry', id: '9', raw: '', entry}]})[0]!);
 	};
 
 	expect(['Resources', 'Priority', 'Dependency', 'AssocGrpGRES'].map((reason) => expected(reason))).toEqual(

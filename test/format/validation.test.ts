@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, GpuRecord, Lease, Snapshot} from '../../source/core/model/types.js';
-import {detailWords, userWords, validationWords} from '../../source/format/status-labels.js';
+import {detailText, userText, validationText} from '../../source/format/status-labels.js';
 import {statusJson} from '../../source/format/json/status-json.js';
 import {idleReading, snapshotWith, observationOf} from '../_helpers/world.js';
 
@@ -145,8 +145,8 @@ test.each<Case>([
 	],
 ])('%s', (_, record, reading, {user, details, validation}) => {
 	const {row, json} = rowOf(record, reading);
-	expect({user: userWords(row), validation: validationWords(row)}).toEqual({user, validation});
-	expect(detailWords(row)).toBe(details ?? 'expires in 2h 46m 40s');
+	expect({user: userText(row), validation: validationText(row)}).toEqual({user, validation});
+	expect(detailText(row)).toBe(details ?? 'expires in 2h 46m 40s');
 	expect(json.validation).toBe(validation === '-' ? undefined : validation);
 	// JSON has the label and the account apart.
 	expect(json.user).toBe(user === '-' || row.state === 'unreserved' ? undefined : (row.label ?? row.owner));
@@ -175,10 +175,10 @@ describe('whatever runs on it', () => {
 				const users = new Set((reading.processes ?? []).map(({user}) => user ?? 'unknown'));
 				if (isHeld) {
 					const others = ['bob', 'carol'].filter((user) => users.has(user));
-					const accused = /ALSO (?<names>[,a-z]+) without/v.exec(validationWords(row))?.groups?.['names'] ?? '';
+					const accused = /ALSO (?<names>[,a-z]+) without/v.exec(validationText(row))?.groups?.['names'] ?? '';
 					expect(accused.split(',').filter(Boolean).toSorted()).toEqual(others);
 				} else if (row.state === 'unreserved') {
-					expect(userWords(row).split(',')).toEqual(users.size === 0 ? ['unknown'] : [...users].toSorted());
+					expect(userText(row).split(',')).toEqual(users.size === 0 ? ['unknown'] : [...users].toSorted());
 				} else {
 					expect(row.state).toBe(reading.memoryUsedMiB === undefined ? 'error' : 'available');
 				}

@@ -7,7 +7,7 @@ import {request, type IncomingHttpHeaders, type IncomingMessage} from 'node:http
 import {connect} from 'node:net';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
-import {starter, starterWords, type Box} from '../_helpers/program/cli.js';
+import {starter, starterText, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 
 export type Web = {
@@ -38,7 +38,7 @@ export async function startServerIn(
 		readonly isReady: (stdout: string) => boolean;
 	},
 ): Promise<Omit<Web, 'url' | 'port'>> {
-	const child = spawn(starter, [...starterWords, 'web', ...words], {
+	const child = spawn(starter, [...starterText, 'web', ...words], {
 		cwd: box.home,
 		env: {...box.environment, ...environment},
 		stdio: ['ignore', 'pipe', 'pipe'],

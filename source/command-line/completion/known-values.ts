@@ -3,7 +3,7 @@ import {holdingsIn, holdingsOn} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
-import {instancesOf, instanceWords} from '../../core/rules/mig/instances.js';
+import {instancesOf, instanceText} from '../../core/rules/mig/instances.js';
 import {inventory} from '../../core/rules/allocation/instance-inventory.js';
 import type {
 	AuditEntry,
@@ -16,7 +16,7 @@ import type {
 } from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
-import {wantedWords} from '../../format/queue/waiting-progress.js';
+import {wantedText} from '../../format/queue/waiting-progress.js';
 import type {KnownKind} from '../command.js';
 import type {Candidate} from './words.js';
 
@@ -32,7 +32,7 @@ export type Known = {
 	readonly readings?: readonly GpuReading[] | undefined;
 };
 
-function holdingWords(lease: Lease, {now}: Snapshot, requester: Requester): string {
+function holdingText(lease: Lease, {now}: Snapshot, requester: Requester): string {
 	const whose = owns(requester, lease) ? [] : [`held by ${ownerOf(lease)}`];
 	const time = latestEndOf(lease);
 	const end = time === undefined ? 'ends with its job' : `ends in ${shortDuration(time - now)}`;
@@ -61,7 +61,7 @@ const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Leas
 		const ofInstances = leases.filter(({mig}) => mig?.number !== undefined);
 		return (ofInstances.length > 0 ? ofInstances : leases.slice(0, 1)).map((lease) => ({
 			word: lease.mig?.number === undefined ? String(record.index) : nameOf(record.index, lease.mig),
-			about: holdingWords(lease, snapshot, requester),
+			about: holdingText(lease, snapshot, requester),
 		}));
 	});
 
@@ -70,14 +70,14 @@ const ownLeases = (snapshot: Snapshot, requester: Requester): readonly Candidate
 	new Map(
 		holdingsIn(snapshot.gpus).flatMap(({lease}) =>
 			lease.leaseId !== undefined && lease.partialQueueId === undefined && mayChange(requester, lease)
-				? [[lease.leaseId, {word: lease.leaseId, about: holdingWords(lease, snapshot, requester)}] as const]
+				? [[lease.leaseId, {word: lease.leaseId, about: holdingText(lease, snapshot, requester)}] as const]
 				: [],
 		),
 	)
 		.values()
 		.toArray();
 
-const nameOf = (gpu: number, {number}: {readonly number?: number | undefined}): string => instanceWords({gpu, number});
+const nameOf = (gpu: number, {number}: {readonly number?: number | undefined}): string => instanceText({gpu, number});
 
 /** The GPUs that are handed out whole, and the instances of the others. */
 function parts(snapshot: Snapshot, readings: readonly GpuReading[] = []): readonly Candidate[] {
@@ -89,7 +89,7 @@ function parts(snapshot: Snapshot, readings: readonly GpuReading[] = []): readon
 			: instances.map((instance) => {
 					const holder = holdings.find(({lease}) => lease.mig?.uuid === instance.uuid);
 					const whose = holder === undefined ? 'not reserved' : `held by ${ownerOf(holder.lease)}`;
-					return {word: instanceWords(instance), about: [instance.profile, whose].filter(Boolean).join(', ')};
+					return {word: instanceText(instance), about: [instance.profile, whose].filter(Boolean).join(', ')};
 				});
 	});
 }
@@ -143,7 +143,7 @@ function named(names: ReadonlyArray<string | undefined>): readonly Candidate[] {
 }
 
 const aboutEntry = (entry: QueueEntry, now: number): string =>
-	`for ${wantedWords(wantedOf(entry))}, waiting for ${shortDuration(now - entry.enqueueTime)}`;
+	`for ${wantedText(wantedOf(entry))}, waiting for ${shortDuration(now - entry.enqueueTime)}`;
 
 /** Other people's words go into somebody's command line: only those that no shell reads anything into. */
 const isHarmless = ({word}: Candidate): boolean =>

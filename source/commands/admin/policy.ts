@@ -9,7 +9,7 @@ import {changePolicy, replacePolicy} from '../../core/operations/pool/policy.js'
 import {readForDisplay} from '../../core/operations/transact.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {policyChangesJson, policyChangesText, policyJson, policyTable} from '../../format/tables/policy-table.js';
-import {policyProblemWords} from '../../format/policy.js';
+import {policyProblemText} from '../../format/policy.js';
 import {harmlessJson} from '../../format/text/json.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
@@ -69,7 +69,7 @@ async function showPolicy(app: App, input: Input): Promise<number> {
 		}
 
 		app.print(policyTable(snapshot, app.paint, app.columns));
-		const problem = policyProblemWords(snapshot);
+		const problem = policyProblemText(snapshot);
 		if (problem !== undefined) {
 			app.remark(`Warning: ${problem}`);
 		}

@@ -19,7 +19,7 @@ export type Acquired =
 const servedMs = 2000;
 
 /** The store was away as the waiting ended. */
-const unsureWords =
+const unsureText =
 	'The store is away: this position in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
 
 /** A user who has waited for long may look elsewhere by now. */
@@ -108,7 +108,7 @@ export async function acquireShown(
 
 		switch (answer.reason) {
 			case 'aborted': {
-				app.remark(answer.isUnsure === true ? unsureWords : 'Left the queue');
+				app.remark(answer.isUnsure === true ? unsureText : 'Left the queue');
 				return {kind: 'interrupted', exitCode: interruption.exitCode()};
 			}
 
@@ -116,7 +116,7 @@ export async function acquireShown(
 				throw new CanhazgpuError('unavailable', 'The GPUs did not become free in time', {
 					hint:
 						answer.isUnsure === true
-							? unsureWords
+							? unsureText
 							: 'Left the queue. To wait for longer, give --wait more time or leave it out.',
 				});
 			}

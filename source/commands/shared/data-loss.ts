@@ -2,15 +2,15 @@ import {recentLoss} from '../../core/rules/pool/alerts.js';
 import type {Snapshot} from '../../core/model/types.js';
 
 /** What to say of data that the store lost not long ago; undefined when there is nothing. Its words are loaded only where they are needed. */
-export async function recentLossWords(snapshot: Snapshot): Promise<string | undefined> {
+export async function recentLossText(snapshot: Snapshot): Promise<string | undefined> {
 	const loss = recentLoss(snapshot);
 	if (loss === undefined) {
 		return undefined;
 	}
 
-	const [{dataLossWords}, {eventTime}] = await Promise.all([
+	const [{dataLossText}, {eventTime}] = await Promise.all([
 		import('../../format/data-loss.js'),
 		import('../../format/events.js'),
 	]);
-	return dataLossWords(loss, (seconds) => eventTime(seconds, snapshot.now));
+	return dataLossText(loss, (seconds) => eventTime(seconds, snapshot.now));
 }

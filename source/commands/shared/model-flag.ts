@@ -1,5 +1,5 @@
 /** `--model` without a name in it: what could be named, which only a look at the GPUs tells. */
-import {inventoryWords} from '../../core/rules/allocation/impossible.js';
+import {inventoryText} from '../../core/rules/allocation/impossible.js';
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
@@ -11,7 +11,7 @@ async function modelsOfPool(app: App): Promise<string> {
 		const world = await app.open({willScan: true});
 		try {
 			const [{gpus}, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
-			return inventoryWords(observation.gpus.filter(({index}) => index < gpus.length));
+			return inventoryText(observation.gpus.filter(({index}) => index < gpus.length));
 		} finally {
 			await world.close();
 		}

@@ -2,7 +2,7 @@
 import type {Flags, Input} from '../../command-line/command.js';
 import type {NamedParts} from '../../command-line/flags.js';
 import type {InstanceNeed, Need} from '../../core/model/types.js';
-import {instanceWords} from '../../core/rules/mig/instances.js';
+import {instanceText} from '../../core/rules/mig/instances.js';
 import {parseProfile} from '../../core/rules/mig/profile.js';
 import type {StrategyName} from '../../core/model/need.js';
 import {shareMiBOf} from '../../core/rules/request/memory-size.js';
@@ -119,7 +119,7 @@ export function instanceNeedOf(input: Input, named: NamedParts | undefined): Ins
 		});
 	}
 
-	const what = hasNames ? `--gpu-ids ${instanceWords(named.instances[0]!)}` : '--mig';
+	const what = hasNames ? `--gpu-ids ${instanceText(named.instances[0]!)}` : '--mig';
 	const other = wholeFlags.find((flag) => input.has(flag));
 	if (other !== undefined) {
 		throw new CanhazgpuError('usage', `${what} asks for an instance of MIG, and --${other} is about whole GPUs`, {

@@ -6,7 +6,7 @@ import type {Engine, Submission, Submitted} from '../../core/operations/engine.j
 import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
 import {grantJson} from '../../format/json/change-json.js';
-import {placeWords} from '../../format/engine/engine-words.js';
+import {placeText} from '../../format/engine/engine-text.js';
 import {harmlessJson, harmlessJsonLine} from '../../format/text/json.js';
 import {longDuration} from '../../format/text/durations.js';
 import {isBindingWanted} from './job/numa.js';
@@ -35,12 +35,12 @@ function checkFlags(input: Input): void {
 	}
 }
 
-const grantedWords = ({gpus, place, leaseId}: Grant, {tenure}: AcquireRequest): string => {
+const grantedText = ({gpus, place, leaseId}: Grant, {tenure}: AcquireRequest): string => {
 	const limit =
 		tenure.type === 'run' && tenure.timeLimitSeconds !== undefined
 			? `, timeout: ${longDuration(tenure.timeLimitSeconds)}`
 			: '';
-	return `Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution (${placeWords(place)}Slurm job ${leaseId}${limit})`;
+	return `Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution (${placeText(place)}Slurm job ${leaseId}${limit})`;
 };
 
 async function startedJob(
@@ -124,7 +124,7 @@ export async function runOnEngine(
 		if (input.has('json')) {
 			app.remark(harmlessJsonLine(grantJson(grant, request)));
 		} else {
-			app.remark(grantedWords(grant, request));
+			app.remark(grantedText(grant, request));
 		}
 	};
 

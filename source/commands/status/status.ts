@@ -1,15 +1,15 @@
 import {createAlertRecorder} from '../../core/operations/record-alerts.js';
 import {readStatus} from '../../core/operations/reservations.js';
-import {engineWords} from '../../format/engine/engine-words.js';
+import {engineText} from '../../format/engine/engine-text.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {statusJson} from '../../format/json/status-json.js';
 import {statusTable} from '../../format/tables/status-table.js';
-import {policyProblemWords} from '../../format/policy.js';
+import {policyProblemText} from '../../format/policy.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
-import {recentLossWords} from '../shared/data-loss.js';
+import {recentLossText} from '../shared/data-loss.js';
 import type {StatusForm} from './hosts.js';
 
 /**
@@ -45,7 +45,7 @@ async function follow(app: App, input: Input, form: StatusForm): Promise<number>
 const sourceOf = async ({engine, host}: OpenWorld): Promise<string> => engine?.label() ?? host.hostname;
 
 const engineRemark = async ({engine}: OpenWorld): Promise<string | undefined> =>
-	engine && engineWords(await engine.label());
+	engine && engineText(await engine.label());
 
 export const status: Command = {
 	name: 'status',
@@ -106,8 +106,8 @@ export const status: Command = {
 			}
 
 			const {failure, warnings, simulated} = view.observation;
-			const policyProblem = policyProblemWords(view.snapshot);
-			const loss = form === 'json' ? undefined : await recentLossWords(view.snapshot);
+			const policyProblem = policyProblemText(view.snapshot);
+			const loss = form === 'json' ? undefined : await recentLossText(view.snapshot);
 			const remarks = [
 				failure && `Warning: the GPUs could not be read: ${failure.message} ${failure.hint ?? ''}`.trimEnd(),
 				...warnings.map((warning) => `Warning: ${warning}`),

@@ -6,7 +6,7 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {roughDuration} from '../../format/text/durations.js';
 import {hostList, hostTable, type JsonRow} from '../../format/tables/host-tables.js';
 import {createPaint} from '../../format/text/paint.js';
-import {stateWords} from '../../format/states.js';
+import {stateText} from '../../format/states.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {LiveOutput, LiveOutputPage, LiveOutputTone} from '../../tui/ports.js';
@@ -52,10 +52,10 @@ function listPage(names: readonly string[], known: readonly Known[]): LiveOutput
 }
 
 const tones: Readonly<Record<string, LiveOutputTone>> = {
-	[stateWords.available]: 'free',
-	[stateWords['in-use']]: 'others',
-	[stateWords.unreserved]: 'warning',
-	[stateWords.error]: 'error',
+	[stateText.available]: 'free',
+	[stateText['in-use']]: 'others',
+	[stateText.unreserved]: 'warning',
+	[stateText.error]: 'error',
 };
 
 /** The colour of each line of the table of one host: that of the GPU's state. */

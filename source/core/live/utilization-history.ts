@@ -77,7 +77,7 @@ export const keysSince = ({samples}: UtilizationHistory, sinceMs: number): Reado
 const mean = (values: readonly number[]): number | undefined =>
 	values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Columns stand on whole multiples of their time, so that the picture moves by columns and not with every second. */
+/** Columns stand on whole multiples of their time, so that a graph moves by columns and not with every second. */
 export const firstColumnMs = (
 	columnMs: number,
 	{columns, nowMs}: {readonly columns: number; readonly nowMs: number},

@@ -3,7 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {additionOf, grantedParts, type Addition} from '../rules/leases/additions.js';
 import {planHoldings} from '../rules/leases/holding-changes.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
-import {instancesOf, instanceWords, isOnInstance, isWhole} from '../rules/mig/instances.js';
+import {instancesOf, instanceText, isOnInstance, isWhole} from '../rules/mig/instances.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import {policyExpectation} from '../rules/policy/policy.js';
@@ -114,7 +114,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 		throw new CanhazgpuError('unavailable', `GPU ${index} is not in this pool`);
 	}
 
-	const name = instance === undefined ? `GPU ${index}` : `Instance ${instanceWords(instance)}`;
+	const name = instance === undefined ? `GPU ${index}` : `Instance ${instanceText(instance)}`;
 	const holding = holdingsOn(record).find(
 		({lease: {mig}}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid,
 	);

@@ -4,7 +4,7 @@ import type {UsageHistory} from '../../core/model/ports.js';
 import type {UsageRecord} from '../../core/model/types.js';
 import {accountingColumns, readAccounting, type EndedJob} from './answers/accounting.js';
 import type {Cluster, ClusterConfig} from './cluster.js';
-import {isReservationName} from './picture.js';
+import {isReservationName} from './snapshot.js';
 
 /** The file of ended jobs (jobcomp/filetxt) is of no help: without the database Slurm refuses to count GPUs there. */
 const noDatabase = (): CanhazgpuError =>

@@ -7,7 +7,7 @@ import {isRoot, mayChange} from '../../core/rules/leases/ownership.js';
 import type {Requester, Snapshot} from '../../core/model/types.js';
 import type {ExtendResult, LeaveResult, NewEnd, ReleaseResult} from '../../core/operations/engine.js';
 import type {Cluster} from './cluster.js';
-import {snapshotOf} from './picture.js';
+import {snapshotOf} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
 const read = async (cluster: Cluster): Promise<Snapshot> => snapshotOf(await cluster.read());

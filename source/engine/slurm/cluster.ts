@@ -6,7 +6,7 @@ import {runTool} from '../../host/tool/spawn.js';
 import {readNodes} from './answers/nodes.js';
 import {readQueue} from './answers/jobs.js';
 import type {ClusterState} from './answers/state.js';
-import {hasHiddenJobs} from './picture.js';
+import {hasHiddenJobs} from './snapshot.js';
 import {errorOf, oldVersionError} from './refusals.js';
 
 /** A controller that is away is given up by Slurm's commands after about as long. */
@@ -181,5 +181,5 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 }
 
 /** Names a cluster, as it is written in a message. */
-export const clusterWords = (config: ClusterConfig | undefined): string =>
+export const clusterText = (config: ClusterConfig | undefined): string =>
 	config?.name === undefined ? 'Slurm' : `Slurm, cluster ${quoted(config.name).slice(1, -1)}`;

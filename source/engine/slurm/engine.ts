@@ -7,9 +7,9 @@ import type {GaveUp, Progress, WaitOptions} from '../../core/operations/waiting/
 import {allocate} from './allocation.js';
 import {cancelJob, extendJobs, leaveSlurmQueue, releaseJobs} from './changes.js';
 import type {ClusterState} from './answers/state.js';
-import {clusterWords, type Cluster} from './cluster.js';
+import {clusterText, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
-import {waitingJobs} from './picture.js';
+import {waitingJobs} from './snapshot.js';
 import {checkExpressible, lacksOf, noneNow, refusalOf} from './refusals.js';
 import {requestWords, reservationName, shardsFor, typeFor, typeOfProfile, typesOf, type Gres} from './request-words.js';
 import {submission, submitDetached} from './submission.js';
@@ -148,9 +148,9 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		name: 'slurm',
 		async label() {
 			try {
-				return clusterWords(await cluster.config());
+				return clusterText(await cluster.config());
 			} catch {
-				return clusterWords(undefined);
+				return clusterText(undefined);
 			}
 		},
 		acquire,

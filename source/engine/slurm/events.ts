@@ -6,12 +6,12 @@ import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
 import type {EndedJob} from './answers/accounting.js';
 import type {SlurmJob} from './answers/jobs.js';
 import type {SlurmNode} from './answers/nodes.js';
-import {clusterGpus} from './picture.js';
+import {clusterGpus} from './snapshot.js';
 
 /** Orders events of one second: a job joins before it is granted, and ends last. */
 const ranks = {joined: 1, granted: 2, ended: 3, left: 3, refused: 3} as const;
 
-const endWords: Readonly<Record<string, string>> = {
+const endText: Readonly<Record<string, string>> = {
 	COMPLETED: 'exited',
 	FAILED: 'exited',
 	TIMEOUT: 'timeout',
@@ -46,7 +46,7 @@ function eventsOf(job: TimedJob, indexes: ReadonlyMap<string, number>): readonly
 		...(leftQueueTime - submitTime < 1 ? [] : [event('joined', submitTime, {entryId: String(id), count})]),
 		...(hasBegun ? [event('granted', startTime, {gpus, count})] : []),
 		...(hasEnded && hasBegun
-			? [event('ended', endTime, {count, until: endTime, reason: endWords[stateWord] ?? stateWord.toLowerCase()})]
+			? [event('ended', endTime, {count, until: endTime, reason: endText[stateWord] ?? stateWord.toLowerCase()})]
 			: []),
 		// One that never began had no GPUs to lose.
 		...(hasEnded && !hasBegun ? [event(isRefused ? 'refused' : 'left', endTime, {count})] : []),

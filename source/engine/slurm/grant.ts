@@ -3,7 +3,7 @@ import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import type {Grant} from '../../core/rules/request/request.js';
 import type {ClusterState} from './answers/state.js';
-import {clusterGpus, snapshotOf} from './picture.js';
+import {clusterGpus, snapshotOf} from './snapshot.js';
 
 /** Undefined: the job has no GPUs, or it has ended. */
 export function grantOf(state: ClusterState, jobId: number): Grant | undefined {

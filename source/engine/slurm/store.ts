@@ -4,9 +4,9 @@ import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
 import type {AuditQuery} from '../../core/model/types.js';
 import {accountedUsage, countsGpus, endedJobs} from './accounting.js';
 import type {EndedJob} from './answers/accounting.js';
-import {clusterWords, type Cluster} from './cluster.js';
+import {clusterText, type Cluster} from './cluster.js';
 import {createEventOrder, recentEvents} from './events.js';
-import {observationOf, providerName, snapshotOf} from './picture.js';
+import {observationOf, providerName, snapshotOf} from './snapshot.js';
 
 /** Nobody tells of changes: it is asked this often while somebody watches. */
 const pollMs = 1000;
@@ -48,7 +48,7 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 	return {
 		kind: 'slurm',
 		get location() {
-			return clusterWords(cluster.knownConfig());
+			return clusterText(cluster.knownConfig());
 		},
 		async read() {
 			const [state] = await Promise.all([cluster.read(), cluster.config()]);

@@ -60,7 +60,7 @@ export function passesAsJobsEnd(reason: string): boolean {
 }
 
 /** One reason. A code that is not known is written as words. */
-export function engineReasonWords(reason: string): string {
+export function engineReasonText(reason: string): string {
 	const code = codeOf(reason);
 	if (Object.hasOwn(words, code)) {
 		return words[code]!;

@@ -7,7 +7,7 @@ import {longestSeconds} from '../../core/rules/leases/durations.js';
 import type {ShownState} from '../../core/rules/pool/status.js';
 import {maskSecrets} from '../../core/rules/processes/secrets.js';
 import {timestamp} from '../text/durations.js';
-import {ownerWords} from '../owner.js';
+import {ownerText} from '../owner.js';
 import {sanitize} from '../text/text.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -169,7 +169,7 @@ const ago = (now: number, seconds: number | undefined): string | undefined => {
 
 /** The Go program tells the account alone, or the label alone. */
 const shownOwner = ({user, actual_user: account = user}: Pick<SoundRow, 'user' | 'actual_user'>): string | undefined =>
-	account === undefined ? undefined : ownerWords(account, user === account ? undefined : user);
+	account === undefined ? undefined : ownerText(account, user === account ? undefined : user);
 
 /**
 @param now - Seconds since the epoch, for the start of what has lasted for a while.

@@ -7,7 +7,7 @@ import type {Holding} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {InstanceName, Lease} from '../../core/model/types.js';
-import {instanceWords} from '../../core/rules/mig/instances.js';
+import {instanceText} from '../../core/rules/mig/instances.js';
 import {heldInstanceJson, instancesJson, isInstance} from '../instances.js';
 import {timestamp} from '../text/durations.js';
 
@@ -63,7 +63,7 @@ export const releaseJson = (
 			? undefined
 			: named.instances
 					.filter((name) => released.every((holding) => !isInstance(holding, name)))
-					.map((name) => instanceWords(name)),
+					.map((name) => instanceText(name)),
 });
 
 /** What `extend --json` prints: the new end of each GPU that was extended. */

@@ -1,5 +1,5 @@
 /** What a request needs of its GPUs, as JSON. What was not asked for is absent. */
-import {instanceWords} from '../../core/rules/mig/instances.js';
+import {instanceText} from '../../core/rules/mig/instances.js';
 import type {Need} from '../../core/model/types.js';
 import {sanitize} from '../text/text.js';
 
@@ -7,7 +7,7 @@ export const needJson = ({minMemoryMiB, shareMiB, mig, models, minCompute, sameM
 	min_memory_mb: minMemoryMiB,
 	share_mb: shareMiB,
 	mig_profile: mig !== undefined && 'profile' in mig ? sanitize(mig.profile) : undefined,
-	mig_instances: mig !== undefined && 'instances' in mig ? mig.instances.map((name) => instanceWords(name)) : undefined,
+	mig_instances: mig !== undefined && 'instances' in mig ? mig.instances.map((name) => instanceText(name)) : undefined,
 	models: models?.map((model) => sanitize(model)),
 	min_compute: minCompute === undefined ? undefined : sanitize(minCompute),
 	same_model: sameModel,

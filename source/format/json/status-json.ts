@@ -8,8 +8,8 @@ import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../.
 import {longDuration, timestamp} from '../text/durations.js';
 import {heldInstanceJson} from '../instances.js';
 import {sanitize, shownNote} from '../text/text.js';
-import {detailWords, unreservedNames, unreservedWords, validationWords} from '../status-labels.js';
-import {stateWords} from '../states.js';
+import {detailText, unreservedNames, unreservedText, validationText} from '../status-labels.js';
+import {stateText} from '../states.js';
 
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(seconds);
@@ -95,21 +95,21 @@ const placeJson = ({reading: {place} = {}}: {readonly reading?: Pick<GpuReading,
 const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	gpu_id: row.index,
 	...placeJson(row),
-	status: stateWords[row.state],
+	status: stateText[row.state],
 	// Who uses a GPU without a reservation stands in `unreserved_users`: scripts take a `user` for a holder.
 	...ownerJson(row),
 	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
 	...(row.lease && leaseJson(row.lease, row.remainingSeconds)),
 	shares: row.shares?.map((share) => shareJson(share)),
 	share_capacity_mb: row.capacityMiB,
-	details: absentWhenBlank(row.state === 'unreserved' ? withoutReservation(row) : detailWords(row)),
-	validation: validationWords(row) === '-' ? undefined : validationWords(row),
+	details: absentWhenBlank(row.state === 'unreserved' ? withoutReservation(row) : detailText(row)),
+	validation: validationText(row) === '-' ? undefined : validationText(row),
 	model: row.model && {provider: row.model.provider, model: row.model.model},
 	gpu_model: modelName(row.reading?.name),
 	gpu_name: row.reading?.name,
 	last_released: time(row.lastReleased),
 	unreserved_users: absentWhenEmpty(unreservedNames(row)),
-	process_info: unreservedWords(row),
+	process_info: unreservedText(row),
 	error: row.problem,
 	uuid: row.reading?.uuid,
 	memory_used_mb: row.reading?.memoryUsedMiB,

@@ -128,7 +128,7 @@ export function parseMarkdown(markdown: string): readonly Block[] {
 }
 
 /** Where a link leads for somebody without a browser: another topic by its command; a place in the text or in the repository nowhere. */
-export function targetWords(target: string): string | undefined {
+export function targetText(target: string): string | undefined {
 	const {topic} = /^(?:.*\/)?(?<topic>[a-z]+)\.md(?:#.*)?$/v.exec(target)?.groups ?? {};
 	if (/^https?:/v.test(target)) {
 		return target;

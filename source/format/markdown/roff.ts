@@ -1,5 +1,5 @@
 /** Markdown as the source of a man page. The build makes the man pages with it; the program itself does not load it. */
-import {parseMarkdown, targetWords, type Block, type Inline} from './parse.js';
+import {parseMarkdown, targetText, type Block, type Inline} from './parse.js';
 
 /** What roff would take for a command or for typography, as the sign itself. Hyphens stay hyphens, so that flags can be copied. */
 const signs: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const textLine = (line: string): string => (line.startsWith('.') ? String.raw`\&
 function inlineRoff(inline: Inline): string {
 	const parts = inline.map(({text, style, target}, index) => {
 		const shown = style === 'plain' ? roffEscape(text) : String.raw`\fB${roffEscape(text)}\fR`;
-		const words = target === undefined || inline[index + 1]?.target === target ? undefined : targetWords(target);
+		const words = target === undefined || inline[index + 1]?.target === target ? undefined : targetText(target);
 		const topic = words?.startsWith('canhazgpu help ') === true ? words.split(' ').at(-1) : undefined;
 		const destination = topic === undefined ? words : `canhazgpu-${topic}(7)`;
 		return destination === undefined || destination === text ? shown : `${shown} (${roffEscape(destination)})`;

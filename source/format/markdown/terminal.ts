@@ -1,7 +1,7 @@
 /** Markdown for a terminal: wrapped to its width, with headings in bold and code as it is. */
 import type {Paint} from '../text/paint.js';
 import {widthOf} from '../text/width.js';
-import {parseMarkdown, targetWords, type Block, type Inline, type Span} from './parse.js';
+import {parseMarkdown, targetText, type Block, type Inline, type Span} from './parse.js';
 
 export type MarkdownOptions = {
 	/** How wide lines may be. */
@@ -42,7 +42,7 @@ function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string
 const withTargets = (inline: Inline): Inline =>
 	inline.flatMap((span, index) => {
 		const words =
-			span.target === undefined || inline[index + 1]?.target === span.target ? undefined : targetWords(span.target);
+			span.target === undefined || inline[index + 1]?.target === span.target ? undefined : targetText(span.target);
 		return words === undefined || words === span.text
 			? [span]
 			: [

@@ -3,8 +3,8 @@ import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {timestamp} from '../text/durations.js';
 import {gpuRanges} from '../text/gpu-list.js';
-import {engineReasonWords} from '../engine/engine-reasons.js';
-import {holderWords} from '../owner.js';
+import {engineReasonText} from '../engine/engine-reasons.js';
+import {holderText} from '../owner.js';
 
 /** Blockers named before the rest are only counted. */
 const namedBlockers = 2;
@@ -13,7 +13,7 @@ const namedBlockers = 2;
 type FormatTime = (seconds: number) => string;
 
 /** ` until 15:20`, ` until its job ends`; empty where nothing is known. */
-export function untilWords(blocker: Blocker, formatTime: FormatTime): string {
+export function untilText(blocker: Blocker, formatTime: FormatTime): string {
 	if (blocker.until !== undefined) {
 		return ` until ${formatTime(blocker.until)}`;
 	}
@@ -22,19 +22,19 @@ export function untilWords(blocker: Blocker, formatTime: FormatTime): string {
 }
 
 /** `bob on GPU 0-3 until 15:20`, `bob on GPU 2 until its job ends`, `#1 alice` for one that waits before it. */
-function blockerWords(blocker: Blocker, formatTime: FormatTime): string {
+function blockerText(blocker: Blocker, formatTime: FormatTime): string {
 	if (blocker.kind === 'engine') {
-		return engineReasonWords(blocker.reason);
+		return engineReasonText(blocker.reason);
 	}
 
 	return blocker.kind === 'waiter'
-		? `#${blocker.position} ${holderWords(blocker.entry)}`
-		: `${holderWords(blocker.lease)} on GPU ${gpuRanges(blocker.gpus)}${untilWords(blocker, formatTime)}`;
+		? `#${blocker.position} ${holderText(blocker.entry)}`
+		: `${holderText(blocker.lease)} on GPU ${gpuRanges(blocker.gpus)}${untilText(blocker, formatTime)}`;
 }
 
 /** All of them in one cell of a table; empty when it waits for no one. */
-export function blockersWords(blockers: readonly Blocker[], formatTime: FormatTime): string {
-	const named = blockers.slice(0, namedBlockers).map((blocker) => blockerWords(blocker, formatTime));
+export function blockersText(blockers: readonly Blocker[], formatTime: FormatTime): string {
+	const named = blockers.slice(0, namedBlockers).map((blocker) => blockerText(blocker, formatTime));
 	const rest = blockers.length - named.length;
 	return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

@@ -3,10 +3,10 @@ import {usedPatienceSeconds, type Outage} from '../../core/rules/queue/out-of-se
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 import {shortDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';
-import {wantedWords} from './waiting-progress.js';
+import {wantedText} from './waiting-progress.js';
 
 /** What is wrong with a GPU that is out of service, such as `used by bob without a reservation`. */
-export function outageWords({kind, detail}: Outage): string {
+export function outageText({kind, detail}: Outage): string {
 	const words = detail === undefined ? '' : sanitize(detail);
 	switch (kind) {
 		case 'drained': {
@@ -29,7 +29,7 @@ export function outageWords({kind, detail}: Outage): string {
 }
 
 /** Why it waits, and what others may do meanwhile. Undefined for one that can be served. */
-export function stuckWords({
+export function stuckText({
 	outOfService,
 	outages,
 	keepsHoldings,
@@ -39,8 +39,8 @@ export function stuckWords({
 		return undefined;
 	}
 
-	const gpus = wantedWords({count: outOfService.length, ids: outOfService});
-	const why = [...new Set(outages.map((outage) => outageWords(outage)))].join(', ');
+	const gpus = wantedText({count: outOfService.length, ids: outOfService});
+	const why = [...new Set(outages.map((outage) => outageText(outage)))].join(', ');
 	const others =
 		keepsHoldings && held.length > 0
 			? `the others go first meanwhile, and get what it holds after ${shortDuration(usedPatienceSeconds)}`

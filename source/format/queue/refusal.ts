@@ -3,11 +3,11 @@ A refusal in words. The first line is the peer's, which scripts may look for.
 */
 import type {Block, Refusal, UnusableGpu, UsageBlock} from '../../core/rules/grants/newcomer-grant.js';
 import {isPartOfGpu} from '../../core/rules/request/request.js';
-import {sizeWords} from '../../core/rules/request/memory-size.js';
+import {sizeText} from '../../core/rules/request/memory-size.js';
 import type {Quality} from '../../core/rules/allocation/need.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import type {Lease} from '../../core/model/types.js';
-import {holderWords} from '../owner.js';
+import {holderText} from '../owner.js';
 import {longDuration, shortDuration} from '../text/durations.js';
 import {counted, mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
@@ -21,7 +21,7 @@ const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): nu
 const namedGpus = 4;
 
 /** Why a GPU that nobody holds is not to be had, after its number: `cannot be judged: ...`. */
-function useWords(block: UsageBlock): string {
+function useText(block: UsageBlock): string {
 	switch (block.kind) {
 		case 'unreserved': {
 			if (block.isDirty === true) {
@@ -48,24 +48,24 @@ function useWords(block: UsageBlock): string {
 }
 
 /** Why it cannot be told whether a GPU has what is needed, after its number: `has unknown memory`. */
-const unknownQualityWords = (quality: Quality): string =>
+const unknownQualityText = (quality: Quality): string =>
 	`has ${quality === 'compute capability' ? 'an ' : ''}unknown ${quality}`;
 
 /** `GPU 1 has unknown memory, GPU 3 has unknown links`. */
-export const unknownWords = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
-	listed(gpus, ({quality}) => unknownQualityWords(quality));
+export const unknownText = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
+	listed(gpus, ({quality}) => unknownQualityText(quality));
 
 /** `24G are alice's, 8G are bob's`. */
-const partWords = (shares: readonly Lease[]): string =>
-	shares.map((lease) => `${sizeWords(lease.memoryMiB ?? 0)} are ${holderWords(lease)}'s`).join(', ');
+const partText = (shares: readonly Lease[]): string =>
+	shares.map((lease) => `${sizeText(lease.memoryMiB ?? 0)} are ${holderText(lease)}'s`).join(', ');
 
 /** Who share a GPU, each once: `alice and bob`, `alice, bob and carol`. */
-const sharerWords = (shares: readonly Lease[]): string =>
-	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => holderWords(lease)))]);
+const sharerText = (shares: readonly Lease[]): string =>
+	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => holderText(lease)))]);
 
 /** `is held by bob for another 1h 59m 3s`. */
-function heldWords(lease: Lease, now: number): string {
-	const owner = holderWords(lease);
+function heldText(lease: Lease, now: number): string {
+	const owner = holderText(lease);
 	if (lease.partialQueueId !== undefined) {
 		return `is held for ${owner}, who waits in the queue`;
 	}
@@ -75,10 +75,10 @@ function heldWords(lease: Lease, now: number): string {
 }
 
 /** Why one GPU is not to be had, after its number: `is held by bob`. */
-export function blockWords(block: Block, now: number): string {
+export function blockText(block: Block, now: number): string {
 	switch (block.kind) {
 		case 'leased': {
-			return heldWords(block.lease, now);
+			return heldText(block.lease, now);
 		}
 
 		case 'split': {
@@ -88,13 +88,13 @@ export function blockWords(block: Block, now: number): string {
 		}
 
 		case 'shared': {
-			return `is shared by ${sharerWords(block.shares)}`;
+			return `is shared by ${sharerText(block.shares)}`;
 		}
 
 		case 'no-room': {
 			const {freeMiB, capacityMiB, shares} = block;
-			const parts = shares.length === 0 ? '' : `, ${partWords(shares)}`;
-			return `has ${sizeWords(freeMiB)} of ${sizeWords(capacityMiB)} left${parts}`;
+			const parts = shares.length === 0 ? '' : `, ${partText(shares)}`;
+			return `has ${sizeText(freeMiB)} of ${sizeText(capacityMiB)} left${parts}`;
 		}
 
 		case 'most-shares': {
@@ -115,11 +115,11 @@ export function blockWords(block: Block, now: number): string {
 		}
 
 		case 'queued': {
-			return `is kept for ${holderWords(block.entry)}, who waits in the queue`;
+			return `is kept for ${holderText(block.entry)}, who waits in the queue`;
 		}
 
 		case 'unknown-quality': {
-			return unknownQualityWords(block.quality);
+			return unknownQualityText(block.quality);
 		}
 
 		case 'unreserved':
@@ -127,7 +127,7 @@ export function blockWords(block: Block, now: number): string {
 		case 'failed':
 		case 'not-scanned':
 		case 'unfit': {
-			return useWords(block);
+			return useText(block);
 		}
 	}
 }
@@ -145,11 +145,10 @@ function listed<Gpu extends {readonly index: number; readonly instance?: string}
 	return `${named.join(', ')}${gpus.length > namedGpus ? ` and ${gpus.length - namedGpus} more` : ''}`;
 }
 
-const gpuWords = ({blocked, now}: Refusal): string => `${listed(blocked, ({block}) => blockWords(block, now))}.`;
+const gpuText = ({blocked, now}: Refusal): string => `${listed(blocked, ({block}) => blockText(block, now))}.`;
 
 /** `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. */
-export const unusableWords = (unusable: readonly UnusableGpu[]): string =>
-	listed(unusable, ({block}) => useWords(block));
+export const unusableText = (unusable: readonly UnusableGpu[]): string => listed(unusable, ({block}) => useText(block));
 
 /** Who asked, and how: what may be advised. */
 export type Asker = {
@@ -161,7 +160,7 @@ export type Asker = {
 };
 
 /** `Next free in about 1h59m: GPU 5, from bob.` Empty when no one holds a GPU. */
-function nextFreeWords({blocked, now}: Refusal): string {
+function nextFreeText({blocked, now}: Refusal): string {
 	const leases = blocked.flatMap(({index, block}) => (block.kind === 'leased' ? [{index, lease: block.lease}] : []));
 	const ends = leases
 		.map(({index, lease}) => ({index, lease, end: latestEndOf(lease)}))
@@ -173,7 +172,7 @@ function nextFreeWords({blocked, now}: Refusal): string {
 	}
 
 	const wait = shortDuration(Math.max(0, next.end! - now));
-	return `Next free in about ${wait}: GPU ${next.index}, from ${holderWords(next.lease)}.`;
+	return `Next free in about ${wait}: GPU ${next.index}, from ${holderText(next.lease)}.`;
 }
 
 /** What to know or to do about the most telling reason. */
@@ -193,8 +192,8 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 	);
 	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
 	return refusal.wanted.ids === undefined && !isPartOfGpu(refusal.wanted.need)
-		? `${seesHolders ? nextFreeWords(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
-		: `${gpuWords(refusal)}${force}${own}`;
+		? `${seesHolders ? nextFreeText(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
+		: `${gpuText(refusal)}${force}${own}`;
 }
 
 const inUse = 'in use without reservation';

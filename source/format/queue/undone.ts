@@ -2,12 +2,12 @@
 import type {Refusal} from '../../core/rules/grants/newcomer-grant.js';
 import type {Undone} from '../../core/operations/undo.js';
 import {gpuList} from '../text/gpu-list.js';
-import {blockWords} from './refusal.js';
+import {blockText} from './refusal.js';
 
 /** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */
 function blockedWords(refused: readonly Refusal[]): readonly string[] {
 	const blocked = refused.flatMap(({blocked: gpus, now}) =>
-		gpus.map(({index, block}) => ({index, words: blockWords(block, now)})),
+		gpus.map(({index, block}) => ({index, words: blockText(block, now)})),
 	);
 	return Array.from(
 		Map.groupBy(blocked, ({words}) => words),

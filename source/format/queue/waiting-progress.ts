@@ -4,31 +4,31 @@ Waiting in words, for stderr.
 import type {Need} from '../../core/model/types.js';
 import type {Wanted} from '../../core/rules/request/request.js';
 import type {Progress} from '../../core/operations/waiting/waiter.js';
-import {needWords} from '../../core/rules/allocation/impossible.js';
-import {wantedInstanceWords} from '../../core/rules/allocation/impossible-instances.js';
-import {engineReasonWords} from '../engine/engine-reasons.js';
+import {needText} from '../../core/rules/allocation/impossible.js';
+import {wantedInstanceText} from '../../core/rules/allocation/impossible-instances.js';
+import {engineReasonText} from '../engine/engine-reasons.js';
 import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';
-import {unknownWords, unusableWords} from './refusal.js';
+import {unknownText, unusableText} from './refusal.js';
 
 /** `of model h100, with 40G or more`: what a request says of its GPUs beside their number. */
-export const needWordsOf = (need: Need): string => sanitize(needWords(need));
+export const needWordsOf = (need: Need): string => sanitize(needText(need));
 
 /** `2 GPUs`, `GPU 3`, `MIG instance 0:1`, `GPUs 4 5`, `2 GPUs of model h100, with 40G or more`. */
-export const wantedWords = ({count, ids, need}: Wanted): string =>
+export const wantedText = ({count, ids, need}: Wanted): string =>
 	`${
 		need?.mig === undefined
 			? ids === undefined
 				? `${count} ${count === 1 ? 'GPU' : 'GPUs'}`
 				: `${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}`
-			: sanitize(wantedInstanceWords(need.mig, count))
+			: sanitize(wantedInstanceText(need.mig, count))
 	}${need === undefined ? '' : ` ${needWordsOf(need)}`}`.trimEnd();
 
 /** What has to happen first; undefined when nothing is out of service. */
-export const outOfServiceWords = (gpus: readonly number[]): string | undefined =>
+export const outOfServiceText = (gpus: readonly number[]): string | undefined =>
 	gpus.length === 0
 		? undefined
-		: `when ${wantedWords({count: gpus.length, ids: gpus})} ${gpus.length === 1 ? 'is' : 'are'} back in service`;
+		: `when ${wantedText({count: gpus.length, ids: gpus})} ${gpus.length === 1 ? 'is' : 'are'} back in service`;
 
 /**
 One line, without its end.
@@ -44,13 +44,13 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
 			// That nobody holds it and it is not given out is what one would not expect.
 			const reasons = [
-				...(unknown.length === 0 ? [] : [unknownWords(unknown)]),
-				...(unusable.length === 0 ? [] : [unusableWords(unusable)]),
+				...(unknown.length === 0 ? [] : [unknownText(unknown)]),
+				...(unusable.length === 0 ? [] : [unusableText(unusable)]),
 			];
 			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
-			const engineWhy = progress.reason === undefined ? undefined : engineReasonWords(progress.reason);
-			const when = outOfServiceWords(outOfService) ?? until ?? why ?? engineWhy ?? 'when a job ends';
-			const words = `Waiting for ${wantedWords(wanted)}: position ${position} of ${waiting}, got ${got}`;
+			const engineWhy = progress.reason === undefined ? undefined : engineReasonText(progress.reason);
+			const when = outOfServiceText(outOfService) ?? until ?? why ?? engineWhy ?? 'when a job ends';
+			const words = `Waiting for ${wantedText(wanted)}: position ${position} of ${waiting}, got ${got}`;
 			return hasEstimate ? `${words}, ${when}` : words;
 		}
 

@@ -53,7 +53,7 @@ const percent = (part: number, whole: number): string => (whole > 0 ? `${Math.ro
 const secondsPerHour = 3600;
 
 /** What was not seen, and when it was that it was longest. */
-function unseenWords({window, recordedHours, gaps}: HeldUseReport): string {
+function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 	const hours = (window.to - window.from) / secondsPerHour;
 	const longest = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
 	if (longest === undefined) {
@@ -102,6 +102,6 @@ export function heldUseTable(made: HeldUseReport, {period, user, width}: HeldUse
 			sum(({used}) => used),
 			known,
 		)} busy, ${sum(({idle}) => idle).toFixed(2)} hours idle`,
-		unseenWords(made),
+		unseenText(made),
 	].join('\n');
 }

@@ -10,7 +10,7 @@ import {sanitize, shorten} from '../text/text.js';
 const longestCommand = 120;
 const longestName = 40;
 
-const stateWords: Readonly<Record<HolderState, string>> = {
+const stateText: Readonly<Record<HolderState, string>> = {
 	running: 'runs',
 	stopped: 'stopped',
 	waiting: 'hangs in the kernel',
@@ -33,7 +33,7 @@ const whereOf = ({containerId, isInOtherPidNamespace}: MemoryHolder): string =>
 			: '-'
 		: `container ${sanitize(containerId)}`;
 
-const deviceWords = ({hasOpen}: MemoryHolder): string =>
+const deviceText = ({hasOpen}: MemoryHolder): string =>
 	hasOpen === undefined ? 'unknown' : hasOpen ? 'open' : 'not open';
 
 const pidList = (pids: readonly number[]): string => pids.join(' ');
@@ -117,8 +117,8 @@ export function holdersText(
 		holders.map((holder) => [
 			String(holder.pid),
 			name(holder.user),
-			holder.isObserver ? 'only observes' : stateWords[holder.state],
-			deviceWords(holder),
+			holder.isObserver ? 'only observes' : stateText[holder.state],
+			deviceText(holder),
 			holder.isListed ? 'yes' : {text: 'no', paint: paint.unreserved},
 			holder.memoryUsedMiB === undefined ? '-' : mebibytes(holder.memoryUsedMiB),
 			whereOf(holder),

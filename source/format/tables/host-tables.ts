@@ -1,7 +1,7 @@
 /**
 Tables of hosts, from the rows that `status --json` prints: so ours and others', this version's and the peer's, look the same.
 */
-import {ownerWords} from '../owner.js';
+import {ownerText} from '../owner.js';
 import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Cell} from '../text/table.js';
@@ -56,7 +56,7 @@ const isUnreserved = (row: JsonRow): boolean => row['status'] === 'UNRESERVED';
 /** `alice`, or `alice (team)`. The Go program's `status` tells the label alone. */
 export const holderOf = ({user, actual_user: account = user}: JsonRow): unknown =>
 	typeof account === 'string' && typeof user === 'string'
-		? ownerWords(account, user === account ? undefined : user)
+		? ownerText(account, user === account ? undefined : user)
 		: account;
 
 /** Who has it, or who uses it without a reservation, of whom the Go program says nothing under `user`. */

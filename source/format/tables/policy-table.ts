@@ -65,7 +65,7 @@ export const policyChangesJson = (changed: readonly PolicyChanged[]) => ({
 const defaultOf = (key: string): string | undefined => (isPolicyKey(key) ? policyKeys[key].fallback : undefined);
 
 /** @param isUnknown - Nothing tells what was set before. */
-function changeWords({key, value, before}: PolicyChanged, isUnknown: boolean): string {
+function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): string {
 	const name = harmless(key);
 	if (value !== undefined) {
 		const was = before === undefined ? `${defaultOf(key)} by default` : harmless(before);
@@ -94,6 +94,6 @@ export function policyChangesText(asked: readonly PolicyChange[], changed: reado
 			value === undefined ? `${harmless(key)} was not set` : `${harmless(key)} is ${harmless(value)} already`,
 		);
 	const isReplaced = changed.some(({key}) => key === 'all');
-	const lines = [...changed.map((each) => changeWords(each, isReplaced)), ...same];
+	const lines = [...changed.map((each) => changeText(each, isReplaced)), ...same];
 	return lines.length === 0 ? 'No key was set' : lines.join('\n');
 }

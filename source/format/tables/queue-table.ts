@@ -1,15 +1,15 @@
 import type {QueueEntry} from '../../core/model/types.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
-import {blockerJson, blockersWords} from '../queue/blockers.js';
-import {engineReasonWords, passesAsJobsEnd} from '../engine/engine-reasons.js';
-import {holderWords} from '../owner.js';
+import {blockerJson, blockersText} from '../queue/blockers.js';
+import {engineReasonText, passesAsJobsEnd} from '../engine/engine-reasons.js';
+import {holderText} from '../owner.js';
 import {clockTime} from '../text/days.js';
 import {longDuration, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';
-import {outageWords, stuckWords} from '../queue/out-of-service.js';
+import {outageText, stuckText} from '../queue/out-of-service.js';
 import {sanitize, shorten, shownNote} from '../text/text.js';
-import {outOfServiceWords, wantedWords} from '../queue/waiting-progress.js';
+import {outOfServiceText, wantedText} from '../queue/waiting-progress.js';
 import {needJson} from '../json/need-json.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
@@ -19,7 +19,7 @@ export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
 /** When an entry is served, as far as that can be foreseen. */
-export function estimateWords({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
+export function estimateText({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: not in this pool';
 	}
@@ -31,7 +31,7 @@ export function estimateWords({isPossible, isUnknown, outOfService, estimateSeco
 	// Without a holder, a free GPU is passed over: it is in use without a reservation, or a waiter takes it with its next scan.
 	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
-		outOfServiceWords(outOfService) ??
+		outOfServiceText(outOfService) ??
 		(estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)
 	);
 }
@@ -39,7 +39,7 @@ export function estimateWords({isPossible, isUnknown, outOfService, estimateSeco
 /** A line for each who waits for what is out of service, after the table. */
 const stuckLines = (rows: readonly QueueRow[]): readonly string[] =>
 	rows.flatMap((row) => {
-		const words = stuckWords(row);
+		const words = stuckText(row);
 		return words === undefined ? [] : [`#${row.position} ${words}`];
 	});
 
@@ -84,13 +84,13 @@ const entriesTable = (rows: readonly QueueRow[], paint: Paint, {now, width}: Tab
 			return [
 				String(row.position),
 				id,
-				holderWords(entry),
-				wantedWords(wanted),
+				holderText(entry),
+				wantedText(wanted),
 				`${row.held.length}/${wanted.count}`,
 				entry.reservationType.toUpperCase(),
 				longDuration(row.waitedSeconds),
-				estimateWords(row),
-				row.blockers.length === 0 ? '-' : blockersWords(row.blockers, (time) => clockTime(time, now)),
+				estimateText(row),
+				row.blockers.length === 0 ? '-' : blockersText(row.blockers, (time) => clockTime(time, now)),
 				entry.note === undefined ? '-' : shorten(sanitize(entry.note), 60),
 			];
 		}),
@@ -128,7 +128,7 @@ const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefin
 
 /** Why another engine that keeps the queue lets it wait. */
 export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: string; readonly reason_words?: string} =>
-	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonWords(blocker.reason)} : {};
+	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonText(blocker.reason)} : {};
 
 /** What keeps it waiting, and for how long. */
 const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
@@ -140,7 +140,7 @@ const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blocke
 			: outages.map((outage, index) => ({
 					gpu_id: outOfService[index],
 					kind: outage.kind,
-					reason: outageWords(outage),
+					reason: outageText(outage),
 					since: outage.since === undefined ? undefined : timestamp(outage.since),
 				})),
 	estimate: whole(estimateSeconds),

@@ -2,38 +2,38 @@
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
-import {untilWords} from '../queue/blockers.js';
-import {stuckWords} from '../queue/out-of-service.js';
+import {untilText} from '../queue/blockers.js';
+import {stuckText} from '../queue/out-of-service.js';
 import {clockTime} from '../text/days.js';
 import {longDuration} from '../text/durations.js';
-import {engineReasonWords} from '../engine/engine-reasons.js';
+import {engineReasonText} from '../engine/engine-reasons.js';
 import {gpuRanges} from '../text/gpu-list.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
-import {holderWords} from '../owner.js';
-import {wantedWords} from '../queue/waiting-progress.js';
-import {estimateWords} from './queue-table.js';
+import {holderText} from '../owner.js';
+import {wantedText} from '../queue/waiting-progress.js';
+import {estimateText} from './queue-table.js';
 
 /** `bob has GPU 0-3 until 15:20, note "eval"`, `#1 erin comes first, on GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
-	const until = untilWords(blocker, (time) => clockTime(time, now));
+	const until = untilText(blocker, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
 		const {position, entry, gpus} = blocker;
-		return `#${position} ${holderWords(entry)} comes first, on GPU ${gpuRanges(gpus)}${until}`;
+		return `#${position} ${holderText(entry)} comes first, on GPU ${gpuRanges(gpus)}${until}`;
 	}
 
 	if (blocker.kind === 'engine') {
-		return engineReasonWords(blocker.reason);
+		return engineReasonText(blocker.reason);
 	}
 
 	const {lease, gpus} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
-	return `${holderWords(lease)} has GPU ${gpuRanges(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
+	return `${holderText(lease)} has GPU ${gpuRanges(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
 }
 
 /** Why an entry waits. */
 function reasonsOf(row: QueueRow, now: number): readonly string[] {
-	const stuck = stuckWords(row);
+	const stuck = stuckText(row);
 	const reasons = [
 		...(stuck === undefined ? [] : [stuck]),
 		...row.blockers.map((blocker) => blockerLine(blocker, now)),
@@ -58,9 +58,9 @@ export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): 
 
 			const wanted = wantedOf(entry);
 			const got = held.length === 0 ? '' : ` and has GPU ${gpuRanges(held)} already`;
-			const head = `#${position} ${holderWords(entry)} waits for ${wantedWords(wanted)}${got}, ${longDuration(waitedSeconds)} so far`;
+			const head = `#${position} ${holderText(entry)} waits for ${wantedText(wanted)}${got}, ${longDuration(waitedSeconds)} so far`;
 			return [
-				`${paint.bold(head)}; expected: ${estimateWords(row)}`,
+				`${paint.bold(head)}; expected: ${estimateText(row)}`,
 				...reasonsOf(row, now).map((reason) => `   ${reason}`),
 			].join('\n');
 		})

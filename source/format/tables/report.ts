@@ -26,7 +26,7 @@ export type ReportTableOptions = {
 };
 
 /** `12.00 GPU hours`, and where there are any `, 3.00 hours of MIG instances`. */
-export const totalHoursWords = ({
+export const totalHoursText = ({
 	totalGpuHours,
 	totalInstanceHours,
 }: Pick<Report, 'totalGpuHours' | 'totalInstanceHours'>): string =>
@@ -82,7 +82,7 @@ export function reportTable(
 			],
 		},
 	);
-	return `${table}\n\n${totalHoursWords({totalGpuHours, totalInstanceHours})}, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} ${period}`;
+	return `${table}\n\n${totalHoursText({totalGpuHours, totalInstanceHours})}, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} ${period}`;
 }
 
 /** The rows as JSON, with the peer's keys and unrounded figures. */

@@ -1,8 +1,8 @@
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {longDuration} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
-import {detailWords, userWords, validationWords} from '../status-labels.js';
-import {stateWords} from '../states.js';
+import {detailText, userText, validationText} from '../status-labels.js';
+import {stateText} from '../states.js';
 import {ruledTable, type Cell, type Sacrifices} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
 
@@ -12,19 +12,19 @@ const longestDetail = 100;
 function stateCell({state}: StatusRow, paint: Paint): Cell {
 	switch (state) {
 		case 'available': {
-			return {text: `● ${stateWords[state]}`, paint: paint.available};
+			return {text: `● ${stateText[state]}`, paint: paint.available};
 		}
 
 		case 'in-use': {
-			return {text: `● ${stateWords[state]}`, paint: paint.inUse};
+			return {text: `● ${stateText[state]}`, paint: paint.inUse};
 		}
 
 		case 'unreserved': {
-			return {text: `⚠ ${stateWords[state]}`, paint: paint.unreserved};
+			return {text: `⚠ ${stateText[state]}`, paint: paint.unreserved};
 		}
 
 		case 'error': {
-			return {text: `✗ ${stateWords[state]}`, paint: paint.error};
+			return {text: `✗ ${stateText[state]}`, paint: paint.error};
 		}
 	}
 }
@@ -35,7 +35,7 @@ const modelCell = ({model}: StatusRow): string =>
 	model === undefined ? '-' : shorten(sanitize(model.model), longestModel);
 
 /** `box2:1`: the GPU as its own machine numbers it. */
-const nodeWords = ({reading}: StatusRow): string =>
+const nodeText = ({reading}: StatusRow): string =>
 	reading?.place === undefined ? '-' : `${sanitize(reading.place.node)}:${reading.place.gpu}`;
 
 /** As the monitor narrows: what a reservation is comes after who has it and until when. */
@@ -86,14 +86,14 @@ export function statusTable(rows: readonly StatusRow[], paint: Paint, width?: nu
 		statusHeadings({hasNodes, hasModels}),
 		rows.map((row) => [
 			String(row.index),
-			...(hasNodes ? [nodeWords(row)] : []),
+			...(hasNodes ? [nodeText(row)] : []),
 			stateCell(row, paint),
 			// As the Go program writes two. It counts the third, whom we name: that may be the one you look for.
-			userWords(row, ' and '),
+			userText(row, ' and '),
 			row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
 			row.lease?.type.toUpperCase() ?? '-',
-			shorten(detailWords(row), longestDetail),
-			shorten(validationWords(row), longestDetail),
+			shorten(detailText(row), longestDetail),
+			shorten(validationText(row), longestDetail),
 			...(hasModels ? [modelCell(row)] : []),
 			row.lease?.note === undefined ? '-' : shorten(sanitize(row.lease.note), longestNote),
 		]),

@@ -1,7 +1,7 @@
 import type {BareReading} from '../reading.js';
 import type {Failure} from '../tool/failures.js';
 import {isComplete} from '../tool/tool.js';
-import {explainAmdFailure, errorWords} from './failures.js';
+import {explainAmdFailure, errorText} from './failures.js';
 import {readDriverVersion, integratedGpus, readGpus} from './gpus.js';
 import {entriesByGpu, type JsonObject} from './json.js';
 import {numbersForPrograms} from './order.js';
@@ -87,7 +87,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: Options) => {
 				if (entry === undefined) {
 					failures.set(
 						index,
-						errorWords(answer.outcome) ?? explainAmdFailure(answer.outcome, command, timeoutMs).message,
+						errorText(answer.outcome) ?? explainAmdFailure(answer.outcome, command, timeoutMs).message,
 					);
 				} else {
 					metric.set(index, entry);

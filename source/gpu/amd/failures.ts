@@ -1,9 +1,9 @@
-import {type DriverWords, explainRun, type Failure} from '../tool/failures.js';
+import {type DriverText, explainRun, type Failure} from '../tool/failures.js';
 import {parseToolJson} from '../tool/json.js';
 import type {ToolOutcome} from '../tool/tool.js';
 import {isObject, readText} from './json.js';
 
-export const amdDriver: DriverWords = {
+export const amdDriver: DriverText = {
 	known: [
 		{
 			words: /modulenotfounderror|importerror|libamd_smi\.so|librocm_smi64/iv,
@@ -35,7 +35,7 @@ export const amdDriver: DriverWords = {
 /**
 The words of an answer such as `{"error": "...", "code": -3}`.
 */
-export const errorWords = ({stdout, stderr}: ToolOutcome): string | undefined => {
+export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => {
 	for (const document of [stdout, stderr].flatMap((text) => parseToolJson(text)?.documents ?? [])) {
 		const one: unknown = Array.isArray(document) ? document[0] : document;
 		const words = isObject(one) ? readText(one['error']) : undefined;
@@ -51,7 +51,7 @@ export const errorWords = ({stdout, stderr}: ToolOutcome): string | undefined =>
 Says why a run of amd-smi or rocm-smi gave no readings, in words for the user.
 */
 export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure => {
-	const words = outcome.failure === undefined ? errorWords(outcome) : undefined;
+	const words = outcome.failure === undefined ? errorText(outcome) : undefined;
 	return explainRun(
 		words === undefined ? outcome : {...outcome, stdout: words, stderr: ''},
 		command,

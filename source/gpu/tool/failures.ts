@@ -17,7 +17,7 @@ export type KnownFailure = {
 /**
 What to say of the driver behind a tool.
 */
-export type DriverWords = {
+export type DriverText = {
 	readonly known: readonly KnownFailure[];
 	/**
 	When the tool is not there.
@@ -33,7 +33,7 @@ export type DriverWords = {
 Says why a run of a tool gave no readings, in words for the user. Its words are looked at before its exit code: they are more exact,
 and the code of a wrapper script or of an old driver may be anything.
 */
-export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverWords): Failure => {
+export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverText): Failure => {
 	const {failure, detail, exitCode, signal} = outcome;
 	switch (failure) {
 		case 'not-found': {
@@ -87,7 +87,7 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 /**
 While a run of the tool cannot even be killed, no other is started beside it.
 */
-export const explainHanging = (command: string, sinceMs: number, {hangHint}: DriverWords): Failure => ({
+export const explainHanging = (command: string, sinceMs: number, {hangHint}: DriverText): Failure => ({
 	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so the GPUs are not asked again.`,
 	hint: hangHint,
 });

@@ -5,7 +5,7 @@ version is read from the file that says it, and never from a name.
 import {readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {CudaInstallation, CudaSearch, RefusedCuda} from '../../core/model/cuda.js';
-import {findUnsafePlace, isOurs, isWritableByOthers, ownerWords, readSafely} from '../../security/safe-file.js';
+import {findUnsafePlace, isOurs, isWritableByOthers, ownerText, readSafely} from '../../security/safe-file.js';
 import {rootsInModules} from './modules.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -71,7 +71,7 @@ function problemOf(directory: string): string | undefined {
 				? isWritableByOthers(status)
 					? 'others may write'
 					: undefined
-				: ownerWords(status)
+				: ownerText(status)
 			: unsafe.problem;
 	} catch (error) {
 		return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
@@ -100,7 +100,7 @@ function readVersion(root: string): {readonly version: string} | {readonly probl
 			longestBytes: longestVersionFileBytes,
 			followsLinks: false,
 			judge: (status) =>
-				isOurs(status) ? (isWritableByOthers(status) ? 'others may write it' : undefined) : ownerWords(status),
+				isOurs(status) ? (isWritableByOthers(status) ? 'others may write it' : undefined) : ownerText(status),
 		});
 		if (read.kind === 'absent') {
 			continue;

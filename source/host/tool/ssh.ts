@@ -11,7 +11,7 @@ const boundMs = 10_000;
 const connectSeconds = 5;
 export const mostBytes = 4_000_000;
 /** Of what another host or ssh says of a failure. */
-const longestWords = 300;
+const longestText = 300;
 
 /**
 No password is asked for, and nothing of ours is lent to that host, whatever the user's own ssh config says: no agent, no display, no
@@ -57,13 +57,13 @@ export const failed = (host: string, why: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
 /** Of canhazgpu there, the error and not its hint; else ssh's own last word, such as `Permission denied (publickey).` */
-function failureWords(said: string): string {
+function failureText(said: string): string {
 	const lines = said.trim().split('\n');
 	const words = lines.find((line) => line.startsWith('Error: ')) ?? lines.at(-1)!;
 	return words
 		.replace(/^Error: /v, '')
 		.trim()
-		.slice(0, longestWords);
+		.slice(0, longestText);
 }
 
 const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
@@ -86,7 +86,7 @@ export function sshFailed(
 		return failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);
 	}
 
-	const said = failureWords(stderr);
+	const said = failureText(stderr);
 	return failed(host, said === '' ? `ssh ended${signal === undefined ? '' : ` with ${signal}`}` : said);
 }
 
@@ -135,7 +135,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 	}
 
 	if (exitCode !== 0) {
-		const said = failureWords(stderr);
+		const said = failureText(stderr);
 		throw failed(
 			host,
 			exitCode === 127 ? notInstalled : said === '' ? `ssh ended with ${exitCode ?? end.signal}` : said,

@@ -10,7 +10,7 @@ import {keys} from './keys.js';
 /** Replies that will be another in a moment; nothing was done. */
 const transientWords = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'TRYAGAIN']);
 
-const replyWords =
+const replyText =
 	/(?:^|[ \-])(?<word>LOADING|BUSY|MASTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOPERM|NOAUTH|WRONGPASS|DENIED|WRONGKEY|WRONGTYPE)\b/v;
 
 /** Errors without a word of their own. Redis takes only short commands before the password. */
@@ -28,7 +28,7 @@ export const isReply = (error: unknown): error is Error => error instanceof Erro
 /** The word by which Redis names an error. Redis before 7 wraps the errors of scripts in other words. */
 function wordOf(error: Error): string {
 	const [word] = otherWords.find(([, pattern]) => pattern.test(error.message)) ?? [];
-	return word ?? replyWords.exec(error.message)?.groups?.['word'] ?? 'ERR';
+	return word ?? replyText.exec(error.message)?.groups?.['word'] ?? 'ERR';
 }
 
 /** `again`: ask again in a moment. `elsewhere`: this server has become a replica; connect again. Neither did anything. */

@@ -1,5 +1,5 @@
 import {CanhazgpuError} from '../../errors.js';
-import {effectiveUid, ownerWords, readSafely} from '../../security/safe-file.js';
+import {effectiveUid, ownerText, readSafely} from '../../security/safe-file.js';
 
 const longestBytes = 65_536;
 
@@ -19,7 +19,7 @@ export function readPasswordFile(file: string): string {
 		judge(status) {
 			// Root could read anybody's, and would send it to wherever the configuration says.
 			if (status.uid !== effectiveUid()) {
-				distrust = refuse(`${file} ${ownerWords(status)}`, 'Name a file of your own.');
+				distrust = refuse(`${file} ${ownerText(status)}`, 'Name a file of your own.');
 			}
 
 			// Anybody but the owner: such a password is no secret.

@@ -1,7 +1,7 @@
 /** One process: all that is known of it, and what it used for as long as this monitor has seen it. */
 import {processSeriesOf} from '../../core/live/process-history.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
-import {processRightWords} from '../../format/process-right.js';
+import {processRightText} from '../../format/process-right.js';
 import {roughDuration, shortDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {wrap} from '../../format/text/width.js';
@@ -52,7 +52,7 @@ function placeLine({process, row, right}: ProcessRow, state: State): Line {
 	const isOwn = process.user === state.settings.requester.account;
 	return joined([
 		[span(sanitize(process.user ?? 'unknown user'), isOwn ? 'mine' : 'strong')],
-		[span(processRightWords[right].meaning, isAlarming(right) ? 'warning' : 'plain')],
+		[span(processRightText[right].meaning, isAlarming(right) ? 'warning' : 'plain')],
 		names === '' ? [] : [span('held by ', 'dim'), span(names)],
 		process.containerId === undefined ? [] : [span('container ', 'dim'), span(sanitize(process.containerId))],
 		process.parentPid === undefined ? [] : [span('parent ', 'dim'), span(String(process.parentPid))],

@@ -2,7 +2,7 @@
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {panelModes, type Mode} from '../state/keys/mode.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
-import {keyNamed, keyWords} from './key-words.js';
+import {keyNamed, keyText} from './key-text.js';
 
 /** What a key does -> the keys for it, as a config writes them. */
 export type CustomKeys = ReadonlyMap<string, readonly string[]>;
@@ -56,7 +56,7 @@ function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined
 		for (const key of binding.modes.includes(mode) ? binding.keys : []) {
 			const other = used.get(key);
 			if (other !== undefined && other.intent !== binding.intent) {
-				return `${keyWords(key)} is the key of both ${actionOf(other)} and ${actionOf(binding)}`;
+				return `${keyText(key)} is the key of both ${actionOf(other)} and ${actionOf(binding)}`;
 			}
 
 			used.set(key, binding);
@@ -89,7 +89,7 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 		return {
 			...binding,
 			keys,
-			footer: binding.footer === undefined || keys.length === 0 ? undefined : [keyWords(keys[0]!), word, soon],
+			footer: binding.footer === undefined || keys.length === 0 ? undefined : [keyText(keys[0]!), word, soon],
 		};
 	});
 	const conflict = panelModes.map((mode) => conflictIn(changed, mode)).find((words) => words !== undefined);

@@ -2,7 +2,7 @@
 import {sanitize} from '../../format/text/text.js';
 import {panelModes, type Mode} from '../state/keys/mode.js';
 import type {Binding} from './bindings.js';
-import {keyWords} from './key-words.js';
+import {keyText} from './key-text.js';
 
 type PanelMode = (typeof panelModes)[number];
 
@@ -20,8 +20,8 @@ const panelTitles: Readonly<Record<PanelMode, string>> = {
 export const isPanelMode = (mode: Mode): mode is PanelMode => (panelModes as readonly Mode[]).includes(mode);
 
 /** In which panels the key does something, or that it does nothing in any. */
-export function unboundWords(key: string, bindings: readonly Binding[]): string {
-	const name = sanitize(keyWords(key));
+export function unboundText(key: string, bindings: readonly Binding[]): string {
+	const name = sanitize(keyText(key));
 	const panels = panelModes
 		.filter((mode) => bindings.some(({modes, keys}) => modes.includes(mode) && keys.includes(key)))
 		.map((mode) => panelTitles[mode]);

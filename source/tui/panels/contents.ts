@@ -6,7 +6,7 @@ import type {State} from '../state/state.js';
 import type {Room} from '../layout.js';
 import type {PanelContent} from '../widgets/panel-frames.js';
 import {joined, span} from '../widgets/styled-text.js';
-import {amongWords, detailPanel} from './detail.js';
+import {amongText, detailPanel} from './detail.js';
 import {eventsPanel} from './events.js';
 import {gpusPanel} from './gpus/panel.js';
 import {hostsPanel} from './hosts/hosts.js';
@@ -22,7 +22,7 @@ type Panel = {
 
 function detailName(state: State): string {
 	const selected = selectedRow(state);
-	return selected === undefined ? 'Detail' : `Detail ${amongWords(selected.index, state)}`;
+	return selected === undefined ? 'Detail' : `Detail ${amongText(selected.index, state)}`;
 }
 
 const panels: Readonly<Record<PanelName, Panel>> = {

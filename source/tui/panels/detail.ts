@@ -1,11 +1,11 @@
 /** The panel of the selected GPU: what is known beyond its line in the table. */
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
-import {unreservedWords} from '../../format/status-labels.js';
-import {holderWords} from '../../format/owner.js';
+import {unreservedText} from '../../format/status-labels.js';
+import {holderText} from '../../format/owner.js';
 import type {MigInstance} from '../../core/model/types.js';
-import {instanceWords} from '../../core/rules/mig/instances.js';
-import {isOver, overWords, sharesWords, shareOwner, sharePart, sharedAmount} from '../../format/shares.js';
+import {instanceText} from '../../core/rules/mig/instances.js';
+import {isOver, overText, sharesText, shareOwner, sharePart, sharedAmount} from '../../format/shares.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
@@ -15,21 +15,21 @@ import {storeNow, type State} from '../state/state.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {block} from '../widgets/panel-frames.js';
-import {rangeWords, windowOf} from '../widgets/scroll.js';
+import {rangeText, windowOf} from '../widgets/scroll.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
-import {byMemory, gibibytes, processWords, shortBusId} from '../../format/readings.js';
+import {byMemory, gibibytes, processText, shortBusId} from '../../format/readings.js';
 import {isMine} from '../state/table/row-state.js';
 import {detailGraphs} from './shared/detail-graphs.js';
 import type {PanelBody} from './shared/panel-body.js';
 import {processLines} from './shared/process-rows.js';
 import {waitingOf} from './shared/waiting.js';
 import {
-	clockWords,
+	clockText,
 	areProcessesHidden,
 	otherFaultOf,
-	ownerWords,
-	placeWords,
-	serviceWords,
+	ownerText,
+	placeText,
+	serviceText,
 	stateWord,
 } from './shared/labels.js';
 
@@ -47,7 +47,7 @@ function endOf(row: Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAge
 	const end =
 		remainingSeconds === undefined
 			? undefined
-			: `ends in ${shortDuration(remainingSeconds)} at ${clockWords(storeNow(state)! + remainingSeconds, state)}`;
+			: `ends in ${shortDuration(remainingSeconds)} at ${clockText(storeNow(state)! + remainingSeconds, state)}`;
 	if (lease?.type === 'manual') {
 		return [span(end ?? 'never ends')];
 	}
@@ -77,8 +77,8 @@ function holdingLine(row: StatusRow, state: State): Line {
 
 		case 'unreserved': {
 			return row.use.kind === 'used' && row.use.isDirty === true
-				? [stateWord(row, requester, true), span(`  ${unreservedWords(row) ?? ''}`)]
-				: [ownerWords(row, requester), span('  uses it without a reservation')];
+				? [stateWord(row, requester, true), span(`  ${unreservedText(row) ?? ''}`)]
+				: [ownerText(row, requester), span('  uses it without a reservation')];
 		}
 
 		case 'error': {
@@ -103,7 +103,7 @@ function heldLine(row: StatusRow, state: State): Line {
 	// Where there is room, the table tells how long it has been held.
 	const held = layoutOf(state).isFramed ? [] : [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)];
 	return joined([
-		[span(ownerWords(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
+		[span(ownerText(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
 		...(row.lease === undefined
 			? [[sharedSpan(row, state)]]
 			: [[span(row.lease.type === 'run' ? 'RUN' : 'MANUAL')], held]),
@@ -117,7 +117,7 @@ const sharedSpan = (row: StatusRow, state: State) =>
 	layoutOf(state).isFramed
 		? span(sharedAmount(row))
 		: span(
-				sharesWords(row, {isOverFirst: true}) ?? '',
+				sharesText(row, {isOverFirst: true}) ?? '',
 				row.shares?.some((share) => isOver(share)) === true ? 'warning' : 'plain',
 			);
 
@@ -127,7 +127,7 @@ const shareLines = ({index, shares = []}: StatusRow, state: State): readonly Lin
 		joined([
 			[
 				span(`${shareOwner(share)} `, owns(state.settings.requester, share.lease) ? 'mine' : 'others'),
-				span(sharePart(share, index) + overWords(share), isOver(share) ? 'warning' : 'strong'),
+				span(sharePart(share, index) + overText(share), isOver(share) ? 'warning' : 'strong'),
 			],
 			[span(share.lease.type === 'run' ? 'RUN' : 'MANUAL')],
 			endOf(share, state),
@@ -140,7 +140,7 @@ function waiterLines({index}: StatusRow, state: State, width: number): readonly 
 	const waiters = waitingOf(state).filter(({blockers}) =>
 		blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)),
 	);
-	const names = waiters.flatMap(({position, entry}) => (entry ? [`#${position} ${holderWords(entry)}`] : []));
+	const names = waiters.flatMap(({position, entry}) => (entry ? [`#${position} ${holderText(entry)}`] : []));
 	if (names.length === 0) {
 		return [];
 	}
@@ -162,7 +162,7 @@ function serviceLines(row: StatusRow, state: State): readonly Line[] {
 	const since = drain && shortDuration(Math.max(0, (storeNow(state) ?? drain.since) - drain.since));
 	return [
 		...health.map(({words}): Line => [span(sanitize(words), 'error')]),
-		...(drain === undefined ? [] : [[serviceWords({drain, health: []})!, span(`, ${since} ago`)]]),
+		...(drain === undefined ? [] : [[serviceText({drain, health: []})!, span(`, ${since} ago`)]]),
 	];
 }
 
@@ -199,7 +199,7 @@ function factLines({reading}: StatusRow, state: State): readonly Line[] {
 function migLine(gpu: number, {number, profile, memoryUsedMiB, memoryTotalMiB, uuid}: MigInstance): Line {
 	const used = memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB);
 	const memory = memoryTotalMiB === undefined ? used : `${used}/${gibibytes(memoryTotalMiB)}`;
-	const words = [`MIG ${instanceWords({gpu, number})}`, sanitize(profile ?? ''), memory];
+	const words = [`MIG ${instanceText({gpu, number})}`, sanitize(profile ?? ''), memory];
 	return [span(words.filter(Boolean).join('  ')), span(uuid === undefined ? '' : `  ${sanitize(uuid)}`, 'dim')];
 }
 
@@ -225,9 +225,9 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 		...serviceLines(row, state),
 		...waiterLines(row, state, width),
 		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
-		...(placeWords(row) === undefined
+		...(placeText(row) === undefined
 			? []
-			: [[span(`${placeWords(row)}; what runs there is not read from here`, 'dim')]]),
+			: [[span(`${placeText(row)}; what runs there is not read from here`, 'dim')]]),
 		...(areProcessesHidden(row) ? [[span('the GPU tool tells no processes here: some may be hidden', 'dim')]] : []),
 		...mig,
 		...factLines(row, state),
@@ -246,7 +246,7 @@ export function detailPanel(state: State, {rows, width}: Room): PanelBody {
 	const model = sanitize(selectedRow(state)?.reading?.name ?? '');
 	return {
 		beside: model === '' ? [] : [[span(model)]],
-		end: rangeWords(from, to, all.length),
+		end: rangeText(from, to, all.length),
 		lines: [
 			...block(all.slice(from, to), shown, width, ellipsisOf(state)),
 			...detailGraphs(state, {rows: rows - shown, width}),
@@ -255,7 +255,7 @@ export function detailPanel(state: State, {rows, width}: Room): PanelBody {
 }
 
 /** `GPU 0`, or `GPU 0 of 0-7` where its reservation has one row. */
-export function amongWords(index: number, state: State): string {
+export function amongText(index: number, state: State): string {
 	const gpus = selectedGpus(state);
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }
@@ -276,9 +276,9 @@ export function detailTitle(row: StatusRow | undefined, state: State): Line {
 							first.pid,
 							sanitize(first.user ?? '?'),
 							first.memoryUsedMiB === undefined ? '' : gibibytes(first.memoryUsedMiB),
-							processWords(first),
+							processText(first),
 						].join(' '),
 					),
 				];
-	return [span(`${amongWords(row.index, state)}: `, 'strong'), ...words];
+	return [span(`${amongText(row.index, state)}: `, 'strong'), ...words];
 }

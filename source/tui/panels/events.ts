@@ -1,12 +1,12 @@
 /** The panel of the events, the newest first. */
 import type {AuditEntry} from '../../core/model/types.js';
-import {eventWords} from '../../format/events.js';
+import {eventText} from '../../format/events.js';
 import {sanitize} from '../../format/text/text.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import type {Room} from '../layout.js';
 import {span, type Line, type Tone} from '../widgets/styled-text.js';
-import {rangeWords, windowOf} from '../widgets/scroll.js';
+import {rangeText, windowOf} from '../widgets/scroll.js';
 import type {PanelBody} from './shared/panel-body.js';
 
 type ShownEvent = {readonly time: number; readonly words: string; readonly tone: Tone};
@@ -25,7 +25,7 @@ const shownEvents = remembering(
 		[
 			...events.entries.map((entry): ShownEvent => ({
 				time: entry.time,
-				words: eventWords(entry),
+				words: eventText(entry),
 				tone: isAlarming(entry) ? 'warning' : 'plain',
 			})),
 			...events.errors.map(({time, text}): ShownEvent => ({time, words: sanitize(text), tone: 'error'})),
@@ -40,7 +40,7 @@ const marks: Readonly<Partial<Record<Tone, string>>> = {warning: 'WARN ', error:
 const secondsPerDay = 86_400;
 
 /** A time of day; of another day, how many days ago as well. */
-function timeWords(time: number, state: State): string {
+function timeText(time: number, state: State): string {
 	const days = Math.floor(((state.snapshot?.now ?? time) - time) / secondsPerDay);
 	return state.settings.formatTime(time) + (days > 0 ? ` -${days}d` : '');
 }
@@ -52,7 +52,7 @@ export function eventsPanel(state: State, {rows}: Pick<Room, 'rows'>): PanelBody
 	const lines = all
 		.slice(from, to)
 		.map(({time, words, tone}): Line => [
-			span(` ${timeWords(time, state)} `, 'dim'),
+			span(` ${timeText(time, state)} `, 'dim'),
 			span(marks[tone] ?? '', tone),
 			span(state.settings.isAscii ? words.replaceAll(' · ', ' - ') : words),
 		]);
@@ -60,6 +60,6 @@ export function eventsPanel(state: State, {rows}: Pick<Room, 'rows'>): PanelBody
 	const nothing: readonly Line[] = [[span(' nothing happened yet', 'dim')]];
 	return {
 		lines: lines.length > 0 ? lines : reason.length > 0 ? reason : nothing,
-		end: rangeWords(from, to, all.length),
+		end: rangeText(from, to, all.length),
 	};
 }

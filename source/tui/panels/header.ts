@@ -29,7 +29,7 @@ function badge({connection, scanFailure, nowMs}: State): Line {
 	}
 }
 
-/** How long the picture has stood still. */
+/** How long the screen has stood still. */
 const pauseBadge = ({pause, nowMs}: State): Line =>
 	pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')];
 

@@ -1,7 +1,7 @@
 /** The help: the keys by what they are for, as their table has them, and a legend of what is on the screen. In as many columns as are needed. */
 import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
-import {keyWords} from '../keys/key-words.js';
+import {keyText} from '../keys/key-text.js';
 import {helpGroups, type HelpGroup} from '../state/keys/hints.js';
 import {states, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
@@ -20,7 +20,7 @@ function keysOf(group: HelpGroup, bindings: readonly Binding[]): ReadonlyArray<r
 			continue;
 		}
 
-		const written = keys.map((key) => keyWords(key)).join(' ');
+		const written = keys.map((key) => keyText(key)).join(' ');
 		const before = lines.get(help[1]);
 		lines.set(help[1], before === undefined ? written : `${before} ${written}`);
 	}

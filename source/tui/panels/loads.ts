@@ -13,7 +13,7 @@ import {tagOf} from '../state/table/state.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {curveLines, graphStyleOf, valuesWithin} from '../widgets/graph.js';
 import {fitLine, lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
-import {ownerWords, stateWord} from './shared/labels.js';
+import {ownerText, stateWord} from './shared/labels.js';
 import {shownHistory} from './shared/shown-history.js';
 
 /** Between two tiles, and between the two graphs of one. */
@@ -43,11 +43,11 @@ function loadNumbers({reading}: StatusRow): Line {
 }
 
 /** Who has it or uses it; of one that nobody has, its state. */
-function holderWords(row: StatusRow, state: State): Span {
+function holderText(row: StatusRow, state: State): Span {
 	const {requester} = state.settings;
 	return row.owner === undefined && row.shares === undefined && row.state !== 'unreserved'
 		? stateWord(row, requester, state.observation !== undefined)
-		: ownerWords(row, requester);
+		: ownerText(row, requester);
 }
 
 /** `> 0 alice           84%  60G`. */
@@ -58,7 +58,7 @@ function tileHead(row: StatusRow, state: State, width: number): Line {
 		`${isSelected ? '>' : ' '} ${String(row.index).padStart(indexWidth)}`,
 		isSelected ? 'marked' : 'strong',
 	);
-	const {text, tone} = holderWords(row, state);
+	const {text, tone} = holderText(row, state);
 	const numbers = state.observation === undefined ? [] : [span(' '), ...loadNumbers(row)];
 	const room = width - widthOf(name.text) - lineWidth(numbers);
 	const ellipsis = ellipsisOf(state);

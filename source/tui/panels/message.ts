@@ -1,7 +1,7 @@
 /** The message line: what just happened, or what is wrong. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
-import {dataLossWords} from '../../format/data-loss.js';
-import {policyProblemWords} from '../../format/policy.js';
+import {dataLossText} from '../../format/data-loss.js';
+import {policyProblemText} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {counted} from '../../format/text/numbers.js';
 import {gpuCountOf, type State} from '../state/state.js';
@@ -54,7 +54,7 @@ function standing(state: State): Message | undefined {
 	}
 
 	const loss = snapshot && recentLoss(snapshot);
-	const text = loss ? dataLossWords(loss, settings.formatTime) : snapshot && policyProblemWords(snapshot);
+	const text = loss ? dataLossText(loss, settings.formatTime) : snapshot && policyProblemText(snapshot);
 	return text === undefined ? undefined : {level: 'warning', text};
 }
 
@@ -67,7 +67,7 @@ function undoSpans({undo, nowMs, settings}: State): Line {
 }
 
 /** How much a filter leaves, of whichever table it is. */
-function countWords(state: State): string {
+function countText(state: State): string {
 	if (state.processes.prompt !== undefined) {
 		return `${visibleProcesses(state).length} of ${allProcesses(state).length} processes `;
 	}
@@ -102,7 +102,7 @@ export function messageLine(state: State): Line {
 
 	const prompt = state.hosts.prompt ?? state.processes.prompt ?? state.table.prompt;
 	if (prompt !== undefined) {
-		return promptLine(state, 'Filter', prompt.field, countWords(state));
+		return promptLine(state, 'Filter', prompt.field, countText(state));
 	}
 
 	if (state.dialog?.kind === 'command') {

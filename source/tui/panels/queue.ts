@@ -2,13 +2,13 @@
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
-import {blockersWords} from '../../format/queue/blockers.js';
-import {outageWords, stuckWords} from '../../format/queue/out-of-service.js';
+import {blockersText} from '../../format/queue/blockers.js';
+import {outageText, stuckText} from '../../format/queue/out-of-service.js';
 import {endsWithJobs} from '../../format/tables/queue-table.js';
-import {holderWords} from '../../format/owner.js';
+import {holderText} from '../../format/owner.js';
 import {gpuRanges} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
-import {memoryWords} from '../../core/rules/request/memory-size.js';
+import {memoryText} from '../../core/rules/request/memory-size.js';
 import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
@@ -17,11 +17,11 @@ import type {Pointed} from '../state/mouse/pointer.js';
 import type {State} from '../state/state.js';
 import {hasQueueHead, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
-import {rangeWords} from '../widgets/scroll.js';
+import {rangeText} from '../widgets/scroll.js';
 import {lineText, span, type Line, type Tone} from '../widgets/styled-text.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 import type {PanelBody} from './shared/panel-body.js';
-import {clockWords} from './shared/labels.js';
+import {clockText} from './shared/labels.js';
 import {waitingOf} from './shared/waiting.js';
 
 /** BLOCKED BY, because of whom it waits, stands below where there is no room for a column. */
@@ -38,7 +38,7 @@ const longestOf = remembering(
 	(state) => {
 		const entries = waitingOf(state).flatMap((row) => (row.entry === undefined ? [] : [{row, entry: row.entry}]));
 		return {
-			user: Math.max(4, ...entries.map(({entry}) => widthOf(holderWords(entry)))),
+			user: Math.max(4, ...entries.map(({entry}) => widthOf(holderText(entry)))),
 			want: Math.max(4, ...entries.map(({entry}) => widthOf(wantOf(entry)))),
 			got: Math.max(4, ...entries.map(({row, entry}) => gotOf(row, entry).length)),
 		};
@@ -98,11 +98,11 @@ const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): st
 
 /** `bob on GPU 3 until 14:44`. Empty when it waits for no one. */
 const blockedByOf = ({blockers}: QueueRow, state: State): string =>
-	blockersWords(blockers, (seconds) => clockWords(seconds, state));
+	blockersText(blockers, (seconds) => clockText(seconds, state));
 
 /** `GPU 3: used by zoe without a reservation`, where nobody has the GPU and it is not to be had all the same. */
-const outOfServiceWords = ({outOfService, outages}: QueueRow): string =>
-	outages.length === 0 ? '' : `GPU ${gpuRanges(outOfService)}: ${outageWords(outages[0]!)}`;
+const outOfServiceText = ({outOfService, outages}: QueueRow): string =>
+	outages.length === 0 ? '' : `GPU ${gpuRanges(outOfService)}: ${outageText(outages[0]!)}`;
 
 /** `GPU 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
 const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
@@ -111,7 +111,7 @@ const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =
 			? `GPU ${gpuRanges(requestedIds)}`
 			: `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`,
 		...(need.models === undefined ? [] : [sanitize(need.models.join('|'))]),
-		...(need.minMemoryMiB === undefined ? [] : [`${memoryWords(need.minMemoryMiB)}+`]),
+		...(need.minMemoryMiB === undefined ? [] : [`${memoryText(need.minMemoryMiB)}+`]),
 		...(need.minCompute === undefined ? [] : [`cc${sanitize(need.minCompute)}+`]),
 		...(need.nvlink === true ? ['NVLink'] : []),
 	].join(' ');
@@ -156,12 +156,12 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 	const text = rowOf(
 		{
 			position: String(position),
-			user: holderWords(entry),
+			user: holderText(entry),
 			want: wantOf(entry),
 			got: gotOf(row, entry),
 			waited: shortDuration(row.waitedSeconds),
 			estimate: estimateOf(row),
-			blockedBy: blocked === '' ? outOfServiceWords(row) : blocked,
+			blockedBy: blocked === '' ? outOfServiceText(row) : blocked,
 		},
 		state,
 		width,
@@ -215,7 +215,7 @@ export function queueView(state: State, rows: number, width: number): QueueView 
 
 /** Where there is room below the rows: why an entry waits, in full. */
 function reasonLines(row: QueueRow, state: State, width: number): readonly Line[] {
-	const stuck = stuckWords(row);
+	const stuck = stuckText(row);
 	const blocked = blockedByOf(row, state);
 	const {columns} = columnsFor(state, width - markWidth);
 	const blockerWidth = columns.find(({name}) => name === 'blockedBy')?.width ?? 0;
@@ -246,5 +246,5 @@ export function queueEntryAt(state: State, {rows, width}: Room, line: number): P
 export function queuePanel(state: State, {rows, width}: Room): PanelBody {
 	const head = hasQueueHead(state) ? [queueHead(state, width)] : [];
 	const {lines, first, total} = queueView(state, rows - head.length, width);
-	return {end: rangeWords(first, Math.min(total, first + lines.length), total), lines: [...head, ...lines]};
+	return {end: rangeText(first, Math.min(total, first + lines.length), total), lines: [...head, ...lines]};
 }

@@ -2,7 +2,7 @@
 import type {ReportRow} from '../../core/rules/pool/report.js';
 import {counted} from '../../format/text/numbers.js';
 import {sanitize} from '../../format/text/text.js';
-import {totalHoursWords} from '../../format/tables/report.js';
+import {totalHoursText} from '../../format/tables/report.js';
 import {grown, rowText, type Column} from '../../format/text/columns.js';
 import {reportRowsWithin, type Room} from '../layout.js';
 import {reportDays} from '../state/report.js';
@@ -10,7 +10,7 @@ import type {State} from '../state/state.js';
 import {barSpans} from '../widgets/bar.js';
 import {ellipsisOf} from '../widgets/glyphs.js';
 import {span, type Line} from '../widgets/styled-text.js';
-import {rangeWords, windowOf, type Extent} from '../widgets/scroll.js';
+import {rangeText, windowOf, type Extent} from '../widgets/scroll.js';
 import type {PanelBody} from './shared/panel-body.js';
 
 /** The report that is asked for; undefined while it is being made. */
@@ -91,13 +91,13 @@ export function reportPanel(state: State, {rows, width}: Room): PanelBody {
 	}
 
 	const sums: Line = [
-		span(` ${totalHoursWords(report.report)}`, 'strong'),
+		span(` ${totalHoursText(report.report)}`, 'strong'),
 		span(
 			`, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(reportDays, 'day')}`,
 		),
 	];
 	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
-	const end = rangeWords(from, to, all.length);
+	const end = rangeText(from, to, all.length);
 	const options = {
 		columns: columnsFor(width, totalInstanceHours !== undefined),
 		largest: Math.max(...all.map(({percentage}) => percentage)),

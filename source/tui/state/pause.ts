@@ -19,7 +19,7 @@ export const togglePause = (state: State): State =>
 /** What the world says now, whatever is shown. */
 export const latestOf = (state: State): Shown => state.pause?.latest ?? state;
 
-/** Lets news in behind the picture. */
+/** Lets live updates in behind the paused screen. */
 export function behindPause(state: State, change: (state: State) => State): State {
 	const {pause} = state;
 	if (pause === undefined) {

@@ -8,7 +8,7 @@ import {shortDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
-import {wantedWords} from '../../format/queue/waiting-progress.js';
+import {wantedText} from '../../format/queue/waiting-progress.js';
 import {aboutAndWarning, questionWidth} from '../widgets/dialog-parts.js';
 import {selectedEntry} from '../state/panels/queue-selection.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
@@ -73,7 +73,7 @@ export const leave = defineVerb<Confirmation<EntryToLeave>>({
 	},
 	view({entry, held}, state, glyphs) {
 		const waited = shortDuration((storeNow(state) ?? entry.enqueueTime) - entry.enqueueTime);
-		const about = `${sanitize(ownerOf(entry))}, for ${wantedWords(wantedOf(entry))}, waiting for ${waited}`;
+		const about = `${sanitize(ownerOf(entry))}, for ${wantedText(wantedOf(entry))}, waiting for ${waited}`;
 		const warning = held.length > 0 ? `The GPUs held for it are given back: GPU ${held.join(',')}.` : undefined;
 		const width = questionWidth(state);
 		return {

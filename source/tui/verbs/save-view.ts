@@ -3,7 +3,7 @@ import {sanitize} from '../../format/text/text.js';
 import {panelModes} from '../state/keys/mode.js';
 import {defineVerb, succeeded} from './verb.js';
 
-const foldWords = (isFolded: boolean | undefined): string =>
+const foldText = (isFolded: boolean | undefined): string =>
 	isFolded === undefined ? '' : isFolded ? ', folded' : ', unfolded';
 
 export const saveView = defineVerb({
@@ -23,7 +23,7 @@ export const saveView = defineVerb({
 		const {file, isChanged} = await ports.saveView({preset, columns, isFolded});
 		return succeeded(
 			isChanged
-				? `Kept in ${sanitize(file)}: preset ${preset}, ${columns === undefined ? 'usual' : 'chosen'} columns${foldWords(isFolded)}`
+				? `Kept in ${sanitize(file)}: preset ${preset}, ${columns === undefined ? 'usual' : 'chosen'} columns${foldText(isFolded)}`
 				: `${sanitize(file)} says so already`,
 		);
 	},

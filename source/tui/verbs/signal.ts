@@ -12,7 +12,7 @@ import type {ProcessRow} from '../state/processes/state.js';
 import {rowWith, selectedGpus} from '../state/table/rows.js';
 import {byMemory, processLine} from '../../format/readings.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
-import {ownProcesses, problemWords, scanProcesses} from './shared/own-scan.js';
+import {ownProcesses, problemText, scanProcesses} from './shared/own-scan.js';
 import {firstReason, reasonAgainstDoing, reasonAgainstGpus} from './shared/reasons.js';
 import {defineVerb, failed, halfDone, succeeded, warning, type EffectContext} from './verb.js';
 
@@ -58,7 +58,7 @@ const isInTable = ({panels}: State): boolean => panels.focus === 'processes';
 const isOwn = ({process}: ProcessRow, {settings}: State): boolean => process.user === settings.requester.account;
 
 /** `81238 of carol, 81240 of dave`. */
-const notOwnWords = (rows: readonly ProcessRow[]): string =>
+const notOwnText = (rows: readonly ProcessRow[]): string =>
 	rows.map(({process: {pid, user}}) => `${pid} of ${sanitize(user ?? 'an unknown user')}`).join(', ');
 
 function reasonAgainstChosen(state: State): string | undefined {
@@ -67,7 +67,7 @@ function reasonAgainstChosen(state: State): string | undefined {
 		return 'No process is shown';
 	}
 
-	return chosen.some((row) => isOwn(row, state)) ? undefined : `Not yours: process ${notOwnWords(chosen)}`;
+	return chosen.some((row) => isOwn(row, state)) ? undefined : `Not yours: process ${notOwnText(chosen)}`;
 }
 
 function reasonAgainstOnGpu(state: State): string | undefined {
@@ -98,7 +98,7 @@ const pidsOf = (targets: readonly Target[]): readonly number[] => [...new Set(ta
 
 const gpusOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({gpu}) => gpu))];
 
-const outcomeWords = {
+const outcomeText = {
 	gone: 'has ended meanwhile',
 	'not-yours': 'is not yours',
 	unknown: 'has no known start time, so it cannot be identified',
@@ -131,7 +131,7 @@ async function choiceOnGpu({
 	const [problem] = problems;
 	return problem === undefined || problems.includes(undefined)
 		? `no process of yours is on ${gpuList(gpus)}`
-		: problemWords(shown!.pid, gpus, problem);
+		: problemText(shown!.pid, gpus, problem);
 }
 
 /** The tagged processes, or the selected one, as far as they are the user's by a scan of our own. */
@@ -158,13 +158,13 @@ async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promi
 		const problem = problemWith(process, row.index, scan);
 		return problem === undefined
 			? `process ${process.pid} is not on GPU ${row.index}`
-			: problemWords(process.pid, row.index, problem);
+			: problemText(process.pid, row.index, problem);
 	}
 
 	const others = chosen.filter((row) => !isOwn(row, getState()));
 	return signalChoice(targets, {
 		isTogether: true,
-		leftOut: others.length === 0 ? undefined : notOwnWords(others),
+		leftOut: others.length === 0 ? undefined : notOwnText(others),
 	});
 }
 
@@ -204,7 +204,7 @@ export const signal = defineVerb<SignalChoice>({
 
 			const problem = problemWith(process, gpu, scan);
 			if (problem !== undefined) {
-				failures.push(problemWords(pid, gpu, problem));
+				failures.push(problemText(pid, gpu, problem));
 				continue;
 			}
 
@@ -213,7 +213,7 @@ export const signal = defineVerb<SignalChoice>({
 			if (outcome === 'sent') {
 				sent.add(pid);
 			} else {
-				failures.push(`process ${pid} ${outcomeWords[outcome]}`);
+				failures.push(`process ${pid} ${outcomeText[outcome]}`);
 			}
 		}
 

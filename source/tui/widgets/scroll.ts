@@ -9,5 +9,5 @@ export function windowOf(first: number, {total, shown}: Extent): {readonly from:
 }
 
 /** `1-24 of 64`, when not all are in view. */
-export const rangeWords = (from: number, to: number, total: number): string =>
+export const rangeText = (from: number, to: number, total: number): string =>
 	to - from < total && to > from ? `${from + 1}-${to} of ${total}` : '';

@@ -1,8 +1,8 @@
 /** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
-import {dataLossWords} from '../../format/data-loss.js';
-import {policyProblemWords, policySetWords} from '../../format/policy.js';
-import {eventTime, eventWords} from '../../format/events.js';
+import {dataLossText} from '../../format/data-loss.js';
+import {policyProblemText, policySetText} from '../../format/policy.js';
+import {eventTime, eventText} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import type {Wish} from '../../core/operations/engine.js';
 import type {LiveState} from '../../core/live/live-view.js';
@@ -31,9 +31,9 @@ export type About = {
 };
 
 export type Encoder = {
-	/** Everything, as the newest picture has it. */
+	/** Everything, as the live view has it now. */
 	readonly whole: () => string;
-	/** What differs from the picture before; undefined when nothing does. */
+	/** What differs from the message before; undefined when nothing does. */
 	readonly change: (liveView: LiveState) => string | undefined;
 };
 
@@ -47,7 +47,7 @@ const eventJson = ({note, ...event}: AuditEntry) => ({
 	id: event.id,
 	time_ms: milliseconds(event.time),
 	kind: event.kind,
-	words: eventWords(event),
+	words: eventText(event),
 	note,
 });
 
@@ -65,8 +65,8 @@ const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined):
 function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 	const loss = snapshot && recentLoss(snapshot);
 	return [
-		loss && dataLossWords(loss, (seconds) => eventTime(seconds, snapshot.now)),
-		snapshot && policyProblemWords(snapshot),
+		loss && dataLossText(loss, (seconds) => eventTime(seconds, snapshot.now)),
+		snapshot && policyProblemText(snapshot),
 	].filter((words) => words !== undefined);
 }
 
@@ -90,7 +90,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			provider: snapshot?.pool?.provider,
 			simulated: observation?.simulated,
 			driver: observation?.driverVersion,
-			policy: snapshot && policySetWords(snapshot),
+			policy: snapshot && policySetText(snapshot),
 			acts_as: about.actsAs,
 		},
 		store: feedJson(snapshot !== undefined, lost),

@@ -1,6 +1,6 @@
-/** `/metrics` for Prometheus: read from the picture at each scrape. */
+/** `/metrics` for Prometheus: read from the live view at each scrape. */
 import {Counter, Gauge, Histogram, Registry} from 'prom-client';
-import {instanceWords} from '../../core/rules/mig/instances.js';
+import {instanceText} from '../../core/rules/mig/instances.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {unreservedNames} from '../../format/status-labels.js';
@@ -221,7 +221,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 					mig === undefined ? [] : [{owner, label, mig, type}],
 				);
 				for (const {owner, label, mig, type} of held) {
-					const name = instanceWords({gpu: index, number: mig.number});
+					const name = instanceText({gpu: index, number: mig.number});
 					const [uuid, profile, user, shownLabel] = [mig.uuid, mig.profile ?? '', owner, label].map((text) =>
 						sanitize(text),
 					);

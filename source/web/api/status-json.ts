@@ -11,9 +11,9 @@ import {needJson} from '../../format/json/need-json.js';
 import {reasonJson} from '../../format/tables/queue-table.js';
 import {needWordsOf} from '../../format/queue/waiting-progress.js';
 import {modelName, partJson} from '../../format/json/status-json.js';
-import {unreservedWords, userWords, validationWords} from '../../format/status-labels.js';
+import {unreservedText, userText, validationText} from '../../format/status-labels.js';
 import {shareOwner} from '../../format/shares.js';
-import {stateWords} from '../../format/states.js';
+import {stateText} from '../../format/states.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
@@ -108,18 +108,18 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 	// Where an engine has the GPUs of several machines.
 	node: text(row.reading?.place?.node),
 	node_gpu_id: row.reading?.place?.gpu,
-	status: stateWords[row.state],
+	status: stateText[row.state],
 	// `drained` is an `ERROR` to the peer's clients.
 	state: shownStateOf(row),
-	user: text(userWords(row)),
+	user: text(userText(row)),
 	...leaseJson(row),
 	shares: row.shares?.map((share) => shareJson(share, now)),
 	share_capacity_mb: row.capacityMiB,
 	last_released: time(row.lastReleased),
 	idle_since: row.idleSeconds === undefined ? undefined : time(now - row.idleSeconds),
-	validation_info: text(validationWords(row)),
+	validation_info: text(validationText(row)),
 	unreserved_users: list(row.unreservedUsers),
-	process_info: unreservedWords(row),
+	process_info: unreservedText(row),
 	error: text(row.problem),
 	health: list(row.health.map(({words}) => words)),
 	drain: row.drain && {

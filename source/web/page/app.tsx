@@ -21,7 +21,7 @@ const Events = late(async () => (await import('./views/events.js')).Events, even
 const Act = late(async () => (await import('./act/act.js')).Act, actStyle);
 const Hosts = late(async () => (await import('./views/hosts.js')).Hosts, hostsStyle);
 
-const titleWords: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
+const pillTitles: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 
 /** What can be said in a few words: how many are free, as long as that is known. */
 function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string {
@@ -30,8 +30,8 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 	}
 
 	const free = gpus.filter(({state}) => state === 'available').length;
-	const titleText = kind === 'live' && about.has_pool ? `${free} free` : titleWords[kind];
-	return [part, titleText, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
+	const first = kind === 'live' && about.has_pool ? `${free} free` : pillTitles[kind];
+	return [part, first, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
 }
 
 /** The icon tells by its form and colour: some are free, none is, or it is not known now. */
@@ -73,7 +73,7 @@ const ViewSection = ({name, shown, children}: ViewSectionProps) => (
 	</section>
 );
 
-const footWords = ({version, location, driver, policy}: About): string =>
+const footText = ({version, location, driver, policy}: About): string =>
 	[
 		`canhazgpu ${version}`,
 		...(location === undefined ? [] : [location]),
@@ -130,7 +130,7 @@ export function App() {
 				{/* With the first state: what is drawn before is moved by it. */}
 				{about && (
 					<>
-						<span>{footWords(about)}</span>
+						<span>{footText(about)}</span>
 						<a href="/help">Documentation</a>
 						<a href="/help/web">API</a>
 						<a href="/help/metrics">Metrics</a>

@@ -2,23 +2,23 @@
 import type {About} from './fields.js';
 import type {PageState} from './state/state.js';
 import {useNow} from './state/store.js';
-import {duration} from './words.js';
+import {duration} from './text.js';
 
 type BannerText = {readonly kind: string; readonly title: string; readonly text: string};
 
-const ageWords = (sinceMs: number | undefined, nowMs: number): string =>
+const ageText = (sinceMs: number | undefined, nowMs: number): string =>
 	sinceMs === undefined ? '' : `The values are ${duration(nowMs - sinceMs)} old. `;
 
 function connectionBanner({about, link, store}: PageState, nowMs: number): readonly BannerText[] {
 	if (link.kind === 'lost') {
 		const wait = Math.max(0, Math.ceil((link.nextTryMs - Date.now()) / 1000));
 		const retry = `Reconnecting${wait > 0 ? ` in ${wait} s` : ''}…`;
-		const text = `The connection to the server is lost. ${ageWords(link.sinceMs, nowMs)}${retry}`;
+		const text = `The connection to the server is lost. ${ageText(link.sinceMs, nowMs)}${retry}`;
 		return [{kind: 'link', title: 'STALE', text}];
 	}
 
 	if (about?.has_pool !== false && store?.live === false && store.reason !== undefined) {
-		const text = `${store.reason}. ${ageWords(store.since_ms, nowMs)}It comes back by itself.`;
+		const text = `${store.reason}. ${ageText(store.since_ms, nowMs)}It comes back by itself.`;
 		return [{kind: 'store', title: 'STALE', text}];
 	}
 

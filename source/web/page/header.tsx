@@ -5,7 +5,7 @@ import {viewsOf, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {useNow} from './state/store.js';
 import {chooseOtherTheme, theme} from './theme.js';
-import {duration} from './words.js';
+import {duration} from './text.js';
 
 export const viewNames: Readonly<Record<View, string>> = {
 	overview: 'GPUs',

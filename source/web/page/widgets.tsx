@@ -1,5 +1,5 @@
 /** Small components that know nothing of the pool. */
-import {personOf} from './words.js';
+import {personOf} from './text.js';
 
 /** A part of a whole for the style sheet, from 0 to 1. */
 export const share = (percent: number | undefined): Record<string, string> => ({

@@ -88,7 +88,7 @@ const door: MiddlewareHandler<Bindings> = async (context, next) => {
 const tokenOf = (context: Context): string =>
 	/^Bearer (?<token>[\w\-]{1,200})$/v.exec(context.req.header('authorization') ?? '')?.groups?.['token'] ?? '';
 
-const linkWords: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
+const linkText: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
 	used: 'This link was opened before, and it works once',
 	expired: `This link is older than ${linkMinutes} minutes`,
 	unknown: 'This link is not that of the server that runs now, or a newer link took its place',
@@ -114,7 +114,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 		const {token} = parseBody(linkSchema, await context.req.text());
 		const result = sessions.open(token);
 		if (result.kind !== 'opened') {
-			return refuse(context, 401, {error: linkWords[result.kind], hint: linkHint});
+			return refuse(context, 401, {error: linkText[result.kind], hint: linkHint});
 		}
 
 		opened();

@@ -5,7 +5,7 @@ import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {onTestFinished} from 'vitest';
-import {starter, starterWords, type Box, type Ran} from '../program/cli.js';
+import {starter, starterText, type Box, type Ran} from '../program/cli.js';
 
 /** What `unshare` is told, and what a shell does in the namespaces before the program starts. */
 export type NamespaceOptions = {readonly flags: readonly string[]; readonly prepare?: string};
@@ -47,7 +47,7 @@ export function canEnter(options: NamespaceOptions): boolean {
 
 /** Starts `canhazgpu` in there; it is killed when the test ends first. */
 export function startIn(options: NamespaceOptions, box: Box, words: string) {
-	const child = spawn('unshare', wordsIn(options, [starter, ...starterWords, ...words.split(' ')]), {
+	const child = spawn('unshare', wordsIn(options, [starter, ...starterText, ...words.split(' ')]), {
 		cwd: box.home,
 		env: {...process.env, ...box.environment},
 		stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,7 @@ An interactive shell on a terminal, in a box, in which `canhazgpu` can be typed.
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
-import {starter, starterWords, type Box} from '../program/cli.js';
+import {starter, starterText, type Box} from '../program/cli.js';
 import {openTerminal, type Terminal} from './terminal.js';
 
 export type Shell = {
@@ -19,7 +19,7 @@ export async function openShell(box: Box, {command: program, parameters} = bash)
 	const directory = path.join(box.home, 'bin');
 	const command = path.join(directory, 'canhazgpu');
 	mkdirSync(directory, {recursive: true});
-	const words = [starter, ...starterWords].map((word) => `'${word}'`).join(' ');
+	const words = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
 	writeFileSync(command, `#!/bin/sh\nexec ${words} "$@"\n`);
 	chmodSync(command, 0o755);
 	const shell = openTerminal(program, parameters, {

@@ -5,13 +5,13 @@ environment of that host. Whatever else ssh is told is ignored.
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {shellCommand, shellQuote} from '../../../source/format/text/shell.js';
-import {type Box, starter, starterWords} from '../program/cli.js';
+import {type Box, starter, starterText} from '../program/cli.js';
 
 /** @returns The PATH on which the program is found as `canhazgpu`, as on a host where it is installed. */
 export function installProgram(directory: string, box: Box): string {
 	mkdirSync(directory, {recursive: true});
 	const file = path.join(directory, 'canhazgpu');
-	writeFileSync(file, `#!/bin/sh\nexec ${shellCommand([starter, ...starterWords])} "$@"\n`);
+	writeFileSync(file, `#!/bin/sh\nexec ${shellCommand([starter, ...starterText])} "$@"\n`);
 	chmodSync(file, 0o755);
 	return `${directory}:${box.environment['PATH']!}`;
 }

@@ -24,7 +24,7 @@ export const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta
 const binary = process.env['CANHAZGPU_TEST_BINARY'];
 
 /** What starts the program, before its own words: the built one, or that in the binary which the tests were told to run. */
-export const [starter, ...starterWords]: readonly [string, ...string[]] =
+export const [starter, ...starterText]: readonly [string, ...string[]] =
 	binary === undefined ? [process.execPath, program] : [path.resolve(binary)];
 
 export type Ran = {readonly exitCode: number | undefined; readonly stdout: string; readonly stderr: string};
@@ -75,7 +75,7 @@ export function createBox(environment: Readonly<Record<string, string>> = {}): B
 		environment: own,
 		async run(words, more = {}) {
 			const began = performance.now();
-			const child = spawn(starter, [...starterWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
+			const child = spawn(starter, [...starterText, ...(typeof words === 'string' ? words.split(' ') : words)], {
 				cwd: home,
 				env: {...own, ...more},
 				stdio: ['ignore', 'pipe', 'pipe'],

@@ -19,7 +19,7 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {lockHolder} from '../../../source/store/sqlite/lock-holder.js';
 import {eventually} from '../eventually.js';
-import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box, type Ran} from './cli.js';
+import {createEmbeddedBox, createRedisBox, starter, starterText, type Box, type Ran} from './cli.js';
 
 export type Started = {
 	readonly pid: number;
@@ -41,9 +41,9 @@ export function start(
 	box: Box,
 	words: string | readonly string[],
 	environment: Readonly<Record<string, string>> = {},
-	[command, ...commandWords]: readonly [string, ...string[]] = [starter, ...starterWords],
+	[command, ...commandText]: readonly [string, ...string[]] = [starter, ...starterText],
 ): Started {
-	const child = spawn(command, [...commandWords, ...(typeof words === 'string' ? words.split(' ') : words)], {
+	const child = spawn(command, [...commandText, ...(typeof words === 'string' ? words.split(' ') : words)], {
 		cwd: box.home,
 		env: {...box.environment, ...environment},
 		stdio: ['ignore', 'pipe', 'pipe'],
@@ -105,7 +105,7 @@ export async function startAsJob(box: Box, words: string): Promise<Started> {
 		'settle() { wait $!; code=$?; case $code in 147|148) sleep 0.05; settle;; esac; }',
 		'settle; exit $code',
 	].join('\n');
-	const started = start(box, words, {}, ['bash', '-c', script, 'bash', starter, ...starterWords]);
+	const started = start(box, words, {}, ['bash', '-c', script, 'bash', starter, ...starterText]);
 	await started.says(/^job \d+$/mv);
 	const pid = Number(/^job (?<pid>\d+)$/mv.exec(started.stderr())!.groups!['pid']);
 	const kill = (signal: NodeJS.Signals): void => {

@@ -4,7 +4,7 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, createRedisBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
@@ -21,7 +21,7 @@ const still = (output: string): readonly string[] =>
 type Follower = {readonly child: ChildProcess; readonly output: () => string; readonly errors: () => string};
 
 function follow(box: Box, ...flags: readonly string[]): Follower {
-	const child = spawn(starter, [...starterWords, 'events', '--follow', ...flags], {
+	const child = spawn(starter, [...starterText, 'events', '--follow', ...flags], {
 		cwd: box.home,
 		env: box.environment,
 		stdio: ['ignore', 'pipe', 'pipe'],

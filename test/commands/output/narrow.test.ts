@@ -1,13 +1,13 @@
 /** Tables on a terminal that is narrower than they are. */
 import {expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
 
 test('status breaks no line where the terminal is narrow, and leaves out nothing in a pipe of unknown width', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	await box.run(['reserve', '--user', 'team', '--note', 'a note that is longer than the terminal has room for']);
-	const terminal = openTerminal(starter, [...starterWords, 'status'], {
+	const terminal = openTerminal(starter, [...starterText, 'status'], {
 		cwd: box.home,
 		columns: 70,
 		environment: box.environment,

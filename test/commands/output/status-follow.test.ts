@@ -2,7 +2,7 @@
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {eventually} from '../../_helpers/eventually.js';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 
 let box: Box;
@@ -33,7 +33,7 @@ slowTest('what changes is told at once, and it ends when nobody reads any more',
 	expect(await following.ended).toMatchObject({exitCode: 143, stderr: ''});
 
 	// The shell ends when both ends of its pipe do.
-	const words = ['-c', '"$@" | head -1', 'sh', starter, ...starterWords, 'status', '--json', '--follow'];
+	const words = ['-c', '"$@" | head -1', 'sh', starter, ...starterText, 'status', '--json', '--follow'];
 	const {stdout} = await start(box, words, {}, ['/bin/sh']).ended;
 	expect(stdout).toMatch(/^\{.*\}\n$/v);
 });

@@ -2,7 +2,7 @@
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
 
 type Example = {readonly command: string; readonly output: string};
 
@@ -23,7 +23,7 @@ test('every example of the topic does what it shows', async () => {
 	const box = await createEmbeddedBox(4);
 	onTestFinished(box.remove);
 	const {CANHAZGPU_RUN_QUIET: _, ...environment} = box.environment;
-	const words = [starter, ...starterWords].map((word) => `'${word}'`).join(' ');
+	const words = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
 	for (const {command, output} of examples) {
 		const {stdout} = spawnSync('bash', ['-c', `canhazgpu() { ${words} "$@"; }; { ${command}; } 2>&1`], {
 			cwd: box.home,

@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong, slowTest} from '../../_helpers/slow.js';
-import {starter, starterWords, type Box, type Ran} from '../../_helpers/program/cli.js';
+import {starter, starterText, type Box, type Ran} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -25,7 +25,7 @@ function whyNot(): string | undefined {
 	}
 
 	const own = {...accountOf(mallory), encoding: 'utf8'} as const;
-	const program = spawnSync(starter, [...starterWords, '--version'], own);
+	const program = spawnSync(starter, [...starterText, '--version'], own);
 	if (program.status !== 0) {
 		return 'other accounts may not read the program';
 	}
@@ -54,7 +54,7 @@ function runAs(
 		rmSync(home, {recursive: true, force: true});
 	});
 	chownSync(home, uid, uid);
-	const [command, ...parameters] = [...through, starter, ...starterWords, ...words.split(' ')];
+	const [command, ...parameters] = [...through, starter, ...starterText, ...words.split(' ')];
 	const {status, stdout, stderr} = spawnSync(command!, parameters, {
 		...accountOf(uid),
 		cwd: home,
@@ -111,7 +111,7 @@ describe.skipIf(reason !== undefined).each([
 
 	slowTest('nobody is taken out of the queue from a user namespace', async () => {
 		const box = await createOpen();
-		const waiting = spawn(starter, [...starterWords, ...'reserve --gpu-ids 0 --wait 5m'.split(' ')], {
+		const waiting = spawn(starter, [...starterText, ...'reserve --gpu-ids 0 --wait 5m'.split(' ')], {
 			...accountOf(victim),
 			env: {...box.environment, HOME: '/', XDG_CACHE_HOME: ''},
 			stdio: ['ignore', 'ignore', 'pipe'],
@@ -145,7 +145,7 @@ describe.skipIf(reason !== undefined).each([
 		'what is taken in a user namespace belongs to that namespace, and is released there or by root',
 		async () => {
 			const box = await createOpen();
-			const program = [starter, ...starterWords].join(' ');
+			const program = [starter, ...starterText].join(' ');
 			const ran = runAs(mallory, box, '--version', {
 				through: [
 					'unshare',
@@ -208,7 +208,7 @@ test.runIf(isLong && reason === undefined)(
 			[victim, 0],
 			[mallory, 1],
 		] as const) {
-			const job = spawn(starter, [...starterWords, ...`run --gpu-ids ${gpu} -- sleep 60`.split(' ')], {
+			const job = spawn(starter, [...starterText, ...`run --gpu-ids ${gpu} -- sleep 60`.split(' ')], {
 				...accountOf(uid),
 				env: {...box.environment, HOME: '/', XDG_CACHE_HOME: ''},
 				stdio: 'ignore',

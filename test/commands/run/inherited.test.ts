@@ -8,12 +8,12 @@ import process from 'node:process';
 import {buffer} from 'node:stream/consumers';
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import {program, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {program, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {fileIn, freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
 
 /** As a user has it in PATH: a file that can be executed. */
-const isBinary = starterWords.length === 0;
+const isBinary = starterText.length === 0;
 const installed = isBinary ? starter : program;
 
 /** Runs a script of bash, in which `$CHG` is the program. */
@@ -121,7 +121,7 @@ test.each(lowLimits)(
 		const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
 		const ran = await inBash(
 			box,
-			`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${printInherited}; (ulimit -S -n ${limit + 1}; "$CHG" ${printInherited}); ${[starter, ...starterWords].map((word) => `'${word}'`).join(' ')} ${printInherited}; true`,
+			`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${printInherited}; (ulimit -S -n ${limit + 1}; "$CHG" ${printInherited}); ${[starter, ...starterText].map((word) => `'${word}'`).join(' ')} ${printInherited}; true`,
 		).ended;
 		const [hard, ...lines] = ran.stdout.trim().split('\n');
 		// The binary knows its parent's limit alone, and bash becomes the last command of its (...).

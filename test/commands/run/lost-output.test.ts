@@ -1,11 +1,11 @@
 /** Output that goes nowhere: told where somebody wanted it, silent where nobody reads any more. */
 import {spawnSync} from 'node:child_process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {shellQuote} from '../../../source/format/text/shell.js';
 
 let box: Box;
-const program = [starter, ...starterWords].map((word) => shellQuote(word)).join(' ');
+const program = [starter, ...starterText].map((word) => shellQuote(word)).join(' ');
 
 const shell = (line: string) => {
 	const {status, stderr} = spawnSync('bash', ['-c', `chg() { ${program} "$@"; }; ${line}`], {

@@ -8,7 +8,7 @@ import process from 'node:process';
 import {pathToFileURL} from 'node:url';
 import {expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
-import {program, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {program, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {holdEnding} from '../../_helpers/program/ending.js';
 import {freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
@@ -103,7 +103,7 @@ slowTest(
 );
 
 /** A binary takes no module from outside, and so no bug. */
-const isBinary = starterWords.length === 0;
+const isBinary = starterText.length === 0;
 
 /** Makes the program throw out of nowhere, once a file says so. */
 function withBugs(box: Box): {readonly environment: Readonly<Record<string, string>>; readonly strike: () => void} {

@@ -4,9 +4,9 @@ import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {createAlertRecorder} from '../../../source/core/operations/record-alerts.js';
 import {claimReminders, type ReminderSender} from '../../../source/core/operations/reminders.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
-import {eventWords} from '../../../source/format/events.js';
+import {eventText} from '../../../source/format/events.js';
 import {reminderText} from '../../../source/format/reminder-text.js';
-import {sharesWords} from '../../../source/format/shares.js';
+import {sharesText} from '../../../source/format/shares.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
 import {createTestWorld, idleReading, observationOf, person} from '../../_helpers/world.js';
 
@@ -44,7 +44,7 @@ async function createBox() {
 		recorded: async () =>
 			(await world.store.audit())
 				.filter(({kind}) => kind === 'overuse' || kind === 'notice')
-				.map((entry) => eventWords(entry)),
+				.map((entry) => eventText(entry)),
 	};
 }
 
@@ -52,10 +52,10 @@ test('its owner is told once, every face shows for how long, and its end is told
 	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
-	expect(sharesWords(second.rows[0]!)).toBe('16/79.6G ann 16/8G!, bob 8G');
+	expect(sharesText(second.rows[0]!)).toBe('16/79.6G ann 16/8G!, bob 8G');
 	expect(await claimReminders(world, owner)).toMatchObject({reminders: []});
 	const third = await scan(16_384);
-	expect(sharesWords(third.rows[0]!)).toBe('16/79.6G ann 16/8G! for 10s, bob 8G');
+	expect(sharesText(third.rows[0]!)).toBe('16/79.6G ann 16/8G! for 10s, bob 8G');
 	expect(statusJson(third.rows, third.observation)[0]?.shares?.map((share) => share.over_seconds)).toEqual([
 		10,
 		undefined,
@@ -79,7 +79,7 @@ test('its owner is told once, every face shows for how long, and its end is told
 	expect((await claimReminders(world, webhook)).reminders).toEqual([]);
 	expect(await recorded()).toEqual([words, reminded]);
 	const last = await scan(8192);
-	expect(sharesWords(last.rows[0]!)).toBe('16/79.6G ann 8G, bob 8G');
+	expect(sharesText(last.rows[0]!)).toBe('16/79.6G ann 8G, bob 8G');
 	expect(await recorded()).toEqual([words, reminded, 'ann uses no more of GPU 0 than the share of 8G again']);
 	expect((await world.store.read()).overuse).toEqual([]);
 });

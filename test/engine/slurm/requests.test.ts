@@ -14,7 +14,7 @@ import {
 	typeFor,
 	typeOfProfile,
 } from '../../../source/engine/slurm/request-words.js';
-import {engineReasonWords} from '../../../source/format/engine/engine-reasons.js';
+import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
 
 const request = (given: Partial<AcquireRequest> = {}): AcquireRequest => ({
 	requester: {account: 'ann', uid: 1000, label: 'ann'},
@@ -171,8 +171,8 @@ test('what is secret of ours is given to no command of Slurm, which hands its en
 test('a reason that nobody knows is words without control characters', () => {
 	fc.assert(
 		fc.property(fc.string(), (code) => {
-			expect(engineReasonWords(code)).not.toMatch(/\p{Control}/v);
-			expect(engineReasonWords(code)).not.toBe('');
+			expect(engineReasonText(code)).not.toMatch(/\p{Control}/v);
+			expect(engineReasonText(code)).not.toBe('');
 		}),
 		{examples: [[' ']]},
 	);

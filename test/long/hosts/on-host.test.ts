@@ -8,7 +8,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {startSshServers, type SshServers} from '../../_helpers/machine/ssh-server.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {peek, start} from '../../_helpers/program/processes.js';
 
 let here: Box;
@@ -54,7 +54,7 @@ test('any passes over hosts that are off or have no canhazgpu', async () => {
 
 test('a job has its input, its output, its exit code and a signal as here', async () => {
 	const script = 'cat; echo err >&2; kill -9 $$';
-	const run = [starter, ...starterWords, 'run', '--on', 'near', '--', 'sh', '-c', script];
+	const run = [starter, ...starterText, 'run', '--on', 'near', '--', 'sh', '-c', script];
 	const {exitCode, stdout, stderr} = await start(
 		here,
 		['-c', 'head -c 300000 /dev/zero | "$@"', 'sh', ...run],
@@ -69,7 +69,7 @@ test('on a terminal the command there has one, and Ctrl-C ends it alone', async 
 	const terminal = openTerminal(
 		starter,
 		[
-			...starterWords,
+			...starterText,
 			'run',
 			'--on',
 			'far',

@@ -9,7 +9,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
-import {starter, starterWords, type Ran} from '../../_helpers/program/cli.js';
+import {starter, starterText, type Ran} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 import {ask, listenTo, startWeb} from '../../web/_server.js';
 import {clusterOfFile, type Row} from './_cluster.js';
@@ -46,7 +46,7 @@ function startMonitor(columns: number, lines: number): Monitor {
 		return stdout;
 	};
 
-	tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), starter, ...starterWords, 'top');
+	tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), starter, ...starterText, 'top');
 	onTestFinished(() => {
 		// It ends by itself with its only program.
 		spawnSync('tmux', ['-S', path.join(folder, 'socket'), 'kill-server']);

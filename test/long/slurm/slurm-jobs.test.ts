@@ -5,7 +5,7 @@ import path from 'node:path';
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
-import {starter, starterWords} from '../../_helpers/program/cli.js';
+import {starter, starterText} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 import {clusterOfFile, type Row} from './_cluster.js';
 
@@ -186,7 +186,7 @@ test('what runs when slurmd and munged are killed keeps its job and its exit cod
 		'echo begun >&2; until [ -e done ]; do sleep 0.2; done; exit 9',
 	]);
 	await job.says(/begun/v);
-	const terminal = openTerminal(starter, [...starterWords, 'top'], {
+	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 80,
 		rows: 24,
 		cwd: box().home,
@@ -211,7 +211,7 @@ test('what runs when slurmd and munged are killed keeps its job and its exit cod
 }, 300_000);
 
 test('top shows the jobs of plain sbatch of two accounts, a change within its interval, and reserves and releases by key', async () => {
-	const terminal = openTerminal(starter, [...starterWords, 'top'], {
+	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,
 		rows: 32,
 		cwd: box().home,

@@ -6,7 +6,7 @@ import path from 'node:path';
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
-import {createBox, starter, starterWords} from '../../_helpers/program/cli.js';
+import {createBox, starter, starterText} from '../../_helpers/program/cli.js';
 import {start} from '../../_helpers/program/processes.js';
 import {clusterOfFile, type Row} from './_cluster.js';
 
@@ -36,7 +36,7 @@ test('run gives the command its GPUs, its input, its output and its exit code', 
 	expect(asked.stderr).toContain('err\n');
 	const piped = await start(
 		box(),
-		['-c', 'head -c 300000 /dev/zero | "$@"', 'sh', starter, ...starterWords, 'run', '--', 'wc', '-c'],
+		['-c', 'head -c 300000 /dev/zero | "$@"', 'sh', starter, ...starterText, 'run', '--', 'wc', '-c'],
 		{},
 		['/bin/sh'],
 	).ended;
@@ -80,7 +80,7 @@ test('a running job is shown with its GPUs, its node, its owner and its note, an
 test('a command on a terminal has one, and Ctrl-C reaches it alone', async () => {
 	const terminal = openTerminal(
 		starter,
-		[...starterWords, 'run', '--', 'sh', '-c', 'trap "echo got INT; exit 5" INT; tty; echo ready; sleep 300'],
+		[...starterText, 'run', '--', 'sh', '-c', 'trap "echo got INT; exit 5" INT; tty; echo ready; sleep 300'],
 		{columns: 80, rows: 24, cwd: box().home, environment: box().environment},
 	);
 	await terminal.waitFor('ready');
@@ -264,7 +264,7 @@ const asNobody = (...words: readonly string[]): {readonly exitCode: number; read
 			exitCode: 0,
 			output: execFileSync(
 				'setpriv',
-				['--reuid', 'nobody', '--regid', 'nogroup', '--clear-groups', starter, ...starterWords, ...words],
+				['--reuid', 'nobody', '--regid', 'nogroup', '--clear-groups', starter, ...starterText, ...words],
 				{
 					encoding: 'utf8',
 					cwd: '/',
@@ -391,7 +391,7 @@ test('Slurm is found where there is no pool, and a pool of this machine goes bef
 
 test('top shows the jobs of all nodes and who waits, and takes up again after the controller was away', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1', '--comment=the big one');
-	const terminal = openTerminal(starter, [...starterWords, 'top'], {
+	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 120,
 		rows: 32,
 		cwd: box().home,
@@ -415,7 +415,7 @@ test('top shows the jobs of all nodes and who waits, and takes up again after th
 
 test('the keys of top reserve and release on Slurm, offer what it can do, and say that it ends whole jobs', async () => {
 	slurm().run('salloc', '--no-shell', '--gres=gpu:2', '--nodelist=box1');
-	const terminal = openTerminal(starter, [...starterWords, 'top'], {
+	const terminal = openTerminal(starter, [...starterText, 'top'], {
 		columns: 80,
 		rows: 24,
 		cwd: box().home,

@@ -1,6 +1,6 @@
 /** Because of whom an entry of the queue waits, on which GPUs, until when. */
 import {expect, test} from 'vitest';
-import {eventWords} from '../../../source/format/events.js';
+import {eventText} from '../../../source/format/events.js';
 import {frameOf, stateOf} from '../_harness.js';
 import {createBox, lease, run, sceneTime, waiter} from '../_world.js';
 
@@ -70,7 +70,7 @@ test('how many are held already is never cut', async () => {
 
 test('GPUs in a row are told as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
-	expect(eventWords({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
+	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
 });
 
 test('an empty queue that is looked at leaves the GPUs in view', async () => {

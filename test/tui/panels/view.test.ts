@@ -3,7 +3,7 @@ import type {State} from '../../../source/tui/state/state.js';
 import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpus/columns.js';
 import {bar, barSpans} from '../../../source/tui/widgets/bar.js';
 import {headerLine} from '../../../source/tui/panels/header.js';
-import {commonMemory, gibibytes, inventory, processWords, shortModel} from '../../../source/format/readings.js';
+import {commonMemory, gibibytes, inventory, processText, shortModel} from '../../../source/format/readings.js';
 import {edge} from '../../../source/tui/widgets/panel-frames.js';
 import {glyphsOf} from '../../../source/tui/widgets/glyphs.js';
 import {lineText, merged, span, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
@@ -108,8 +108,8 @@ test('readings in few characters', () => {
 	const broken = {index: 1, failure: 'GPU is lost', processes: undefined, unknown: {}};
 	expect(inventory(2, [gpuReading(0), broken])).toEqual({model: '2xH100', memory: '80G'});
 	expect(commonMemory([gpuReading(0), broken])).toBe(81_559);
-	expect(processWords({pid: 7})).toBe('PID 7');
-	expect(processWords({pid: 7, commandLine: '/usr/bin/python3 /home/a/train.py'})).toBe('python3 /home/a/train.py');
+	expect(processText({pid: 7})).toBe('PID 7');
+	expect(processText({pid: 7, commandLine: '/usr/bin/python3 /home/a/train.py'})).toBe('python3 /home/a/train.py');
 });
 
 /** The lines of the table: its head, and a row for each GPU. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {onTestFinished} from 'vitest';
 import {openTerminal, type Size, type Terminal} from '../../_helpers/machine/terminal.js';
-import {program, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {program, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 
 type Options = {
 	readonly flags?: readonly string[];
@@ -62,7 +62,7 @@ export function startTop(
 	box: Box,
 	{flags = [], size = {columns: 120, rows: 32}, environment = {}, isOrdinary = false, shell}: Options = {},
 ): Terminal {
-	const own = {command: [starter, ...starterWords], home: box.home, environment: box.environment};
+	const own = {command: [starter, ...starterText], home: box.home, environment: box.environment};
 	const start = isOrdinary ? ordinaryStart(own) : own;
 	const words = [...start.command, 'top', ...flags];
 	const [file, ...parameters] = shell === undefined ? words : ['/bin/sh', '-c', shell, 'sh', ...words];

@@ -5,7 +5,7 @@ import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
 import {isShown, keys, startTop} from './_program.js';
@@ -105,7 +105,7 @@ test('Ctrl-Z gives the terminal to the shell, and fg takes it again at the size 
 		environment: {
 			...box.environment,
 			PS1: 'prompt> ',
-			TOP: [starter, ...starterWords, 'top'].map((word) => `'${word}'`).join(' '),
+			TOP: [starter, ...starterText, 'top'].map((word) => `'${word}'`).join(' '),
 		},
 	});
 	context.onTestFinished(async () => top.close());

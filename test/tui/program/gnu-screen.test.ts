@@ -6,7 +6,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
 import {ensureMultiplexer} from '../../_helpers/packages/multiplexers.js';
 import {click, mouseReport, placeOf} from './_mouse.js';
@@ -37,7 +37,7 @@ function startInScreen(term: string, more: Readonly<Record<string, string>> = {}
 		SCREENDIR: folder,
 		...more,
 	};
-	const program = [starter, ...starterWords, 'top'];
+	const program = [starter, ...starterText, 'top'];
 	const terminal = openTerminal('screen', ['-U', '-c', '/dev/null', '-S', 'monitor', '-T', term, ...program], {
 		columns: 120,
 		rows: 32,

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
 import {ensureMultiplexer} from '../../_helpers/packages/multiplexers.js';
 import {click, mouseReport, placeOf} from './_mouse.js';
@@ -35,7 +35,7 @@ function startInTmux(term: string): Terminal {
 		['set', '-g', 'status', 'off'],
 		['set', '-g', 'escape-time', '10'],
 	];
-	const program = [starter, ...starterWords, 'top'];
+	const program = [starter, ...starterText, 'top'];
 	const terminal = openTerminal(
 		'tmux',
 		['-u', '-S', socket, '-f', '/dev/null', ...settings.flatMap((words) => [...words, ';']), 'new', ...program],

@@ -3,7 +3,7 @@ import {afterEach, expect, test} from 'vitest';
 import type {Lease} from '../../../source/core/model/types.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
 import {chosenGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
-import {gpuWords} from '../../../source/tui/state/table/fold.js';
+import {gpuText} from '../../../source/tui/state/table/fold.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, keys, pressing, startMonitor, stateOf, type Session, type Step} from '../_harness.js';
 import {eventsArrived} from '../_scene.js';
@@ -26,7 +26,7 @@ const sizeOf = (name: string): Size => {
 	return {columns, rows};
 };
 
-const firstCells = (state: State): readonly string[] => visibleRows(state).map((row) => gpuWords(row));
+const firstCells = (state: State): readonly string[] => visibleRows(state).map((row) => gpuText(row));
 
 for (const name of ['60x15', '80x24', '120x32', '200x50'] as const) {
 	test(`64 GPUs at ${name}: a row for each reservation, and g unfolds them`, async () => {

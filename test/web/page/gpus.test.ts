@@ -5,7 +5,7 @@ import type {Gpu} from '../../../source/web/page/fields.js';
 import {shellCommands} from '../../../source/web/page/gpu/commands.js';
 import {groupsOf, ranges} from '../../../source/web/page/gpus/groups.js';
 import {isAsked, peopleOn, queryOf, questionIn} from '../../../source/web/page/gpus/question.js';
-import {timeWords} from '../../../source/web/page/words.js';
+import {timeText} from '../../../source/web/page/text.js';
 
 const words = ['alice', 'Bob', 'eval 70B', 'train.py', 'H100', '7'];
 const word = fc.constantFrom(...words);
@@ -154,9 +154,9 @@ test('what several share has no one time, and the parts of a reservation that ar
 	const nowMs = Date.parse('2026-05-01T12:00:00Z');
 	const gpu = {gpu_id: 0, state: 'in-use'} as const;
 	const shares = [{user: 'ann', memory_mb: 1024}] as unknown as NonNullable<Gpu['shares']>;
-	expect(timeWords({...gpu, shares}, nowMs)).toBe('');
+	expect(timeText({...gpu, shares}, nowMs)).toBe('');
 	const start = {start_time: '2026-05-01T11:00:00Z'};
-	expect(timeWords({...gpu, ...start}, nowMs)).toBe('for 1h 00m');
-	expect(timeWords({...gpu, ...start, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('for 1h 00m · 30m left');
-	expect(timeWords({...gpu, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('30m left');
+	expect(timeText({...gpu, ...start}, nowMs)).toBe('for 1h 00m');
+	expect(timeText({...gpu, ...start, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('for 1h 00m · 30m left');
+	expect(timeText({...gpu, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('30m left');
 });

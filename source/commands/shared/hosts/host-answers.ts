@@ -1,7 +1,7 @@
 /** What several boxes tell of their GPUs, in the form in which one of them is chosen. */
 import type {HostAnswer} from '../../../core/rules/hosts/choose-host.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
-import {stateWords} from '../../../format/states.js';
+import {stateText} from '../../../format/states.js';
 import type {JsonRow} from '../../../format/tables/host-tables.js';
 import type {App} from '../../../app/contract.js';
 import {localRows} from './local-rows.js';
@@ -24,11 +24,11 @@ const readingOf = (row: JsonRow): GpuReading => ({
 
 /** Undefined: nobody knows, or it is out of service. */
 function freeInOf(row: JsonRow): number | undefined {
-	if (row['drained'] !== undefined || row['status'] === stateWords.error) {
+	if (row['drained'] !== undefined || row['status'] === stateText.error) {
 		return undefined;
 	}
 
-	return row['status'] === stateWords.available ? 0 : number(row['remaining_seconds']);
+	return row['status'] === stateText.available ? 0 : number(row['remaining_seconds']);
 }
 
 /** @param rows - Of `status --json`, of whatever version; texts are whatever that host says. */

@@ -106,7 +106,7 @@ function refuseLocalFlags(input: Input): void {
 	}
 }
 
-const reasonWords = (reason: HostReason): string =>
+const reasonText = (reason: HostReason): string =>
 	reason.kind === 'error'
 		? sanitize(reason.words)
 		: `it has ${reason.gpuCount} GPU(s), and not enough of them can serve it`;
@@ -123,7 +123,7 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 	const choice = chooseHost(wanted, answers);
 	if (choice.kind === 'none') {
 		const reasons = choice.reasons.map(
-			({host, reason}) => `${sanitize(host)}: ${withoutName(reasonWords(reason), host)}`,
+			({host, reason}) => `${sanitize(host)}: ${withoutName(reasonText(reason), host)}`,
 		);
 		const hasAnswer = choice.reasons.some(({reason}) => reason.kind !== 'error');
 		throw hasAnswer

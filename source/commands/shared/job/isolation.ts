@@ -90,7 +90,7 @@ const contradiction = ({doubt}: PoolIsolation): CanhazgpuError =>
 				{hint: doubt.fix},
 			);
 
-const doubtWords = ({problem}: PolicyDoubt): string => `the policy of this pool cannot be read (${sanitize(problem)})`;
+const doubtText = ({problem}: PolicyDoubt): string => `the policy of this pool cannot be read (${sanitize(problem)})`;
 
 /** What a job was granted: GPUs, or some of their instances. */
 type GrantedParts = {readonly gpus: readonly number[]; readonly instances?: readonly InstanceOfGpu[] | undefined};
@@ -203,7 +203,7 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 			const {granted, answer} = await (begun?.parts === keyOf(parts) ? begun.made : finish(start(parts)));
 			if (answer.kind === 'isolated') {
 				const {entrance} = answer;
-				const remark = doubt && `canhazgpu: the command is isolated, because ${doubtWords(doubt)}`;
+				const remark = doubt && `canhazgpu: the command is isolated, because ${doubtText(doubt)}`;
 				return {isIsolated: true, entrance, uuids: granted.map(({uuid}) => uuid), remark};
 			}
 
@@ -214,7 +214,7 @@ export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator 
 					hint:
 						doubt === undefined
 							? remedy
-							: [`Isolation is required, because ${doubtWords(doubt)}.`, `${doubt.fix}.`, remedy]
+							: [`Isolation is required, because ${doubtText(doubt)}.`, `${doubt.fix}.`, remedy]
 									.filter(Boolean)
 									.join(' '),
 				});

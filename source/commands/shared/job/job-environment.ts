@@ -1,4 +1,4 @@
-import {instanceWords} from '../../../core/rules/mig/instances.js';
+import {instanceText} from '../../../core/rules/mig/instances.js';
 import type {InstanceOfGpu, ProviderName} from '../../../core/model/types.js';
 
 export type GrantedDevices = {
@@ -50,7 +50,7 @@ const namesOf = ({gpus, provider, instances, isolatedUuids}: GrantedDevices): Re
 const containerEnvironment = ({gpus, provider, instances}: GrantedDevices): Readonly<Record<string, string>> => {
 	// An instance whose number is unknown has its UUID for a name, as well.
 	const names =
-		instances?.map(({gpu, number, uuid}) => (number === undefined ? uuid : instanceWords({gpu, number}))) ??
+		instances?.map(({gpu, number, uuid}) => (number === undefined ? uuid : instanceText({gpu, number}))) ??
 		gpus.map(String);
 	return {
 		// Docker reads it as a row of CSV, so a list needs quotes of its own.

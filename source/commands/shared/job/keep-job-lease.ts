@@ -11,7 +11,7 @@ import {
 } from '../../../core/operations/job-lease.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import {CanhazgpuError} from '../../../errors.js';
-import {endingWords} from '../../../format/events.js';
+import {endingText} from '../../../format/events.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, OpenWorld} from '../../../app/contract.js';
 import type {EndReason, ProcessIdentity} from '../../../core/model/types.js';
@@ -31,7 +31,7 @@ const pollMs = 5000;
 
 type Lost = Extract<HeartbeatResult, {kind: 'lost'}>['gpus'];
 
-const lossWords = (lost: Lost): string =>
+const lossText = (lost: Lost): string =>
 	lost
 		.map(
 			({index, holder}) =>
@@ -54,7 +54,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 
 	const said = new Set<string>();
 	const sayTakenBack = (index: number, reason: string | undefined): void => {
-		const why = reason === undefined ? '' : ` (its record said: ${endingWords(reason)})`;
+		const why = reason === undefined ? '' : ` (its record said: ${endingText(reason)})`;
 		const words = `canhazgpu: GPU ${index} had become free${why}. Nobody had released it and the command runs on it, so it was taken back.`;
 		if (said.has(words)) {
 			return;
@@ -73,7 +73,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		}
 
 		if (answer.kind === 'lost' && !ended.signal.aborted) {
-			app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossWords(answer.gpus)}`);
+			app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossText(answer.gpus)}`);
 		}
 	};
 

@@ -7,13 +7,13 @@ import {
 	instancesOfJob,
 	type JobLease,
 } from '../../../core/operations/job-lease.js';
-import {sizeWords} from '../../../core/rules/request/memory-size.js';
+import {sizeText} from '../../../core/rules/request/memory-size.js';
 import type {AcquireRequest} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {grantJson} from '../../../format/json/change-json.js';
 import {harmlessJsonLine} from '../../../format/text/json.js';
 import {longDuration} from '../../../format/text/durations.js';
-import {partsWords} from '../../../format/instances.js';
+import {partsText} from '../../../format/instances.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, Interruption, OpenWorld, PreparedCuda} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
@@ -146,21 +146,21 @@ function remarkAll(app: App, remarks: ReadonlyArray<string | undefined>): void {
 	}
 }
 
-type GrantedWords = {
+type GrantedText = {
 	readonly timeoutSeconds: number | undefined;
 	readonly shareMiB: number | undefined;
 	readonly isLimited: boolean;
 };
 
 /** In the Go program's words. */
-function grantedWords(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedWords): string {
+function grantedText(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedText): string {
 	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
 	const details = [
-		...(shareMiB === undefined ? [] : [`a share of ${sizeWords(shareMiB)}: ${fence}`]),
+		...(shareMiB === undefined ? [] : [`a share of ${sizeText(shareMiB)}: ${fence}`]),
 		...(timeoutSeconds === undefined ? [] : [`timeout: ${longDuration(timeoutSeconds)}`]),
 	];
 	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;
-	return `Reserved ${partsWords(jobLease.gpus, instancesOfJob(jobLease))} for command execution${words}`;
+	return `Reserved ${partsText(jobLease.gpus, instancesOfJob(jobLease))} for command execution${words}`;
 }
 
 export type RunRequest = {
@@ -229,7 +229,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 						isolated: isolation.isIsolated,
 						numa_nodes: binding.nodes,
 					})
-				: grantedWords(jobLease, {
+				: grantedText(jobLease, {
 						timeoutSeconds,
 						shareMiB: request.need?.shareMiB,
 						isLimited: mpsDirectory !== undefined,

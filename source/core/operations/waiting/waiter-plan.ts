@@ -4,7 +4,7 @@ import {noteFor, outagesNoted, outagesSeen} from '../../rules/queue/out-of-servi
 import type {World} from '../../model/ports.js';
 import type {InstanceOfGpu, Observation, Snapshot} from '../../model/types.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
-import {instanceWords} from '../../rules/mig/instances.js';
+import {instanceText} from '../../rules/mig/instances.js';
 import {cleanRuleOf} from '../../rules/usage/cleanliness.js';
 import {usageBlockFor, usageBlockOfInstance} from '../../rules/usage/usage-block.js';
 import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
@@ -120,7 +120,7 @@ export async function planWithScan(
 	const held = new Set(holdingsIn(snapshot.gpus).map(({lease}) => lease.mig?.uuid));
 	const unusableInstances = (isForced ? [] : (eligibility.instances ?? [])).flatMap((instance) => {
 		const block = held.has(instance.uuid) ? undefined : blockAtInstance(instance);
-		return block === undefined ? [] : [{index: instance.gpu, instance: instanceWords(instance), block}];
+		return block === undefined ? [] : [{index: instance.gpu, instance: instanceText(instance), block}];
 	});
 	const unusableGpus = snapshot.gpus.flatMap(({kind, index}) => {
 		const isWanted =

@@ -1,14 +1,14 @@
 /** A request for instances that this pool can never give is refused at once, with those that there are. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {GpuReading, InstanceNeed, InstanceOfGpu} from '../../model/types.js';
-import {instancesOf, instanceWords, isWhole} from '../mig/instances.js';
+import {instancesOf, instanceText, isWhole} from '../mig/instances.js';
 import {byProfile} from './instance-inventory.js';
 
 /** `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
-export function wantedInstanceWords(need: InstanceNeed, count: number): string {
+export function wantedInstanceText(need: InstanceNeed, count: number): string {
 	const noun = `MIG ${('instances' in need ? need.instances.length : count) === 1 ? 'instance' : 'instances'}`;
 	return 'instances' in need
-		? `${noun} ${need.instances.map((name) => instanceWords(name)).join(' ')}`
+		? `${noun} ${need.instances.map((name) => instanceText(name)).join(' ')}`
 		: `${count} ${noun} of ${cutShort(need.profile)} or larger`;
 }
 
@@ -19,7 +19,7 @@ const fewInstances = 8;
 function listOf(instances: readonly InstanceOfGpu[]): string {
 	const named = instances
 		.slice(0, fewInstances)
-		.map(({profile, ...instance}) => `${instanceWords(instance)}${profile === undefined ? '' : ` (${profile})`}`);
+		.map(({profile, ...instance}) => `${instanceText(instance)}${profile === undefined ? '' : ` (${profile})`}`);
 	return `${named.join(', ')}${instances.length > fewInstances ? ` and ${instances.length - fewInstances} more` : ''}`;
 }
 
@@ -42,7 +42,7 @@ export function splitHint(readings: readonly GpuReading[]): string {
 	}
 
 	const profile = first.profile === undefined ? '' : `, or a profile: --mig ${first.profile}`;
-	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceWords(first)}${profile}`;
+	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceText(first)}${profile}`;
 }
 
 /** Why an instance that was named is not there. */
@@ -91,12 +91,12 @@ export function impossibleInstances(
 		return missing === undefined
 			? new CanhazgpuError(
 					'impossible',
-					`${wantedInstanceWords(need, count)} ${need.instances.length === 1 ? 'is on no GPU' : 'are not all on GPUs'}${besides}`,
+					`${wantedInstanceText(need, count)} ${need.instances.length === 1 ? 'is on no GPU' : 'are not all on GPUs'}${besides}`,
 					{
 						hint: gpusHint,
 					},
 				)
-			: missingProblem(missing.gpu, instanceWords(missing), readings[missing.gpu]);
+			: missingProblem(missing.gpu, instanceText(missing), readings[missing.gpu]);
 	}
 
 	if (all.length === 0) {
@@ -123,7 +123,7 @@ export function impossibleInstances(
 			)
 		: new CanhazgpuError(
 				'impossible',
-				`Cannot reserve ${wantedInstanceWords(need, count)}${besides === '' ? '' : `, on GPUs${besides}`}: this pool has ${suitable}`,
+				`Cannot reserve ${wantedInstanceText(need, count)}${besides === '' ? '' : `, on GPUs${besides}`}: this pool has ${suitable}`,
 				{hint},
 			);
 }

@@ -1,19 +1,19 @@
 /** A need that this pool can never serve is refused at once, with what there is instead. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
-import {instancesOf, instanceWords, isWhole} from '../mig/instances.js';
+import {instancesOf, instanceText, isWhole} from '../mig/instances.js';
 import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation} from '../../model/types.js';
-import {memoryWords, sizeWords} from '../request/memory-size.js';
+import {memoryText, sizeText} from '../request/memory-size.js';
 import type {Wanted} from '../request/request.js';
 import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
 import {instancesFor} from './instance-need.js';
 import {impossibleInstances, splitHint} from './impossible-instances.js';
 
 /** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
-export function needWords({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
+export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
-		minMemoryMiB === undefined ? [] : [` with ${memoryWords(minMemoryMiB)} or more`],
-		shareMiB === undefined ? [] : [` with room for a share of ${sizeWords(shareMiB)}`],
+		minMemoryMiB === undefined ? [] : [` with ${memoryText(minMemoryMiB)} or more`],
+		shareMiB === undefined ? [] : [` with room for a share of ${sizeText(shareMiB)}`],
 		minCompute === undefined ? [] : [` of compute capability ${minCompute} or higher`],
 		sameModel === true ? [' of one model'] : [],
 		nvlink === true ? [' linked by NVLink'] : [],
@@ -25,7 +25,7 @@ export function needWords({minMemoryMiB, shareMiB, models, minCompute, sameModel
 const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
 
 /** `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty: nothing is known. */
-export function inventoryWords(readings: readonly GpuReading[]): string {
+export function inventoryText(readings: readonly GpuReading[]): string {
 	const kinds = Map.groupBy(readings, ({name = 'unknown', memoryTotalMiB, computeCapability}) =>
 		[
 			shortName(name),
@@ -57,7 +57,7 @@ function migExample(split: readonly GpuReading[]): string {
 	return first === undefined
 		? '--mig 1g.10gb'
 		: first.profile === undefined
-			? `--gpu-ids ${instanceWords(first)}`
+			? `--gpu-ids ${instanceText(first)}`
 			: `--mig ${first.profile}`;
 }
 
@@ -77,8 +77,8 @@ function instancesProblem(
 		.filter(([, reading]) => meets(wanted.need!, reading) === true);
 	return impossibleInstances(mig, wanted.count, readings, {
 		suitable: instancesFor(mig, fit).instances.length,
-		besides: fit.length === readings.length ? '' : cutShort(needWords(wanted.need)),
-		inventory: inventoryWords(observation.gpus),
+		besides: fit.length === readings.length ? '' : cutShort(needText(wanted.need)),
+		inventory: inventoryText(observation.gpus),
 	});
 }
 
@@ -113,7 +113,7 @@ function namedProblem(ids: readonly number[], {need, split, readings, hint}: Nam
 	const unfit = ids.filter((id) => meets(need, readingOf(id)) === false);
 	const which = unfit.length > 0 ? unfit : ids;
 	const words = which.length === 1 ? `GPU ${which[0]!} is no GPU` : `GPUs ${which.join(', ')} are no GPUs`;
-	return new CanhazgpuError('impossible', `${words}${cutShort(needWords(need))}`, {hint});
+	return new CanhazgpuError('impossible', `${words}${cutShort(needText(need))}`, {hint});
 }
 
 /**
@@ -131,7 +131,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	}
 
 	const split = ofPool.filter((reading) => isWhole(reading) === false);
-	const inventory = inventoryWords(ofPool.filter((reading) => !split.includes(reading)));
+	const inventory = inventoryText(ofPool.filter((reading) => !split.includes(reading)));
 	const hints = [
 		...(inventory === '' ? [] : [`The pool has ${inventory}${split.length === 0 ? '' : ' that MIG has not split'}.`]),
 		...(split.length === 0 ? [] : [`Of what MIG has split, ask for an instance: ${migExample(split)}.`]),
@@ -151,7 +151,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	if (most === 0) {
 		throw new CanhazgpuError(
 			'impossible',
-			`No GPU${cutShort(needWords({...need, sameModel: false, nvlink: count > 1 ? need.nvlink : false}))} in this pool`,
+			`No GPU${cutShort(needText({...need, sameModel: false, nvlink: count > 1 ? need.nvlink : false}))} in this pool`,
 			{
 				hint,
 			},
@@ -162,7 +162,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	const isByDefault =
 		need.sameModel === undefined &&
 		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;
-	const words = needWords({...need, sameModel: isOfOneModel(wanted)});
+	const words = needText({...need, sameModel: isOfOneModel(wanted)});
 	throw new CanhazgpuError(
 		'impossible',
 		`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`,

@@ -7,7 +7,7 @@ import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
 import {claimsOf, instanceClaimsOf} from '../queue/queue.js';
-import {instanceWords} from '../mig/instances.js';
+import {instanceText} from '../mig/instances.js';
 import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instance-candidate.js';
 import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
@@ -245,7 +245,7 @@ function pickInstances(
 		if (answer.kind === 'candidate') {
 			candidates.push(answer);
 		} else {
-			blocked.push({index: instance.gpu, instance: instanceWords(instance), block: answer});
+			blocked.push({index: instance.gpu, instance: instanceText(instance), block: answer});
 		}
 	}
 

@@ -10,7 +10,7 @@ import type {
 } from '../../model/types.js';
 
 /** `0:1`, as people name an instance; `0:?` where its number is unknown. */
-export const instanceWords = ({gpu, number}: {readonly gpu: number; readonly number?: number | undefined}): string =>
+export const instanceText = ({gpu, number}: {readonly gpu: number; readonly number?: number | undefined}): string =>
 	`${gpu}:${number ?? '?'}`;
 
 /** `0:1`, and undefined for what is no such name. */

@@ -55,7 +55,7 @@ const choice = <const Choice extends string>(
 const mostShares = 64;
 
 /** Whether shares are allowed, how many and where: without all three, none is granted. */
-const noSharesWords = 'no share is granted';
+const noSharesText = 'no share is granted';
 
 /** GPU ids such as `0,2`. Undefined: it is no such list. */
 const readIds = (text: string): readonly number[] | undefined =>
@@ -79,13 +79,13 @@ export const policyKeys = {
 	}),
 	share: choice(['off', 'on'], {
 		fallback: 'off',
-		inDoubt: {value: 'off', words: noSharesWords},
+		inDoubt: {value: 'off', words: noSharesText},
 		summary: 'whether a part of a GPU can be asked for, others beside it',
 	}),
 	'share.max': {
 		expects: `a whole number from 1 to ${mostShares}`,
 		fallback: '4',
-		inDoubt: {value: 1, words: noSharesWords},
+		inDoubt: {value: 1, words: noSharesText},
 		summary: 'how many may share one GPU',
 		completes: ['2', '4', '8'],
 		read: (text: string): number | undefined =>
@@ -94,7 +94,7 @@ export const policyKeys = {
 	'share.gpus': {
 		expects: 'all, or GPU ids such as 0,1',
 		fallback: 'all',
-		inDoubt: {value: [], words: noSharesWords},
+		inDoubt: {value: [], words: noSharesText},
 		summary: 'which GPUs may be shared',
 		completes: ['all'],
 		read: (text: string): 'all' | readonly number[] | undefined => (text === 'all' ? 'all' : readIds(text)),

@@ -39,7 +39,7 @@ tells 79.6 GiB, a `48GB` one 45 GiB.
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, bytesOf);
 
 /** As {@link parseMemoryMiB} reads it: `40G` are 40,000,000,000 bytes, give or take a MiB. */
-export function memoryWords(mebibytes: number): string {
+export function memoryText(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
 	// What was asked for as 1G is a whole number of MiB, and so a little less.
 	return gigabytes < 0.998
@@ -78,7 +78,7 @@ export function shareMiBOf(typed: string, name: string): number {
 }
 
 /** As {@link parseShareMiB} reads it, and as the monitor shows memory: `8G` are 8,192 MiB. */
-export const sizeWords = (mebibytes: number): string =>
+export const sizeText = (mebibytes: number): string =>
 	mebibytes < 1024
 		? `${Math.round(mebibytes)}M`
 		: `${Number((mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0))}G`;

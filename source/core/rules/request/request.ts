@@ -3,7 +3,7 @@ What somebody asks for, checked against the pool before anything else: a request
 */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/types.js';
-import {instanceWords} from '../mig/instances.js';
+import {instanceText} from '../mig/instances.js';
 import type {StrategyName} from '../../model/need.js';
 
 /** Everybody who looks at the pool reads every note in it. */
@@ -78,7 +78,7 @@ function checkInstances(need: InstanceNeed, count: number, gpuCount: number): nu
 	if ('instances' in need) {
 		const {instances} = need;
 		checkIds([...new Set(instances.map(({gpu}) => gpu))], gpuCount);
-		const names = instances.map((instance) => instanceWords(instance));
+		const names = instances.map((instance) => instanceText(instance));
 		const twice = names.find((name, position) => names.indexOf(name) !== position);
 		if (twice !== undefined) {
 			throw new CanhazgpuError('impossible', `Instance ${twice} is named twice in ${cutShort(names.join(','))}`, {

@@ -1,4 +1,4 @@
-import {explainHanging, explainRun, type DriverWords, type Failure, type KnownFailure} from '../../tool/failures.js';
+import {explainHanging, explainRun, type DriverText, type Failure, type KnownFailure} from '../../tool/failures.js';
 import type {ToolOutcome} from '../../tool/tool.js';
 
 /**
@@ -59,7 +59,7 @@ const knownFailures: readonly KnownFailure[] = [
 	},
 ];
 
-const driver: DriverWords = {
+const driver: DriverText = {
 	known: knownFailures,
 	missingHint: 'Is the NVIDIA driver installed, and its directory in PATH?',
 	hangHint: 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.',

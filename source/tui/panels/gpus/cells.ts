@@ -1,27 +1,27 @@
 /** The cells of the table of GPUs. */
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {seriesOf} from '../../../core/live/utilization-history.js';
-import {migWords} from '../../../format/status-labels.js';
-import {isOver, sharesWords} from '../../../format/shares.js';
+import {migText} from '../../../format/status-labels.js';
+import {isOver, sharesText} from '../../../format/shares.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit, truncate, widthOf} from '../../../format/text/width.js';
 import type {State} from '../../state/state.js';
-import {gpuWords, membersOf, type TableRow} from '../../state/table/fold.js';
+import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';
 import {tagOf} from '../../state/table/state.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
 import {sparkline} from '../../widgets/graph.js';
 import {lineWidth, span, type Line, type Span} from '../../widgets/styled-text.js';
-import {byMemory, processWords, shortBusId, shortModel} from '../../../format/readings.js';
+import {byMemory, processText, shortBusId, shortModel} from '../../../format/readings.js';
 import {
 	areProcessesHidden,
-	endWords,
+	endText,
 	faultOf,
 	hotCelsius,
-	noteWords,
-	ownerWords,
-	placeWords,
-	serviceWords,
+	noteText,
+	ownerText,
+	placeText,
+	serviceText,
 	stateWord,
 } from '../shared/labels.js';
 import {memoryCell, utilizationCell} from '../shared/load-cells.js';
@@ -40,7 +40,7 @@ function temperatureCell({reading}: StatusRow): Span {
 
 /** However many they are, the count is in view. */
 function gpuNumbers(row: TableRow, width: number, ellipsis: string): string {
-	const words = gpuWords(row);
+	const words = gpuText(row);
 	const count = words.indexOf(' ');
 	return widthOf(words) <= width || count === -1
 		? words
@@ -58,7 +58,7 @@ function meanSeries(all: readonly Series[]): Series {
 }
 
 /** `8 GPUs of box1, box2`: the nodes of a job. */
-function nodeWords(members: readonly StatusRow[]): string | undefined {
+function nodeText(members: readonly StatusRow[]): string | undefined {
 	const nodes = [...new Set(members.map(({reading}) => reading?.place?.node).filter((node) => node !== undefined))];
 	return nodes.length === 0 ? undefined : sanitize(`${members.length} GPUs of ${nodes.join(', ')}`);
 }
@@ -70,30 +70,30 @@ function processCell(row: TableRow, isScanned: boolean): Span {
 		return span(sanitize(fault), 'error');
 	}
 
-	const service = serviceWords(row);
+	const service = serviceText(row);
 	if (service !== undefined && (row.processes.length === 0 || row.health.length > 0)) {
 		return service;
 	}
 
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
-		return span(`! ${sanitize(squatter.user ?? '')}: ${processWords(squatter)}`, 'warning');
+		return span(`! ${sanitize(squatter.user ?? '')}: ${processText(squatter)}`, 'warning');
 	}
 
-	const shared = sharesWords(row, {isOverFirst: true});
+	const shared = sharesText(row, {isOverFirst: true});
 	if (shared !== undefined) {
 		return span(shared, row.shares!.some((share) => isOver(share)) ? 'warning' : 'plain');
 	}
 
-	const place = row.members === undefined ? placeWords(row) : nodeWords(row.members);
+	const place = row.members === undefined ? placeText(row) : nodeText(row.members);
 	if (place !== undefined) {
 		return span(place);
 	}
 
 	const [first, ...others] = byMemory(row.processes);
-	const parts = migWords(row.reading);
+	const parts = migText(row.reading);
 	if (first !== undefined) {
-		const words = processWords(first) + (others.length > 0 ? ` +${others.length}` : '');
+		const words = processText(first) + (others.length > 0 ? ` +${others.length}` : '');
 		return span(parts === undefined ? words : `MIG: ${words}`);
 	}
 
@@ -106,10 +106,10 @@ type CellOf = (row: TableRow, column: GpuColumn, state: State) => Line;
 const cells: Readonly<Record<ColumnName, CellOf>> = {
 	gpu: (row, {width}, state) => [span(gpuNumbers(row, width, ellipsisOf(state)), 'strong')],
 	state: (row, _, {settings, observation}) => [stateWord(row, settings.requester, observation !== undefined)],
-	owner: (row, _, {settings}) => [ownerWords(row, settings.requester)],
+	owner: (row, _, {settings}) => [ownerText(row, settings.requester)],
 	kind: ({lease}) => [lease ? span(lease.type === 'run' ? 'RUN' : 'MANUAL') : nothing],
 	held: ({heldSeconds}) => [heldSeconds === undefined ? nothing : span(shortDuration(heldSeconds))],
-	ends: (row) => [endWords(row)],
+	ends: (row) => [endText(row)],
 	utilization: ({reading}, column, state) => utilizationCell(reading?.utilizationPercent, column, state),
 	memory: ({reading}, column, state) =>
 		memoryCell({usedMiB: reading?.memoryUsedMiB, totalMiB: reading?.memoryTotalMiB}, column, state),
@@ -125,7 +125,7 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 			settings.isAscii,
 		),
 	note(row) {
-		const note = noteWords(row);
+		const note = noteText(row);
 		return [note === '' ? nothing : span(note)];
 	},
 	model: ({reading}) => [reading?.name === undefined ? nothing : span(shortModel(reading.name))],

@@ -5,18 +5,18 @@ import {fit, widthOf} from '../../../format/text/width.js';
 import {layoutOf, type Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
 import type {State} from '../../state/state.js';
-import {gpuWords, membersOf, type TableRow} from '../../state/table/fold.js';
+import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';
 import {taggedGpus, visibleRows} from '../../state/table/rows.js';
 import {isSortKey, type Pointed} from '../../state/mouse/pointer.js';
 import {isFiltered, tagOf, type SortKey} from '../../state/table/state.js';
 import {glyphsOf} from '../../widgets/glyphs.js';
-import {rangeWords} from '../../widgets/scroll.js';
+import {rangeText} from '../../widgets/scroll.js';
 import {inTone, lineText, span, type Line, type Span} from '../../widgets/styled-text.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
 import {gpuTitles} from '../shared/gpu-titles.js';
-import {orderWords} from '../shared/order-words.js';
+import {orderText} from '../shared/order-text.js';
 import type {PanelBody} from '../shared/panel-body.js';
-import {noteWords, ownerWords} from '../shared/labels.js';
+import {noteText, ownerText} from '../shared/labels.js';
 import {gpuCell} from './cells.js';
 import {columnsFor, markerWidth, type GpuColumn, type Needs} from './columns.js';
 
@@ -37,10 +37,10 @@ const needsOf = remembering(
 		const longest = (wordsOf: (row: TableRow) => string): number =>
 			Math.max(0, ...rows.map((row) => widthOf(wordsOf(row))));
 		return {
-			gpu: longest((row) => gpuWords(row)),
+			gpu: longest((row) => gpuText(row)),
 			model: longest(({reading}) => shortModel(reading?.name ?? '')),
-			owner: longest((row) => ownerWords(row, state.settings.requester).text),
-			note: longest((row) => noteWords(row)),
+			owner: longest((row) => ownerText(row, state.settings.requester).text),
+			note: longest((row) => noteText(row)),
 		};
 	},
 );
@@ -171,12 +171,12 @@ export function gpusPanel(state: State, {rows, width}: Room): PanelBody {
 		];
 	});
 	const hasFolds = all.some(({members}) => members !== undefined);
-	const range = rangeWords(from, to, all.length);
+	const range = rangeText(from, to, all.length);
 	const isFilteredOut = all.length === 0 && isFiltered(state.table.filter);
 	return {
 		beside: [
 			state.view.preset === 'default' ? [] : [span('preset '), span(state.view.preset, 'strong')],
-			...orderWords({sort: state.table.sort, filter: state.table.filter, tagged: taggedGpus(state).length}, sortTitle),
+			...orderText({sort: state.table.sort, filter: state.table.filter, tagged: taggedGpus(state).length}, sortTitle),
 			hasFolds ? [span('by reservation '), span('g', 'key')] : [],
 		],
 		end: hasFolds && range !== '' ? `${range} rows` : range,

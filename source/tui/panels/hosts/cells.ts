@@ -7,9 +7,9 @@ import {holdersOf, type GpuLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
 import {span, type Line, type Span} from '../../widgets/styled-text.js';
-import {hotCelsius, stateTones, timeLeftWords} from '../shared/labels.js';
+import {hotCelsius, stateTones, timeLeftText} from '../shared/labels.js';
 import {memoryCell, utilizationCell} from '../shared/load-cells.js';
-import {processWords, shortModel} from '../../../format/readings.js';
+import {processText, shortModel} from '../../../format/readings.js';
 import {type HostColumn, type HostColumnName} from './columns.js';
 
 const nothing = span('-', 'dim');
@@ -38,7 +38,7 @@ function endCell({gpu, state, atMs}: GpuLine, nowMs: number): Span {
 	const {remaining_seconds: remaining, reservation_type: type} = gpu;
 	return remaining === undefined
 		? span(type === 'run' ? 'on-exit' : type === undefined ? '-' : 'never')
-		: timeLeftWords(Math.max(0, remaining - (nowMs - atMs) / 1000));
+		: timeLeftText(Math.max(0, remaining - (nowMs - atMs) / 1000));
 }
 
 /** Where it is, for a host that answers for a cluster; or how many parts it has. */
@@ -66,7 +66,7 @@ function processCell({gpu, state}: GpuLine): Span {
 	const [first, ...others] = processes.toSorted((a, b) => (b.memory_used_mb ?? -1) - (a.memory_used_mb ?? -1));
 	const more = others.length > 0 ? ` +${others.length}` : '';
 	const words =
-		first === undefined ? use : processWords({pid: first.pid, name: first.name, commandLine: first.command}) + more;
+		first === undefined ? use : processText({pid: first.pid, name: first.name, commandLine: first.command}) + more;
 	if (state === 'unreserved') {
 		return span(words ?? 'used without a reservation', 'warning');
 	}

@@ -10,7 +10,7 @@ import type {State} from '../../state/state.js';
 import {arrowOf} from '../../state/table/order.js';
 import {isFiltered} from '../../state/table/state.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
-import {rangeWords} from '../../widgets/scroll.js';
+import {rangeText} from '../../widgets/scroll.js';
 import {fitLine, inTone, lineText, span, type Line, type Tone} from '../../widgets/styled-text.js';
 import type {PanelBody} from '../shared/panel-body.js';
 import {hostCell} from './cells.js';
@@ -89,7 +89,7 @@ function tableLine(line: HostLine, state: State, {isSelected, isRepeated, width}
 }
 
 /** `sort HOST^  filter -`. */
-function orderWords({hosts: {sort, filter}}: State): readonly Line[] {
+function orderText({hosts: {sort, filter}}: State): readonly Line[] {
 	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');
 	return [
 		[span('sort '), span(`${sortTitles[sort.by]}${arrowOf(sort)}`, 'strong')],
@@ -125,8 +125,8 @@ export function hostsPanel(state: State, {rows, width}: Room): PanelBody {
 				? 'Name other hosts in the setting remote_hosts to see them here'
 				: undefined;
 	return {
-		beside: orderWords(state),
-		end: rangeWords(from, to, all.length),
+		beside: orderText(state),
+		end: rangeText(from, to, all.length),
 		lines: [head(width), ...shown, ...(words === undefined ? [] : [[], [span(`  ${words}`, 'dim')]])],
 	};
 }

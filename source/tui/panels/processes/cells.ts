@@ -1,5 +1,5 @@
 /** The cells of the table of processes. */
-import {processRightWords} from '../../../format/process-right.js';
+import {processRightText} from '../../../format/process-right.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
 import type {ProcessRight} from '../../../core/rules/pool/process-right.js';
@@ -8,7 +8,7 @@ import type {State} from '../../state/state.js';
 import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
 import {loadTone, span, type Line, type Span, type Tone} from '../../widgets/styled-text.js';
 import {processCells} from '../shared/process-rows.js';
-import {gibibytes, processWords} from '../../../format/readings.js';
+import {gibibytes, processText} from '../../../format/readings.js';
 import type {ProcessColumn} from './columns.js';
 
 const nothing = span('-', 'dim');
@@ -53,14 +53,14 @@ function cellsOf(placed: ProcessRow, state: State): Readonly<Record<ProcessSortK
 		gpu: span(String(row.index), 'strong'),
 		pid: span(cells.pid),
 		user: userCell(placed, state),
-		right: span(processRightWords[right].short, rightTones[right]),
+		right: span(processRightText[right].short, rightTones[right]),
 		load: utilizationPercent === undefined ? nothing : span(cells.load, loadTone('load', utilizationPercent / 100)),
 		memory: memoryCell(placed, cells.memory),
 		cpu: cells.cpu === '-' ? nothing : span(cells.cpu),
 		hostMemory: hostMemoryMiB === undefined ? nothing : span(gibibytes(hostMemoryMiB)),
 		time: cells.time === '-' ? nothing : span(cells.time),
 		container: containerId === undefined ? nothing : span(sanitize(containerId)),
-		command: span(branchOf(placed, state) + processWords(process), isAlarming(right) ? 'warning' : 'plain'),
+		command: span(branchOf(placed, state) + processText(process), isAlarming(right) ? 'warning' : 'plain'),
 	};
 }
 

@@ -8,9 +8,9 @@ import {processSortKeys, type ProcessRow, type ProcessSortKey} from '../../state
 import type {Pointed} from '../../state/mouse/pointer.js';
 import type {State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
-import {rangeWords, windowOf} from '../../widgets/scroll.js';
+import {rangeText, windowOf} from '../../widgets/scroll.js';
 import {inTone, lineText, span, type Line} from '../../widgets/styled-text.js';
-import {orderWords} from '../shared/order-words.js';
+import {orderText} from '../shared/order-text.js';
 import type {PanelBody} from '../shared/panel-body.js';
 import {gapOf, markerWidth, processColumnsFor, processTitles, type ProcessColumn} from './columns.js';
 import {processCellsLine} from './cells.js';
@@ -47,7 +47,7 @@ function lineOf(placed: ProcessRow, isSelected: boolean, state: State, {columns,
 		: [span(marks, 'key'), ...line];
 }
 
-function emptyWords({processes: {filter}, observation}: State): string {
+function emptyText({processes: {filter}, observation}: State): string {
 	if (isFiltered(filter)) {
 		return 'No process matches; Esc clears the filter';
 	}
@@ -90,8 +90,8 @@ export function processesPanel(state: State, {rows, width}: Room): PanelBody {
 		.slice(from, to)
 		.map((placed, index) => lineOf(placed, isFocused && from + index === position, state, table));
 	return {
-		beside: orderWords({sort, filter, tagged: taggedProcesses(state).length}, (key) => processTitles[key]),
-		lines: [headOf(table), ...(all.length === 0 ? [[span(`  ${emptyWords(state)}`, 'dim')]] : lines)],
-		end: rangeWords(from, to, all.length),
+		beside: orderText({sort, filter, tagged: taggedProcesses(state).length}, (key) => processTitles[key]),
+		lines: [headOf(table), ...(all.length === 0 ? [[span(`  ${emptyText(state)}`, 'dim')]] : lines)],
+		end: rangeText(from, to, all.length),
 	};
 }

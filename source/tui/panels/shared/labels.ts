@@ -3,7 +3,7 @@ import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
 import type {Requester} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import type {MonitorState} from '../../../format/states.js';
-import {userWords} from '../../../format/status-labels.js';
+import {userText} from '../../../format/status-labels.js';
 import {sanitize, shownNote} from '../../../format/text/text.js';
 import {span, type Span, type Tone} from '../../widgets/styled-text.js';
 import {storeNow, type State} from '../../state/state.js';
@@ -20,7 +20,7 @@ const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && ro
 /** What is wrong with it, in a row: a drain is no fault. */
 export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
 
-/** What is wrong with it beyond what {@link serviceWords} and its health tell. */
+/** What is wrong with it beyond what {@link serviceText} and its health tell. */
 export function otherFaultOf(row: StatusRow): string | undefined {
 	const {problem, use, health} = row;
 	if (problem === undefined || problem === cautionOf(row)) {
@@ -33,7 +33,7 @@ export function otherFaultOf(row: StatusRow): string | undefined {
 }
 
 /** What is wrong with a GPU that still answers, or why it was taken out of service. */
-export function serviceWords({drain, health}: Pick<StatusRow, 'drain' | 'health'>): Span | undefined {
+export function serviceText({drain, health}: Pick<StatusRow, 'drain' | 'health'>): Span | undefined {
 	const [problem] = health;
 	if (problem !== undefined) {
 		return span(sanitize(problem.words), 'error');
@@ -65,17 +65,17 @@ export function stateWord(row: StatusRow, requester: Requester, isScanned: boole
 	return span(stateName(row, requester, isScanned), stateTones[monitorStateOf(row, requester, isScanned)]);
 }
 
-export function ownerWords(row: StatusRow, requester: Requester): Span {
+export function ownerText(row: StatusRow, requester: Requester): Span {
 	if (row.owner !== undefined || row.shares !== undefined) {
-		return span(userWords(row), isMine(row, requester) ? 'mine' : 'plain');
+		return span(userText(row), isMine(row, requester) ? 'mine' : 'plain');
 	}
 
 	// The question mark: they use it, and nothing says that they may.
-	return row.state === 'unreserved' ? span(`${userWords(row)}?`, 'warning') : span('-', 'dim');
+	return row.state === 'unreserved' ? span(`${userText(row)}?`, 'warning') : span('-', 'dim');
 }
 
 /** What its holder says of it; empty without a note. */
-export const noteWords = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
+export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
 
 /** The tool tells no processes there, as in a container: none shown does not mean that there are none. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>
@@ -85,11 +85,11 @@ export const areProcessesHidden = ({reading}: StatusRow): boolean =>
 	reading.isUnread !== true;
 
 /** `GPU 1 of box2`: a GPU of a cluster, as its own node numbers it. */
-export const placeWords = ({reading}: StatusRow): string | undefined =>
+export const placeText = ({reading}: StatusRow): string | undefined =>
 	reading?.place && `GPU ${reading.place.gpu} of ${sanitize(reading.place.node)}`;
 
 /** When it ends: a time, or with its job. */
-export function endWords({lease, remainingSeconds}: StatusRow): Span {
+export function endText({lease, remainingSeconds}: StatusRow): Span {
 	if (lease === undefined) {
 		return span('-', 'dim');
 	}
@@ -100,11 +100,11 @@ export function endWords({lease, remainingSeconds}: StatusRow): Span {
 
 	return remainingSeconds === undefined
 		? span(lease.type === 'run' ? 'on-exit' : 'never')
-		: timeLeftWords(remainingSeconds);
+		: timeLeftText(remainingSeconds);
 }
 
 /** How long until its end; one that is near is marked. */
-export const timeLeftWords = (seconds: number): Span =>
+export const timeLeftText = (seconds: number): Span =>
 	seconds < soonSeconds ? span(`!${shortDuration(seconds)}`, 'warning') : span(shortDuration(seconds));
 
 const secondsPerDay = 86_400;
@@ -114,7 +114,7 @@ const secondsPerDay = 86_400;
 
 @param seconds - Since the epoch, on the store's clock.
 */
-export function clockWords(seconds: number, state: State): string {
+export function clockText(seconds: number, state: State): string {
 	const days = Math.floor((seconds - (storeNow(state) ?? seconds)) / secondsPerDay);
 	return state.settings.formatTime(seconds).slice(0, 5) + (days > 0 ? `+${days}d` : '');
 }

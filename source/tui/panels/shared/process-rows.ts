@@ -9,7 +9,7 @@ import {asTree} from '../../state/processes/tree.js';
 import {storeNow, type State} from '../../state/state.js';
 import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
 import {span, type Line} from '../../widgets/styled-text.js';
-import {byMemory, gibibytes, processWords} from '../../../format/readings.js';
+import {byMemory, gibibytes, processText} from '../../../format/readings.js';
 
 type ColumnName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time';
 
@@ -76,7 +76,7 @@ function processLine(
 		span(joinCells(cells, state, width), isSquatter ? 'warning' : 'plain'),
 		...(branch === '' ? [] : [span(branch, 'dim')]),
 		...(isSquatter ? [span('not the holder: ', 'warning')] : []),
-		span(processWords(process), isSquatter ? 'warning' : 'plain'),
+		span(processText(process), isSquatter ? 'warning' : 'plain'),
 		...(containerId === undefined
 			? []
 			: [span(`  in ${truncate(sanitize(containerId), 12, ellipsisOf(state))}`, 'dim')]),

@@ -1,8 +1,8 @@
 /** The rows of the table of processes as they are shown now, and which of them are meant. */
 import {processRights, rightOf} from '../../../core/rules/pool/process-right.js';
 import {sanitize} from '../../../format/text/text.js';
-import {processRightWords} from '../../../format/process-right.js';
-import {processWords} from '../../../format/readings.js';
+import {processRightText} from '../../../format/process-right.js';
+import {processText} from '../../../format/readings.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {inOrder, type SortValue} from '../table/order.js';
@@ -26,7 +26,7 @@ export const allProcesses = remembering(
 /** All that a person could look for. */
 const wordsOf = ({process, row, right}: ProcessRow): string => {
 	const {pid, user, name, commandLine, containerId} = process;
-	return [`gpu${row.index}`, String(pid), user, processRightWords[right].short, name, commandLine, containerId]
+	return [`gpu${row.index}`, String(pid), user, processRightText[right].short, name, commandLine, containerId]
 		.map((word) => sanitize(word ?? ''))
 		.join(' ')
 		.toLowerCase();
@@ -57,7 +57,7 @@ const valueOf: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> 
 	// Who has run for longest comes first.
 	time: ({process}) => (process.startTime === undefined ? undefined : -process.startTime),
 	container: ({process}) => process.containerId,
-	command: ({process}) => processWords(process),
+	command: ({process}) => processText(process),
 };
 
 /** Filtered and in order, or as a tree in which children of one parent are in order. */

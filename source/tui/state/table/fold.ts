@@ -14,7 +14,7 @@ export type TableRow = StatusRow & {
 export const membersOf = (row: TableRow): readonly StatusRow[] => row.members ?? [row];
 
 /** `0-7 (8)` for a reservation that is folded. */
-export const gpuWords = (row: TableRow): string => {
+export const gpuText = (row: TableRow): string => {
 	const gpus = membersOf(row).map(({index}) => index);
 	return gpus.length === 1 ? String(row.index) : `${gpuRanges(gpus)} (${gpus.length})`;
 };

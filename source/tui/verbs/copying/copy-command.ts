@@ -1,5 +1,5 @@
 /** `y` in the table of processes: copies the command of the selected process into the user's clipboard. */
-import {processWords} from '../../../format/readings.js';
+import {processText} from '../../../format/readings.js';
 import {sanitize} from '../../../format/text/text.js';
 import {selectedProcess} from '../../state/processes/rows.js';
 import {toClipboard} from '../shared/clipboard.js';
@@ -19,7 +19,7 @@ export const copyCommand = defineVerb({
 		const {process} = selectedProcess(getState())!;
 		// As it is shown: without control characters, which would act in the shell, and without secrets.
 		const command = sanitize(process.commandLine ?? '');
-		toClipboard(context, command === '' ? processWords(process) : command);
+		toClipboard(context, command === '' ? processText(process) : command);
 		const text = `Copied the command of process ${process.pid} (if your terminal allows OSC 52)`;
 		dispatch({kind: 'done', flash: {level: 'ok', text}});
 	},

@@ -39,7 +39,7 @@ export async function scanProcesses(
 }
 
 /** Why nothing is done to a process, as the rest of a sentence. */
-export function problemWords(pid: number, gpu: number | readonly number[], problem: TargetProblem): string {
+export function problemText(pid: number, gpu: number | readonly number[], problem: TargetProblem): string {
 	switch (problem.kind) {
 		case 'no-scan': {
 			return `the GPUs cannot be looked at: ${sanitize(problem.message)}`;

@@ -2,7 +2,7 @@
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import type {EngineWorld} from '../../../core/operations/engine.js';
 import type {Need, Requester} from '../../../core/model/types.js';
-import {shareMiBOf, sizeWords} from '../../../core/rules/request/memory-size.js';
+import {shareMiBOf, sizeText} from '../../../core/rules/request/memory-size.js';
 import {needFlagsFor, parseNeed} from '../../../core/rules/request/need-text.js';
 import {acquire} from '../../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
@@ -12,7 +12,7 @@ import {inventory, type ProfileCount} from '../../../core/rules/allocation/insta
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import {longDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
-import {partsWords} from '../../../format/instances.js';
+import {partsText} from '../../../format/instances.js';
 import {refusalMessage} from '../../../format/queue/refusal.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -240,8 +240,8 @@ const grantedFlash = (
 	{gpus, instances, place, leaseId}: Grant,
 	{durationSeconds, need}: Pick<Reservation, 'durationSeconds' | 'need'>,
 ): Flash => {
-	const share = need?.shareMiB === undefined ? '' : `a share of ${sizeWords(need.shareMiB)} of `;
-	const what = instances === undefined ? `${share}${gpuList(gpus)}` : partsWords([], instances);
+	const share = need?.shareMiB === undefined ? '' : `a share of ${sizeText(need.shareMiB)} of `;
+	const what = instances === undefined ? `${share}${gpuList(gpus)}` : partsText([], instances);
 	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
 	return {
 		level: 'ok',

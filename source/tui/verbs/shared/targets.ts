@@ -107,7 +107,7 @@ export function targetsOf(state: State, verb: LeaseVerb): Targets {
 }
 
 /** `1,3 not reserved; 4 held by bob`. */
-const leftOutWords = (leftOut: readonly LeftOut[]): string =>
+const leftOutText = (leftOut: readonly LeftOut[]): string =>
 	Array.from(
 		Map.groupBy(leftOut, ({reason}) => reason),
 		([reason, gpus]) => `${gpus.map(({index}) => index).join(',')} ${reason}`,
@@ -123,7 +123,7 @@ export function reasonAgainstTargets(state: State, verb: LeaseVerb): string | un
 
 	if (others.length > 0) {
 		const chosen = taggedGpus(state).length > 0 ? 'None of the tagged GPUs' : 'No GPU of this reservation';
-		return `${chosen} can be ${verb === 'release' ? 'released' : 'extended'}: ${leftOutWords(leftOut)}`;
+		return `${chosen} can be ${verb === 'release' ? 'released' : 'extended'}: ${leftOutText(leftOut)}`;
 	}
 
 	const {what, why} = hindrance(leaseOn(state, first.index), state, verb)!;
@@ -149,7 +149,7 @@ function endOf(lease: Lease, now: number): string {
 }
 
 /** `carol, MANUAL, held 6h40m, ends in 12m`. */
-function holdingWords({lease}: HeldGpu, state: State): string {
+function holdingText({lease}: HeldGpu, state: State): string {
 	const now = storeNow(state) ?? lease.startTime;
 	return [
 		sanitize(lease.user),
@@ -166,7 +166,7 @@ const mostLeftOutLines = 2;
 
 /** One line for all that are held alike; of too many lines the rest is counted. */
 function groupLines(targets: readonly HeldGpu[], state: State): readonly Line[] {
-	const groups = Map.groupBy(targets, (target) => holdingWords(target, state))
+	const groups = Map.groupBy(targets, (target) => holdingText(target, state))
 		.entries()
 		.toArray();
 	const most = Math.max(1, Math.min(mostGroups, state.size.rows - otherLines));
@@ -195,10 +195,10 @@ function groupLines(targets: readonly HeldGpu[], state: State): readonly Line[] 
 /** One GPU that was chosen needs no name beside that in the title. */
 export function targetLines({targets, leftOut}: Targets, state: State, glyphs: Glyphs): readonly Line[] {
 	if (targets.length === 1 && leftOut.length === 0) {
-		return [[span(holdingWords(targets[0]!, state), 'dim')]];
+		return [[span(holdingText(targets[0]!, state), 'dim')]];
 	}
 
-	const words = leftOut.length === 0 ? '' : `Left out: ${leftOutWords(leftOut)}`;
+	const words = leftOut.length === 0 ? '' : `Left out: ${leftOutText(leftOut)}`;
 	return [
 		...groupLines(targets, state),
 		...wrap(words, dialogWidth(state) - sides, mostLeftOutLines, glyphs.ellipsis).map((line): Line => [

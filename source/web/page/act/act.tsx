@@ -23,7 +23,7 @@ const Button = ({words, about, pressed}: ButtonProps) => (
 	</button>
 );
 
-const sessionWords = (state: Session, account: string): string => {
+const sessionText = (state: Session, account: string): string => {
 	switch (state.kind) {
 		case 'open': {
 			return `This page acts as ${account}.`;
@@ -145,7 +145,7 @@ export function Act({state, account}: ActProps) {
 	return (
 		<section class="act-bar" aria-label="Acting" data-kind={current.kind}>
 			<p class="act-words" role="status">
-				{sessionWords(current, account)}
+				{sessionText(current, account)}
 			</p>
 			{isOpen && (
 				<div class="act-row">

@@ -23,10 +23,10 @@ const withValues = (question: Question, values: Values): Question => ({
 	fields: question.fields.map((field) => ({...field, preset: values[field.name] ?? field.preset})),
 });
 
-const otherServerWords =
+const otherServerText =
 	'The server that was asked has ended, and nobody knows here whether it was done. The GPUs and the queue show it.';
 
-const unsureWords =
+const unsureText =
 	'No answer came. It may have been done, or be done yet. Ask again: it is done only once. Or look at the GPUs first.';
 
 function CopyButton({text}: {readonly text: string}) {
@@ -119,7 +119,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 			const isOther = wasUnsure && code === undefined;
 			setStatus({
 				kind: 'failed',
-				words: isOther ? otherServerWords : words,
+				words: isOther ? otherServerText : words,
 				hint: isOther ? undefined : hint,
 				isUnavailable: code === 'unavailable',
 			});
@@ -184,7 +184,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 							<strong>{status.words}</strong> {status.hint}
 						</p>
 					)}
-					{status.kind === 'unsure' && <p class="act-problem">{unsureWords}</p>}
+					{status.kind === 'unsure' && <p class="act-problem">{unsureText}</p>}
 				</div>
 				<div class="act-buttons">
 					<button

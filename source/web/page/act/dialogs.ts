@@ -1,7 +1,7 @@
 /** What is asked before something is done, the request that does it, and the command that does the same. */
 import {shellCommand} from '../../../format/text/shell.js';
 import type {Waiter} from '../fields.js';
-import {counted, dateWords} from '../words.js';
+import {counted, dateText} from '../text.js';
 import type {OwnLease} from './ownership.js';
 
 export type FieldName = 'count' | 'duration' | 'note' | 'all';
@@ -96,7 +96,7 @@ export function askReserve(gpu: number | undefined, count: number): Question {
 
 export const askExtend = ({leaseId, gpus, expiryTime}: OwnLease): Question => ({
 	title: `Extend ${gpuNames(gpus)}`,
-	about: expiryTime === undefined ? [] : [`It ends ${dateWords(expiryTime)}.`],
+	about: expiryTime === undefined ? [] : [`It ends ${dateText(expiryTime)}.`],
 	fields: [duration('Longer by', '2h')],
 	submit: 'Extend',
 	act: 'extend',

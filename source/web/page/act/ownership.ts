@@ -1,6 +1,6 @@
 /** What of the pool is one's own, and can be acted on. */
 import type {Gpu, Waiter} from '../fields.js';
-import {personOf} from '../words.js';
+import {personOf} from '../text.js';
 
 /** A reservation on one GPU. */
 export type OwnLease = {

@@ -2,7 +2,7 @@
 import {useEffect, useState} from 'preact/hooks';
 import {act, type Done} from './session.js';
 
-const unsureWords = 'No answer came: the GPUs show whether the release was undone.';
+const unsureText = 'No answer came: the GPUs show whether the release was undone.';
 
 type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
@@ -23,7 +23,7 @@ export function Undo({undo, show}: UndoProps) {
 		show(
 			answer.kind === 'done'
 				? answer.done
-				: {words: answer.kind === 'unsure' ? unsureWords : [answer.words, answer.hint].filter(Boolean).join('. ')},
+				: {words: answer.kind === 'unsure' ? unsureText : [answer.words, answer.hint].filter(Boolean).join('. ')},
 		);
 		document.querySelector<HTMLElement>('#main')?.focus({preventScroll: true});
 	}

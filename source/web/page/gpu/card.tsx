@@ -6,7 +6,7 @@ import {useNow} from '../state/store.js';
 import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
-import {gibibytes, partWords, percentOf, placeWords, sharesWords, timeWords, unknown, withUnit} from '../words.js';
+import {gibibytes, partText, percentOf, placeText, sharesText, timeText, unknown, withUnit} from '../text.js';
 import {GpuActions} from '../act-slots.js';
 import {Spark} from './spark.js';
 
@@ -21,11 +21,11 @@ export const placeholders: Readonly<Record<Gpu['state'], string>> = {
 	error: 'Out of service',
 };
 
-export const noteWords = (gpu: Gpu): string | undefined =>
+export const noteText = (gpu: Gpu): string | undefined =>
 	gpu.state === 'drained'
 		? [gpu.drain?.reason, gpu.drain?.by === undefined ? undefined : `by ${gpu.drain.by}`].filter(Boolean).join(', ')
 		: ((gpu.state === 'error' ? gpu.error : undefined) ??
-			(gpu.shares && sharesWords(gpu)) ??
+			(gpu.shares && sharesText(gpu)) ??
 			gpu.note ??
 			gpu.model_info?.model ??
 			gpu.processes?.[0]?.command ??
@@ -40,7 +40,7 @@ const flagsOf = ({drain, health, squatters, state}: Gpu): readonly Flag[] => [
 	...(squatters === undefined ? [] : ([['Others use it too', 'unreserved']] as const)),
 ];
 
-const heatWords = ({temperature, power_w: power}: Gpu): string =>
+const heatText = ({temperature, power_w: power}: Gpu): string =>
 	[
 		temperature === undefined ? undefined : withUnit(temperature, ' °C'),
 		power === undefined ? undefined : withUnit(power, ' W'),
@@ -48,17 +48,17 @@ const heatWords = ({temperature, power_w: power}: Gpu): string =>
 		.filter((words) => words !== undefined)
 		.join(' · ');
 
-const memoryWords = ({memory_used_mb: used, memory_total_mb: total}: Gpu): string =>
+const memoryText = ({memory_used_mb: used, memory_total_mb: total}: Gpu): string =>
 	total === undefined
 		? gibibytes(used)
 		: `${used === undefined ? unknown : (used / 1024).toFixed(1)} / ${gibibytes(total)}`;
 
-const modelWords = (gpu: Gpu): string =>
-	[placeWords(gpu), gpu.mig_instances && `MIG ${partWords(gpu.mig_instances)}`, gpu.gpu_model]
+const modelText = (gpu: Gpu): string =>
+	[placeText(gpu), gpu.mig_instances && `MIG ${partText(gpu.mig_instances)}`, gpu.gpu_model]
 		.filter((words) => words !== undefined)
 		.join(' · ');
 
-export const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <p class="time">{timeWords(gpu, useNow())}</p>;
+export const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <p class="time">{timeText(gpu, useNow())}</p>;
 
 export function StatePill({gpu, isShort = false}: {readonly gpu: Gpu; readonly isShort?: boolean}) {
 	const {label, short, meaning} = states[gpu.held_for_queue === undefined ? gpu.state : 'waiting'];
@@ -85,8 +85,8 @@ const isPressOfCard = ({target}: Event): boolean =>
 
 function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 	const id = `${prefix}-${gpu.gpu_id}-details`;
-	const note = noteWords(gpu);
-	const model = modelWords(gpu);
+	const note = noteText(gpu);
+	const model = modelText(gpu);
 	return (
 		<li class="gpu" data-gpu={gpu.gpu_id} data-state={gpu.state} data-open={isOpen ? '' : undefined}>
 			<div
@@ -117,14 +117,14 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				</p>
 				<div class="meters">
 					<Meter label="Use" percent={gpu.utilization} words={withUnit(gpu.utilization, ' %')} />
-					<Meter label="Memory" percent={percentOf(gpu.memory_used_mb, gpu.memory_total_mb)} words={memoryWords(gpu)} />
+					<Meter label="Memory" percent={percentOf(gpu.memory_used_mb, gpu.memory_total_mb)} words={memoryText(gpu)} />
 				</div>
 				{utilization && <Spark series={utilization.gpus.get(gpu.gpu_id) ?? emptySeries} />}
 				<div class="card-foot">
 					<span class="model" title={model}>
 						{model}
 					</span>
-					<span class="heat">{heatWords(gpu)}</span>
+					<span class="heat">{heatText(gpu)}</span>
 				</div>
 				{utilization && <GpuActions gpu={gpu} />}
 			</div>

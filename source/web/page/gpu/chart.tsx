@@ -5,7 +5,7 @@ import {Chips} from '../shared/chips.js';
 import {useObservable} from '../observable.js';
 import type {Utilization} from '../state/utilization.js';
 import {theme} from '../theme.js';
-import {counted, timeOfDay} from '../words.js';
+import {counted, timeOfDay} from '../text.js';
 import {fetchChart, withNewest, type ChartData} from './chart-data.js';
 import type {Plot} from './plot.js';
 
@@ -20,7 +20,7 @@ type Minutes = (typeof periods)[number][0];
 
 type Fetched = {readonly minutes: Minutes; readonly data: ChartData};
 
-/** What the picture shows, for those who do not see it. */
+/** What the chart shows, for those who do not see it. */
 function summaryOf({minutes, data}: Fetched): string {
 	const [, utilization, memory] = data;
 	const known = utilization.filter((value) => value !== null);
@@ -81,7 +81,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 	const newest = useRef<ChartData>(undefined);
 	newest.current = fetched?.data;
 	const hasData = fetched !== undefined;
-	// The colours are drawn, not styled: in another theme it is another picture.
+	// The colours are drawn, not styled: another theme needs another drawing.
 	useEffect(() => {
 		if (!hasData) {
 			return;

@@ -2,48 +2,38 @@
 import type {Gpu} from '../fields.js';
 import {useNow} from '../state/store.js';
 import type {Utilization} from '../state/utilization.js';
-import {
-	counted,
-	dateWords,
-	partWords,
-	placeWords,
-	sharePart,
-	sinceWords,
-	sizeWords,
-	untilWords,
-	withUnit,
-} from '../words.js';
+import {counted, dateText, partText, placeText, sharePart, sinceText, sizeText, untilText, withUnit} from '../text.js';
 import {Chart} from './chart.js';
 import {MigParts, Processes} from './processes.js';
 
 const kinds: Readonly<Record<string, string>> = {run: 'Job (run)', manual: 'Reservation (manual)'};
 
-const modelWords = ({model_info: model}: Gpu): string | undefined =>
+const modelText = ({model_info: model}: Gpu): string | undefined =>
 	model &&
 	[model.provider, model.model]
 		.filter((part) => part !== undefined && model.model?.startsWith(`${part}/`) !== true)
 		.join(' / ');
 
 const ago = (time: string | undefined, nowMs: number): string | undefined =>
-	time === undefined ? undefined : `${dateWords(time)} (${sinceWords(time, nowMs)} ago)`;
+	time === undefined ? undefined : `${dateText(time)} (${sinceText(time, nowMs)} ago)`;
 
-const endWords = ({expiry_time: expiry, ends_by: endsBy}: Gpu, nowMs: number): string | undefined => {
+const endText = ({expiry_time: expiry, ends_by: endsBy}: Gpu, nowMs: number): string | undefined => {
 	const end = expiry ?? endsBy;
-	return end === undefined ? undefined : `${dateWords(end)} (in ${untilWords(end, nowMs)})`;
+	return end === undefined ? undefined : `${dateText(end)} (in ${untilText(end, nowMs)})`;
 };
 
-const idleWords = ({idle_since: time}: Gpu, nowMs: number): string | undefined =>
-	time === undefined ? undefined : `for ${sinceWords(time, nowMs)}`;
+const idleText = ({idle_since: time}: Gpu, nowMs: number): string | undefined =>
+	time === undefined ? undefined : `for ${sinceText(time, nowMs)}`;
 
-const heartbeatWords = ({reservation_type: kind, last_heartbeat: time}: Gpu, nowMs: number): string | undefined =>
-	kind === 'run' && time !== undefined ? `${sinceWords(time, nowMs)} ago` : undefined;
+const heartbeatText = ({reservation_type: kind, last_heartbeat: time}: Gpu, nowMs: number): string | undefined =>
+	kind === 'run' && time !== undefined ? `${sinceText(time, nowMs)} ago` : undefined;
 
-const drainWords = ({drain}: Gpu, nowMs: number): string | undefined =>
+const drainText = ({drain}: Gpu, nowMs: number): string | undefined =>
 	drain &&
 	[
 		drain.reason ?? 'no reason given',
 		drain.by === undefined ? undefined : `by ${drain.by}`,
-		drain.since === undefined ? undefined : `for ${sinceWords(drain.since, nowMs)}`,
+		drain.since === undefined ? undefined : `for ${sinceText(drain.since, nowMs)}`,
 	]
 		.filter((words) => words !== undefined)
 		.join(', ');
@@ -54,7 +44,7 @@ const limited = (value: number | undefined, limit: number | undefined, unit: str
 		: `${withUnit(value, unit)}${limit === undefined ? '' : ` of ${withUnit(limit, unit)}`}`;
 
 /** What is known of the use is in the meters and the processes; why it is unknown is only here. */
-const unknownUseWords = ({validation_info: words}: Gpu): string | undefined =>
+const unknownUseText = ({validation_info: words}: Gpu): string | undefined =>
 	words?.startsWith('unknown: ') === true ? words : undefined;
 
 /** `24G of 86G`; `24G` where it is unknown how much there is. */
@@ -63,28 +53,28 @@ function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: 
 		return `${shares.filter(({is_gone: isGone}) => !isGone).length} of ${counted(parts?.length ?? 0, 'MIG instance')}`;
 	}
 
-	const asked = sizeWords(shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0));
-	return capacity === undefined ? asked : `${asked} of ${sizeWords(capacity)}`;
+	const asked = sizeText(shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0));
+	return capacity === undefined ? asked : `${asked} of ${sizeText(capacity)}`;
 }
 
 /** A fact without words is left out. */
 const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: number) => string | undefined]> = [
-	['Place', placeWords],
+	['Place', placeText],
 	['Owner', (gpu) => gpu.user],
 	['Shared out', (gpu) => (gpu.shares === undefined ? undefined : sharedAmount(gpu))],
 	['Kind', (gpu) => kinds[gpu.reservation_type ?? '']],
 	['Since', (gpu, nowMs) => ago(gpu.start_time, nowMs)],
-	['Ends', endWords],
-	['Heartbeat', heartbeatWords],
+	['Ends', endText],
+	['Heartbeat', heartbeatText],
 	['Last released', (gpu, nowMs) => ago(gpu.last_released, nowMs)],
-	['Idle', idleWords],
-	['Model', modelWords],
+	['Idle', idleText],
+	['Model', modelText],
 	['Note', (gpu) => gpu.note],
 	['Problem', (gpu) => gpu.error],
 	['Health', (gpu) => gpu.health?.join('; ')],
-	['Drained', drainWords],
-	['Use', unknownUseWords],
-	['MIG', (gpu) => gpu.mig_instances && partWords(gpu.mig_instances)],
+	['Drained', drainText],
+	['Use', unknownUseText],
+	['MIG', (gpu) => gpu.mig_instances && partText(gpu.mig_instances)],
 	['Temperature', (gpu) => limited(gpu.temperature, gpu.temperature_limit, ' °C')],
 	['Power', (gpu) => limited(gpu.power_w, gpu.power_limit_w, ' W')],
 	['Fan', (gpu) => limited(gpu.fan_percent, undefined, ' %')],
@@ -118,7 +108,7 @@ function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 			{shares.map((share) => (
 				<li key={`${share.lease_id} ${share.mig_instance?.uuid}`} data-over={share.is_over ? '' : undefined}>
 					{`${share.user} ${sharePart(share, gpuId)}`}
-					{share.is_over && share.over_since !== undefined ? ` for ${sinceWords(share.over_since, nowMs)}` : undefined}
+					{share.is_over && share.over_since !== undefined ? ` for ${sinceText(share.over_since, nowMs)}` : undefined}
 					{share.note === undefined ? undefined : <span class="note"> {share.note}</span>}
 				</li>
 			))}

@@ -8,7 +8,7 @@ import {addressOf, goBack, replaceRoute} from '../shared/address.js';
 import {CommandWords} from '../shared/command-words.js';
 import type {Utilization} from '../state/utilization.js';
 import {PersonName} from '../widgets.js';
-import {Details, GpuTime, noteWords, placeholders, StatePill} from './card.js';
+import {Details, GpuTime, noteText, placeholders, StatePill} from './card.js';
 import {shellCommands} from './commands.js';
 import {CopyButton} from './copy.js';
 
@@ -134,7 +134,7 @@ export function Drawer({about, gpus, utilization, index}: DrawerProps) {
 					<>
 						<PersonName user={gpu.user} placeholder={placeholders[gpu.state]} />
 						<GpuTime gpu={gpu} />
-						<p class="drawer-note">{noteWords(gpu)}</p>
+						<p class="drawer-note">{noteText(gpu)}</p>
 						<GpuActions gpu={gpu} />
 						<Commands gpu={gpu} host={about.host} />
 						<Details key={index} gpu={gpu} utilization={utilization} />

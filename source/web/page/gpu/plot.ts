@@ -1,4 +1,4 @@
-/** The picture of a chart, drawn by uPlot: a file of its own, loaded when the first chart opens. */
+/** A chart, drawn by uPlot: a file of its own, loaded when the first chart opens. */
 import UPlot from 'uplot';
 import type {PercentJson} from '../../api/utilization-json.js';
 import type {ChartData} from './chart-data.js';
@@ -33,7 +33,7 @@ const series = (label: string, name: string, dash?: number[]): UPlot.Series => (
 const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.Options => ({
 	width,
 	height,
-	// The words of the last time stand half beside the picture.
+	// The words of the last time stand half beside the chart.
 	padding: [8, 18, 0, 0],
 	cursor: {y: false, points: {size: 6}},
 	scales: {y: {range: [0, 100]}},

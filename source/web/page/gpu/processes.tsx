@@ -1,7 +1,7 @@
 /** The processes of a GPU, and the parts that MIG has made of it. */
 import type {Gpu, Process} from '../fields.js';
 import {useNow} from '../state/store.js';
-import {gibibytes, sinceWords, withUnit} from '../words.js';
+import {gibibytes, sinceText, withUnit} from '../text.js';
 
 type ProcessRowProps = {readonly process: Process; readonly isSquatter: boolean; readonly nowMs: number};
 
@@ -31,7 +31,7 @@ const ProcessRow = ({process, isSquatter, nowMs}: ProcessRowProps) => (
 			{gibibytes(process.host_memory_mb)}
 		</td>
 		<td class="number" data-label="Runs for">
-			{process.start_time === undefined ? '–' : sinceWords(process.start_time, nowMs)}
+			{process.start_time === undefined ? '–' : sinceText(process.start_time, nowMs)}
 		</td>
 	</tr>
 );

@@ -7,8 +7,8 @@ import {useObservable} from '../observable.js';
 import {useQuestion} from '../shared/question.js';
 import type {Utilization} from '../state/utilization.js';
 import {SectionHead} from '../shared/section-head.js';
-import {counted} from '../words.js';
-import {groupsOf, groupWords} from './groups.js';
+import {counted} from '../text.js';
+import {groupsOf, groupText} from './groups.js';
 import {isAsked, queryOf, questionIn, type GpuQuestion} from './question.js';
 import {Rows} from './rows.js';
 import {Tools} from './tools.js';
@@ -36,7 +36,7 @@ const Groups = ({question, ...list}: ListProps & {readonly question: GpuQuestion
 		<section key={group.key} class="gpu-group">
 			<h3 class="group-head">
 				<span class="group-name">{group.name}</span>
-				<span>{groupWords(group)}</span>
+				<span>{groupText(group)}</span>
 				<span class="group-note">{group.note}</span>
 			</h3>
 			<List {...list} gpus={group.gpus} />

@@ -1,7 +1,7 @@
 /** GPUs that belong together: those of one job, or of one person. Pure. */
 import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
-import {counted} from '../words.js';
+import {counted} from '../text.js';
 import type {GpuQuestion} from './question.js';
 
 export type GpuGroup = {
@@ -29,7 +29,7 @@ export function ranges(indexes: readonly number[]): string {
 }
 
 /** `4 GPUs: 0-3` */
-export const groupWords = ({gpus}: GpuGroup): string =>
+export const groupText = ({gpus}: GpuGroup): string =>
 	`${counted(gpus.length, 'GPU')}: ${ranges(gpus.map(({gpu_id: index}) => index))}`;
 
 /** A job has one lease on all of its GPUs. A record of the peer has no id, and its job is told by who and when. */

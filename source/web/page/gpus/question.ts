@@ -1,7 +1,7 @@
 /** Which GPUs are shown and how: read from the address, and judged GPU by GPU. Pure. */
 import {states} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
-import {personOf} from '../words.js';
+import {personOf} from '../text.js';
 
 export const layouts = ['cards', 'rows'] as const;
 export const groupings = ['none', 'job', 'user'] as const;

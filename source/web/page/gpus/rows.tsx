@@ -1,11 +1,11 @@
 /** Many GPUs, a line each. */
 import type {Gpu} from '../fields.js';
-import {StatePill, noteWords} from '../gpu/card.js';
+import {StatePill, noteText} from '../gpu/card.js';
 import {route} from '../router.js';
 import {addressOf} from '../shared/address.js';
 import {useNow} from '../state/store.js';
 import {Bar} from '../widgets.js';
-import {percentOf, personOf, timeWords, withUnit} from '../words.js';
+import {percentOf, personOf, timeText, withUnit} from '../text.js';
 
 type MeasureProps = {readonly name: string; readonly percent: number | undefined};
 
@@ -19,7 +19,7 @@ const Measure = ({name, percent}: MeasureProps) => (
 
 function Row({gpu}: {readonly gpu: Gpu}) {
 	const nowMs = useNow();
-	const note = noteWords(gpu);
+	const note = noteText(gpu);
 	return (
 		<li class="row" data-gpu={gpu.gpu_id} data-state={gpu.state}>
 			<a class="row-index" href={addressOf({...route.get(), view: 'overview', rest: String(gpu.gpu_id)})}>
@@ -30,7 +30,7 @@ function Row({gpu}: {readonly gpu: Gpu}) {
 				{gpu.user === undefined ? '' : personOf(gpu.user).name}
 			</span>
 			<span class="row-more" title={note}>
-				{[timeWords(gpu, nowMs), note].filter(Boolean).join(' · ')}
+				{[timeText(gpu, nowMs), note].filter(Boolean).join(' · ')}
 			</span>
 			<Measure name="Use" percent={gpu.utilization} />
 			<Measure name="Memory" percent={percentOf(gpu.memory_used_mb, gpu.memory_total_mb)} />

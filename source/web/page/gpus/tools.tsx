@@ -7,12 +7,12 @@ import {me, setMe} from '../shared/me.js';
 import {useObservable} from '../observable.js';
 import {peopleOnAll, shownStates, type GpuQuestion} from './question.js';
 
-const layoutWords = [
+const layoutChoices = [
 	['cards', 'Cards'],
 	['rows', 'Rows'],
 ] as const;
 
-const groupWords = [
+const groupChoices = [
 	['none', 'None'],
 	['job', 'Job'],
 	['user', 'User'],
@@ -149,7 +149,7 @@ export const Tools = ({gpus, layout, question, choose, isNew}: ToolsProps) => (
 			<span id="layout-name">As</span>
 			<Chips
 				labelledBy="layout-name"
-				choices={layoutWords}
+				choices={layoutChoices}
 				chosen={layout}
 				choose={(chosen) => {
 					choose({layout: chosen});
@@ -160,7 +160,7 @@ export const Tools = ({gpus, layout, question, choose, isNew}: ToolsProps) => (
 			<span id="group-name">Group by</span>
 			<Chips
 				labelledBy="group-name"
-				choices={groupWords}
+				choices={groupChoices}
 				chosen={question.group}
 				choose={(chosen) => {
 					choose({group: chosen});

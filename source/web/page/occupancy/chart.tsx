@@ -1,7 +1,7 @@
 /** A row a GPU, a bar a lease. */
 import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
-import {personOf, counted, dateWords, duration, timeOfDay} from '../words.js';
+import {personOf, counted, dateText, duration, timeOfDay} from '../text.js';
 import {curveOf} from './curve.js';
 import {coveredPart, lanesOf, marksOf, type Span} from './lanes.js';
 import {swatchStyle} from './swatch-style.js';
@@ -16,7 +16,7 @@ export type Bar = Span & {
 	readonly isPlanned: boolean;
 };
 
-/** The part of the picture that lies in the time to come. */
+/** The part of the chart that lies in the time to come. */
 const futurePart = 0.2;
 
 /** What is drawn: all that the answer is about, and a while of the time to come. */
@@ -50,7 +50,7 @@ function titleOf({held, fromMs, toMs, isPlanned}: Bar): string {
 	return [
 		count > 1 ? `${counted(count, 'short lease')}, most of them of ${user}` : user,
 		isPlanned ? 'reserved' : duration(toMs - fromMs),
-		`${dateWords(fromMs)} – ${held.is_held && !isPlanned ? 'now' : dateWords(isPlanned ? end! : toMs)}`,
+		`${dateText(fromMs)} – ${held.is_held && !isPlanned ? 'now' : dateText(isPlanned ? end! : toMs)}`,
 		type === 'run' ? 'job' : 'reservation',
 		memory === undefined ? '' : `share of ${(memory / 1024).toFixed(0)} GiB`,
 		note ?? '',
@@ -134,10 +134,10 @@ function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
-/** Parts of the picture that the words of a mark need, on wide and on narrow screens: a time, and the name of a day. */
+/** Parts of the chart that the words of a mark need, on wide and on narrow screens: a time, and the name of a day. */
 const wordsParts = {time: {wide: 0.07, narrow: 0.16}, day: {wide: 0.1, narrow: 0.22}} as const;
 
-/** Where the words of a mark have no room before what comes next: the present, or the edge of the picture. */
+/** Where the words of a mark have no room before what comes next: the present, or the edge of the chart. */
 function roomOf(
 	ms: number,
 	{fromMs, nowMs, toMs}: ReturnType<typeof windowOf>,

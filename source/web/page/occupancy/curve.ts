@@ -2,7 +2,7 @@
 import type {PercentJson, UtilizationJson} from '../../api/utilization-json.js';
 import type {Span} from './lanes.js';
 
-/** The picture is 1000 wide, whatever time that is, and 100 high. */
+/** The chart is 1000 wide, whatever time that is, and 100 high. */
 const width = 1000;
 const height = 100;
 

@@ -6,7 +6,7 @@ import {useAnswer} from '../shared/answer.js';
 import {Chips} from '../shared/chips.js';
 import {useQuestion} from '../shared/question.js';
 import {SectionHead} from '../shared/section-head.js';
-import {duration} from '../words.js';
+import {duration} from '../text.js';
 import {OccupancyChart} from './chart.js';
 import {swatchStyle} from './swatch-style.js';
 import {swatchesOf} from './swatch.js';

@@ -3,15 +3,15 @@ import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
 import {swatchStyle} from '../occupancy/swatch-style.js';
 import {swatchesOf} from '../occupancy/swatch.js';
-import {hourWords} from '../shared/hours.js';
-import {dateWords} from '../words.js';
+import {hourText} from '../shared/hours.js';
+import {dateText} from '../text.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC'});
 
 /** Days are those of the host, by their names. */
 const isDay = (bin: string): boolean => bin.length === 'yyyy-mm-dd'.length;
 
-const binWords = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(bin)) : dateWords(bin));
+const binText = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(bin)) : dateText(bin));
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
@@ -63,9 +63,9 @@ function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
 		.filter(({hours}) => hours[index]! > 0)
 		.toSorted((a, b) => b.hours[index]! - a.hours[index]!)
-		.map(({name, hours}) => `${name} ${hourWords(hours[index]!)}`);
-	const sum = hourWords(total(rows.map(({hours}) => hours[index]!)));
-	return [`${binWords(bin)}: ${sum} GPU hours`, ...parts].join(' · ');
+		.map(({name, hours}) => `${name} ${hourText(hours[index]!)}`);
+	const sum = hourText(total(rows.map(({hours}) => hours[index]!)));
+	return [`${binText(bin)}: ${sum} GPU hours`, ...parts].join(' · ');
 }
 
 type ReportChartProps = {readonly series: ReportSeries; readonly isOld: boolean};
@@ -87,7 +87,7 @@ export function ReportChart({series, isOld}: ReportChartProps) {
 				class="bars"
 				role="img"
 				style={{'--columns': String(bins.length)}}
-				aria-label={`${title}, ${binWords(bins[0]!)} to ${binWords(bins.at(-1)!)}. Most: ${wordsOf(rows, bins[sums.indexOf(most)]!, sums.indexOf(most))}`}
+				aria-label={`${title}, ${binText(bins[0]!)} to ${binText(bins.at(-1)!)}. Most: ${wordsOf(rows, bins[sums.indexOf(most)]!, sums.indexOf(most))}`}
 				onPointerLeave={() => {
 					setPointed(undefined);
 				}}
@@ -111,8 +111,8 @@ export function ReportChart({series, isOld}: ReportChartProps) {
 				))}
 			</div>
 			<p class="bar-ends" aria-hidden="true">
-				<span>{binWords(bins[0]!)}</span>
-				<span>{binWords(bins.at(-1)!)}</span>
+				<span>{binText(bins[0]!)}</span>
+				<span>{binText(bins.at(-1)!)}</span>
 			</p>
 			<ul class="legend">
 				{rows.map(({name, isOther}) => (

@@ -3,8 +3,8 @@ import type {HeldUseJson} from '../../api/held-use-json.js';
 import {Chips} from '../shared/chips.js';
 import {SectionHead} from '../shared/section-head.js';
 import {useAnswer} from '../shared/answer.js';
-import {hourWords} from '../shared/hours.js';
-import {dateWords, unknown} from '../words.js';
+import {hourText} from '../shared/hours.js';
+import {dateText, unknown} from '../text.js';
 
 /** The load history has a week. */
 export const usePeriods = [
@@ -49,9 +49,9 @@ const HeldUseRow = ({row, most}: {readonly row: Row; readonly most: number}) => 
 				))}
 			</span>
 		</td>
-		<td class="number">{hourWords(row.reserved_gpu_hours)}</td>
+		<td class="number">{hourText(row.reserved_gpu_hours)}</td>
 		<td class="number">{percent(row.used_gpu_hours, row.known_gpu_hours)}</td>
-		<td class="number">{row.known_gpu_hours > 0 ? hourWords(row.idle_gpu_hours) : unknown}</td>
+		<td class="number">{row.known_gpu_hours > 0 ? hourText(row.idle_gpu_hours) : unknown}</td>
 	</tr>
 );
 
@@ -66,15 +66,15 @@ const msPerHour = 3_600_000;
 const msOf = ({since, until}: HeldUseJson['not_recorded'][number]): number => Date.parse(until) - Date.parse(since);
 
 /** What was not seen, and when it was that it was longest. */
-function unseenWords({since, until, recorded_hours: recorded, not_recorded: gaps}: HeldUseJson): string {
+function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}: HeldUseJson): string {
 	const longest = gaps.toSorted((a, b) => msOf(b) - msOf(a))[0];
 	const hours = msOf({since, until}) / msPerHour;
 	if (longest === undefined) {
-		return `The GPUs were looked at for ${hourWords(recorded)} of ${hourWords(hours)} hours, at least every ten minutes.`;
+		return `The GPUs were looked at for ${hourText(recorded)} of ${hourText(hours)} hours, at least every ten minutes.`;
 	}
 
-	const times = `${dateWords(longest.since)} – ${dateWords(longest.until)}`;
-	return `Nobody looked at the GPUs for ${hourWords(hours - recorded)} of ${hourWords(hours)} hours: ${gaps.length === 1 ? times : `the longest time was ${times}`}.`;
+	const times = `${dateText(longest.since)} – ${dateText(longest.until)}`;
+	return `Nobody looked at the GPUs for ${hourText(hours - recorded)} of ${hourText(hours)} hours: ${gaps.length === 1 ? times : `the longest time was ${times}`}.`;
 }
 
 type HeldUseProps = {
@@ -99,7 +99,7 @@ export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
 			</SectionHead>
 			{problem !== undefined && <p class="banner">{problem}</p>}
 			{value?.users.length === 0 && <p class="panel quiet">Nothing was reserved in this time.</p>}
-			{value !== undefined && !isOld && <p class="held-unseen">{unseenWords(value)}</p>}
+			{value !== undefined && !isOld && <p class="held-unseen">{unseenText(value)}</p>}
 			{value !== undefined && value.users.length > 0 && (
 				<>
 					<table class="report panel" data-old={isOld ? '' : undefined}>

@@ -5,8 +5,8 @@ import {useAnswer} from '../shared/answer.js';
 import {useQuestion} from '../shared/question.js';
 import {SectionHead} from '../shared/section-head.js';
 import {share} from '../widgets.js';
-import {hourWords} from '../shared/hours.js';
-import {counted, dateWords} from '../words.js';
+import {hourText} from '../shared/hours.js';
+import {counted, dateText} from '../text.js';
 import {ReportChart} from './chart.js';
 import {HeldUse, usePeriods, type UseHours} from './held-use.js';
 
@@ -64,13 +64,13 @@ const addressOf = (question: Question): Readonly<Record<string, string>> => ({
 	...(question.used !== 24 && {used: String(question.used)}),
 });
 
-const totalWords = (report: Report): string =>
+const totalText = (report: Report): string =>
 	[
-		`${dateWords(report.since)} – ${dateWords(report.until)}`,
-		`${hourWords(report.total_gpu_hours)} GPU hours`,
+		`${dateText(report.since)} – ${dateText(report.until)}`,
+		`${hourText(report.total_gpu_hours)} GPU hours`,
 		...(report.total_mig_instance_hours === undefined
 			? []
-			: [`${hourWords(report.total_mig_instance_hours)} hours of MIG instances`]),
+			: [`${hourText(report.total_mig_instance_hours)} hours of MIG instances`]),
 		counted(report.total_reservations, 'reservation'),
 		counted(report.unique_users, 'user'),
 	].join(' · ');
@@ -87,8 +87,8 @@ const Row = ({row, most, hasInstances}: RowProps) => (
 				<span class="bar-fill" />
 			</span>
 		</td>
-		<td class="number">{hourWords(row.gpu_hours)}</td>
-		{hasInstances && <td class="number">{hourWords(row.mig_instance_hours ?? 0)}</td>}
+		<td class="number">{hourText(row.gpu_hours)}</td>
+		{hasInstances && <td class="number">{hourText(row.mig_instance_hours ?? 0)}</td>}
 		<td class="number">{`${row.percentage.toFixed(1)} %`}</td>
 		<td class="number">{row.run_count.toLocaleString()}</td>
 		<td class="number">{row.manual_count.toLocaleString()}</td>
@@ -254,7 +254,7 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 				<h1 id="report-title" tabindex={-1}>
 					Report
 				</h1>
-				<p class="report-total">{report && !isOld && totalWords(report)}</p>
+				<p class="report-total">{report && !isOld && totalText(report)}</p>
 				<a class="text-button" download href={`${address}&format=csv`}>
 					Download as CSV
 				</a>

@@ -1,3 +1,3 @@
 /** Hours, to the hundredth. */
-export const hourWords = (hours: number): string =>
+export const hourText = (hours: number): string =>
 	hours.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2});

@@ -1,7 +1,7 @@
 /** How busy the GPUs were: fetched once, then continued from what the stream brings. */
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import type {Gpu} from '../fields.js';
-import {percentOf} from '../words.js';
+import {percentOf} from '../text.js';
 import {fetchJson} from './fetch-json.js';
 
 const sparkMinutes = 15;

@@ -1,11 +1,11 @@
 /** The GPUs of all hosts in one table, with the sums of those that answer. */
 import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
-import {noteWords, StatePill} from '../gpu/card.js';
+import {noteText, StatePill} from '../gpu/card.js';
 import {isAsked} from '../gpus/question.js';
 import type {KnownHost} from '../state/state.js';
 import {useNow} from '../state/store.js';
-import {counted, gibibytes, timeWords, unknown, withUnit} from '../words.js';
+import {counted, gibibytes, timeText, unknown, withUnit} from '../text.js';
 
 export type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
 
@@ -24,7 +24,7 @@ function isFound({name, gpu}: Row, filter: string): boolean {
 }
 
 /** What a host told before it failed is no longer known to be so, and is counted nowhere. */
-function sumWords(hosts: readonly NamedHost[], rows: readonly Row[]): string {
+function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 	const current = rows.filter(({isOld}) => !isOld);
 	const free = current.filter(({gpu}) => gpu.state === 'available').length;
 	const failing = hosts.filter(({host}) => host?.error !== undefined).length;
@@ -55,7 +55,7 @@ function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly n
 			<td class="number spare">{withUnit(gpu.utilization, ' %')}</td>
 			<td class="number roomy">{gibibytes(gpu.memory_used_mb)}</td>
 			<td class="roomy">{gpu.gpu_model ?? unknown}</td>
-			<td class="roomy host-more">{[timeWords(gpu, nowMs), noteWords(gpu)].filter(Boolean).join(' · ')}</td>
+			<td class="roomy host-more">{[timeText(gpu, nowMs), noteText(gpu)].filter(Boolean).join(' · ')}</td>
 		</tr>
 	);
 }
@@ -82,7 +82,7 @@ export function AllGpus({hosts}: {readonly hosts: readonly NamedHost[]}) {
 						}}
 					/>
 				</label>
-				<span class="time">{sumWords(hosts, rows)}</span>
+				<span class="time">{sumText(hosts, rows)}</span>
 			</div>
 			{found.length === 0 ? (
 				<p class="quiet">{rows.length === 0 ? 'No GPU is known yet.' : 'No GPU of any host matches.'}</p>

@@ -1,10 +1,10 @@
 /** Events as a list, newest first, and the short list beside the GPUs. */
 import type {PoolEvent} from '../fields.js';
-import {dateWords, timeOfDay, unknown} from '../words.js';
+import {dateText, timeOfDay, unknown} from '../text.js';
 
 const EventItem = ({event: {time_ms: time, kind, words, note}}: {readonly event: PoolEvent}) => (
 	<li class="event" data-kind={kind}>
-		<time class="event-time" dateTime={new Date(time).toISOString()} title={dateWords(time)}>
+		<time class="event-time" dateTime={new Date(time).toISOString()} title={dateText(time)}>
 			{timeOfDay(time)}
 		</time>
 		<span class="event-words">{words}</span>

@@ -6,18 +6,18 @@ import {Cards} from '../gpu/card.js';
 import type {KnownHost, PageState} from '../state/state.js';
 import {useNow} from '../state/store.js';
 import {SectionHead} from '../shared/section-head.js';
-import {counted, duration} from '../words.js';
+import {counted, duration} from '../text.js';
 import {AllGpus} from './all-gpus.js';
 
 /** A host that is asked regularly is not said to be old before this age. */
 const freshMs = 30_000;
 
-const modelWords = (gpus: readonly Gpu[]): string =>
+const modelText = (gpus: readonly Gpu[]): string =>
 	[...Map.groupBy(gpus, ({gpu_model: model}) => model)]
 		.flatMap(([model, own]) => (model === undefined ? [] : [`${own.length} × ${model}`]))
 		.join(', ');
 
-const availableWords = (gpus: readonly Gpu[]): string =>
+const availableText = (gpus: readonly Gpu[]): string =>
 	`${gpus.filter(({state}) => state === 'available').length} of ${counted(gpus.length, 'GPU')} free`;
 
 /** How old what is shown of a host is; undefined where nothing is shown, or it is live. */
@@ -27,7 +27,7 @@ function useAge(host: KnownHost | undefined): number | undefined {
 	return host?.atMs === undefined ? undefined : Date.now() - host.atMs;
 }
 
-const ageWords = (ageMs: number | undefined): string => (ageMs === undefined ? '' : `as it was ${duration(ageMs)} ago`);
+const ageText = (ageMs: number | undefined): string => (ageMs === undefined ? '' : `as it was ${duration(ageMs)} ago`);
 
 function HostCard({name, host}: {readonly name: string; readonly host: KnownHost | undefined}) {
 	const ageMs = useAge(host);
@@ -46,14 +46,14 @@ function HostCard({name, host}: {readonly name: string; readonly host: KnownHost
 					{name}
 				</a>
 			</span>
-			<span class="time">{host === undefined ? 'Asking…' : (host.error ?? availableWords(gpus))}</span>
+			<span class="time">{host === undefined ? 'Asking…' : (host.error ?? availableText(gpus))}</span>
 			<span class="squares" role="img" aria-label={allStates === '' ? 'No GPUs are known' : allStates}>
 				{gpus.map(({gpu_id: index, state}) => (
 					<span key={index} class="square" data-state={state} title={`GPU ${index}: ${states[state].label}`} />
 				))}
 			</span>
-			<span class="model">{modelWords(gpus)}</span>
-			<span class="time host-age">{isOld ? ageWords(ageMs) : ''}</span>
+			<span class="model">{modelText(gpus)}</span>
+			<span class="time host-age">{isOld ? ageText(ageMs) : ''}</span>
 		</li>
 	);
 }
@@ -88,7 +88,7 @@ function OneHost({state, chosen}: HostsProps) {
 				<a class="text-button" data-back href="#/hosts">
 					← All hosts
 				</a>
-				<span class="time">{ageWords(useAge(host))}</span>
+				<span class="time">{ageText(useAge(host))}</span>
 			</SectionHead>
 			{problem !== undefined && (
 				<p class="banner" data-kind="store">

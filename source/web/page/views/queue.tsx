@@ -3,17 +3,17 @@ import {WaiterActions} from '../act-slots.js';
 import type {Waiter} from '../fields.js';
 import {useNow} from '../state/store.js';
 import {Bar, PersonName} from '../widgets.js';
-import {counted, duration, sinceWords, unknown as unknownValue} from '../words.js';
+import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
 
 /** `has 1 of 4 GPUs`, `wants GPUs 3 5`, `wants GPUs 3 5, has 1`. */
-const wantedWords = ({requested_ids: ids, requested_count: count, allocated_count: held, wants}: Waiter): string => {
+const wantedText = ({requested_ids: ids, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
 	return ids.length === 0
 		? `has ${held} of ${counted(count, 'GPU')}${need}`
 		: `wants ${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}${need}${held === 0 ? '' : `, has ${held}`}`;
 };
 
-function whenWords({served_at: servedAt, impossible, unknown, reason_words: reason}: Waiter, nowMs: number): string {
+function whenText({served_at: servedAt, impossible, unknown, reason_words: reason}: Waiter, nowMs: number): string {
 	if (impossible === true) {
 		return 'never: not in this pool';
 	}
@@ -34,8 +34,8 @@ function whenWords({served_at: servedAt, impossible, unknown, reason_words: reas
 
 function WaiterTime({waiter}: {readonly waiter: Waiter}) {
 	const nowMs = useNow();
-	const waited = waiter.enqueue_time === undefined ? '' : `waited ${sinceWords(waiter.enqueue_time, nowMs)} · `;
-	return <span class="time">{`${waited}${whenWords(waiter, nowMs)}`}</span>;
+	const waited = waiter.enqueue_time === undefined ? '' : `waited ${sinceText(waiter.enqueue_time, nowMs)} · `;
+	return <span class="time">{`${waited}${whenText(waiter, nowMs)}`}</span>;
 }
 
 const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
@@ -44,7 +44,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 		<span class="waiter-body">
 			<span class="who">
 				<PersonName user={waiter.actual_user === undefined ? waiter.user : `${waiter.actual_user} (${waiter.user})`} />
-				<span class="wants">{wantedWords(waiter)}</span>
+				<span class="wants">{wantedText(waiter)}</span>
 			</span>
 			<Bar percent={(waiter.allocated_count / Math.max(1, waiter.requested_count)) * 100} />
 			<WaiterTime waiter={waiter} />

@@ -1,7 +1,7 @@
 /** The figures of the whole pool. */
 import {states} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
-import {counted, unknown} from '../words.js';
+import {counted, unknown} from '../text.js';
 
 const sumOf = (values: ReadonlyArray<number | undefined>): number =>
 	values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
@@ -22,12 +22,12 @@ const Tile = ({name, value, more, state, isQuiet = false}: TileProps) => (
 	</dl>
 );
 
-function utilizationWords(gpus: readonly Gpu[]): string {
+function utilizationText(gpus: readonly Gpu[]): string {
 	const known = gpus.map(({utilization}) => utilization).filter((value) => value !== undefined);
 	return known.length === 0 ? unknown : `${Math.round(sumOf(known) / known.length)} %`;
 }
 
-function powerWords(gpus: readonly Gpu[]): string {
+function powerText(gpus: readonly Gpu[]): string {
 	const watts = sumOf(gpus.map(({power_w: amount}) => amount));
 	return gpus.every(({power_w: amount}) => amount === undefined)
 		? unknown
@@ -69,13 +69,13 @@ export function Summary({gpus, queue, isKnown}: SummaryProps) {
 				value={isKnown ? queue.length : unknown}
 				more={queue.length === 0 ? '' : `for ${counted(wanted, 'GPU')}`}
 			/>
-			<Tile name="Mean use" value={utilizationWords(gpus)} />
+			<Tile name="Mean use" value={utilizationText(gpus)} />
 			<Tile
 				name="Memory"
 				value={totalMb === 0 ? unknown : `${Math.round(usedMb / 1024)} GiB`}
 				more={totalMb === 0 ? '' : `of ${Math.round(totalMb / 1024)}`}
 			/>
-			<Tile name="Power" value={powerWords(gpus)} />
+			<Tile name="Power" value={powerText(gpus)} />
 		</div>
 	);
 }

@@ -3,7 +3,7 @@ import {parseDuration} from '../../../../source/core/rules/leases/durations.js';
 import {statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuRecord, Lease, Snapshot} from '../../../../source/core/model/types.js';
 import {longDuration} from '../../../../source/format/text/durations.js';
-import {detailWords, processList, userWords} from '../../../../source/format/status-labels.js';
+import {detailText, processList, userText} from '../../../../source/format/status-labels.js';
 import {decodeGpu} from '../../../../source/store/records/lease.js';
 import {idleReading, observationOf, snapshotWith} from '../../../_helpers/world.js';
 import {lineCase, orRefused, refused, type Case, type Group} from './group.js';
@@ -27,7 +27,7 @@ function detailsOf(lease: Partial<Lease>): string {
 		pool: {gpuCount: 1, provider: 'fake'},
 		gpus: [run(lease)],
 	});
-	return detailWords(statusRows(snapshot, observationOf([idleReading(0)]), 1024)[0]!);
+	return detailText(statusRows(snapshot, observationOf([idleReading(0)]), 1024)[0]!);
 }
 
 function usersOf(...users: ReadonlyArray<string | undefined>): string {
@@ -35,7 +35,7 @@ function usersOf(...users: ReadonlyArray<string | undefined>): string {
 	const reading = {...idleReading(0), memoryUsedMiB: 5000, processes};
 	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 	const snapshot = snapshotWith({gpus: [free]});
-	return userWords(statusRows(snapshot, observationOf([reading]), 1024)[0]!, ' and ');
+	return userText(statusRows(snapshot, observationOf([reading]), 1024)[0]!, ' and ');
 }
 
 /** The times in the record of a GPU. */

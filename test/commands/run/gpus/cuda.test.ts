@@ -4,7 +4,7 @@ import {Buffer} from 'node:buffer';
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createEmbeddedBox, starter, starterWords, type Box} from '../../../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../../_helpers/program/cli.js';
 import {peek} from '../../../_helpers/program/processes.js';
 import {stubTool} from '../../../_helpers/machine/stub-tool.js';
 
@@ -62,7 +62,7 @@ test('what is no version is refused', async () => {
 
 test('bytes in PATH that are no text reach the job as they are', () => {
 	const script = String.raw`export PATH="$PATH:/x$(printf '\377')"; exec "$@"`;
-	const words = [...starterWords, 'run', '--cuda', '987', '--nonblock', '--quiet', '--', 'printenv', 'PATH'];
+	const words = [...starterText, 'run', '--cuda', '987', '--nonblock', '--quiet', '--', 'printenv', 'PATH'];
 	const printed = execFileSync('/bin/sh', ['-c', script, 'sh', starter, ...words], {
 		env: {...box.environment, ...environment},
 		stdio: ['ignore', 'pipe', 'ignore'],

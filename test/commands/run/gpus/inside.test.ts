@@ -11,7 +11,7 @@ import {controlGroupsOf} from '../../../../source/host/isolation/control-groups.
 import {findBubblewrap} from '../../../_helpers/packages/find-bubblewrap.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../../_helpers/machine/stand-in-devices.js';
 import {hasSystemd, startSystemd, type Systemd} from '../../../_helpers/machine/systemd.js';
-import {starter, starterWords} from '../../../_helpers/program/cli.js';
+import {starter, starterText} from '../../../_helpers/program/cli.js';
 
 const isRoot = canMakeDevices();
 const bwrap = findBubblewrap()!;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 	writeFileSync(path.join(directory, 'scenario.yaml'), `devices: ${box.root}\n`);
 	writeFileSync(
 		path.join(directory, 'canhazgpu'),
-		`#!/bin/sh\nexec ${[starter, ...starterWords].map((word) => `'${word}'`).join(' ')} "$@"\n`,
+		`#!/bin/sh\nexec ${[starter, ...starterText].map((word) => `'${word}'`).join(' ')} "$@"\n`,
 	);
 	chmodSync(path.join(directory, 'canhazgpu'), 0o755);
 	writeFileSync(path.join(directory, 'minors'), minors());

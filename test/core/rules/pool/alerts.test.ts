@@ -5,7 +5,7 @@ import {createAlertRecorder, type AlertRecorder} from '../../../../source/core/o
 import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {GpuReading, HealthProblem} from '../../../../source/core/model/types.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
-import {eventWords} from '../../../../source/format/events.js';
+import {eventText} from '../../../../source/format/events.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
 
 const alice = person('alice');
@@ -28,7 +28,7 @@ async function scan(world: TestWorld, recordAlerts: AlertRecorder, ...readings: 
 const recorded = async (world: TestWorld): Promise<readonly string[]> =>
 	(await world.store.audit())
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
-		.map((record) => eventWords(record));
+		.map((record) => eventText(record));
 
 test('use without a reservation and squatters are recorded once, by the first of the viewers', async () => {
 	const world = await createTestWorld({gpuCount: 2});

@@ -18,7 +18,7 @@ import {readCurrent} from '../../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {usageBlockOf} from '../../../../source/core/rules/usage/usage-block.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
-import {stuckWords} from '../../../../source/format/queue/out-of-service.js';
+import {stuckText} from '../../../../source/format/queue/out-of-service.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../../../source/store/records/index.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
@@ -287,7 +287,7 @@ test('what is held for a GPU that breaks goes to a newcomer and to those behind,
 	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
 	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
 	const [row] = queueRows(await world.memory.read());
-	expect(stuckWords(row!)).toBe(
+	expect(stuckText(row!)).toBe(
 		'waits for GPU 2, which is out of service: GPU has fallen off the bus; the others may use its GPUs meanwhile',
 	);
 	expect((await world.memory.audit()).filter(({kind}) => kind === 'ended').map(({reason}) => reason)).toEqual([
@@ -338,7 +338,7 @@ test.each(['used', 'unread'] as const)(
 		await settle(world);
 		const [row] = queueRows(await readCurrent(world));
 		expect(row).toMatchObject({outOfService: [2], keepsHoldings: true, held: [0]});
-		expect(stuckWords(row!)).toContain('the others go first meanwhile, and get what it holds after 5m');
+		expect(stuckText(row!)).toContain('the others go first meanwhile, and get what it holds after 5m');
 		world.pass(usedPatienceSeconds - 1);
 		expect(await ask()).toMatchObject({kind: 'refused'});
 		await settle(world);

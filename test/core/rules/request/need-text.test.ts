@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {needFlagsFor, parseNeed} from '../../../../source/core/rules/request/need-text.js';
-import {memoryWords, parseMemoryMiB} from '../../../../source/core/rules/request/memory-size.js';
+import {memoryText, parseMemoryMiB} from '../../../../source/core/rules/request/memory-size.js';
 
 test('a line of words says what is needed, and the flags that say the same', () => {
 	expect(parseNeed('40G h100,a100 8.0 NVLink mixed')).toEqual({
@@ -45,7 +45,7 @@ test('sizes are those by which GPUs are sold, unless they are binary', () => {
 	expect(['40', 'G', '-1G', '0G', '0.5M', '1e3G', '40GG', ''].map((text) => parseMemoryMiB(text))).toEqual(
 		Array.from({length: 8}, () => undefined),
 	);
-	expect(['40G', '24G', '80G', '141G', '512M'].map((text) => memoryWords(parseMemoryMiB(text)!))).toEqual([
+	expect(['40G', '24G', '80G', '141G', '512M'].map((text) => memoryText(parseMemoryMiB(text)!))).toEqual([
 		'40G',
 		'24G',
 		'80G',

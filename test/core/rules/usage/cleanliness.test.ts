@@ -8,8 +8,8 @@ import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {judgeUsage} from '../../../../source/core/rules/usage/gpu-usage.js';
 import {nextBaselines, type CleanRule} from '../../../../source/core/rules/usage/cleanliness.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Snapshot} from '../../../../source/core/model/types.js';
-import {blockWords} from '../../../../source/format/queue/refusal.js';
-import {detailWords} from '../../../../source/format/status-labels.js';
+import {blockText} from '../../../../source/format/queue/refusal.js';
+import {detailText} from '../../../../source/format/status-labels.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
 
 const root = person('root', 'root', 0);
@@ -66,12 +66,12 @@ describe('a GPU with something left on it', () => {
 			kind: 'refused',
 			blocked: [{block: {kind: 'unreserved', users: ['bob'], isDirty: true}}, {block: {kind: 'leased'}}],
 		});
-		expect(refused.kind === 'refused' && blockWords(refused.blocked[0]!.block, world.now())).toBe(
+		expect(refused.kind === 'refused' && blockText(refused.blocked[0]!.block, world.now())).toBe(
 			'is not clean yet: processes of bob are on it',
 		);
 		const {rows} = await readStatus(world);
 		expect(rows[0]!.state).toBe('unreserved');
-		expect(detailWords(rows[0]!)).toBe('not clean yet: PID 7 (python3)');
+		expect(detailText(rows[0]!)).toBe('not clean yet: PID 7 (python3)');
 		expect(await ask(world, {force: true})).toMatchObject({kind: 'granted', gpus: [0]});
 	});
 
@@ -111,9 +111,7 @@ describe('memory that no process is shown for', () => {
 		await scan(world);
 		expect(await ask(world)).toMatchObject({gpus: [0]});
 		const {rows} = await readStatus(world);
-		expect(detailWords(rows[1]!)).toBe(
-			'not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 1',
-		);
+		expect(detailText(rows[1]!)).toBe('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 1');
 	});
 
 	test('is measured again when the policy is switched off and on, and never while somebody holds the GPU', async () => {

@@ -5,7 +5,7 @@ import {createNvidiaProvider} from '../../../../source/gpu/nvidia/nvidia.js';
 import {createLiveSources} from '../../../../source/gpu/nvidia/live.js';
 import {libraryVerb} from '../../../../source/app/names.js';
 import {runTool} from '../../../../source/host/tool/spawn.js';
-import {starter, starterWords} from '../../../_helpers/program/cli.js';
+import {starter, starterText} from '../../../_helpers/program/cli.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {compileNvml, hasCompiler} from '../../../_helpers/machine/compiled/nvml-stub.js';
 import {describeProcesses, good, monotonicMs} from '../set-up.js';
@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 /** What watches: the program itself reads the library, in a process of its own. */
-const setUp = async (words: string, library = directory, readerWords = starterWords) => {
+const setUp = async (words: string, library = directory, readerText = starterText) => {
 	process.env['NVML_STUB'] = words;
 	process.env['LD_LIBRARY_PATH'] = library;
 	const stub = await createStub(good);
@@ -60,7 +60,7 @@ const setUp = async (words: string, library = directory, readerWords = starterWo
 			timeLimitMs: () => 3000,
 			intervalMs: 500,
 			uptimeSeconds: () => 0,
-			library: {command: starter, args: [...readerWords, libraryVerb]},
+			library: {command: starter, args: [...readerText, libraryVerb]},
 		}),
 	});
 	onTestFinished(async () => provider.close?.());

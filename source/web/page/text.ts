@@ -21,16 +21,16 @@ export function duration(milliseconds: number): string {
 		: `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`;
 }
 
-export const sinceWords = (time: string, nowMs: number): string => duration(nowMs - Date.parse(time));
+export const sinceText = (time: string, nowMs: number): string => duration(nowMs - Date.parse(time));
 
-export const untilWords = (time: string, nowMs: number): string => duration(Date.parse(time) - nowMs);
+export const untilText = (time: string, nowMs: number): string => duration(Date.parse(time) - nowMs);
 
 /** MiB as `79.6 GiB`. */
 export const gibibytes = (mebibytes: number | undefined): string =>
 	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GiB`;
 
 /** MiB as `8G`, as shares are asked for: G are GiB. */
-export const sizeWords = (mebibytes: number): string => `${Number((mebibytes / 1024).toFixed(1))}G`;
+export const sizeText = (mebibytes: number): string => `${Number((mebibytes / 1024).toFixed(1))}G`;
 
 type Share = NonNullable<Gpu['shares']>[number];
 
@@ -43,11 +43,11 @@ export function sharePart(
 		return `${gpu ?? '?'}:${mig.instance ?? '?'} ${mig.profile ?? ''}${isGone ? ' (gone)' : ''}`;
 	}
 
-	return isOver ? `${sizeWords(used).slice(0, -1)}/${sizeWords(asked)}!` : sizeWords(asked);
+	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
 }
 
 /** `alice 8G, bob 16/8G!` */
-export const sharesWords = ({gpu_id: gpu, shares = []}: Gpu): string =>
+export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
 	shares.map((share) => `${share.user ?? unknown} ${sharePart(share, gpu)}`).join(', ');
 
 export const withUnit = (value: number | undefined, unit: string): string =>
@@ -67,11 +67,11 @@ const dateAndTime = new Intl.DateTimeFormat(undefined, {
 });
 const hoursAndMinutes = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'});
 
-export const dateWords = (time: string | number): string => dateAndTime.format(new Date(time));
+export const dateText = (time: string | number): string => dateAndTime.format(new Date(time));
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));
 
 /** What matters now of the time of a GPU, for one line. */
-export function timeWords(gpu: Gpu, nowMs: number): string {
+export function timeText(gpu: Gpu, nowMs: number): string {
 	if (gpu.held_for_queue !== undefined) {
 		return 'held for somebody in the queue';
 	}
@@ -81,8 +81,8 @@ export function timeWords(gpu: Gpu, nowMs: number): string {
 			// What is shared has no one time.
 			const end = gpu.expiry_time ?? gpu.ends_by;
 			return [
-				gpu.start_time === undefined ? '' : `for ${sinceWords(gpu.start_time, nowMs)}`,
-				end === undefined ? '' : `${untilWords(end, nowMs)} left`,
+				gpu.start_time === undefined ? '' : `for ${sinceText(gpu.start_time, nowMs)}`,
+				end === undefined ? '' : `${untilText(end, nowMs)} left`,
 			]
 				.filter(Boolean)
 				.join(' · ');
@@ -94,11 +94,11 @@ export function timeWords(gpu: Gpu, nowMs: number): string {
 				return gpu.node === undefined ? 'never used' : '';
 			}
 
-			return `free for ${sinceWords(gpu.last_released, nowMs)}`;
+			return `free for ${sinceText(gpu.last_released, nowMs)}`;
 		}
 
 		case 'drained': {
-			return gpu.drain?.since === undefined ? '' : `for ${sinceWords(gpu.drain.since, nowMs)}`;
+			return gpu.drain?.since === undefined ? '' : `for ${sinceText(gpu.drain.since, nowMs)}`;
 		}
 
 		case 'unreserved':
@@ -109,7 +109,7 @@ export function timeWords(gpu: Gpu, nowMs: number): string {
 }
 
 /** `1g.10gb`, `2x1g.10gb`: the parts of a GPU by their profile. */
-export const partWords = (parts: NonNullable<Gpu['mig_instances']>): string =>
+export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
 	[...Map.groupBy(parts, ({profile}) => profile ?? '?')]
 		.map(([profile, same]) => (same.length === 1 ? profile : `${same.length}x${profile}`))
 		.join(' ');
@@ -123,5 +123,5 @@ export function personOf(user: string): Person {
 }
 
 /** `GPU 0 of box1`, where a cluster numbers the GPUs of its nodes through. */
-export const placeWords = ({node, node_gpu_id: index}: Gpu): string | undefined =>
+export const placeText = ({node, node_gpu_id: index}: Gpu): string | undefined =>
 	node === undefined ? undefined : `GPU ${index} of ${node}`;

@@ -7,8 +7,8 @@ import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
 import type {ClusterState} from '../../../source/engine/slurm/answers/state.js';
 import {createEventOrder, recentEvents} from '../../../source/engine/slurm/events.js';
-import {observationOf, snapshotOf} from '../../../source/engine/slurm/picture.js';
-import {engineReasonWords} from '../../../source/format/engine/engine-reasons.js';
+import {observationOf, snapshotOf} from '../../../source/engine/slurm/snapshot.js';
+import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
 
 const job = (given: Partial<SlurmJob>): SlurmJob => ({
 	id: 1,
@@ -104,7 +104,7 @@ test('a job that waits has its place, its reason and its estimate, in the order 
 			id,
 			estimateSeconds,
 			blockers
-				.map((blocker) => (blocker.kind === 'engine' ? engineReasonWords(blocker.reason) : blocker.kind))
+				.map((blocker) => (blocker.kind === 'engine' ? engineReasonText(blocker.reason) : blocker.kind))
 				.join(','),
 		]),
 	).toEqual([

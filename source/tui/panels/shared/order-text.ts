@@ -12,7 +12,7 @@ type Order<Key extends string> = {
 };
 
 /** `sort GPU^ then MEMv`, `filter bob`, `tagged 2`. */
-export function orderWords<Key extends string>(
+export function orderText<Key extends string>(
 	{sort, filter, tagged}: Order<Key>,
 	titleOf: (key: Key) => string,
 ): readonly Line[] {

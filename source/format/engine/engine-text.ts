@@ -3,7 +3,7 @@ import type {Grant} from '../../core/rules/request/request.js';
 import {sanitize} from '../text/text.js';
 
 /** `GPU 0,1 of box2, `: where a grant is, before other words. Empty on this machine. */
-export const placeWords = (place: Grant['place']): string =>
+export const placeText = (place: Grant['place']): string =>
 	place === undefined ? '' : `GPU ${place.gpuIds.join(',')} of ${sanitize(place.node)}, `;
 
 /**
@@ -29,4 +29,4 @@ export function useLines({gpus, instances, place, leaseId}: Grant, hostname: str
 }
 
 /** The words of a face that tells which engine it speaks to. */
-export const engineWords = (label: string): string => `Engine: ${sanitize(label)}`;
+export const engineText = (label: string): string => `Engine: ${sanitize(label)}`;

@@ -19,7 +19,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** `PgUp`, `Ctrl-D`, `x`. */
-export const keyWords = (key: string): string =>
+export const keyText = (key: string): string =>
 	names[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
 
 /** The name of a key that a config writes as `space`, `ctrl-d`, `PgUp` or `x`. Undefined for what is none. */
