@@ -1,14 +1,18 @@
 import {expect, test} from 'vitest';
-import type {Size, Settings} from '../../source/tui/state/state.js';
+import type {Size, Settings, State} from '../../source/tui/state/state.js';
 import type {Action} from '../../source/tui/state/actions.js';
+import type {Form} from '../../source/tui/state/dialogs.js';
+import {changeForm} from '../../source/tui/state/form.js';
 import type {PanelIntent} from '../../source/tui/state/panels/reduce.js';
 import type {TableIntent} from '../../source/tui/state/table/reduce.js';
 import {release} from '../../source/tui/verbs/release.js';
 import {reserve} from '../../source/tui/verbs/reserve.js';
+import type {ReserveForm} from '../../source/tui/verbs/shared/reservation.js';
+import {wait} from '../../source/tui/verbs/wait.js';
 import {splitReading} from '../_helpers/mig-box.js';
 import {frameOf, pressing, stateOf, type Step} from './_harness.js';
 import {nightOf, pastOf, reported, eventsArrived} from './_scene.js';
-import {createBox, createScene, gpuReading, lease} from './_world.js';
+import {createBox, createScene, gpuReading, lease, sceneTime} from './_world.js';
 
 async function frame(size: Size, more: Partial<Settings> = {}, actions: readonly Step[] = []): Promise<string> {
 	const box = await createScene();
@@ -111,6 +115,54 @@ test('the dialogs', async () => {
 	await expect(await frame(size, {}, [pressing(release)])).toMatchFileSnapshot('frames/80x24/dialogs/release.txt');
 	await expect(await frame(size, {}, [{kind: 'open-help'}])).toMatchFileSnapshot('frames/80x24/help.txt');
 });
+
+/** The dialog with these words typed into its fields, and refused at length. */
+function refused(state: State): State {
+	const typed = [
+		['Note', 'a note that is rather long, about many things and more'],
+		['Needs', '40G h100 nvlink mixed 8.0 topology'],
+		['Share', '8G'],
+	] as const;
+	let form = state.dialog as Form;
+	for (const [label, text] of typed) {
+		const focused = form.fields.findIndex((field) => field.label === label);
+		form = changeForm({...form, focused}, {kind: 'typed', text});
+	}
+
+	return {
+		...state,
+		dialog: {
+			...(form as unknown as ReserveForm),
+			complaint: {
+				message:
+					"Not enough GPUs available. Requested: 2, Available: 0 (2 GPUs in use without reservation - run 'canhazgpu status' for details, GPU 1 has 30 of 48G free, 18G are carol's)",
+				hint: 'The pool has 4 A100-SXM4-80GB of 80 GiB (8.0), 4 L40S of 45 GiB (8.9). Different models are had by mixed.',
+				canWait: true,
+			},
+		},
+	};
+}
+
+test.each(['60x15', '80x24'] as const)(
+	'a dialog that is refused at length keeps its title, its fields, what was said and the keys, at %s',
+	async (name) => {
+		const [columns = 0, rows = 0] = name.split('x').map(Number);
+		const box = await createBox(8);
+		await box.write({kind: 'policy', policy: new Map([['share', {value: 'on', since: sceneTime}]])});
+		for (const [verb, file] of [
+			[reserve, 'reserve-refused'],
+			[wait, 'wait-refused'],
+		] as const) {
+			const text = frameOf(refused(await stateOf(box, {columns, rows}, {}, [pressing(verb)])));
+			const lines = text.split('\n');
+			expect(lines).toHaveLength(rows);
+			expect(text).toContain('Not enough GPUs available. Requested: 2');
+			expect(text).toContain('w waits for them in the queue');
+			expect(lines.at(-1)).toContain('Esc Cancel');
+			await expect(`\n${text}\n`).toMatchFileSnapshot(`frames/${name}/dialogs/${file}.txt`);
+		}
+	},
+);
 
 test('GPUs that MIG has split: their parts, and what the dialog says can be had', async () => {
 	const held = {uuid: 'MIG-2-0', number: 0, profile: '1g.10gb'};

@@ -8,10 +8,11 @@ import {verbOf} from '../verbs/index.js';
 import {helpOf} from '../panels/help.js';
 import {fieldSpans} from '../widgets/field.js';
 import type {Glyphs} from '../widgets/glyphs.js';
-import {lineWidth, span, type Line} from '../widgets/styled-text.js';
-import {dialogWidth, paragraph, sides, type DialogView} from '../widgets/dialog-parts.js';
+import {lineWidth, span, type Line, type Tone} from '../widgets/styled-text.js';
+import {dialogWidth, paragraph, sides, type DialogText, type DialogView} from '../widgets/dialog-parts.js';
 import {outputLines} from './output.js';
 import {columnsView} from './columns.js';
+import {fitParts, fixed, optional, type Part} from './fitting.js';
 import {processView} from './process.js';
 
 function valueSpans({kind, field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
@@ -39,19 +40,6 @@ function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
 
 const asking: Line = [span('asking the pool', 'dim')];
 
-/** What became of the request, below the fields of a form. */
-function answerLines({complaint, isBusy}: Form, state: State, glyphs: Glyphs): readonly Line[] {
-	const lines: readonly Line[] = isBusy
-		? [asking]
-		: [
-				...paragraph(complaint?.message ?? '', 'error', state, glyphs),
-				...paragraph(complaint?.hint ?? '', 'plain', state, glyphs),
-				...(complaint?.canWait === true ? [[span('w', 'key'), span(' waits for them in the queue')]] : []),
-			];
-	// A place for the answer is kept, so that the dialog does not jump.
-	return lines.length > 0 ? lines : [[]];
-}
-
 const questionLine = (question: string): Line => [span(`${question} `, 'strong'), span('y/N', 'warning')];
 
 /** The letters of `y/N` behind a question. */
@@ -60,25 +48,88 @@ const yesNo = (line: number, question: string): DialogView['question'] => {
 	return {line, yes, no: yes + 2};
 };
 
+/** The frame, and the footer below, whose keys end the dialog. */
+const rowsAround = 3;
+
+type Asking = Exclude<AskingDialog, CommandPrompt>;
+
+/** Text in fewer lines where there is not the room, down to `least`; an ellipsis says so. */
+function text(words: string, tone: Tone, least: number, {state, glyphs}: Drawing): Part {
+	const {length} = paragraph({text: words, tone}, state, glyphs);
+	return {
+		most: length,
+		least: Math.min(least, length),
+		lines: (most) => (most === 0 ? [] : paragraph({text: words, tone, most}, state, glyphs)),
+	};
+}
+
+type Drawing = {readonly state: State; readonly glyphs: Glyphs};
+
+function commandOf(dialog: Asking, drawing: Drawing): Part {
+	const command = verbOf(dialog).command?.(dialog, drawing.state.settings.requester);
+	return text(command === undefined ? '' : `$ ${sanitize(command)}`, 'key', 1, drawing);
+}
+
+const roomOf = ({settings, size}: State): number => (settings.isLinear ? Infinity : size.rows - rowsAround);
+
+/** What the verb says, the fields, the command that does the same, and what became of the request. */
+function formView(form: Form & Asking, about: readonly Line[], drawing: Drawing) {
+	const {complaint, isBusy} = form;
+	const answer = isBusy ? undefined : complaint;
+	const {below, ...rest} = fitParts(
+		{
+			about: optional(about),
+			fields: fixed(fieldLines(form, drawing.glyphs)),
+			gap: optional([[]]),
+			command: commandOf(form, drawing),
+			// What was refused is what somebody looks for now.
+			message: text(answer?.message ?? '', 'error', 2, drawing),
+			hint: text(answer?.hint ?? '', 'plain', 1, drawing),
+			wait: fixed(answer?.canWait === true ? [[span('w', 'key'), span(' waits for them in the queue')]] : []),
+			// A place for the answer is kept, so that the dialog does not jump.
+			below: isBusy ? fixed([asking]) : optional(answer === undefined ? [[]] : []),
+		},
+		['below', 'gap', 'about', 'command', 'hint', 'message'],
+		roomOf(drawing.state),
+	);
+	return {fieldsFrom: rest.about.length, lines: [...Object.values(rest).flat(), ...below]};
+}
+
+/** What the verb says, as much of it as there is room for. */
+const aboutPart = (about: readonly Line[], {ellipsis}: Glyphs): Part => ({
+	most: about.length,
+	least: Math.min(1, about.length),
+	lines: (most) => (most < about.length ? [...about.slice(0, most - 1), [span(ellipsis, 'dim')]] : about),
+});
+
+/** What the verb says, the question, and the command that does the same. */
+function questionView(dialog: Asking, {lines: about, question = ''}: DialogText, drawing: Drawing) {
+	const parts = fitParts(
+		{
+			about: aboutPart(about, drawing.glyphs),
+			question: fixed([dialog.isBusy ? asking : questionLine(question)]),
+			gap: optional([[]]),
+			command: commandOf(dialog, drawing),
+		},
+		['gap', 'command', 'about'],
+		roomOf(drawing.state),
+	);
+	return {
+		...(!dialog.isBusy && {question: yesNo(parts.about.length, question)}),
+		lines: Object.values(parts).flat(),
+	};
+}
+
 /** The words of the verb, with the fields or the question, the command that does the same, and the answer. */
-function askingView(dialog: Exclude<AskingDialog, CommandPrompt>, state: State, glyphs: Glyphs): DialogView {
-	const verb = verbOf(dialog);
-	const {title, lines, question = '', width = dialogWidth(state), end} = verb.view!(dialog, state, glyphs);
-	const command = verb.command?.(dialog, state.settings.requester);
-	const commandLines = command === undefined ? [] : paragraph(`$ ${sanitize(command)}`, 'key', state, glyphs);
+function askingView(dialog: Asking, state: State, glyphs: Glyphs): DialogView {
+	const drawing = {state, glyphs};
+	const words = verbOf(dialog).view!(dialog, state, glyphs);
+	const {title, width = dialogWidth(state), end} = words;
 	return {
 		title,
 		width,
 		end,
-		...(dialog.kind === 'form'
-			? {fieldsFrom: lines.length}
-			: dialog.isBusy
-				? {}
-				: {question: yesNo(lines.length, question)}),
-		lines:
-			dialog.kind === 'form'
-				? [...lines, ...fieldLines(dialog, glyphs), [], ...commandLines, ...answerLines(dialog, state, glyphs)]
-				: [...lines, dialog.isBusy ? asking : questionLine(question), [], ...commandLines],
+		...(dialog.kind === 'form' ? formView(dialog, words.lines, drawing) : questionView(dialog, words, drawing)),
 	};
 }
 

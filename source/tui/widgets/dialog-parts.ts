@@ -36,9 +36,15 @@ export const sides = 4;
 
 export const dialogWidth = ({size}: Screen): number => Math.min(widest, size.columns - 2);
 
+/** Of one text. */
+const mostLines = 4;
+
 /** Text that may need several lines. */
-export const paragraph = (text: string, tone: Tone, screen: Screen, glyphs: Glyphs): readonly Line[] =>
-	wrap(text, dialogWidth(screen) - sides, 4, glyphs.ellipsis).map((line) => [span(line, tone)]);
+export const paragraph = (
+	{text, tone, most = mostLines}: {readonly text: string; readonly tone: Tone; readonly most?: number},
+	screen: Screen,
+	glyphs: Glyphs,
+): readonly Line[] => wrap(text, dialogWidth(screen) - sides, most, glyphs.ellipsis).map((line) => [span(line, tone)]);
 
 /** Of a question about one thing. */
 export const questionWidth = (screen: Screen): number => Math.min(66, dialogWidth(screen));
