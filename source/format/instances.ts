@@ -1,5 +1,6 @@
 /** Instances of MIG in words and as JSON: what every face says in the same way. */
 import {instancesHeld} from '../core/rules/leases/additions.js';
+import type {ProfileCount} from '../core/rules/allocation/instance-inventory.js';
 import {instanceText} from '../core/rules/mig/instances.js';
 import type {HeldInstance, InstanceName, InstanceOfGpu, Lease} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
@@ -13,6 +14,10 @@ export const partsText = (gpus: readonly number[], instances: readonly InstanceO
 	instances === undefined
 		? `${gpus.length} GPU(s): [${gpus.join(' ')}]`
 		: `${instances.length} MIG instance(s): [${instances.map((instance) => instanceText(instance)).join(' ')}]`;
+
+/** What there is to choose from, short enough for the smallest screen: `MIG free: 2/3 1g.10gb, 1/1 3g.40gb`. */
+export const freeInstancesText = (counts: readonly ProfileCount[]): string =>
+	`MIG free: ${counts.map(({profile, total, free}) => `${free}/${total} ${sanitize(profile)}`).join(', ')}`;
 
 /** A GPU, or an instance of one, that a lease has. */
 type HeldPart = {readonly index: number; readonly lease?: Pick<Lease, 'mig'>};

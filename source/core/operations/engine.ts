@@ -6,6 +6,7 @@ provider of the same world, which read what the engine tells, and commit nothing
 import type {Holding} from '../rules/leases/holdings.js';
 import type {NotYours, Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant} from '../rules/request/request.js';
+import {policyValue, type StoredPolicy} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
 import type {Lease, QueueEntry, Requester} from '../model/types.js';
 import type {GaveUp, WaitOptions} from './waiting/progress.js';
@@ -144,6 +145,14 @@ export type Engine = {
 
 /** A world with its engine. Absent: the local one. */
 export type EngineWorld = World & {readonly engine?: Engine | undefined};
+
+/**
+Whether a part of a GPU can be asked for: the policy allows it, or the engine, which has no policy here.
+
+@param lacks - What the engine cannot do; undefined where this program grants the GPUs.
+*/
+export const offersShares = (lacks: ReadonlySet<Wish> | undefined, policy: StoredPolicy | undefined): boolean =>
+	lacks === undefined ? policy !== undefined && policyValue(policy, 'share') === 'on' : !lacks.has('share');
 
 /** @throws CanhazgpuError `failed` on a world whose engine cannot do that. */
 export function requireLocal({engine}: EngineWorld, verb: LocalVerb): void {

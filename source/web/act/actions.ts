@@ -10,8 +10,10 @@ import {readForDisplay} from '../../core/operations/transact.js';
 import {worldVia} from '../../core/operations/world-via.js';
 import {holdingsIn, type Holding} from '../../core/rules/leases/holdings.js';
 import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
+import {wishOf} from '../../core/rules/request/need-text.js';
 import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
+import {grantedText} from '../../format/queue/granted.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
@@ -91,9 +93,13 @@ const indexesOf = (holdings: ReadonlyArray<Pick<Holding, 'index'>>): readonly nu
 	...new Set(holdings.map(({index}) => index)),
 ];
 
-const granted = ({gpus}: Grant, durationSeconds: number): Done => ({
-	words: `Reserved ${gpuList(gpus)} for ${longDuration(durationSeconds)}`,
-	gpus,
+type TimedRequest = AcquireRequest & {readonly tenure: {readonly type: 'manual'; readonly durationSeconds: number}};
+
+const capitalized = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;
+
+const granted = (grant: Grant, {need, tenure: {durationSeconds}}: TimedRequest): Done => ({
+	words: capitalized(grantedText(grant, {need, durationSeconds})),
+	gpus: grant.gpus,
 });
 
 export function createActor({world: open, requester: whoAsks, monotonicMs, served, failed}: ActorOptions): Actor {
@@ -103,23 +109,26 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 
 	const requestOf = (
 		requester: Requester,
-		{gpus, count, duration, note}: ActRequests['reserve'],
-	): AcquireRequest & {readonly tenure: {readonly type: 'manual'; readonly durationSeconds: number}} => {
+		{gpus, count, duration, note, needs = '', share = '', force}: ActRequests['reserve'],
+	): TimedRequest => {
 		if (gpus !== undefined && count !== undefined) {
 			throw new CanhazgpuError('usage', 'Say how many GPUs or which, not both');
 		}
 
+		const wantedCount = gpus?.length ?? count ?? 1;
 		return {
 			requester,
-			count: gpus?.length ?? count ?? 1,
+			count: wantedCount,
 			ids: gpus,
+			...wishOf({count: wantedCount, needs, share: share.trim()}),
 			tenure: {type: 'manual', durationSeconds: secondsOf(duration)},
 			note: note === undefined || note.trim() === '' ? undefined : note,
+			force,
 		};
 	};
 
 	/** Answers as soon as the GPUs are granted, or a position in the queue is had. The waiting goes on beside. */
-	async function join(world: World, request: ReturnType<typeof requestOf>): Promise<Done> {
+	async function join(world: World, request: TimedRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
 			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions of the queue already`, {
 				hint: 'Leave one of them first.',
@@ -144,7 +153,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 						served(request, got);
 					}
 
-					answer.resolve(granted(got, request.tenure.durationSeconds));
+					answer.resolve(granted(got, request));
 				} else {
 					answer.reject(new CanhazgpuError('unavailable', 'The position in the queue was given up'));
 				}
@@ -185,10 +194,10 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 
 	const deeds: {readonly [Name in ActName]: Deed<Name>} = {
 		async reserve(world, requester, request) {
-			const {tenure, ...wanted} = requestOf(requester, request);
-			const answer = await reserve(world, {...wanted, durationSeconds: tenure.durationSeconds});
+			const wanted = requestOf(requester, request);
+			const answer = await reserve(world, {...wanted, durationSeconds: wanted.tenure.durationSeconds});
 			if (answer.kind === 'granted') {
-				return granted(answer, tenure.durationSeconds);
+				return granted(answer, wanted);
 			}
 
 			const {message, hint} = refusalMessage(answer, {account: requester.account, seesHolders: true});
@@ -234,7 +243,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 				throw new CanhazgpuError('unavailable', text);
 			}
 
-			return {words: `${text[0]!.toUpperCase()}${text.slice(1)}`, gpus};
+			return {words: capitalized(text), gpus};
 		},
 		async leave(world, requester, {entry_id: entryId}) {
 			const {id} = entryOf(await readForDisplay(world), requester, entryId);

@@ -18,6 +18,12 @@ const wanted = {
 	/** As it is typed: 30m, 2h. */
 	duration: v.pipe(v.string(), v.maxLength(100)),
 	note: v.optional(v.string()),
+	/** Words that say what the GPUs must have, as the monitor takes them. */
+	needs: v.optional(v.pipe(v.string(), v.maxLength(500))),
+	/** The size of a part of each, as it is typed. */
+	share: v.optional(v.pipe(v.string(), v.maxLength(100))),
+	/** Also GPUs in use without a reservation. */
+	force: v.optional(v.boolean()),
 };
 
 /** A lease by its id, on all of its GPUs or on some: a row that changed meanwhile is another lease's. */

@@ -4,7 +4,9 @@ import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText, policySetText} from '../../format/policy.js';
 import {eventTime, eventText} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
-import type {Wish} from '../../core/operations/engine.js';
+import {offersShares, type Wish} from '../../core/operations/engine.js';
+import {inventory} from '../../core/rules/allocation/instance-inventory.js';
+import {freeInstancesText} from '../../format/instances.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';
 import type {ShownCommands} from './commands.js';
@@ -73,6 +75,22 @@ function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly since: number} | undefined): FeedJson =>
 	failure === undefined ? {live: isRead} : {live: false, reason: failure.reason, since_ms: milliseconds(failure.since)};
 
+/** What the dialogs of a page that acts have to offer. */
+function offerOf({snapshot, observation}: LiveState, {lacks, actsAs}: About) {
+	if (actsAs === undefined) {
+		return {};
+	}
+
+	const instances = inventory(observation?.gpus ?? [], snapshot?.gpus ?? []);
+	return {
+		offers_shares: offersShares(lacks, snapshot),
+		mig:
+			instances.length === 0
+				? undefined
+				: {count: instances.reduce((sum, {total}) => sum + total, 0), words: freeInstancesText(instances)},
+	};
+}
+
 /** All parts but the GPUs and the events. */
 const sharedParts = (liveView: LiveState, about: About) => {
 	const {snapshot, observation, lost, blind} = liveView;
@@ -84,6 +102,7 @@ const sharedParts = (liveView: LiveState, about: About) => {
 			private_label: about.privateLabel,
 			engine: about.engine,
 			lacks: about.lacks && [...about.lacks],
+			...offerOf(liveView, about),
 			demo: about.isDemo,
 			has_pool: about.hasPool,
 			hosts: about.hosts,

@@ -134,6 +134,8 @@ export type About = Shown<
 		private_label: true;
 		engine: true;
 		lacks: true;
+		offers_shares: true;
+		mig: true;
 		demo: true;
 		has_pool: true;
 		hosts: true;

@@ -134,6 +134,46 @@ test('a refusal there is told in its own words, and w waits there for as long as
 	expect(left).toBe(true);
 });
 
+test('a share is asked for on another host, too, and what it got says so', async () => {
+	const {press, shows, run} = await open({exitCode: 0, stdout: '3\n', stderr: ''});
+	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, 'a100', keys.tab, '8G');
+	await shows('$ canhazgpu reserve --on far --gpus 1 --model a100 --share 8G --duration 8h');
+	await press(keys.enter);
+	await shows('reserved a share of 8G of GPU 3 of far for 8h 0m 0s');
+	expect(run.mock.lastCall![1]).toEqual([
+		'reserve',
+		'--gpus',
+		'1',
+		'--model',
+		'a100',
+		'--share',
+		'8G',
+		'--duration',
+		'8h',
+		'--nonblock',
+		'--short',
+	]);
+});
+
+test.each([
+	['the Go program', 'Error: unknown flag: --share\nUsage:\n  canhazgpu reserve [flags]\n', 1],
+	['an older version', 'Error: reserve has no flag --share\nDid you mean --short?\n', 2],
+])('%s there cannot share, which is said with what to do', async (_, stderr, exitCode) => {
+	const {press, shows} = await open({exitCode, stdout: '', stderr});
+	await press(...down(2), 'R', keys.tab, keys.tab, '8G');
+	await shows('--share 8G');
+	await press(keys.enter);
+	await shows('far: the program there cannot share GPUs');
+	await shows('It is an older canhazgpu, or the one in Go. Leave Share empty for whole GPUs.');
+});
+
+test('a need that the program there does not know is named', async () => {
+	const {press, shows} = await open({exitCode: 1, stdout: '', stderr: 'Error: unknown flag: --min-memory\n'});
+	await press(...down(2), 'r', keys.tab, keys.tab, keys.tab, '40G', keys.enter);
+	await shows('far: the program there knows no --min-memory');
+	await shows('Leave that out of Needs.');
+});
+
 test('a connection that fails is told as what it is', async () => {
 	const {press, shows} = await open(
 		new CanhazgpuError('failed', 'far: no answer within 30 s', {hint: 'Whether it was done is not known.'}),

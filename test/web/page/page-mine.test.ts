@@ -1,12 +1,15 @@
 /** The page that acts, as people use it, in Chromium; and what a page of another origin can do. */
 import {once} from 'node:events';
+import {writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import path from 'node:path';
 import axe, {type AxeResults} from 'axe-core';
 import type {Page} from 'playwright-core';
 import {afterAll, beforeAll, describe, expect, onTestFinished} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {createRuntimeDirectory, startMine, startSshTunnel, startTunnel, type Mine} from '../mine/_mine.js';
 import {browserForAll, cardOf, chromiumProgram, openPage, overflow} from './_browser.js';
 
@@ -118,6 +121,97 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 
 			await page.getByRole('button', {name: 'Stop acting'}).click();
 			await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
+		},
+	);
+
+	slowTest(
+		'needs, a share and force are asked for as in the monitor, and the command shown does the same',
+		async () => {
+			const own = await freshEmbeddedBox(4);
+			const scenario = path.join(own.home, 'scenario.yaml');
+			writeFileSync(
+				scenario,
+				'hardware:\n  - {gpus: [0, 1], model: NVIDIA A100-SXM4-80GB, memory: 81920}\n  - {gpus: [2], model: NVIDIA L40S, memory: 46068}\nmig: [{gpu: 3, profiles: [1g.10gb, 3g.40gb]}]\n',
+				{mode: 0o600},
+			);
+			await own.run('admin --set share=on');
+			const directory = createRuntimeDirectory();
+			onTestFinished(directory.remove);
+			const environment = {CANHAZGPU_SIMULATED_SCENARIO: scenario};
+			const server = await startMine(own, directory.directory, environment);
+			onTestFinished(async () => {
+				await server.end('SIGKILL');
+			});
+			const near = await startTunnel(server.socketPath);
+			onTestFinished(near.close);
+			const {page, problems} = await openPage(browser, `${near.url}#token=${server.linkToken}`);
+			const dialog = dialogOf(page);
+			const command = async () => dialog.locator('code').textContent();
+			const fill = async (fields: Readonly<Record<string, string>>) => {
+				for (const [label, text] of Object.entries(fields)) {
+					await dialog.getByLabel(label, {exact: true}).fill(text);
+				}
+			};
+
+			const refusal = dialog.getByRole('alert');
+
+			await page.getByRole('button', {name: 'Reserve any GPUs'}).click();
+			await dialog.getByText('MIG free: 1/1 1g.10gb, 1/1 3g.40gb').waitFor();
+			expect(await dialog.getByLabel('Needs').getAttribute('placeholder')).toBe(
+				'40G, h100, 8.0, nvlink, mixed, 1g.10gb, pack',
+			);
+			await fill({Needs: 'h100', Share: '8'});
+			await page.keyboard.press('Enter');
+			await refusal.getByText('Share: "8" has no unit').waitFor();
+			await fill({Share: ''});
+			await page.keyboard.press('Enter');
+			await refusal.getByText('The pool has 2 A100-SXM4-80GB of 80 GiB').waitFor();
+			await fill({Needs: 'l40s cool', Share: '8G', Duration: '2h'});
+			await dialog.getByLabel('Force').check();
+			expect(await command()).toBe(
+				'canhazgpu reserve --gpus 1 --model l40s --strategy cool --share 8G --duration 2h --force --nonblock',
+			);
+			await page.evaluate(axe.source);
+			const {violations} = await page.evaluate<AxeResults>('axe.run()');
+			expect(violations.map(({id}) => id)).toEqual([]);
+			await page.setViewportSize({width: 320, height: 640});
+			expect(await overflow(page)).toBeLessThanOrEqual(0);
+			await page.setViewportSize({width: 1280, height: 900});
+			await page.keyboard.press('Enter');
+			await doneOf(page).getByText('Reserved a share of 8G of GPU 2 for 2h').waitFor();
+
+			// The command of the dialog, typed, takes another share of the same GPU.
+			await cardOf(page, 2).getByRole('button', {name: 'Reserve GPU 2'}).click();
+			await fill({Share: '20G'});
+			expect(await dialog.getByLabel('Needs').count()).toBe(0);
+			const typed = (await command())!.split(' ').slice(1);
+			expect(typed.join(' ')).toBe('reserve --gpu-ids 2 --share 20G --duration 8h --nonblock');
+			expect((await own.run(typed, environment)).stdout).toContain('a share of 20G');
+			await page.keyboard.press('Escape');
+			await expect.poll(async () => cardOf(page, 2).textContent()).toMatch(/8G, \S+ 20G/v);
+
+			// Of two shares of one account on one GPU, the one that the page shows is given back, and by the command as well.
+			await cardOf(page, 2).getByRole('button', {name: 'Release GPU 2'}).click();
+			const release = (await command())!;
+			expect(release).toMatch(/^canhazgpu release --gpu-ids 2 --lease \S+$/v);
+			expect((await own.run(release.split(' ').slice(1), environment)).exitCode).toBe(0);
+			await page.keyboard.press('Escape');
+			await expect.poll(async () => cardOf(page, 2).textContent()).not.toMatch(/8G, \S+ 20G/v);
+			await cardOf(page, 2).getByRole('button', {name: 'Release GPU 2'}).click();
+			expect(await command()).toBe('canhazgpu release --gpu-ids 2');
+			await dialog.getByRole('button', {name: 'Release', exact: true}).click();
+			await doneOf(page).getByText('Released GPU 2').waitFor();
+
+			await page.getByRole('button', {name: 'Wait for GPUs in the queue'}).click();
+			await fill({Needs: '3g.40gb'});
+			expect(await command()).toBe('canhazgpu reserve --gpus 1 --mig 3g.40gb --duration 8h');
+			await page.keyboard.press('Enter');
+			await doneOf(page).getByText('Reserved 1 MIG instance(s): [3:1]').waitFor();
+			await page.getByRole('button', {name: 'Wait for GPUs in the queue'}).click();
+			await fill({Needs: '3g.40gb', Note: 'next'});
+			await page.keyboard.press('Enter');
+			await doneOf(page).getByText('position 1 of 1').waitFor();
+			expect(problems.filter((words) => !/status of 4(?:00|09)/v.test(words))).toEqual([]);
 		},
 	);
 

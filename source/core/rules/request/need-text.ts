@@ -1,8 +1,9 @@
-/** What GPUs must have, in one line of words, as the monitor's dialog takes it: `40G h100 nvlink`, or `1g.10gb` for an instance of MIG. */
+/** What GPUs must have, and which of them it shall be, in one line of words, as dialogs take it: `40G h100 nvlink`, or `1g.10gb` for an instance of MIG. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import type {Need} from '../../model/types.js';
 import {parseProfile} from '../mig/profile.js';
-import {parseMemoryMiB} from './memory-size.js';
+import {strategyNames, type StrategyName} from '../../model/need.js';
+import {parseMemoryMiB, shareMiBOf} from './memory-size.js';
 
 type Words = {
 	/** A size, as it was typed. */
@@ -13,7 +14,10 @@ type Words = {
 	readonly isLinked: boolean;
 	/** Of an instance of MIG. */
 	readonly profile: string | undefined;
+	readonly strategy: StrategyName | undefined;
 };
+
+const isStrategy = (word: string): word is StrategyName => (strategyNames as readonly string[]).includes(word);
 
 /** @throws CanhazgpuError `usage` for a word that is none of these, for two sizes, and for what goes with whole GPUs beside a profile of MIG. */
 function sortWords(text: string): Words {
@@ -24,26 +28,31 @@ function sortWords(text: string): Words {
 	const sizes = words.filter((word) => isSize(word));
 	const capabilities = words.filter((word) => isCompute(word));
 	const profiles = words.map((word) => parseProfile(word)).filter((profile) => profile !== undefined);
+	const strategies = words.map((word) => word.toLowerCase()).filter((word) => isStrategy(word));
 	const models = words.filter(
 		(word) =>
 			!isSize(word) &&
 			!isCompute(word) &&
 			parseProfile(word) === undefined &&
+			!isStrategy(word.toLowerCase()) &&
 			!isName('mixed', word) &&
 			!isName('nvlink', word),
 	);
 	// Some models are numbers of four digits.
 	const isModelName = (word: string): boolean =>
 		/^\d{4}$/v.test(word) || (/\p{Letter}/v.test(word) && !/^[\d.]+[gkmt]i?b?$/iv.test(word));
-	const wrong = models.find((word) => !isModelName(word)) ?? sizes[1] ?? capabilities[1] ?? profiles[1];
+	const wrong =
+		models.find((word) => !isModelName(word)) ?? sizes[1] ?? capabilities[1] ?? profiles[1] ?? strategies[1];
 	if (wrong !== undefined) {
 		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is one too many, or nothing that a GPU can have`, {
-			hint: 'Write 40G for memory, 8.0 for compute capability, models such as h100, nvlink or mixed; 1g.10gb for an instance of MIG.',
+			hint: `Write 40G for memory, 8.0 for compute capability, models such as h100, nvlink or mixed; 1g.10gb for an instance of MIG; ${strategyNames.join(', ')} for which of them.`,
 		});
 	}
 
 	const [profile] = profiles;
-	const ofWhole = words.find((word) => isSize(word) || isName('mixed', word) || isName('nvlink', word));
+	const ofWhole = words.find(
+		(word) => isSize(word) || isName('mixed', word) || isName('nvlink', word) || isStrategy(word.toLowerCase()),
+	);
 	if (profile !== undefined && ofWhole !== undefined) {
 		throw new CanhazgpuError(
 			'usage',
@@ -59,16 +68,19 @@ function sortWords(text: string): Words {
 		isMixed: words.some((word) => isName('mixed', word)),
 		isLinked: words.some((word) => isName('nvlink', word)),
 		profile,
+		strategy: strategies[0],
 	};
 }
 
+/** What a form asks of the GPUs beside their number. */
+export type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
+
 /**
-@param text - Words with blanks or commas between them: a size of memory, a compute capability, models, `nvlink`, `mixed`, a profile of MIG.
+@param text - Words with blanks or commas between them: a size of memory, a compute capability, models, `nvlink`, `mixed`, a profile of MIG, a strategy.
 @throws CanhazgpuError `usage` for a word that is none of these, or does not go with another.
-@returns Undefined where nothing is needed.
 */
-export function parseNeed(text: string): Need | undefined {
-	const {memory, compute, models, isMixed, isLinked, profile} = sortWords(text);
+export function parseNeeds(text: string): Needed {
+	const {memory, compute, models, isMixed, isLinked, profile, strategy} = sortWords(text);
 	const need: Need = {
 		minMemoryMiB: memory === undefined ? undefined : parseMemoryMiB(memory),
 		models: models.length === 0 ? undefined : models,
@@ -77,7 +89,49 @@ export function parseNeed(text: string): Need | undefined {
 		nvlink: isLinked ? true : undefined,
 		mig: profile === undefined ? undefined : {profile},
 	};
-	return Object.values(need).every((value) => value === undefined) ? undefined : need;
+	return {need: Object.values(need).every((value) => value === undefined) ? undefined : need, strategy};
+}
+
+/** @throws CanhazgpuError `usage` for what is no size, and for a share of an instance of MIG. */
+function withShare(need: Need | undefined, typed: string): Need | undefined {
+	if (typed === '') {
+		return need;
+	}
+
+	if (need?.mig !== undefined) {
+		throw new CanhazgpuError('usage', 'Share: an instance of MIG is needed, and a share is about whole GPUs', {
+			hint: 'Leave out one of them.',
+		});
+	}
+
+	return {...need, shareMiB: shareMiBOf(typed, 'Share')};
+}
+
+/**
+What is wished, from the fields of a form.
+
+@param needs - As {@link parseNeeds} reads it.
+@param share - The size of a share; empty: whole GPUs.
+@throws CanhazgpuError `usage` for a word or a size that makes no sense, or does not go with another.
+*/
+export function wishOf({
+	count,
+	needs,
+	share,
+}: {
+	readonly count: number;
+	readonly needs: string;
+	readonly share: string;
+}) {
+	const {need: needed, strategy} = parseNeeds(needs);
+	const need = withShare(needed, share);
+	if (need?.nvlink === true && count === 1) {
+		throw new CanhazgpuError('usage', 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', {
+			hint: 'Ask for more GPUs, or leave it out.',
+		});
+	}
+
+	return {need, strategy} satisfies Needed;
 }
 
 /** The flags of `reserve` that say the same. None while a word is wrong. */
@@ -89,7 +143,7 @@ export function needFlagsFor(text: string): readonly string[] {
 		return [];
 	}
 
-	const {memory, compute, models, isMixed, isLinked, profile} = words;
+	const {memory, compute, models, isMixed, isLinked, profile, strategy} = words;
 	return [
 		...(memory === undefined ? [] : ['--min-memory', memory]),
 		...(models.length === 0 ? [] : ['--model', models.join(',')]),
@@ -97,5 +151,6 @@ export function needFlagsFor(text: string): readonly string[] {
 		...(isMixed ? ['--mixed'] : []),
 		...(isLinked ? ['--nvlink'] : []),
 		...(profile === undefined ? [] : ['--mig', profile]),
+		...(strategy === undefined ? [] : ['--strategy', strategy]),
 	];
 }

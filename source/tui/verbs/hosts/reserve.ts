@@ -1,17 +1,19 @@
 /** `r` and `R` over the table of all hosts: reserves on the host of the selected line; on another one by ssh. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Requester} from '../../../core/model/types.js';
+import {shareOfText} from '../../../format/queue/granted.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {longDuration} from '../../../format/text/durations.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
+import type {AnswerThere} from '../../ports.js';
 import {formOf, type Form} from '../../state/dialogs.js';
 import {type HostLine, unfilteredHostLines} from '../../state/hosts/lines.js';
 import type {Flash} from '../../state/messages.js';
 import type {State} from '../../state/state.js';
 import {span} from '../../widgets/styled-text.js';
 import {reserve} from '../reserve.js';
-import {reserveFields, reserveFlags, reservationOf, reserveThese, type ReserveForm} from '../shared/reservation.js';
+import {flagsOf, reservationOf, reserveFormFields, reserveThese, type ReserveForm} from '../shared/reservation.js';
 import {defineVerb, type EffectContext, type Outcome} from '../verb.js';
 import {hostsPort, refusedThere} from './answer.js';
 import {byHost} from './target.js';
@@ -27,13 +29,17 @@ function formThere({host}: HostLine, state: State, gpus?: readonly number[]): Re
 	return formOf(
 		'reserve-there',
 		{host, gpus: named, willWait: false},
-		reserveFields({gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined}),
+		reserveFormFields({
+			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
+			// The policy there is not known here: that host decides.
+			hasShares: true,
+		}),
 	);
 }
 
 const wordsOf = (form: ReserveThereForm, requester: Requester): readonly string[] => [
 	'reserve',
-	...reserveFlags(form, requester),
+	...flagsOf(form, requester),
 ];
 
 /** The GPUs, or the instances of MIG by their UUIDs, that `reserve --short` printed, whatever a login script printed before. */
@@ -44,9 +50,16 @@ const idsIn = (stdout: string): readonly string[] | undefined =>
 		.findLast((line) => /^(?:\d+(?:,\d+)*|MIG-[\w\-\/]+(?:,MIG-[\w\-\/]+)*)$/v.test(line))
 		?.split(',');
 
-function flashOf({host}: ReserveThereForm, ids: readonly string[], durationSeconds: number): Flash {
+function flashOf(
+	{host}: ReserveThereForm,
+	ids: readonly string[],
+	{durationSeconds, need}: ReturnType<typeof reservationOf>,
+): Flash {
 	const name = sanitize(host);
-	const what = ids[0]?.startsWith('MIG-') === true ? `${ids.length} MIG instance(s)` : gpuList(ids.map(Number));
+	const what =
+		ids[0]?.startsWith('MIG-') === true
+			? `${ids.length} MIG instance(s)`
+			: `${shareOfText(need)}${gpuList(ids.map(Number))}`;
 	return {
 		level: 'ok',
 		text: `reserved ${what} of ${name} for ${longDuration(durationSeconds)}`,
@@ -54,24 +67,45 @@ function flashOf({host}: ReserveThereForm, ids: readonly string[], durationSecon
 	};
 }
 
+/** Of the Go program, and of earlier versions of this one. */
+const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
+
+/** What became of it there. A program that does not know what was asked for refuses it by the name of a flag: the dialog has a field for it. */
+function refusedReservation(host: string, answer: AnswerThere): Outcome {
+	const {flag} = unknownFlag.exec(answer.stderr)?.groups ?? {};
+	if (flag === undefined) {
+		return refusedThere(host, answer);
+	}
+
+	const isShare = flag === 'share';
+	return {
+		kind: 'refused',
+		complaint: {
+			message: sanitize(`${host}: the program there ${isShare ? 'cannot share GPUs' : `knows no --${flag}`}`),
+			hint: `It is an older canhazgpu, or the one in Go. ${isShare ? 'Leave Share empty for whole GPUs.' : 'Leave that out of Needs.'}`,
+		},
+	};
+}
+
 /** Waits in the queue there for as long as this monitor runs. */
 async function waitThere(context: EffectContext, form: ReserveThereForm): Promise<Outcome> {
 	const port = hostsPort(context);
 	const {requester} = context.store.getState().settings;
-	const {durationSeconds, count} = reservationOf(form);
+	const reservation = reservationOf(form);
+	const {count, need} = reservation;
 	type Ended = Awaited<ReturnType<typeof port.run>>;
 	const endOf = (answer: Ended): Flash => {
 		const ids = idsIn(answer.stdout);
 		if (answer.exitCode === 0 && ids !== undefined) {
-			return flashOf(form, ids, durationSeconds);
+			return flashOf(form, ids, reservation);
 		}
 
-		const outcome = refusedThere(form.host, answer) as Extract<Outcome, {kind: 'refused'}>;
+		const outcome = refusedReservation(form.host, answer) as Extract<Outcome, {kind: 'refused'}>;
 		return {level: 'error', text: [outcome.complaint.message, outcome.complaint.hint].filter(Boolean).join('. ')};
 	};
 
 	const begun = await context.waits.begin(async ({signal, onWaiting}) => {
-		onWaiting(`waiting on ${form.host} for ${count} GPU${count === 1 ? '' : 's'}`);
+		onWaiting(`waiting on ${form.host} for ${shareOfText(need)}${count} GPU${count === 1 ? '' : 's'}`);
 		return port.run(form.host, [...wordsOf(form, requester), '--short'], {signal, isUnbounded: true});
 	}, endOf);
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
@@ -88,7 +122,7 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 	},
 	async perform(context, form, willWait) {
 		// What is typed wrong is told before anything is sent.
-		const {durationSeconds} = reservationOf(form);
+		const reservation = reservationOf(form);
 		if (willWait) {
 			return waitThere(context, form);
 		}
@@ -98,7 +132,7 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 		const answer = await hostsPort(context).run(form.host, words, {isUnbounded: false});
 		const ids = idsIn(answer.stdout);
 		if (answer.exitCode !== 0) {
-			return refusedThere(form.host, answer);
+			return refusedReservation(form.host, answer);
 		}
 
 		if (ids === undefined) {
@@ -107,7 +141,7 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 			});
 		}
 
-		return {kind: 'done', flash: flashOf(form, ids, durationSeconds)};
+		return {kind: 'done', flash: flashOf(form, ids, reservation)};
 	},
 	submitWord: () => 'Reserve',
 	view({host, gpus}) {

@@ -1,19 +1,24 @@
 /** What the keys share that reserve GPUs: the form, the command, and doing it now or in the queue. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
-import type {EngineWorld} from '../../../core/operations/engine.js';
+import {offersShares, type EngineWorld} from '../../../core/operations/engine.js';
 import type {Need, Requester} from '../../../core/model/types.js';
-import {shareMiBOf, sizeText} from '../../../core/rules/request/memory-size.js';
-import {needFlagsFor, parseNeed} from '../../../core/rules/request/need-text.js';
+import {wishOf} from '../../../core/rules/request/need-text.js';
+import type {StrategyName} from '../../../core/model/need.js';
 import {acquire} from '../../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
 import type {Grant} from '../../../core/rules/request/request.js';
-import {policyValue} from '../../../core/rules/policy/policy.js';
 import {inventory, type ProfileCount} from '../../../core/rules/allocation/instance-inventory.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
-import {longDuration} from '../../../format/text/durations.js';
-import {gpuList} from '../../../format/text/gpu-list.js';
-import {partsText} from '../../../format/instances.js';
+import {freeInstancesText} from '../../../format/instances.js';
+import {grantedText} from '../../../format/queue/granted.js';
 import {refusalMessage} from '../../../format/queue/refusal.js';
+import {
+	reserveFields,
+	reserveFlags,
+	type ReserveField,
+	type ReserveOffer,
+	type ReserveValues,
+} from '../../../format/reservation-form.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
 import {progressText} from '../../../format/queue/waiting-progress.js';
@@ -24,7 +29,7 @@ import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
 import {chosenGpus} from '../../state/table/rows.js';
 import {span} from '../../widgets/styled-text.js';
 import type {EffectContext, Outcome, VerbOf} from '../verb.js';
-import {idsOf, leaseOn} from './targets.js';
+import {leaseOn} from './targets.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
 import {secondsOf, valueOf} from './form-values.js';
 
@@ -42,85 +47,27 @@ type Wanted = {
 
 export type ReserveForm = Form<Wanted>;
 
-type Offer = {
-	/** So many GPUs there are to choose from. Undefined: the GPUs were chosen. */
-	readonly gpuCount: number | undefined;
-	/** So many instances of MIG there are to choose from. */
-	readonly instanceCount?: number;
-	/** Whether a part of a GPU can be had. */
-	readonly hasShares?: boolean;
-	/** Examples of what can be needed of the GPUs; none: nothing is asked. */
-	readonly needs?: readonly string[];
-	/** Whether what is used without a reservation can be had. */
-	readonly hasForce?: boolean;
+/** What the keys of this face do in a field, beside its hint. */
+const withKeys = (field: ReserveField): NewField => {
+	switch (field.kind) {
+		case 'count': {
+			return field.hint === '1' ? field : {...field, hint: `${field.hint} (Up/Down to change)`};
+		}
+
+		case 'check': {
+			return {...field, hint: `Space: ${field.hint}`};
+		}
+
+		case 'duration':
+		case 'text': {
+			return field;
+		}
+	}
 };
 
-/** Where this program grants the GPUs. */
-const usualNeeds = ['40G', 'h100', '8.0', 'nvlink', 'mixed'] as const;
-
 /** What is asked for a reservation. */
-export const reserveFields = ({
-	gpuCount,
-	instanceCount = 0,
-	hasShares = false,
-	needs = usualNeeds,
-	hasForce = true,
-}: Offer): readonly NewField[] => [
-	...(gpuCount === undefined
-		? []
-		: [
-				{
-					name: 'count',
-					kind: 'count',
-					label: 'GPUs',
-					hint: gpuCount === 1 ? '1' : `1-${gpuCount} (Up/Down to change)`,
-					most: Math.max(gpuCount, instanceCount),
-					preset: '1',
-				} as const,
-			]),
-	{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},
-	{name: 'note', kind: 'text', label: 'Note', hint: 'what it is for'},
-	// GPUs that were chosen are what they are.
-	...(gpuCount === undefined || needs.length === 0
-		? []
-		: [
-				{
-					name: 'needs',
-					kind: 'text',
-					label: 'Needs',
-					hint: [...needs, ...(instanceCount === 0 ? [] : ['1g.10gb'])].join(', '),
-				} as const,
-			]),
-	...(hasShares
-		? [{name: 'share', kind: 'text', label: 'Share', hint: '8G: a part of each GPU, others beside it'} as const]
-		: []),
-	...(hasForce
-		? [{name: 'force', kind: 'check', label: 'Force', hint: 'Space: also GPUs in use without a reservation'} as const]
-		: []),
-];
-
-/** Models that the hint has room for on the smallest screen. */
-const mostModels = 3;
-
-/** Of an engine that lacks something, the models of its GPUs are what can be needed: where it tells none, there is nothing to choose. */
-function offerOf(state: State): Pick<Offer, 'needs' | 'hasForce'> {
-	const {lacks} = state.settings;
-	if (lacks === undefined) {
-		return {};
-	}
-
-	const models = new Set(
-		latestOf(state).observation?.gpus.flatMap(({name}) => (name === undefined ? [] : [sanitize(name)])),
-	);
-	const wishes = {'40G': 'min-memory', '8.0': 'min-compute', nvlink: 'nvlink', mixed: 'same-model'} as const;
-	return {
-		needs: [
-			...[...models].slice(0, mostModels),
-			...Object.entries(wishes).flatMap(([word, wish]) => (lacks.has(wish) ? [] : [word])),
-		],
-		hasForce: !lacks.has('force'),
-	};
-}
+export const reserveFormFields = (offer: ReserveOffer): readonly NewField[] =>
+	reserveFields(offer).map((field) => withKeys(field));
 
 /** The most GPUs that one reservation can have: on a cluster, they are all on one node. */
 function mostGpus(state: State): number {
@@ -131,12 +78,7 @@ function mostGpus(state: State): number {
 	return places.length === 0 ? gpuCountOf(state) : Math.max(...counts);
 }
 
-/** Whether the policy allows shares, or the engine, which has no policy here. */
-const mayShare = (state: State): boolean => {
-	const {snapshot} = latestOf(state);
-	const {lacks} = state.settings;
-	return lacks === undefined ? snapshot !== undefined && policyValue(snapshot, 'share') === 'on' : !lacks.has('share');
-};
+const mayShare = (state: State): boolean => offersShares(state.settings.lacks, latestOf(state).snapshot);
 
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
@@ -146,33 +88,27 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 	return formOf(
 		'reserve',
 		{gpus: named, willWait, instances: instances.length === 0 ? undefined : instances},
-		reserveFields({
+		reserveFormFields({
 			gpuCount: named === undefined ? mostGpus(state) : undefined,
 			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
 			hasShares: mayShare(state),
-			...offerOf(state),
+			lacks: state.settings.lacks,
+			models: observation?.gpus.flatMap(({name}) => (name === undefined ? [] : [sanitize(name)])),
 		}),
 	);
 }
 
-/** What there is to choose from, short enough for the smallest screen: `MIG free: 2/3 1g.10gb, 1/1 3g.40gb`. */
-const instancesLine = (instances: readonly ProfileCount[]): string =>
-	`MIG free: ${instances.map(({profile, total, free}) => `${free}/${total} ${sanitize(profile)}`).join(', ')}`;
+const valuesOf = (form: ReserveForm): ReserveValues =>
+	Object.fromEntries(form.fields.map(({name}) => [name, valueOf(form, name)]));
 
 /** The flags of `reserve` that say what the form says. */
-export function reserveFlags(form: ReserveForm, requester: Requester): readonly string[] {
-	const note = valueOf(form, 'note');
-	return [
-		...(form.gpus === undefined ? ['--gpus', valueOf(form, 'count')] : idsOf(form.gpus)),
-		...needFlagsFor(valueOf(form, 'needs')),
-		...(valueOf(form, 'share') === '' ? [] : ['--share', valueOf(form, 'share')]),
-		'--duration',
-		valueOf(form, 'duration'),
-		...(note === '' ? [] : ['--note', note]),
-		...(valueOf(form, 'force') === '' ? [] : ['--force']),
-		...(requester.label === requester.account ? [] : ['--user', requester.label]),
-	];
-}
+export const flagsOf = (form: ReserveForm, requester: Requester): readonly string[] => [
+	...reserveFlags(
+		valuesOf(form),
+		form.gpus?.map(({index}) => index),
+	),
+	...(requester.label === requester.account ? [] : ['--user', requester.label]),
+];
 
 type Reservation = {
 	readonly count: number;
@@ -182,6 +118,7 @@ type Reservation = {
 	readonly force: boolean;
 	/** What any GPUs must have. */
 	readonly need?: Need;
+	readonly strategy?: StrategyName;
 };
 
 function countOf(form: ReserveForm): number {
@@ -197,21 +134,6 @@ function countOf(form: ReserveForm): number {
 	return Number(text);
 }
 
-/** @throws CanhazgpuError `usage` for what is no size, and for a share of an instance of MIG. */
-function withShare(need: Need | undefined, typed: string): Need | undefined {
-	if (typed === '') {
-		return need;
-	}
-
-	if (need?.mig !== undefined) {
-		throw new CanhazgpuError('usage', 'Share: an instance of MIG is needed, and a share is about whole GPUs', {
-			hint: 'Leave out one of them.',
-		});
-	}
-
-	return {...need, shareMiB: shareMiBOf(typed, 'Share')};
-}
-
 /**
 @throws CanhazgpuError `usage` when a field makes no sense: the first of them.
 */
@@ -219,16 +141,10 @@ export function reservationOf(form: ReserveForm): Reservation {
 	const {gpus} = form;
 	const count = gpus?.length ?? countOf(form);
 	const note = valueOf(form, 'note');
-	const need = withShare(parseNeed(valueOf(form, 'needs')), valueOf(form, 'share'));
-	if (need?.nvlink === true && count === 1) {
-		throw new CanhazgpuError('usage', 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', {
-			hint: 'Ask for more GPUs, or leave it out.',
-		});
-	}
-
+	const wish = wishOf({count, needs: valueOf(form, 'needs'), share: valueOf(form, 'share')});
 	return {
 		count,
-		need,
+		...wish,
 		gpus,
 		durationSeconds: secondsOf(form),
 		note: note === '' ? undefined : note,
@@ -236,19 +152,15 @@ export function reservationOf(form: ReserveForm): Reservation {
 	};
 }
 
-const grantedFlash = (
-	{gpus, instances, place, leaseId}: Grant,
-	{durationSeconds, need}: Pick<Reservation, 'durationSeconds' | 'need'>,
-): Flash => {
-	const share = need?.shareMiB === undefined ? '' : `a share of ${sizeText(need.shareMiB)} of `;
-	const what = instances === undefined ? `${share}${gpuList(gpus)}` : partsText([], instances);
+function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeconds' | 'need'>): Flash {
+	const {gpus, instances, place, leaseId} = grant;
 	const devices = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
 	return {
 		level: 'ok',
-		text: `reserved ${what} for ${longDuration(durationSeconds)}`,
+		text: grantedText(grant, reservation),
 		next: place === undefined ? `export CUDA_VISIBLE_DEVICES=${devices.join(',')}` : `export SLURM_JOB_ID=${leaseId}`,
 	};
-};
+}
 
 /** The indices that were meant may be those of other GPUs by now, as after a restart of the driver. */
 function checkSameGpus({gpus = []}: Reservation, state: State): void {
@@ -288,7 +200,7 @@ export async function reserveNow(world: EngineWorld, requester: Requester, reser
 /** Reserves now, or waits in the queue. */
 async function reserveOrWait({world, waits, store}: EffectContext, reservation: Reservation): Promise<Outcome> {
 	const {requester} = store.getState().settings;
-	const {count, gpus, durationSeconds, note, force, need} = reservation;
+	const {count, gpus, durationSeconds, note, force, need, strategy} = reservation;
 	const tenure = {type: 'manual', durationSeconds} as const;
 	const flashOf = (answer: Awaited<ReturnType<typeof acquire>>): Flash =>
 		answer.kind === 'granted'
@@ -298,7 +210,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 		async ({signal, onWaiting}) =>
 			acquire(
 				world,
-				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force, need},
+				{requester, count, ids: gpus?.map(({index}) => index), tenure, note, force, need, strategy},
 				{
 					waitSeconds: undefined,
 					signal,
@@ -314,7 +226,7 @@ async function reserveOrWait({world, waits, store}: EffectContext, reservation: 
 
 /** The dialog of the reservation, and what comes of it. */
 export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' | 'submitWord' | 'view'> = {
-	command: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...reserveFlags(form, requester)]),
+	command: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...flagsOf(form, requester)]),
 	async perform(context, form, willWait) {
 		const {world, store} = context;
 		const reservation = reservationOf(form);
@@ -328,7 +240,7 @@ export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' 
 		const verb = willWait ? 'Wait for' : 'Reserve';
 		const lines = [
 			...(willWait ? ['Reserves now, or waits while this monitor runs.'] : []),
-			...(instances === undefined ? [] : [instancesLine(instances)]),
+			...(instances === undefined ? [] : [freeInstancesText(instances)]),
 		];
 		return {
 			title: gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${gpus.map(({index}) => index).join(',')}`,

@@ -1,12 +1,12 @@
 /** The part of the page that acts: loaded only where the server lets it. */
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {actSlots} from '../act-slots.js';
-import type {About, Gpu, Waiter} from '../fields.js';
+import type {Gpu, Waiter} from '../fields.js';
 import {useObservable} from '../observable.js';
 import type {PageState} from '../state/state.js';
 import {Dialog} from './dialog.js';
-import {askExtend, askJoin, askLeave, askRelease, askReserve, type Question} from './dialogs.js';
-import {isOwnEntry, ownLeaseOn} from './ownership.js';
+import {askExtend, askJoin, askLeave, askRelease, askReserve, type Offer, type Question} from './dialogs.js';
+import {isOwnEntry, ownLeaseOn, type OwnLease} from './ownership.js';
 import {endSession, readLink, session, type Done, type Session} from './session.js';
 import {Undo} from './undo.js';
 
@@ -48,24 +48,39 @@ type ActProps = {readonly state: PageState; readonly account: string};
 /** What the buttons need, always as it is now. */
 type Context = Pick<PageState, 'gpus'> & {
 	readonly account: string;
-	readonly lacks: About['lacks'];
+	readonly offer: Offer;
 	readonly ask: (question: Question) => void;
 };
+
+/** Of one that is shared another share may be left. */
+const canReserve = (
+	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
+	{lacks, hasShares}: Offer,
+): boolean =>
+	heldFor === undefined &&
+	lacks?.has('ids') !== true &&
+	(state === 'available' || (hasShares === true && shares !== undefined && parts === undefined));
 
 /** Components that the cards and the queue show, for as long as the page may act. */
 const slotsOf = (context: () => Context) => ({
 	Gpu({gpu}: {readonly gpu: Gpu}) {
-		const {gpus, account, lacks, ask} = context();
+		const {gpus, account, offer, ask} = context();
 		const lease = ownLeaseOn(gpu, gpus, account);
+		// The other GPUs of the reservation are those of now: what is drawn before them may be older.
+		const latest = (shown: OwnLease): OwnLease => {
+			const now = ownLeaseOn(gpu, context().gpus, account);
+			return now?.leaseId === shown.leaseId ? now : shown;
+		};
+
 		const about = `GPU ${gpu.gpu_id}`;
 		return (
 			<div class="act-row">
-				{gpu.state === 'available' && gpu.held_for_queue === undefined && lacks?.includes('ids') !== true && (
+				{canReserve(gpu, offer) && (
 					<Button
 						words="Reserve"
 						about={about}
 						pressed={() => {
-							ask(askReserve(gpu.gpu_id, gpus.length));
+							ask(askReserve(gpu.gpu_id, offer));
 						}}
 					/>
 				)}
@@ -76,7 +91,7 @@ const slotsOf = (context: () => Context) => ({
 								words="Extend"
 								about={about}
 								pressed={() => {
-									ask(askExtend(lease));
+									ask(askExtend(latest(lease)));
 								}}
 							/>
 						)}
@@ -84,7 +99,7 @@ const slotsOf = (context: () => Context) => ({
 							words="Release"
 							about={about}
 							pressed={() => {
-								ask(askRelease(lease, lacks?.includes('partial-release') === true));
+								ask(askRelease(latest(lease), offer.lacks?.has('partial-release') === true));
 							}}
 						/>
 					</>
@@ -115,6 +130,14 @@ const mostGpus = (gpus: readonly Gpu[]): number =>
 			.map(({length}) => length),
 	);
 
+const offerOf = ({about, gpus}: PageState): Offer => ({
+	gpuCount: mostGpus(gpus),
+	mig: about?.mig,
+	hasShares: about?.offers_shares,
+	lacks: about?.lacks && new Set(about.lacks),
+	models: gpus.flatMap(({gpu_model: model}) => model ?? []),
+});
+
 /** The state of the session, buttons for any GPUs, the dialog, and what was done. */
 export function Act({state, account}: ActProps) {
 	const current = useObservable(session);
@@ -128,7 +151,7 @@ export function Act({state, account}: ActProps) {
 		setQuestion(next);
 	};
 
-	context.current = {gpus: state.gpus, account, lacks: state.about?.lacks, ask};
+	context.current = {gpus: state.gpus, account, offer: offerOf(state), ask};
 	const slots = useMemo(() => slotsOf(() => context.current), []);
 	const isOpen = current.kind === 'open';
 	useLayoutEffect(() => {
@@ -141,7 +164,6 @@ export function Act({state, account}: ActProps) {
 	useLayoutEffect(() => {
 		actSlots.set(isOpen ? slots : undefined);
 	}, [isOpen, slots]);
-	const count = mostGpus(state.gpus);
 	return (
 		<section class="act-bar" aria-label="Acting" data-kind={current.kind}>
 			<p class="act-words" role="status">
@@ -153,14 +175,14 @@ export function Act({state, account}: ActProps) {
 						words="Reserve"
 						about="any GPUs"
 						pressed={() => {
-							ask(askReserve(undefined, count));
+							ask(askReserve(undefined, context.current.offer));
 						}}
 					/>
 					<Button
 						words="Wait"
 						about="for GPUs in the queue"
 						pressed={() => {
-							ask(askJoin(undefined, count));
+							ask(askJoin(undefined, context.current.offer));
 						}}
 					/>
 					<button

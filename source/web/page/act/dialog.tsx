@@ -74,12 +74,13 @@ function FieldInput({field: {name, kind, hint, most}, value, isDisabled, change}
 			return <input {...common} type="checkbox" checked={value !== ''} onInput={hear} />;
 		}
 
-		case 'number': {
+		case 'count': {
 			return <input {...common} type="number" min={1} max={most} required value={value} onInput={hear} />;
 		}
 
+		case 'duration':
 		case 'text': {
-			return <input {...common} type="text" required={name !== 'note'} value={value} onInput={hear} />;
+			return <input {...common} type="text" required={kind === 'duration'} value={value} onInput={hear} />;
 		}
 	}
 }

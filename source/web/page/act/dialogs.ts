@@ -1,20 +1,21 @@
 /** What is asked before something is done, the request that does it, and the command that does the same. */
+import {
+	reserveFields,
+	reserveFlags,
+	type ReserveField,
+	type ReserveOffer,
+	type ReserveValues,
+} from '../../../format/reservation-form.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import type {Waiter} from '../fields.js';
 import {counted, dateText} from '../text.js';
 import type {OwnLease} from './ownership.js';
 
-export type FieldName = 'count' | 'duration' | 'note' | 'all';
+export type Values = ReserveValues & {readonly all?: string};
 
-export type Values = Readonly<Partial<Record<FieldName, string>>>;
-
-type Field = {
-	readonly name: FieldName;
-	readonly label: string;
-	readonly kind: 'number' | 'text' | 'check';
+type Field = Omit<ReserveField, 'name' | 'hint' | 'preset'> & {
+	readonly name: keyof Values;
 	readonly hint?: string;
-	/** Of a number. */
-	readonly most?: number;
 	readonly preset: string;
 };
 
@@ -35,43 +36,51 @@ export type Question = {
 
 const gpuNames = (gpus: readonly number[]): string => `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(', ')}`;
 
-const duration = (label: string, preset: string): Field => ({
-	name: 'duration',
-	label,
-	kind: 'text',
-	hint: '30m, 2h, 1d, 1h30m',
-	preset,
-});
+/** What there is to choose from. */
+export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
+	/** The most GPUs that can be had. */
+	readonly gpuCount: number;
+	/** The instances of MIG: how many there are, and which of them are free, in words. */
+	readonly mig?: {readonly count: number; readonly words: string} | undefined;
+};
 
-/** @param gpu - This very one. Undefined: so many of any, out of `count`. */
-const wanted = (gpu: number | undefined, count: number) => ({
-	fields: [
-		...(gpu === undefined
-			? [{name: 'count', label: 'GPUs', kind: 'number', hint: `1 to ${count}`, most: count, preset: '1'} as const]
-			: []),
-		duration('Duration', '8h'),
-		{name: 'note', label: 'Note', kind: 'text', hint: 'what it is for; everybody sees it', preset: ''} as const,
-	],
-	request: ({count: text = '1', duration: time = '', note = ''}: Values) => ({
-		...(gpu === undefined ? {count: Number(text)} : {gpus: [gpu]}),
-		duration: time,
-		...(note.trim() !== '' && {note}),
-	}),
-	words: ({count: text = '1', duration: time = '', note = ''}: Values) => [
-		'canhazgpu',
-		'reserve',
-		...(gpu === undefined ? ['--gpus', text] : ['--gpu-ids', String(gpu)]),
-		'--duration',
-		time,
-		...(note.trim() === '' ? [] : ['--note', note]),
-	],
-});
+const isAsked = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
 
-export function askJoin(gpu: number | undefined, count: number): Question {
-	const {fields, request, words} = wanted(gpu, count);
+/** @param gpu - This very one. Undefined: so many of any. */
+function wanted(gpu: number | undefined, {mig, ...offer}: Offer) {
+	const ids = gpu === undefined ? undefined : [gpu];
+	const fields = reserveFields({
+		...offer,
+		gpuCount: gpu === undefined ? offer.gpuCount : undefined,
+		instanceCount: mig?.count,
+	});
+	return {
+		about: gpu === undefined && mig !== undefined ? [mig.words] : [],
+		fields: fields.map((field): Field => ({preset: '', ...field})),
+		request: ({count = '1', duration = '', note, needs, share, force}: Values) => ({
+			...(ids === undefined ? {count: Number(count)} : {gpus: ids}),
+			duration,
+			...(isAsked(note) && {note}),
+			...(isAsked(needs) && {needs}),
+			...(isAsked(share) && {share}),
+			...(isAsked(force) && {force: true}),
+		}),
+		words: ({note = '', share = '', ...values}: Values) => [
+			'canhazgpu',
+			'reserve',
+			...reserveFlags({...values, note: isAsked(note) ? note : '', share: share.trim()}, ids),
+		],
+	};
+}
+
+export function askJoin(gpu: number | undefined, offer: Offer): Question {
+	const {about, fields, request, words} = wanted(gpu, offer);
 	return {
 		title: gpu === undefined ? 'Wait for GPUs' : `Wait for GPU ${gpu}`,
-		about: ['It reserves them now if they are free, else it waits in the queue as long as canhazgpu web --mine runs.'],
+		about: [
+			'It reserves them now if they are free, else it waits in the queue as long as canhazgpu web --mine runs.',
+			...about,
+		],
 		fields,
 		submit: 'Wait',
 		act: 'join',
@@ -80,33 +89,39 @@ export function askJoin(gpu: number | undefined, count: number): Question {
 	};
 }
 
-export function askReserve(gpu: number | undefined, count: number): Question {
-	const {fields, request, words} = wanted(gpu, count);
+export function askReserve(gpu: number | undefined, offer: Offer): Question {
+	const {about, fields, request, words} = wanted(gpu, offer);
 	return {
 		title: gpu === undefined ? 'Reserve GPUs' : `Reserve GPU ${gpu}`,
-		about: [],
+		about,
 		fields,
 		submit: 'Reserve',
 		act: 'reserve',
 		request,
 		command: (values) => shellCommand([...words(values), '--nonblock']),
-		otherwise: askJoin(gpu, count),
+		otherwise: askJoin(gpu, offer),
 	};
 }
 
-export const askExtend = ({leaseId, gpus, expiryTime}: OwnLease): Question => ({
-	title: `Extend ${gpuNames(gpus)}`,
-	about: expiryTime === undefined ? [] : [`It ends ${dateText(expiryTime)}.`],
-	fields: [duration('Longer by', '2h')],
-	submit: 'Extend',
-	act: 'extend',
-	request: ({duration: time = ''}) => ({lease_id: leaseId, duration: time}),
-	command: ({duration: time = ''}) =>
-		shellCommand(['canhazgpu', 'extend', '--gpu-ids', gpus.join(','), '--duration', time]),
-});
+const leaseFlags = ({leaseId, isAmongOwn}: OwnLease): readonly string[] => (isAmongOwn ? ['--lease', leaseId] : []);
+
+export function askExtend(lease: OwnLease): Question {
+	const {leaseId, gpus, expiryTime} = lease;
+	return {
+		title: `Extend ${gpuNames(gpus)}`,
+		about: expiryTime === undefined ? [] : [`It ends ${dateText(expiryTime)}.`],
+		fields: [{name: 'duration', label: 'Longer by', kind: 'duration', hint: '30m, 2h, 1d, 1h30m', preset: '2h'}],
+		submit: 'Extend',
+		act: 'extend',
+		request: ({duration: time = ''}) => ({lease_id: leaseId, duration: time}),
+		command: ({duration: time = ''}) =>
+			shellCommand(['canhazgpu', 'extend', '--gpu-ids', gpus.join(','), ...leaseFlags(lease), '--duration', time]),
+	};
+}
 
 /** @param isWhole - It is given back with all of its GPUs or not at all, and then what runs on them ends. */
-export function askRelease({gpu, leaseId, gpus, isJob}: OwnLease, isWhole: boolean): Question {
+export function askRelease(lease: OwnLease, isWhole: boolean): Question {
+	const {gpu, leaseId, gpus, isJob} = lease;
 	const others = gpus.filter((other) => other !== gpu);
 	const chosen = ({all = ''}: Values): readonly number[] => (all === '' && !isWhole ? [gpu] : gpus);
 	return {
@@ -132,7 +147,8 @@ export function askRelease({gpu, leaseId, gpus, isJob}: OwnLease, isWhole: boole
 		submit: 'Release',
 		act: 'release',
 		request: (values) => ({lease_id: leaseId, gpus: chosen(values)}),
-		command: (values) => shellCommand(['canhazgpu', 'release', '--gpu-ids', chosen(values).join(',')]),
+		command: (values) =>
+			shellCommand(['canhazgpu', 'release', '--gpu-ids', chosen(values).join(','), ...leaseFlags(lease)]),
 	};
 }
 

@@ -11,6 +11,8 @@ export type OwnLease = {
 	/** One that ends with its job has no end to move. */
 	readonly isJob: boolean;
 	readonly expiryTime: string | undefined;
+	/** Whether another one of the same account is on one of its GPUs, as shares and instances of MIG can be: then their numbers name both. */
+	readonly isAmongOwn: boolean;
 };
 
 const accountOf = (user: string | undefined): string | undefined => {
@@ -30,17 +32,21 @@ const leaseOf = (held: Held, account: string): string | undefined =>
 export function ownLeaseOn(gpu: Gpu, gpus: readonly Gpu[], account: string): OwnLease | undefined {
 	const held = heldOn(gpu).find((each) => leaseOf(each, account) !== undefined);
 	const leaseId = held?.lease_id;
-	return held === undefined || leaseId === undefined
-		? undefined
-		: {
-				gpu: gpu.gpu_id,
-				leaseId,
-				gpus: gpus
-					.filter((other) => heldOn(other).some((each) => each.lease_id === leaseId))
-					.map((other) => other.gpu_id),
-				isJob: held.expiry_time === undefined,
-				expiryTime: held.expiry_time,
-			};
+	if (held === undefined || leaseId === undefined) {
+		return undefined;
+	}
+
+	const all = gpus.filter((other) => heldOn(other).some((each) => each.lease_id === leaseId));
+	return {
+		gpu: gpu.gpu_id,
+		leaseId,
+		gpus: all.map((other) => other.gpu_id),
+		isJob: held.expiry_time === undefined,
+		expiryTime: held.expiry_time,
+		isAmongOwn: all
+			.flatMap((other) => heldOn(other).map((each) => leaseOf(each, account)))
+			.some((other) => other !== undefined && other !== leaseId),
+	};
 }
 
 export const isOwnEntry = ({user, actual_user: account}: Waiter, own: string): boolean => (account ?? user) === own;

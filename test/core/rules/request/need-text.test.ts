@@ -1,6 +1,8 @@
 import {expect, test} from 'vitest';
-import {needFlagsFor, parseNeed} from '../../../../source/core/rules/request/need-text.js';
+import {needFlagsFor, parseNeeds, wishOf} from '../../../../source/core/rules/request/need-text.js';
 import {memoryText, parseMemoryMiB} from '../../../../source/core/rules/request/memory-size.js';
+
+const parseNeed = (text: string) => parseNeeds(text).need;
 
 test('a line of words says what is needed, and the flags that say the same', () => {
 	expect(parseNeed('40G h100,a100 8.0 NVLink mixed')).toEqual({
@@ -30,13 +32,41 @@ test('a profile asks for an instance of MIG, of what model one likes', () => {
 	expect(() => parseNeed('1g.10gb 40G')).toThrow('Needs: 1g.10gb is an instance of MIG, and "40G" is about whole GPUs');
 });
 
-test.each(['40', '40G 80G', '8.0 9.0', '-', '0G', '1g.10gb 2g.20gb', '1g.10gb 40G', '1g.10gb nvlink', 'mixed 1g.10gb'])(
-	'%j is wrong',
-	(text) => {
-		expect(() => parseNeed(text)).toThrow('Needs: ');
-		expect(needFlagsFor(text)).toEqual([]);
-	},
-);
+test.each([
+	'40',
+	'40G 80G',
+	'8.0 9.0',
+	'-',
+	'0G',
+	'1g.10gb 2g.20gb',
+	'1g.10gb 40G',
+	'1g.10gb nvlink',
+	'mixed 1g.10gb',
+	'pack cool',
+	'1g.10gb pack',
+])('%j is wrong', (text) => {
+	expect(() => parseNeed(text)).toThrow('Needs: ');
+	expect(needFlagsFor(text)).toEqual([]);
+});
+
+test('a strategy is one of the words, which says which of the free GPUs', () => {
+	expect(parseNeeds('Topology a100 nvlink')).toEqual({
+		need: expect.objectContaining({models: ['a100'], nvlink: true}) as unknown,
+		strategy: 'topology',
+	});
+	expect(parseNeeds('pack')).toEqual({need: undefined, strategy: 'pack'});
+	expect(needFlagsFor('40G Cool')).toEqual(['--min-memory', '40G', '--strategy', 'cool']);
+});
+
+test('needs and a share are checked against each other and the count', () => {
+	expect(wishOf({count: 2, needs: 'nvlink', share: '8G'})).toEqual({
+		need: expect.objectContaining({nvlink: true, shareMiB: 8192}) as unknown,
+		strategy: undefined,
+	});
+	expect(() => wishOf({count: 1, needs: 'nvlink', share: ''})).toThrow('one GPU is wanted');
+	expect(() => wishOf({count: 1, needs: '1g.10gb', share: '8G'})).toThrow('a share is about whole GPUs');
+	expect(() => wishOf({count: 1, needs: '', share: '8'})).toThrow('Share: "8" has no unit');
+});
 
 test('sizes are those by which GPUs are sold, unless they are binary', () => {
 	expect(['40G', '40gb', '40GiB', '40Gi', '512M', '1.5T', '81559MiB'].map((text) => parseMemoryMiB(text))).toEqual([
