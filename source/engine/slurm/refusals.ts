@@ -15,6 +15,10 @@ type Meaning = {
 /** All GPUs of a request are on one node, and free ones may be kept for jobs that come first. Slurm says no more than that it gives none now. */
 export const noneNow = 'There are not enough free GPUs on one node, or others come first';
 
+/** ... and as little where a job shall begin later. */
+export const notYet =
+	'The job may not begin yet: see --after and --begin. Or there are not enough free GPUs on one node';
+
 const away = 'See whether the controller runs: scontrol ping';
 
 /** The first that fits counts. The words are those of src/common/slurm_errno.c. */

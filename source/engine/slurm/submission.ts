@@ -5,7 +5,7 @@ import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
 import {grantOf} from './grant.js';
-import {noneNow} from './refusals.js';
+import {noneNow, notYet} from './refusals.js';
 import {createStartGate} from './start-gate.js';
 import {laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
@@ -83,6 +83,7 @@ export function submission(
 	];
 	// A prolog that the user has goes first.
 	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
+	const isLater = later.after !== undefined || later.begin !== undefined;
 	const beganMs = clock.monotonicMs();
 	let jobId: number | undefined;
 	const granted: Submitted['granted'] = async (pid, signal) => {
@@ -156,7 +157,7 @@ export function submission(
 				);
 				throw waitSeconds === undefined
 					? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
-					: new CanhazgpuError('unavailable', noneNow, {
+					: new CanhazgpuError('unavailable', isLater ? notYet : noneNow, {
 							hint: 'Who has them: canhazgpu status. Who waits: canhazgpu queue',
 						});
 			}

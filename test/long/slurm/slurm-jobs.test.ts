@@ -60,6 +60,25 @@ test('a command that is handed over runs in the background, its words as they ar
 	expect((await box().run(['run', '--quiet', '--detach', '--', 'true'])).stdout).toMatch(/^\d+\n$/v);
 });
 
+test('a job that begins later is no job for now: the refusal names what it waits for', async () => {
+	const first = await detached('--', 'sleep', '300');
+	for (const words of [
+		['--after', first.id],
+		['--begin', '1h'],
+	]) {
+		const {exitCode, stderr} = await box().run(['run', ...words, '--nonblock', '--', 'true']);
+		expect([exitCode, stderr]).toEqual([
+			3,
+			expect.stringContaining('Error: The job may not begin yet: see --after and --begin.'),
+		]);
+	}
+}, 60_000);
+
+test('a command that a node does not have ends as srun says it', async () => {
+	expect((await box().run('run -- /nowhere/command')).exitCode).toBe(2);
+	expect((await box().run('run -- /etc/passwd')).exitCode).toBe(13);
+}, 60_000);
+
 test('a job begins after others have ended, or when its time has come, and the queue says which it is', async () => {
 	const first = await detached('--', 'sh', '-c', 'until [ -e go ]; do sleep 0.1; done; echo first >> order; exit 3');
 	const later = await detached('--after', first.id, '--', 'sh', '-c', 'echo later >> order');
