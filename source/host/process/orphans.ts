@@ -29,7 +29,12 @@ export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'
 		return isLeft && stat.startTicks >= startTicks && !hasEnded(stat);
 	};
 
-	return members.length === 0 ? 'unknown' : members.some((stat) => isOrphan(stat)) ? 'alive' : 'dead';
+	if (members.length === 0) {
+		// The last of them may have been reaped while all processes were read, which takes a while on a busy machine.
+		return signalAnswer(-group) === 'ESRCH' ? 'dead' : 'unknown';
+	}
+
+	return members.some((stat) => isOrphan(stat)) ? 'alive' : 'dead';
 };
 
 const readAll = (procDirectory: string): ReadonlyMap<number, ProcessStat> =>

@@ -1,5 +1,8 @@
-import {type ChildProcess, spawn} from 'node:child_process';
+import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
@@ -75,4 +78,28 @@ test('a group that is not ours to see leaves it open; one that makes no sense ho
 	shell.stdin!.end();
 	await text(shell.stdout!);
 	expect(ownIdentity().group).toBe(groupOf(process.pid));
+});
+
+test('a group that ends while its members are looked for is dead, and not one that is hidden', () => {
+	const directory = mkdtempSync(path.join(tmpdir(), 'chg-orphans-'));
+	onTestFinished(() => {
+		rmSync(directory, {recursive: true, force: true});
+	});
+	mkdirSync(path.join(directory, '1'));
+	// Whoever reads this file waits until the group has ended, which its parent has reaped by then.
+	const stat = path.join(directory, '1/stat');
+	const group = path.join(directory, 'group');
+	execFileSync('mkfifo', [stat]);
+	const parent = startShell(
+		`set -m; sleep 600 >/dev/null 2>&1 & echo $! > ${group}.new; mv ${group}.new ${group}; { kill -KILL $!; wait $!; echo '1 (init) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0'; } > ${stat}`,
+	);
+	const deadline = performance.now() + 20_000;
+	// Nothing here may wait for events: the look is synchronous, as in the program.
+	while (!existsSync(group) && performance.now() < deadline) {
+		execFileSync('sleep', ['0.01']);
+	}
+
+	const pid = Number(readFileSync(group, 'utf8'));
+	groups.push(pid);
+	expect(livenessOfOrphans({pid: parent.pid, startTicks: 1, group: pid}, directory)).toBe('dead');
 });
