@@ -8,7 +8,7 @@ import {namedText, partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf, usualDurations} from '../command-line/flags.js';
-import {onFlag} from './shared/hosts/on-flag.js';
+import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {checkLeft, leaseFlag, selectionOf} from './shared/meant-leases.js';
 import {parseTimeOfDay} from './shared/time-of-day.js';
 
@@ -56,12 +56,9 @@ export const extend: Command = {
 		on: onFlag,
 	},
 	async run(app, input) {
-		if (input.has('on')) {
-			const {runElsewhere} = await import('./shared/hosts/on-host.js');
-			const exitCode = await runElsewhere(app, input, extend);
-			if (exitCode !== undefined) {
-				return exitCode;
-			}
+		const exitCode = await runOnNamedHost(app, input, extend);
+		if (exitCode !== undefined) {
+			return exitCode;
 		}
 
 		const named = namedPartsOf(input);

@@ -12,7 +12,7 @@ import type {Command} from '../command-line/command.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
 import {recentLossText} from './shared/data-loss.js';
-import {onFlag} from './shared/hosts/on-flag.js';
+import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 
 async function leave(
 	app: App,
@@ -107,12 +107,9 @@ export const queue: Command = {
 			return showQueues(app, input);
 		}
 
-		if (input.has('on')) {
-			const {runElsewhere} = await import('./shared/hosts/on-host.js');
-			const exitCode = await runElsewhere(app, input, queue);
-			if (exitCode !== undefined) {
-				return exitCode;
-			}
+		const exitCode = await runOnNamedHost(app, input, queue);
+		if (exitCode !== undefined) {
+			return exitCode;
 		}
 
 		const world = await app.open();

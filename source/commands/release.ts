@@ -7,7 +7,7 @@ import {isInstance, namedText, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
 import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
-import {onFlag} from './shared/hosts/on-flag.js';
+import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {checkLeft, leaseFlag, selectionOf} from './shared/meant-leases.js';
 
 export const release: Command = {
@@ -28,12 +28,9 @@ export const release: Command = {
 	},
 	notes: ['What was reserved with --user NAME is given back by the same flag, or by its ids.'],
 	async run(app, input) {
-		if (input.has('on')) {
-			const {runElsewhere} = await import('./shared/hosts/on-host.js');
-			const exitCode = await runElsewhere(app, input, release);
-			if (exitCode !== undefined) {
-				return exitCode;
-			}
+		const exitCode = await runOnNamedHost(app, input, release);
+		if (exitCode !== undefined) {
+			return exitCode;
 		}
 
 		const configured = input.has('lease') ? undefined : input.config.get('release.gpu-ids');

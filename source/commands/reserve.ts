@@ -8,21 +8,15 @@ import {sizeText} from '../core/rules/request/memory-size.js';
 import {longDuration} from '../format/text/durations.js';
 import {partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
-import type {App} from '../app/contract.js';
-import type {Command, Input} from '../command-line/command.js';
+import type {Command} from '../command-line/command.js';
 import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';
 import {acquireShown} from './shared/acquire.js';
 import {requireModelNames} from './shared/model-flag.js';
 import {detailsFor, waitSecondsOf, wantedOf, wantFlags} from './shared/want-flags.js';
 import {strategyOf} from './shared/need-flags.js';
-import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
+import {hostOf, onAnyFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
-
-async function reserveForProcessElsewhere(app: App, input: Input): Promise<number> {
-	const {runElsewhere} = await import('./shared/hosts/on-host.js');
-	return (await runElsewhere(app, input, reserve)) ?? reserveForProcess(app, input);
-}
 
 const shareText = (shareMiB: number | undefined): string =>
 	shareMiB === undefined ? '' : ` (a share of ${sizeText(shareMiB)}: accounted, not fenced)`;
@@ -68,7 +62,7 @@ export const reserve: Command = {
 		}
 
 		if (input.has('pid')) {
-			return input.has('on') ? reserveForProcessElsewhere(app, input) : reserveForProcess(app, input);
+			return (await runOnNamedHost(app, input, reserve)) ?? reserveForProcess(app, input);
 		}
 
 		await requireModelNames(app, input);

@@ -17,7 +17,7 @@ const notCounted = (): CanhazgpuError =>
 		hint: 'Its administrator adds to slurm.conf: AccountingStorageTRES=gres/gpu. It counts from then on.',
 	});
 
-export const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
+const keepsAccounts = ({accountingType}: ClusterConfig): boolean =>
 	!['', 'accounting_storage/none'].includes(accountingType);
 
 /** Whether its database tells how many GPUs a job had. */

@@ -20,7 +20,7 @@ const latecomers: readonly DeviceNumber[] = [254, 255].map((minor) => ({major: 1
 const loadedLater = 8;
 
 /** What may be opened: the patterns of `DeviceAllow`. */
-export const allowedPatterns = (
+const allowedPatterns = (
 	foreign: readonly DeviceNumber[],
 	{loaded, present}: {readonly loaded: readonly number[]; readonly present: readonly DeviceNumber[]},
 ): readonly string[] => {

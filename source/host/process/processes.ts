@@ -97,16 +97,6 @@ export const ownIdentity = (): ProcessIdentity => {
 };
 
 /**
-The identity of a running process, for a lease that shall follow it. Undefined when there is none or it hides.
-*/
-export const identityOf = (pid: number): ProcessIdentity | undefined => {
-	const stat = readStat(pid);
-	return typeof stat === 'object' && !hasEnded(stat)
-		? {pid, startTicks: stat.startTicks, ...ownNamespaces()}
-		: undefined;
-};
-
-/**
 The identity of a child that we have not reaped yet: it may have ended already, but its pid is still its own.
 */
 export const childIdentity = (pid: number): ProcessIdentity => {

@@ -4,7 +4,7 @@ import type {ChildProcess} from 'node:child_process';
 /**
 Between SIGTERM and SIGKILL, and between SIGKILL and giving up.
 */
-export const killGraceMs = 250;
+const killGraceMs = 250;
 
 const defaultMaxBytes = 16 * 1024 * 1024;
 

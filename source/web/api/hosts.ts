@@ -1,12 +1,10 @@
 /** The other hosts as the page is shown them: what they say in the words of this API, and no more than a page can bear. */
-import {watchHosts, type HostAnswer, type HostWatch, type HostWatchOptions} from '../../core/live/host-watch.js';
+import {watchHosts, type HostWatch, type HostWatchOptions} from '../../core/live/host-watch.js';
 import {CanhazgpuError} from '../../errors.js';
 import {fromCommandRows, type RemoteGpu} from '../../format/hosts/remote-gpu.js';
 import {remoteWith, type ShownCommands} from './commands.js';
 
 export type RemoteHosts = HostWatch<readonly RemoteGpu[]>;
-
-export type RemoteAnswer = HostAnswer<readonly RemoteGpu[]>;
 
 export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string, unknown>>>> & {
 	readonly commands?: ShownCommands;

@@ -5,12 +5,12 @@ import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {drain} from '../../../source/core/operations/pool/drain.js';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import type {Requester, Snapshot} from '../../../source/core/model/types.js';
 import {eventually} from '../eventually.js';
 import {joinQueue} from '../../../source/core/operations/waiting/waiter.js';
+import {isLeased} from '../leased.js';
 import type {Box} from './cli.js';
 import {isAlive, type Started} from './processes.js';
 

@@ -9,7 +9,6 @@ import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {onTestFailed, onTestFinished} from 'vitest';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import type {Snapshot, UsageRecord} from '../../../source/core/model/types.js';
@@ -19,6 +18,7 @@ import {openRedisStore} from '../../../source/store/redis/index.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {lockHolder} from '../../../source/store/sqlite/lock-holder.js';
 import {eventually} from '../eventually.js';
+import {isLeased} from '../leased.js';
 import {createEmbeddedBox, createRedisBox, starter, starterText, type Box, type Ran} from './cli.js';
 
 export type Started = {

@@ -1,8 +1,8 @@
 /** What the audit log says, played through: it must tell of every lease and every position in the queue, once each, and of nothing else. */
 import {expect} from 'vitest';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import type {AuditKind, AuditRecord, Snapshot} from '../../../source/core/model/types.js';
 import {historyOf, type TestWorld} from '../world.js';
+import {isLeased} from '../leased.js';
 
 type HeldState = {
 	/** `lease/GPU` -> how it is held now. */

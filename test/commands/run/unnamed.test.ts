@@ -2,9 +2,10 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {expect, onTestFinished} from 'vitest';
-import {identityOf, liveness} from '../../../source/host/process/processes.js';
+import {liveness} from '../../../source/host/process/processes.js';
 import {redisGround} from '../../_helpers/program/kill-grounds.js';
 import {slowTest} from '../../_helpers/slow.js';
+import {identityOf} from '../../_helpers/machine/identity-of.js';
 
 /** The pid of the process with these words, if there is one. */
 const pidOf = (...words: readonly string[]): number | undefined => {

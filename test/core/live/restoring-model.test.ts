@@ -5,7 +5,6 @@ import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {drain, undrain} from '../../../source/core/operations/pool/drain.js';
 import {sendHeartbeat, findJobLease, endJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../source/core/operations/waiting/leave-queue.js';
 import type {World} from '../../../source/core/model/ports.js';
 import {extend, release, reserve} from '../../../source/core/operations/reservations.js';
@@ -17,6 +16,7 @@ import type {State} from '../../../source/store/memory/state.js';
 import {crash, saved} from '../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
 import {joinQueue} from '../../../source/core/operations/waiting/waiter.js';
+import {isLeased} from '../../_helpers/leased.js';
 
 const runs = 300;
 const gpuCount = 3;

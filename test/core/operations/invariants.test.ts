@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {ownerOf} from '../../../source/core/rules/leases/ownership.js';
 import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {checkAuditLog} from '../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
+import {isLeased} from '../../_helpers/leased.js';
 
 const people = ['alice', 'bob', 'carol'].map((name, index) => person(name, name, 1000 + index));
 const gpuCount = 4;

@@ -1,11 +1,11 @@
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {release, reserve} from '../../../source/core/operations/reservations.js';
 import {undoableOf, undoRelease, type Released} from '../../../source/core/operations/undo.js';
 import {planJoin, entryFor} from '../../../source/core/rules/queue/queue.js';
 import {readCurrent} from '../../../source/core/operations/transact.js';
 import {createTestWorld, person, startTime, type TestWorld} from '../../_helpers/world.js';
+import {isLeased} from '../../_helpers/leased.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);

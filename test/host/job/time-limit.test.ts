@@ -5,8 +5,9 @@ import {text} from 'node:stream/consumers';
 import {expect, test, vi} from 'vitest';
 import {bearersOf, isRunning, listProcesses, signalOne} from '../../../source/host/job/descendants.js';
 import {afterSeconds, endChild} from '../../../source/host/job/time-limit.js';
-import {identityOf, liveness} from '../../../source/host/process/processes.js';
+import {liveness} from '../../../source/host/process/processes.js';
 import {runTool} from '../../../source/host/tool/spawn.js';
+import {identityOf} from '../../_helpers/machine/identity-of.js';
 import {becomes, createStage, gone} from './_stage.js';
 
 /**

@@ -7,9 +7,10 @@ import {text} from 'node:stream/consumers';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {livenessOfOrphans} from '../../../source/host/process/orphans.js';
-import {childIdentity, identityOf, ownIdentity} from '../../../source/host/process/processes.js';
+import {childIdentity, ownIdentity} from '../../../source/host/process/processes.js';
 import {readStat} from '../../../source/host/process/proc.js';
 import {eventually} from '../../_helpers/eventually.js';
+import {identityOf} from '../../_helpers/machine/identity-of.js';
 
 const groupOf = (pid: number): number => {
 	const stat = readStat(pid);

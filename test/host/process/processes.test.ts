@@ -8,9 +8,10 @@ import * as fc from 'fast-check';
 import {afterEach, expect, test, vi} from 'vitest';
 import type {ProcessIdentity} from '../../../source/core/model/types.js';
 import {parseStat, readStat} from '../../../source/host/process/proc.js';
-import {identityOf, liveness, ownIdentity} from '../../../source/host/process/processes.js';
+import {liveness, ownIdentity} from '../../../source/host/process/processes.js';
 import {cpuMsOf} from '../../_helpers/program/timed.js';
 import {createFiles} from '../temporary.js';
+import {identityOf} from '../../_helpers/machine/identity-of.js';
 
 const children: ChildProcess[] = [];
 

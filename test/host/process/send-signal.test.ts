@@ -2,9 +2,9 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
-import {identityOf} from '../../../source/host/process/processes.js';
 import {sendSignal} from '../../../source/host/process/send-signal.js';
 import type {ProcessIdentity} from '../../../source/core/model/types.js';
+import {identityOf} from '../../_helpers/machine/identity-of.js';
 
 const isRoot = process.getuid?.() === 0;
 

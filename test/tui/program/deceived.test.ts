@@ -7,13 +7,13 @@ import process from 'node:process';
 import {afterAll, describe, expect, onTestFinished, test} from 'vitest';
 import {encodeSharedScan} from '../../../source/core/rules/pool/shared-scan.js';
 import type {Store} from '../../../source/core/model/ports.js';
-import {identityOf} from '../../../source/host/process/processes.js';
 import {account, createBox, type Box} from '../../_helpers/program/cli.js';
 import {isAlive, openStoreOf} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {idleReading, observationOf} from '../../_helpers/world.js';
 import {fixture} from '../../gpu/fixture.js';
 import {createStub} from '../../gpu/nvidia/stub-nvidia-smi.js';
+import {identityOf} from '../../_helpers/machine/identity-of.js';
 import {startTop} from './_program.js';
 
 const redis = redisOfFile();

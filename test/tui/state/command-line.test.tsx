@@ -5,9 +5,9 @@ import {completed} from '../../../source/tui/state/command-line/reduce.js';
 import {commandPrompt} from '../../../source/tui/state/command-line/state.js';
 import type {CommandLine, MonitorPorts} from '../../../source/tui/ports.js';
 import {fieldOf} from '../../../source/tui/state/text-field.js';
-import {isLeased} from '../../../source/core/rules/leases/holdings.js';
 import {endSession, keys, startMonitor, type Session} from '../_harness.js';
 import {createBox, lease} from '../_world.js';
+import {isLeased} from '../../_helpers/leased.js';
 
 let session: Session | undefined;
 

@@ -1,5 +1,6 @@
 /** `--on`, apart from what it does: every start reads the flags of its verb. */
-import type {Flag, Input} from '../../../command-line/command.js';
+import type {App} from '../../../app/contract.js';
+import type {Command, Flag, Input} from '../../../command-line/command.js';
 
 export const onFlag: Flag = {value: 'HOST', summary: 'on another host, by ssh', completes: 'hosts'};
 
@@ -13,4 +14,18 @@ export const onAnyFlag: Flag = {
 export function hostOf(input: Input): string | undefined {
 	const host = input.text('on');
 	return host === 'any' ? undefined : host;
+}
+
+/**
+Runs the verb on the host that `--on` names, if it names another one.
+
+@returns The exit code there. Undefined: the verb is for this host.
+*/
+export async function runOnNamedHost(app: App, input: Input, command: Command): Promise<number | undefined> {
+	if (!input.has('on')) {
+		return undefined;
+	}
+
+	const {runElsewhere} = await import('./on-host.js');
+	return runElsewhere(app, input, command);
 }

@@ -1,8 +1,6 @@
 /** Who has a GPU: one lease that has it alone, or several that share its memory. */
 import type {GpuRecord, Lease} from '../../model/types.js';
 
-export type LeasedRecord = Extract<GpuRecord, {kind: 'leased'}>;
-
 export type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
 /** One lease on one GPU, with what a commit has to expect of the GPU's record. */
@@ -13,9 +11,6 @@ export type Holding = {
 	/** The record of a GPU that is shared, and which of its shares this is. Absent: the lease has the GPU alone. */
 	readonly sharedBy?: {readonly record: SharedRecord; readonly position: number};
 };
-
-/** True for a GPU that one lease has alone. */
-export const isLeased = (record: GpuRecord): record is LeasedRecord => record.kind === 'leased';
 
 /** True for a lease that has a part of its GPU: some of its memory, or an instance of MIG. */
 export const isShare = ({memoryMiB, mig}: Lease): boolean => memoryMiB !== undefined || mig !== undefined;

@@ -41,7 +41,7 @@ const commands = [
 /**
 The kernel's log since the start of the machine. Undefined where this account may not read it.
 */
-export const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
+const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
 	for (const [command, args] of commands) {
 		const outcome = await run(command, args, {timeoutMs, maxBytes, signal});
 		if (isComplete(outcome) && outcome.exitCode === 0) {

@@ -26,7 +26,7 @@ export function windowOf({since, until}: OccupancyJson): Span & {readonly nowMs:
 	return {fromMs, nowMs, toMs: nowMs + (nowMs - fromMs) * (futurePart / (1 - futurePart))};
 }
 
-export function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): readonly Bar[] {
+function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): readonly Bar[] {
 	const {user} = held;
 	const past: Bar = {
 		user,

@@ -5,7 +5,7 @@ const longestRetryMs = 15_000;
 /** The server says something every 10 s; when it is silent for longer, the connection is dead though nobody said so. */
 export const silenceMs = 25_000;
 
-export const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;
+const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;
 
 export type StreamEvent = (typeof streamEvents)[number];
 

@@ -7,7 +7,6 @@ import {expect, test} from 'vitest';
 import {createPool} from '../../../../source/core/operations/pool/create-pool.js';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {extend, release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {Requester} from '../../../../source/core/model/types.js';
@@ -17,6 +16,7 @@ import {createLateStore, type Fate} from '../../../_helpers/store/late-store.js'
 import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {isLeased} from '../../../_helpers/leased.js';
 
 const verbs = ['reserve', 'run', 'extend', 'release', 'undo', 'join', 'leave', 'drain', 'undrain'] as const;
 

@@ -1,9 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import type {Plan} from '../../../../source/core/model/plan.js';
 import {extend, readStatus, release} from '../../../../source/core/operations/reservations.js';
 import {createTestWorld, historyOf, person, startTime} from '../../../_helpers/world.js';
 import {alice, bob, hour, owners, take} from '../_reservations.js';
+import {isLeased} from '../../../_helpers/leased.js';
 
 const root = person('root', 'root', 0);
 

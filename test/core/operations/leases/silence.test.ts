@@ -3,7 +3,6 @@ import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease, withJob, type JobLease} from '../../../../source/core/operations/job-lease.js';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {isEntryHeartbeatDue} from '../../../../source/core/rules/leases/liveness.js';
 import type {Host, World} from '../../../../source/core/model/ports.js';
 import {entryFor, planEntryHeartbeat, planJoin} from '../../../../source/core/rules/queue/queue.js';
@@ -12,6 +11,7 @@ import {readCurrent, readForDisplay} from '../../../../source/core/operations/tr
 import type {Lease, Snapshot} from '../../../../source/core/model/types.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
+import {isLeased} from '../../../_helpers/leased.js';
 
 const bob = person('bob', 'bob', 1001);
 

@@ -9,7 +9,6 @@ import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import {isPossible} from '../../../../source/core/rules/queue/eligible.js';
 import {entryFor, holdingsOf, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {isServable, outagesByRecord} from '../../../../source/core/rules/queue/out-of-service.js';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';
@@ -17,6 +16,7 @@ import type {Lease, Snapshot} from '../../../../source/core/model/types.js';
 import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
+import {isLeased} from '../../../_helpers/leased.js';
 
 const gpuCount = 4;
 const boss = person('root', 'root', 0);

@@ -8,13 +8,13 @@ import {refusalMessage} from '../../../../source/format/queue/refusal.js';
 import {release} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
 import type {Wanted} from '../../../../source/core/rules/request/request.js';
 import type {GpuReading, Need, Snapshot} from '../../../../source/core/model/types.js';
 import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, observationOf, person} from '../../../_helpers/world.js';
 import {mixedBox} from '../../../_helpers/mixed-box.js';
+import {isLeased} from '../../../_helpers/leased.js';
 import {entriesOf, requestOf, settle} from './_settle.js';
 
 const gpuCount = mixedBox.length;

@@ -5,7 +5,6 @@ import {sendHeartbeat, findJobLease} from '../../../../source/core/operations/jo
 import {createPool} from '../../../../source/core/operations/pool/create-pool.js';
 import {changePolicy} from '../../../../source/core/operations/pool/policy.js';
 import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {leaveQueue} from '../../../../source/core/operations/waiting/leave-queue.js';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import type {World} from '../../../../source/core/model/ports.js';
@@ -17,6 +16,7 @@ import {CanhazgpuError} from '../../../../source/errors.js';
 import {crash, saved} from '../../../_helpers/store/losing.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import {isLeased} from '../../../_helpers/leased.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);

@@ -1,5 +1,4 @@
 import {expect, test} from 'vitest';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {byModel, liveUsage} from '../../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {planServedModels} from '../../../../source/core/rules/processes/served-model-plan.js';
@@ -8,6 +7,7 @@ import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {createTestWorld, historyOf, idleReading, observationOf, person} from '../../../_helpers/world.js';
 import {makeReport} from '../../../../source/core/operations/history/report.js';
 import {createSharedGpus} from '../../../../source/core/live/shared-scanner.js';
+import {isLeased} from '../../../_helpers/leased.js';
 
 const alice = person('alice');
 const serving = (user: string | undefined, model: string): GpuProcess => ({

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshMs} from '../../../../source/core/operations/acquire-now.js';
-import {isLeased} from '../../../../source/core/rules/leases/holdings.js';
 import {
 	isSameNote,
 	isServable,
@@ -26,6 +25,7 @@ import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
 import {bob, free, hold, start, wants} from '../../operations/waiting/_waiting.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
+import {isLeased} from '../../../_helpers/leased.js';
 
 const gpuCount = 3;
 
