@@ -80,13 +80,16 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 		format: 'esm',
 		entryFileNames: 'page-[hash].js',
 		chunkFileNames: '[name]-[hash].js',
-		banner: licenceNote,
+		// The minifier drops what stands there before it.
+		postBanner: ({moduleIds}) => (moduleIds.some((id) => id.includes('/node_modules/')) ? licenceNote : ''),
 		minify: true,
+		// What tells a minifier that a call may be left out is only weight in what is minified.
+		comments: {annotation: false},
 		// What several late parts use is one file: they are small.
 		codeSplitting: {
 			groups: [
 				{name: 'page', test: (id) => first.has(id)},
-				{name: 'shared', test: (id) => id.includes('/page/shared/')},
+				{name: 'shared', test: (id) => id.includes('/page/shared/') || id.includes('/preact/hooks/')},
 			],
 		},
 	});

@@ -1,5 +1,5 @@
 /** The states of a GPU in words: one record for `top`, `status` and the web page. */
-import type {GpuState, ShownState} from '../core/rules/pool/status.js';
+import type {ShownState} from '../core/rules/pool/status.js';
 
 /** What the monitor tells apart beyond the states of every face. */
 export type MonitorState = ShownState | 'mine' | 'idle' | 'waiting' | 'unknown';
@@ -9,38 +9,36 @@ export type StateText = {
 	readonly label: string;
 	/** For a column of 10 characters. */
 	readonly short: string;
-	/** The word in `status` and its JSON, which scripts look for. */
-	readonly script: string;
 	/** One sentence for legends, without its full stop. */
 	readonly meaning: string;
 };
 
-export const states: Readonly<Record<MonitorState, StateText>> = {
-	available: {label: 'Free', short: 'Free', script: 'AVAILABLE', meaning: 'Anyone can reserve it'},
-	'in-use': {label: 'Reserved', short: 'Reserved', script: 'IN_USE', meaning: 'Someone else holds it'},
-	mine: {label: 'Mine', short: 'Mine', script: 'IN_USE', meaning: 'You hold it'},
-	idle: {label: 'Idle', short: 'Idle', script: 'IN_USE', meaning: 'Reserved, but nothing runs on it'},
-	waiting: {
-		label: 'Waiting',
-		short: 'Waiting',
-		script: 'IN_USE',
-		meaning: 'Held for an entry in the queue',
-	},
-	unreserved: {
-		label: 'Used without reservation',
-		short: 'Unreserved',
-		script: 'UNRESERVED',
-		meaning: 'In use, but not reserved',
-	},
-	drained: {label: 'Drained', short: 'Drained', script: 'ERROR', meaning: 'Taken out of service by hand'},
-	error: {label: 'Error', short: 'Error', script: 'ERROR', meaning: 'Broken, unhealthy or unreadable'},
-	unknown: {label: 'Unknown', short: 'Unknown', script: 'ERROR', meaning: 'The GPUs were not scanned yet'},
+/** What every face tells apart. */
+export const gpuStates: Readonly<Record<ShownState | 'waiting', StateText>> = {
+	available: {label: 'Free', short: 'Free', meaning: 'Anyone can reserve it'},
+	'in-use': {label: 'Reserved', short: 'Reserved', meaning: 'Someone else holds it'},
+	waiting: {label: 'Waiting', short: 'Waiting', meaning: 'Held for an entry in the queue'},
+	unreserved: {label: 'Used without reservation', short: 'Unreserved', meaning: 'In use, but not reserved'},
+	drained: {label: 'Drained', short: 'Drained', meaning: 'Taken out of service by hand'},
+	error: {label: 'Error', short: 'Error', meaning: 'Broken, unhealthy or unreadable'},
 };
 
-/** The state as scripts know it. */
-export const stateText: Readonly<Record<GpuState, string>> = {
-	available: states.available.script,
-	'in-use': states['in-use'].script,
-	unreserved: states.unreserved.script,
-	error: states.error.script,
+export const states: Readonly<Record<MonitorState, StateText>> = {
+	...gpuStates,
+	mine: {label: 'Mine', short: 'Mine', meaning: 'You hold it'},
+	idle: {label: 'Idle', short: 'Idle', meaning: 'Reserved, but nothing runs on it'},
+	unknown: {label: 'Unknown', short: 'Unknown', meaning: 'The GPUs were not scanned yet'},
+};
+
+/** The word in `status` and its JSON, which scripts look for. */
+export const stateText: Readonly<Record<MonitorState, string>> = {
+	available: 'AVAILABLE',
+	'in-use': 'IN_USE',
+	mine: 'IN_USE',
+	idle: 'IN_USE',
+	waiting: 'IN_USE',
+	unreserved: 'UNRESERVED',
+	drained: 'ERROR',
+	error: 'ERROR',
+	unknown: 'ERROR',
 };

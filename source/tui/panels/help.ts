@@ -3,7 +3,7 @@ import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
 import {keyText} from '../keys/key-text.js';
 import {helpGroups, type HelpGroup} from '../state/keys/hints.js';
-import {states, type MonitorState} from '../../format/states.js';
+import {states, stateText, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
 import {block} from '../widgets/panel-frames.js';
@@ -73,7 +73,7 @@ function legend({settings}: State): readonly Group[] {
 			[span('States', 'heading'), span(' (and in canhazgpu status)', 'dim')],
 			...shownStates.map((state): Line => [
 				span(fit(states[state].short, 11), stateTones[state]),
-				span(fit(states[state].script, 11), 'dim'),
+				span(fit(stateText[state], 11), 'dim'),
 				span(states[state].meaning),
 			]),
 		],

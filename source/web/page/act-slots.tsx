@@ -1,7 +1,8 @@
 /** Where the late part that acts puts its buttons, on a server that lets the page act. */
 import type {ComponentType} from 'preact';
 import type {Gpu, Waiter} from './fields.js';
-import {observable, useObservable} from './observable.js';
+import {observable} from './observable.js';
+import {Watch} from './watch.js';
 
 type Slots = {
 	readonly Gpu: ComponentType<{readonly gpu: Gpu}>;
@@ -11,12 +12,10 @@ type Slots = {
 /** Undefined while the page cannot act. */
 export const actSlots = observable<Slots | undefined>(undefined);
 
-export function GpuActions({gpu}: {readonly gpu: Gpu}) {
-	const slots = useObservable(actSlots);
-	return slots && <slots.Gpu gpu={gpu} />;
-}
+export const GpuActions = ({gpu}: {readonly gpu: Gpu}) => (
+	<Watch of={actSlots}>{(slots) => slots && <slots.Gpu gpu={gpu} />}</Watch>
+);
 
-export function WaiterActions({waiter}: {readonly waiter: Waiter}) {
-	const slots = useObservable(actSlots);
-	return slots && <slots.Waiter waiter={waiter} />;
-}
+export const WaiterActions = ({waiter}: {readonly waiter: Waiter}) => (
+	<Watch of={actSlots}>{(slots) => slots && <slots.Waiter waiter={waiter} />}</Watch>
+);

@@ -1,13 +1,12 @@
 /** The whole page. */
-import type {ComponentChildren} from 'preact';
-import {useLayoutEffect, useRef} from 'preact/hooks';
+import {Component, type ComponentChildren} from 'preact';
 import {Banners} from './banners.js';
 import type {About} from './fields.js';
 import {Header, pillKindOf, viewNames, type PillKind} from './header.js';
 import {late} from './late.js';
-import {shownView, useRoute, type View} from './router.js';
+import {arrive, route, shownView, type Route, type View} from './router.js';
 import type {PageState} from './state/state.js';
-import {usePageState} from './state/store.js';
+import {pageState} from './state/store.js';
 import eventsStyle from './styles/late/late-events.css';
 import hostsStyle from './styles/late/late-hosts.css';
 import occupancyStyle from './styles/late/late-occupancy.css';
@@ -36,7 +35,9 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 
 /** The icon tells by its form and colour: some are free, none is, or it is not known now. */
 function iconOf({about, gpus}: PageState, kind: PillKind): string {
-	if (kind !== 'live') {
+	// Before anything is known there is nothing that could be old, and one icon less is loaded.
+	const isFirst = about === undefined && kind === 'connecting';
+	if (kind !== 'live' && !isFirst) {
 		return '/icon-stale.svg';
 	}
 
@@ -45,33 +46,22 @@ function iconOf({about, gpus}: PageState, kind: PillKind): string {
 }
 
 /** What is outside of the components' elements: the title, the icon, and that all is old. */
-function useDocument(state: PageState, view: View, openGpu: string): void {
-	const kind = pillKindOf(state);
-	const part = view === 'overview' ? (openGpu === '' ? '' : `GPU ${openGpu}`) : viewNames[view];
-	const title = titleOf(state, kind, part);
-	const icon = iconOf(state, kind);
-	useLayoutEffect(() => {
-		document.title = title;
-		document.querySelector<HTMLLinkElement>('link[rel="icon"]')!.href = icon;
-		document.body.toggleAttribute('data-stale', kind === 'stale' || kind === 'lost');
-	}, [title, icon, kind]);
+function showInDocument(known: PageState, {view, rest}: Route): void {
+	const kind = pillKindOf(known);
+	const partName = view === 'overview' ? (rest === '' ? '' : `GPU ${rest}`) : viewNames[view];
+	document.title = titleOf(known, kind, partName);
+	const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]')!;
+	const icon = iconOf(known, kind);
+	// An icon that is named again is loaded again.
+	if (link.getAttribute('href') !== icon) {
+		link.href = icon;
+	}
+
+	document.body.toggleAttribute('data-stale', kind === 'stale' || kind === 'lost');
 }
 
-type ViewSectionProps = {readonly name: View; readonly shown: View; readonly children: ComponentChildren};
-
-/** Whether it is shown or was before. */
-function useOnceShown(isShown: boolean): boolean {
-	const wasShown = useRef(false);
-	wasShown.current ||= isShown;
-	return wasShown.current;
-}
-
-/** A view that is shown no more stays as it is, with what is open in it. */
-const ViewSection = ({name, shown, children}: ViewSectionProps) => (
-	<section id={`view-${name}`} class="view" aria-labelledby={`${name}-title`} hidden={name !== shown}>
-		{useOnceShown(name === shown) && children}
-	</section>
-);
+/** The address that is shown: another view stands for one that there is not. */
+const shownRoute = (): Route => ({...route.get(), view: shownView(route.get().view, pageState.get().about)});
 
 const footText = ({version, location, driver, policy}: About): string =>
 	[
@@ -81,65 +71,98 @@ const footText = ({version, location, driver, policy}: About): string =>
 		...(policy === undefined ? [] : [`policy ${policy}`]),
 	].join(' · ');
 
-export function App() {
-	const state = usePageState();
-	const route = useRoute();
-	const {about} = state;
-	const view = shownView(route.view, about);
-	const overviewQuery = useRef(route.query);
-	const openGpu = view === 'overview' ? route.rest : '';
-	if (view === 'overview') {
-		overviewQuery.current = route.query;
+export class App extends Component {
+	/** What was drawn last. */
+	private drawn: Route = route.get();
+	/** Of the overview while another view is shown. */
+	private overviewQuery = this.drawn.query;
+	/** The views that were shown: they stay as they are, with what is open in them. */
+	private readonly opened = new Set<View>();
+
+	override componentDidMount(): void {
+		const draw = (): void => {
+			this.forceUpdate();
+		};
+
+		pageState.subscribe(draw);
+		route.subscribe(draw);
+		showInDocument(pageState.get(), shownRoute());
 	}
 
-	useDocument(state, view, openGpu);
-	return (
-		<>
-			<a
-				class="skip"
-				href="#main"
-				onClick={(event) => {
-					// The address stays that of the view.
-					event.preventDefault();
-					document.querySelector<HTMLElement>('#main')?.focus();
-				}}
-			>
-				Skip to the GPUs
-			</a>
-			<Header state={state} view={view} />
-			<Banners state={state} />
-			{about?.acts_as !== undefined && <Act state={state} account={about.acts_as} />}
-			<main id="main" tabindex={-1}>
-				<ViewSection name="overview" shown={view}>
-					<Overview state={state} query={overviewQuery.current} openGpu={openGpu} />
-				</ViewSection>
-				<ViewSection name="occupancy" shown={view}>
-					<OccupancyView isShown={view === 'occupancy'} leaseChanges={state.leaseChanges} query={route.query} />
-				</ViewSection>
-				<ViewSection name="report" shown={view}>
-					<ReportView isShown={view === 'report'} leaseChanges={state.leaseChanges} about={about} query={route.query} />
-				</ViewSection>
-				<ViewSection name="events" shown={view}>
-					<Events events={state.events} />
-				</ViewSection>
-				<ViewSection name="hosts" shown={view}>
-					<Hosts state={state} chosen={route.view === 'hosts' ? route.rest : ''} />
-				</ViewSection>
-			</main>
-			<footer id="foot" class="foot">
-				{/* With the first state: what is drawn before is moved by it. */}
-				{about && (
-					<>
-						<span>{footText(about)}</span>
-						<a href="/help">Documentation</a>
-						<a href="/help/web">API</a>
-						<a href="/help/metrics">Metrics</a>
-					</>
-				)}
-			</footer>
-			<div id="announcer" class="unseen" aria-live="polite" role="status">
-				{state.announcement}
-			</div>
-		</>
-	);
+	override componentDidUpdate(): void {
+		const before = this.drawn;
+		this.drawn = route.get();
+		showInDocument(pageState.get(), shownRoute());
+		arrive(before, this.drawn);
+	}
+
+	override render() {
+		const known = pageState.get();
+		const {about} = known;
+		const {view, rest, query} = shownRoute();
+		this.opened.add(view);
+		if (view === 'overview') {
+			this.overviewQuery = query;
+		}
+
+		return (
+			<>
+				<a
+					class="skip"
+					href="#main"
+					onClick={(event) => {
+						// The address stays that of the view.
+						event.preventDefault();
+						document.querySelector<HTMLElement>('#main')?.focus();
+					}}
+				>
+					Skip to the GPUs
+				</a>
+				<Header state={known} view={view} />
+				<Banners state={known} />
+				{about?.acts_as !== undefined && <Act state={known} account={about.acts_as} />}
+				<main id="main" tabindex={-1}>
+					{this.section(
+						'overview',
+						view,
+						<Overview state={known} query={this.overviewQuery} openGpu={view === 'overview' ? rest : ''} />,
+					)}
+					{this.section(
+						'occupancy',
+						view,
+						<OccupancyView isShown={view === 'occupancy'} leaseChanges={known.leaseChanges} query={query} />,
+					)}
+					{this.section(
+						'report',
+						view,
+						<ReportView isShown={view === 'report'} leaseChanges={known.leaseChanges} about={about} query={query} />,
+					)}
+					{this.section('events', view, <Events events={known.events} />)}
+					{this.section('hosts', view, <Hosts state={known} chosen={route.get().view === 'hosts' ? rest : ''} />)}
+				</main>
+				<footer id="foot" class="foot">
+					{/* With the first state: what is drawn before is moved by it. */}
+					{about && (
+						<>
+							<span>{footText(about)}</span>
+							<a href="/help">Documentation</a>
+							<a href="/help/web">API</a>
+							<a href="/help/metrics">Metrics</a>
+						</>
+					)}
+				</footer>
+				<div id="announcer" class="unseen" aria-live="polite" role="status">
+					{known.announcement}
+				</div>
+			</>
+		);
+	}
+
+	private section(name: View, shown: View, children: ComponentChildren) {
+		return (
+			<section id={`view-${name}`} class="view" aria-labelledby={`${name}-title`} hidden={name !== shown}>
+				{this.opened.has(name) && children}
+			</section>
+		);
+	}
 }

@@ -1,7 +1,8 @@
 /** What everybody must know before they believe the figures: how old they are, and what kind of pool this is. */
 import type {About} from './fields.js';
 import type {PageState} from './state/state.js';
-import {useNow} from './state/store.js';
+import {now} from './state/store.js';
+import {Watch} from './watch.js';
 import {duration} from './text.js';
 
 type BannerText = {readonly kind: string; readonly title: string; readonly text: string};
@@ -34,24 +35,26 @@ function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }
 
-export function Banners({state}: {readonly state: PageState}) {
-	const nowMs = useNow();
-	const banners = [
-		...connectionBanner(state, nowMs),
-		...scanBanner(state, nowMs),
-		...state.warnings.map((text) => ({kind: 'warning', title: 'Warning', text})),
-	];
-	return (
-		<div id="banners" class="banners">
-			{banners.map(({kind, title, text}) => (
-				<p key={kind === 'warning' ? text : kind} class="banner" data-kind={kind}>
-					<strong>{title}</strong>
-					<span>{text}</span>
-				</p>
-			))}
-		</div>
-	);
-}
+const bannersOf = (state: PageState, nowMs: number): readonly BannerText[] => [
+	...connectionBanner(state, nowMs),
+	...scanBanner(state, nowMs),
+	...state.warnings.map((text) => ({kind: 'warning', title: 'Warning', text})),
+];
+
+export const Banners = ({state}: {readonly state: PageState}) => (
+	<div id="banners" class="banners">
+		<Watch of={now}>
+			{(nowMs) =>
+				bannersOf(state, nowMs).map(({kind, title, text}) => (
+					<p key={kind === 'warning' ? text : kind} class="banner" data-kind={kind}>
+						<strong>{title}</strong>
+						<span>{text}</span>
+					</p>
+				))
+			}
+		</Watch>
+	</div>
+);
 
 /** The words beside the host's name. */
 export function Badges({about}: {readonly about: About | undefined}) {

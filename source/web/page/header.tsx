@@ -1,10 +1,10 @@
 /** The top of the page: where it is, its views, whether it is live, and its theme. */
 import {Badges} from './banners.js';
-import {useObservable} from './observable.js';
 import {viewsOf, type View} from './router.js';
 import type {PageState} from './state/state.js';
-import {useNow} from './state/store.js';
+import {now} from './state/store.js';
 import {chooseOtherTheme, theme} from './theme.js';
+import {Watch} from './watch.js';
 import {duration} from './text.js';
 
 export const viewNames: Readonly<Record<View, string>> = {
@@ -26,20 +26,23 @@ export const pillKindOf = ({about, link, store, scan}: PageState): PillKind =>
 const sinceOf = ({link, store, scan}: PageState): number | undefined =>
 	link.kind === 'lost' ? link.sinceMs : (store?.since_ms ?? scan?.since_ms);
 
+const pillText: Readonly<Record<Exclude<PillKind, 'stale'>, string>> = {
+	live: 'Live',
+	connecting: 'Connecting',
+	lost: 'Reconnecting',
+};
+
+const staleText = (sinceMs: number | undefined, nowMs: number): string =>
+	sinceMs === undefined ? 'Starting' : `Stale ${duration(nowMs - sinceMs)}`;
+
 function Pill({state}: {readonly state: PageState}) {
-	const nowMs = useNow();
 	const kind = pillKindOf(state);
-	const sinceMs = sinceOf(state);
-	const words: Readonly<Record<PillKind, string>> = {
-		live: 'Live',
-		connecting: 'Connecting',
-		lost: 'Reconnecting',
-		stale: sinceMs === undefined ? 'Starting' : `Stale ${duration(nowMs - sinceMs)}`,
-	};
 	return (
 		<span id="pill" class="pill" data-kind={kind}>
 			<span class="pill-dot" />
-			<span id="pill-text">{words[kind]}</span>
+			<span id="pill-text">
+				{kind === 'stale' ? <Watch of={now}>{(nowMs) => staleText(sinceOf(state), nowMs)}</Watch> : pillText[kind]}
+			</span>
 		</span>
 	);
 }
@@ -57,25 +60,26 @@ const Brand = () => (
 
 const sunRays = 'M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
 
-function ThemeButton() {
-	const shown = useObservable(theme);
-	return (
-		<button
-			id="theme"
-			type="button"
-			class="icon-button"
-			aria-label="Light theme"
-			aria-pressed={shown === 'light'}
-			onClick={chooseOtherTheme}
-		>
-			<svg aria-hidden="true" viewBox="0 0 24 24">
-				<circle class="sun" cx="12" cy="12" r="4.2" />
-				<path class="sun" d={sunRays} />
-				<path class="moon" d="M20 14.2A8.2 8.2 0 0 1 9.8 4a8.2 8.2 0 1 0 10.2 10.2z" />
-			</svg>
-		</button>
-	);
-}
+const ThemeButton = () => (
+	<Watch of={theme}>
+		{(shown) => (
+			<button
+				id="theme"
+				type="button"
+				class="icon-button"
+				aria-label="Light theme"
+				aria-pressed={shown === 'light'}
+				onClick={chooseOtherTheme}
+			>
+				<svg aria-hidden="true" viewBox="0 0 24 24">
+					<circle class="sun" cx="12" cy="12" r="4.2" />
+					<path class="sun" d={sunRays} />
+					<path class="moon" d="M20 14.2A8.2 8.2 0 0 1 9.8 4a8.2 8.2 0 1 0 10.2 10.2z" />
+				</svg>
+			</button>
+		)}
+	</Watch>
+);
 
 export const Header = ({state, view}: {readonly state: PageState; readonly view: View}) => (
 	<header class="top">

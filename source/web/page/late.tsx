@@ -1,11 +1,12 @@
 /** Components that are loaded, with their style, when they are wanted for the first time. */
-import type {ComponentType} from 'preact';
-import {useEffect, useLayoutEffect, useState} from 'preact/hooks';
+import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
 import {forgetFailedImports} from './shared/attempt.js';
 
 /** Waits between attempts to load, while the component is wanted; the last one is repeated. */
 const retryMs = [500, 2000, 8000] as const;
+
+type LateState = {readonly failures: number};
 
 async function loadStyle(address: string): Promise<void> {
 	const link = document.createElement('link');
@@ -50,59 +51,67 @@ export function late<Props extends Record<string, unknown>>(
 		}
 	}
 
-	return function (props: Props) {
-		const [Loaded, setLoaded] = useState(() => loaded);
-		const [failures, setFailures] = useState(0);
-		useEffect(() => {
-			if (Loaded !== undefined) {
-				return;
-			}
+	return class extends Component<Props, LateState> {
+		override state: LateState = {failures: 0};
+		private timer: NodeJS.Timeout | undefined;
+		private isGone = false;
 
-			let isGone = false;
-			const attempt = async (): Promise<void> => {
-				try {
-					loaded ??= await loadAll();
-					if (!isGone) {
-						setLoaded(() => loaded);
-					}
-				} catch {
-					if (!isGone) {
-						setFailures(failures + 1);
-					}
-				}
-			};
-
-			const waitMs = failures === 0 ? 0 : retryMs[Math.min(failures, retryMs.length) - 1];
-			const timer = setTimeout(() => {
-				void attempt();
-			}, waitMs);
-			return () => {
-				isGone = true;
-				clearTimeout(timer);
-			};
-		}, [Loaded, failures]);
-		useLayoutEffect(() => {
+		override componentDidMount(): void {
 			focusHeading();
-		}, [Loaded]);
-		if (Loaded !== undefined) {
-			return <Loaded {...props} />;
+			if (loaded === undefined) {
+				this.loadIn(0);
+			}
 		}
 
-		return failures === 0 ? (
-			<p class="quiet">Loading…</p>
-		) : (
-			<p class="quiet" role="status">
-				This part cannot be loaded now. It is tried again by itself.{' '}
-				<button
-					type="button"
-					class="text-button"
-					onClick={() => {
-						location.reload();
-					}}
-				>
-					Reload the page
-				</button>
-			</p>
-		);
+		override componentWillUnmount(): void {
+			this.isGone = true;
+			clearTimeout(this.timer);
+		}
+
+		override render(props: Props) {
+			const {failures} = this.state;
+			const Loaded = loaded;
+			if (Loaded !== undefined) {
+				return <Loaded {...props} />;
+			}
+
+			return failures === 0 ? (
+				<p class="quiet">Loading…</p>
+			) : (
+				<p class="quiet" role="status">
+					This part cannot be loaded now. It is tried again by itself.{' '}
+					<button
+						type="button"
+						class="text-button"
+						onClick={() => {
+							location.reload();
+						}}
+					>
+						Reload the page
+					</button>
+				</p>
+			);
+		}
+
+		private loadIn(waitMs: number): void {
+			this.timer = setTimeout(() => {
+				void this.load();
+			}, waitMs);
+		}
+
+		private async load(): Promise<void> {
+			try {
+				loaded ??= await loadAll();
+				this.forceUpdate(focusHeading);
+			} catch {
+				if (this.isGone) {
+					return;
+				}
+
+				const {failures} = this.state;
+				this.setState({failures: failures + 1});
+				this.loadIn(retryMs[Math.min(failures, retryMs.length - 1)]!);
+			}
+		}
 	};
 }

@@ -1,5 +1,4 @@
 /** Values outside of the components, which are drawn again when the value changes. */
-import {useLayoutEffect, useState} from 'preact/hooks';
 
 export type Observable<Value> = {
 	readonly get: () => Value;
@@ -26,16 +25,4 @@ export function observable<Value>(first: Value): Observable<Value> {
 			};
 		},
 	};
-}
-
-export function useObservable<Value>(source: Observable<Value>): Value {
-	const [value, setValue] = useState(() => source.get());
-	useLayoutEffect(() => {
-		// The value may have changed between the first drawing and this subscription.
-		setValue(() => source.get());
-		return source.subscribe((next) => {
-			setValue(() => next);
-		});
-	}, [source]);
-	return value;
 }

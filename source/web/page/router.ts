@@ -1,7 +1,6 @@
 /** The views, by the part of the address behind `#`: each can be linked to, and the browser's back works. */
-import {useLayoutEffect, useRef} from 'preact/hooks';
 import type {About} from './fields.js';
-import {observable, useObservable} from './observable.js';
+import {observable} from './observable.js';
 
 export const views = ['overview', 'occupancy', 'report', 'events', 'hosts'] as const;
 
@@ -89,21 +88,16 @@ export function focusHeading(): void {
 
 /**
 After a change the focus is on the heading of the new view, where somebody who reads by ear begins, or on the whole while it is still loading. A view that one comes back to is where it was left.
-*/
-export function useRoute(): Route {
-	const shown = useObservable(route);
-	const before = useRef(shown);
-	useLayoutEffect(() => {
-		const {view, rest} = before.current;
-		before.current = shown;
-		// An open GPU is shown above the overview, which stays where it is.
-		if (view === shown.view && (rest === shown.rest || view === 'overview')) {
-			return;
-		}
 
-		document.querySelector<HTMLElement>('#main')?.focus({preventScroll: true});
-		focusHeading();
-		scrollTo(0, scrolledTo.get(step) ?? 0);
-	}, [shown]);
-	return shown;
+To be called when the change is drawn.
+*/
+export function arrive(before: Route, shown: Route): void {
+	// An open GPU is shown above the overview, which stays where it is.
+	if (before.view === shown.view && (before.rest === shown.rest || before.view === 'overview')) {
+		return;
+	}
+
+	document.querySelector<HTMLElement>('#main')?.focus({preventScroll: true});
+	focusHeading();
+	scrollTo(0, scrolledTo.get(step) ?? 0);
 }

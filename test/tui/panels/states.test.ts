@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
-import {states} from '../../../source/format/states.js';
+import {states, stateText, type MonitorState} from '../../../source/format/states.js';
 import {stateTones} from '../../../source/tui/panels/shared/labels.js';
 import {roomOf} from '../../../source/tui/layout.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
@@ -78,10 +78,10 @@ test('the parts of a GPU are in its row', async () => {
 });
 
 test('each state has words that fit its column, and a look', () => {
-	for (const [name, {short, label, script}] of Object.entries(states)) {
+	for (const [name, {short, label}] of Object.entries(states)) {
 		expect(short.length, name).toBeLessThanOrEqual(10);
 		expect(label).toMatch(/^[A-Z][ a-z]+$/v);
-		expect(['AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR']).toContain(script);
+		expect(['AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR']).toContain(stateText[name as MonitorState]);
 		expect(stateTones).toHaveProperty(name);
 	}
 });

@@ -53,6 +53,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('.spark-line[d^=M]').first().waitFor({state: 'attached'});
 		expect(await page.evaluate('window.shift')).toBeLessThan(0.05);
 		expect(requests.length).toBeLessThanOrEqual(8);
+		expect(requests.filter((path) => path.endsWith('.svg')).length).toBeLessThanOrEqual(1);
 		// The page, its icon, one script and one style.
 		expect(
 			requests.filter((path) => path.startsWith('/page/')).map((path) => path.replace(/-[^.]{8}\./v, '.')),
@@ -61,7 +62,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			String.raw`performance.getEntries().reduce((sum, {name, encodedBodySize = 0}) => sum + (/[.](js|css|svg)$|:\d+.$/v.test(name) ? encodedBodySize : 0), 0)`,
 		);
 		expect(bytes).toBeGreaterThan(10_000);
-		expect(bytes).toBeLessThan(18_900);
+		expect(bytes).toBeLessThan(17_600);
 		await page.reload();
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		const sizes = await page.evaluate<ReadonlyArray<readonly [name: string, size: number]>>(

@@ -119,7 +119,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await thief.page.locator('.act-words', {hasText: 'opened before'}).waitFor();
 			expect(await thief.page.getByRole('button', {name: 'Reserve'}).count()).toBe(0);
 
+			await doneOf(page).getByText(/\S/v).waitFor();
 			await page.getByRole('button', {name: 'Stop acting'}).click();
+			await expect.poll(async () => doneOf(page).textContent()).toBe('');
 			await page.getByRole('button', {name: 'Reserve GPU 1'}).waitFor({state: 'detached'});
 		},
 	);

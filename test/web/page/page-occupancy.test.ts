@@ -4,6 +4,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {schemas} from '../../../source/help/schema/index.js';
 import {coveredPart, lanesOf} from '../../../source/web/page/occupancy/lanes.js';
+import {roomOf} from '../../../source/web/page/occupancy/marks.js';
 import {swatchesOf} from '../../../source/web/page/occupancy/swatch.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {ask, askJson, startWeb} from '../_server.js';
@@ -85,6 +86,21 @@ const unreadable = `(() => {
 		.map((name) => name.textContent);
 	return {marks, names};
 })()`;
+
+test('the words of a mark leave room for the word of the present, before it and behind it', () => {
+	const window = {fromMs: 0, nowMs: 75, toMs: 100};
+	expect([60, 66, 70, 76, 80, 85, 90, 95].map((ms) => roomOf(ms, window, 'time'))).toEqual([
+		'wide',
+		'wide',
+		'none',
+		'none',
+		'none',
+		'wide',
+		'wide',
+		'none',
+	]);
+	expect(roomOf(20, window, 'time')).toBeUndefined();
+});
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();

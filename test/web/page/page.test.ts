@@ -146,6 +146,26 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
+	test('each GPU of all hosts has one line, and two on a phone, with its state and its holder in sight', async () => {
+		const {page} = await openPage(browser, `${web.url}#/hosts`);
+		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
+		for (const [width, most] of [
+			[320, 60],
+			[768, 34],
+			[1280, 34],
+		] as const) {
+			await page.setViewportSize({width, height: 800});
+			const {heights, unseen} = await page.evaluate<{heights: readonly number[]; unseen: readonly string[]}>(`({
+				heights: [...document.querySelectorAll('.all-gpus tbody tr')].map((row) => row.getBoundingClientRect().height),
+				unseen: [...document.querySelectorAll('.all-gpus tbody :is(th, .state, .host-user)')]
+					.filter((cell) => cell.getBoundingClientRect().right > cell.closest('.all-gpus').getBoundingClientRect().right
+						|| cell.getBoundingClientRect().width === 0)
+					.map((cell) => cell.textContent),
+			})`);
+			expect([width, Math.max(...heights) <= most, heights, unseen]).toEqual([width, true, heights, []]);
+		}
+	});
+
 	test('from a phone to a wall nothing is cut off or must be scrolled sideways', async () => {
 		const {page} = await openPage(browser, web.url, {width: 360, height: 800});
 		await page.locator('#expand-all').click();

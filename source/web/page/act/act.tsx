@@ -2,7 +2,7 @@
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {actSlots} from '../act-slots.js';
 import type {Gpu, Waiter} from '../fields.js';
-import {useObservable} from '../observable.js';
+import {useObservable} from '../shared/hooks.js';
 import type {PageState} from '../state/state.js';
 import {Dialog} from './dialog.js';
 import {askExtend, askJoin, askLeave, askRelease, askReserve, type Offer, type Question} from './dialogs.js';
@@ -163,6 +163,10 @@ export function Act({state, account}: ActProps) {
 	}, []);
 	useLayoutEffect(() => {
 		actSlots.set(isOpen ? slots : undefined);
+		if (!isOpen) {
+			// What was done before is not of the next session.
+			setDone({words: ''});
+		}
 	}, [isOpen, slots]);
 	return (
 		<section class="act-bar" aria-label="Acting" data-kind={current.kind}>

@@ -1,8 +1,9 @@
 /** One GPU: a card, and what opens below its row. */
-import {states} from '../../../format/states.js';
+import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
-import {useNow} from '../state/store.js';
+import {now} from '../state/store.js';
+import {Watch} from '../watch.js';
 import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/utilization.js';
 import {Meter, PersonName} from '../widgets.js';
@@ -58,10 +59,14 @@ const modelText = (gpu: Gpu): string =>
 		.filter((words) => words !== undefined)
 		.join(' · ');
 
-export const GpuTime = ({gpu}: {readonly gpu: Gpu}) => <p class="time">{timeText(gpu, useNow())}</p>;
+export const GpuTime = ({gpu}: {readonly gpu: Gpu}) => (
+	<p class="time">
+		<Watch of={now}>{(nowMs) => timeText(gpu, nowMs)}</Watch>
+	</p>
+);
 
 export function StatePill({gpu, isShort = false}: {readonly gpu: Gpu; readonly isShort?: boolean}) {
-	const {label, short, meaning} = states[gpu.held_for_queue === undefined ? gpu.state : 'waiting'];
+	const {label, short, meaning} = gpuStates[gpu.held_for_queue === undefined ? gpu.state : 'waiting'];
 	return (
 		<span class="state" title={meaning}>
 			{isShort ? short : label}

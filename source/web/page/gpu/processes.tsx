@@ -1,6 +1,6 @@
 /** The processes of a GPU, and the parts that MIG has made of it. */
 import type {Gpu, Process} from '../fields.js';
-import {useNow} from '../state/store.js';
+import {useNow} from '../shared/hooks.js';
 import {gibibytes, sinceText, withUnit} from '../text.js';
 
 type ProcessRowProps = {readonly process: Process; readonly isSquatter: boolean; readonly nowMs: number};

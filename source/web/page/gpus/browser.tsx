@@ -3,7 +3,7 @@ import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
 import {Cards} from '../gpu/card.js';
 import {me} from '../shared/me.js';
-import {useObservable} from '../observable.js';
+import {useObservable} from '../shared/hooks.js';
 import {useQuestion} from '../shared/question.js';
 import type {Utilization} from '../state/utilization.js';
 import {SectionHead} from '../shared/section-head.js';

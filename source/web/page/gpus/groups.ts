@@ -1,5 +1,5 @@
 /** GPUs that belong together: those of one job, or of one person. Pure. */
-import {states} from '../../../format/states.js';
+import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {counted} from '../text.js';
 import type {GpuQuestion} from './question.js';
@@ -41,7 +41,7 @@ function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {
 	}
 
 	if (gpu.state !== 'in-use' || gpu.user === undefined) {
-		return {key: gpu.state, name: states[gpu.state].label};
+		return {key: gpu.state, name: gpuStates[gpu.state].label};
 	}
 
 	return by === 'job'

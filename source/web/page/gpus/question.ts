@@ -1,5 +1,5 @@
 /** Which GPUs are shown and how: read from the address, and judged GPU by GPU. Pure. */
-import {states} from '../../../format/states.js';
+import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {personOf} from '../text.js';
 
@@ -73,7 +73,7 @@ export const peopleOnAll = (gpus: readonly Gpu[]): readonly string[] =>
 const textOf = (gpu: Gpu): string =>
 	[
 		`gpu ${gpu.gpu_id}`,
-		states[gpu.state].label,
+		gpuStates[gpu.state].label,
 		...peopleOn(gpu),
 		gpu.note,
 		...(gpu.shares?.map(({note}) => note) ?? []),

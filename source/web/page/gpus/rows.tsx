@@ -3,7 +3,7 @@ import type {Gpu} from '../fields.js';
 import {StatePill, noteText} from '../gpu/card.js';
 import {route} from '../router.js';
 import {addressOf} from '../shared/address.js';
-import {useNow} from '../state/store.js';
+import {useNow} from '../shared/hooks.js';
 import {Bar} from '../widgets.js';
 import {percentOf, personOf, timeText, withUnit} from '../text.js';
 

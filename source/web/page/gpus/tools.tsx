@@ -1,10 +1,10 @@
 /** The fields above the GPUs: which of them are shown, and how. */
 import {useLayoutEffect, useRef} from 'preact/hooks';
 import {Chips} from '../shared/chips.js';
-import {states} from '../../../format/states.js';
+import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {me, setMe} from '../shared/me.js';
-import {useObservable} from '../observable.js';
+import {useObservable} from '../shared/hooks.js';
 import {peopleOnAll, shownStates, type GpuQuestion} from './question.js';
 
 const layoutChoices = [
@@ -83,7 +83,7 @@ const StateChoice = ({question: {state}, choose}: ChooseProps) => (
 			<option value="">All</option>
 			{shownStates.map((name) => (
 				<option key={name} value={name}>
-					{states[name].label}
+					{gpuStates[name].label}
 				</option>
 			))}
 		</select>

@@ -3,6 +3,7 @@ import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import {personOf, counted, dateText, duration, timeOfDay} from '../text.js';
 import {curveOf} from './curve.js';
+import {roomOf} from './marks.js';
 import {coveredPart, lanesOf, marksOf, type Span} from './lanes.js';
 import {swatchStyle} from './swatch-style.js';
 import {swatchesOf, type Swatch} from './swatch.js';
@@ -133,20 +134,6 @@ function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 }
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
-
-/** Parts of the chart that the words of a mark need, on wide and on narrow screens: a time, and the name of a day. */
-const wordsParts = {time: {wide: 0.07, narrow: 0.16}, day: {wide: 0.1, narrow: 0.22}} as const;
-
-/** Where the words of a mark have no room before what comes next: the present, or the edge of the chart. */
-function roomOf(
-	ms: number,
-	{fromMs, nowMs, toMs}: ReturnType<typeof windowOf>,
-	words: keyof typeof wordsParts,
-): 'none' | 'wide' | undefined {
-	const {wide, narrow} = wordsParts[words];
-	const part = ((ms < nowMs ? nowMs : toMs) - ms) / (toMs - fromMs);
-	return part < wide ? 'none' : part < narrow ? 'wide' : undefined;
-}
 
 /** The rows of more GPUs are lower. */
 const mostRoomy = 16;

@@ -1,7 +1,7 @@
 /** What the page knows, and what a message of the server makes of it. */
 import type {HostJson} from '../../api/hosts.js';
 import type {FeedJson, LiveJson} from '../../api/live-json.js';
-import {states} from '../../../format/states.js';
+import {gpuStates} from '../../../format/states.js';
 import type {About, Gpu, PoolEvent, Waiter} from '../fields.js';
 import {continued, noUtilization, type Utilization} from './utilization.js';
 
@@ -64,7 +64,7 @@ function changesIn(before: readonly Gpu[], gpus: readonly Gpu[]): readonly strin
 		const last = known.get(gpu.gpu_id);
 		return last === undefined || (last.state === gpu.state && last.user === gpu.user)
 			? []
-			: [`GPU ${gpu.gpu_id}: ${states[gpu.state].label}${gpu.user === undefined ? '' : `, ${gpu.user}`}`];
+			: [`GPU ${gpu.gpu_id}: ${gpuStates[gpu.state].label}${gpu.user === undefined ? '' : `, ${gpu.user}`}`];
 	});
 }
 

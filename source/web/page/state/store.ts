@@ -1,28 +1,24 @@
 /** The state of the page and the two things that change it: the stream and time. */
-import {observable, useObservable} from '../observable.js';
+import {observable} from '../observable.js';
 import {route, shownView} from '../router.js';
 import {listen} from './listen.js';
 import {firstState, withHosts, withLive, type PageState} from './state.js';
 import {fetchAll} from './utilization.js';
 
-const state = observable(firstState);
+export const pageState = observable(firstState);
 
 /** The server's time in milliseconds as of the last second; components that show an age are drawn again with it. */
-const now = observable(Date.now());
+export const now = observable(Date.now());
 /** What to add to this machine's clock for the server's. */
 let aheadMs = 0;
 let heardMs: number | undefined;
-
-export const usePageState = (): PageState => useObservable(state);
-
-export const useNow = (): number => useObservable(now);
 
 const tick = (): void => {
 	now.set(Date.now() + aheadMs);
 };
 
 const change = (parts: Partial<PageState>): void => {
-	state.set({...state.get(), ...parts});
+	pageState.set({...pageState.get(), ...parts});
 };
 
 /** So many changes are read aloud at a time, and the rest only counted. */
@@ -45,7 +41,7 @@ function announce(words: readonly string[]): void {
 
 async function fetchUtilization(): Promise<void> {
 	try {
-		change({utilization: await fetchAll(() => state.get().utilization)});
+		change({utilization: await fetchAll(() => pageState.get().utilization)});
 	} catch {
 		// The banner says that the server is away; when it is back, everything is fetched again.
 	}
@@ -58,12 +54,12 @@ export function startStore(): void {
 		{
 			live(data, kind) {
 				// After a pause there are values that were missed; a tab that joins has the others told everything once more.
-				const isContinued = kind === 'change' || (wasLive && state.get().utilization.fetches > 0);
+				const isContinued = kind === 'change' || (wasLive && pageState.get().utilization.fetches > 0);
 				wasLive = true;
 				heardMs = Date.now();
 				aheadMs = data.now_ms - heardMs;
-				const next = withLive(state.get(), data, kind);
-				state.set(next.state);
+				const next = withLive(pageState.get(), data, kind);
+				pageState.set(next.state);
 				announce(next.changes);
 				tick();
 				// A server without a pool shows the hosts at once.
@@ -73,14 +69,14 @@ export function startStore(): void {
 				}
 			},
 			hosts({hosts}) {
-				state.set(withHosts(state.get(), hosts, Date.now()));
+				pageState.set(withHosts(pageState.get(), hosts, Date.now()));
 			},
 			connecting() {
 				wasLive = false;
 				change({link: {kind: 'connecting'}});
 			},
 			connected() {
-				if (state.get().link.kind === 'lost') {
+				if (pageState.get().link.kind === 'lost') {
 					announce(['The connection is back']);
 				}
 
@@ -88,7 +84,7 @@ export function startStore(): void {
 			},
 			lost(nextTryMs) {
 				wasLive = false;
-				if (state.get().link.kind !== 'lost') {
+				if (pageState.get().link.kind !== 'lost') {
 					announce(['The connection to the server is lost']);
 				}
 
@@ -96,7 +92,7 @@ export function startStore(): void {
 				tick();
 			},
 		},
-		() => shownView(route.get().view, state.get().about) === 'hosts',
+		() => shownView(route.get().view, pageState.get().about) === 'hosts',
 	);
 	route.subscribe(follow);
 	setInterval(tick, 1000);

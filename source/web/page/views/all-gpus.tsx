@@ -4,7 +4,7 @@ import type {Gpu} from '../fields.js';
 import {noteText, StatePill} from '../gpu/card.js';
 import {isAsked} from '../gpus/question.js';
 import type {KnownHost} from '../state/state.js';
-import {useNow} from '../state/store.js';
+import {useNow} from '../shared/hooks.js';
 import {counted, gibibytes, timeText, unknown, withUnit} from '../text.js';
 
 export type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
@@ -39,12 +39,13 @@ function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly nowMs: number}) {
 	const sharers = gpu.shares?.map(({user}) => user ?? unknown).join(', ');
 	const users = sharers ?? gpu.user ?? gpu.unreserved_users?.join(', ') ?? unknown;
+	const more = [timeText(gpu, nowMs), noteText(gpu)].filter(Boolean).join(' · ');
 	return (
 		<tr data-state={gpu.state} data-old={isOld ? '' : undefined}>
-			<th scope="row">
+			<th scope="row" title={name}>
 				<a href={`#/hosts/${encodeURIComponent(name)}`}>{name}</a>
 			</th>
-			<td class="number">{gpu.gpu_id}</td>
+			<td class="number host-gpu">{gpu.gpu_id}</td>
 			<td>
 				<StatePill gpu={gpu} isShort />
 				{isOld && <span class="unseen"> before it stopped to answer</span>}
@@ -53,9 +54,13 @@ function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly n
 				{users}
 			</td>
 			<td class="number spare">{withUnit(gpu.utilization, ' %')}</td>
-			<td class="number roomy">{gibibytes(gpu.memory_used_mb)}</td>
-			<td class="roomy">{gpu.gpu_model ?? unknown}</td>
-			<td class="roomy host-more">{[timeText(gpu, nowMs), noteText(gpu)].filter(Boolean).join(' · ')}</td>
+			<td class="number spare">{gibibytes(gpu.memory_used_mb)}</td>
+			<td class="host-model" title={gpu.gpu_model}>
+				{gpu.gpu_model ?? unknown}
+			</td>
+			<td class="host-more" title={more}>
+				{more}
+			</td>
 		</tr>
 	);
 }
@@ -99,15 +104,13 @@ export function AllGpus({hosts}: {readonly hosts: readonly NamedHost[]}) {
 							<th scope="col" class="number spare">
 								Use
 							</th>
-							<th scope="col" class="number roomy">
+							<th scope="col" class="number spare">
 								Memory
 							</th>
-							<th scope="col" class="roomy">
+							<th scope="col" class="host-model">
 								Model
 							</th>
-							<th scope="col" class="roomy">
-								Time and note
-							</th>
+							<th scope="col">Time and note</th>
 						</tr>
 					</thead>
 					<tbody>

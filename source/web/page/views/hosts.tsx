@@ -1,10 +1,10 @@
 /** All boxes at a glance, and each of them in full. This one is live; the others are asked by the server while they are shown. */
 import {useState} from 'preact/hooks';
-import {states} from '../../../format/states.js';
+import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {Cards} from '../gpu/card.js';
 import type {KnownHost, PageState} from '../state/state.js';
-import {useNow} from '../state/store.js';
+import {useNow} from '../shared/hooks.js';
 import {SectionHead} from '../shared/section-head.js';
 import {counted, duration} from '../text.js';
 import {AllGpus} from './all-gpus.js';
@@ -33,7 +33,7 @@ function HostCard({name, host}: {readonly name: string; readonly host: KnownHost
 	const ageMs = useAge(host);
 	const isOld = ageMs !== undefined && (ageMs > freshMs || host?.error !== undefined);
 	const gpus = host?.gpus ?? [];
-	const allStates = gpus.map(({gpu_id: index, state}) => `GPU ${index} ${states[state].label}`).join(', ');
+	const allStates = gpus.map(({gpu_id: index, state}) => `GPU ${index} ${gpuStates[state].label}`).join(', ');
 	return (
 		<li
 			class="card host-card"
@@ -49,7 +49,7 @@ function HostCard({name, host}: {readonly name: string; readonly host: KnownHost
 			<span class="time">{host === undefined ? 'Asking…' : (host.error ?? availableText(gpus))}</span>
 			<span class="squares" role="img" aria-label={allStates === '' ? 'No GPUs are known' : allStates}>
 				{gpus.map(({gpu_id: index, state}) => (
-					<span key={index} class="square" data-state={state} title={`GPU ${index}: ${states[state].label}`} />
+					<span key={index} class="square" data-state={state} title={`GPU ${index}: ${gpuStates[state].label}`} />
 				))}
 			</span>
 			<span class="model">{modelText(gpus)}</span>

@@ -1,5 +1,5 @@
 /** The first view: figures, GPUs, the queue, and what happened last. */
-import {useState} from 'preact/hooks';
+import {Component} from 'preact';
 import {Cards} from '../gpu/card.js';
 import {late} from '../late.js';
 import type {PageState} from '../state/state.js';
@@ -15,32 +15,48 @@ const GpuBrowser = late(async () => (await import('../gpus/browser.js')).GpuBrow
 /** More are shown as rows, unless cards are asked for. */
 const mostPlainCards = 16;
 
-function PlainGpus({gpus, utilization}: Pick<PageState, 'gpus' | 'utilization'>) {
-	const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-	const [areAllOpen, setAllOpen] = useState(false);
-	return (
-		<>
-			<div class="section-head">
-				<h2 id="gpus-title">GPUs</h2>
-				<a class="text-button" href="#/gpus?filter=">
-					Filter
-				</a>
-				<button
-					id="expand-all"
-					type="button"
-					class="text-button"
-					aria-pressed={areAllOpen}
-					onClick={() => {
-						setAllOpen(!areAllOpen);
-						setOpen(new Set(areAllOpen ? [] : gpus.map(({gpu_id: index}) => index)));
+type PlainGpusProps = Pick<PageState, 'gpus' | 'utilization'>;
+
+type PlainGpusState = {readonly open: ReadonlySet<number>; readonly areAllOpen: boolean};
+
+class PlainGpus extends Component<PlainGpusProps, PlainGpusState> {
+	override state: PlainGpusState = {open: new Set(), areAllOpen: false};
+
+	override render({gpus, utilization}: PlainGpusProps, {open, areAllOpen}: PlainGpusState) {
+		return (
+			<>
+				<div class="section-head">
+					<h2 id="gpus-title">GPUs</h2>
+					<a class="text-button" href="#/gpus?filter=">
+						Filter
+					</a>
+					<button
+						id="expand-all"
+						type="button"
+						class="text-button"
+						aria-pressed={areAllOpen}
+						onClick={() => {
+							this.setState({
+								open: new Set(areAllOpen ? [] : gpus.map(({gpu_id: index}) => index)),
+								areAllOpen: !areAllOpen,
+							});
+						}}
+					>
+						{areAllOpen ? 'Collapse all' : 'Expand all'}
+					</button>
+				</div>
+				<Cards
+					id="cards"
+					gpus={gpus}
+					utilization={utilization}
+					open={open}
+					setOpen={(next) => {
+						this.setState({open: next});
 					}}
-				>
-					{areAllOpen ? 'Collapse all' : 'Expand all'}
-				</button>
-			</div>
-			<Cards id="cards" gpus={gpus} utilization={utilization} open={open} setOpen={setOpen} />
-		</>
-	);
+				/>
+			</>
+		);
+	}
 }
 
 type OverviewProps = {

@@ -1,7 +1,8 @@
 /** Those who wait, in their order. */
 import {WaiterActions} from '../act-slots.js';
 import type {Waiter} from '../fields.js';
-import {useNow} from '../state/store.js';
+import {now} from '../state/store.js';
+import {Watch} from '../watch.js';
 import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
 
@@ -32,10 +33,9 @@ function whenText({served_at: servedAt, impossible, unknown, reason_words: reaso
 	return words + (reason === undefined ? '' : ` · ${reason}`);
 }
 
-function WaiterTime({waiter}: {readonly waiter: Waiter}) {
-	const nowMs = useNow();
+function waiterTimeText(waiter: Waiter, nowMs: number): string {
 	const waited = waiter.enqueue_time === undefined ? '' : `waited ${sinceText(waiter.enqueue_time, nowMs)} · `;
-	return <span class="time">{`${waited}${whenText(waiter, nowMs)}`}</span>;
+	return waited + whenText(waiter, nowMs);
 }
 
 const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
@@ -47,7 +47,9 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 				<span class="wants">{wantedText(waiter)}</span>
 			</span>
 			<Bar percent={(waiter.allocated_count / Math.max(1, waiter.requested_count)) * 100} />
-			<WaiterTime waiter={waiter} />
+			<span class="time">
+				<Watch of={now}>{(nowMs) => waiterTimeText(waiter, nowMs)}</Watch>
+			</span>
 			<span class="note">{waiter.note}</span>
 			<WaiterActions waiter={waiter} />
 		</span>

@@ -1,5 +1,5 @@
 /** The figures of the whole pool. */
-import {states} from '../../../format/states.js';
+import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {counted, unknown} from '../text.js';
 
@@ -56,7 +56,7 @@ export function Summary({gpus, queue, isKnown}: SummaryProps) {
 				return count === 0 && state === 'drained' ? undefined : (
 					<Tile
 						key={state}
-						name={states[state].label}
+						name={gpuStates[state].label}
 						state={state}
 						value={isKnown ? count : unknown}
 						more={isKnown && state === 'available' ? `of ${gpus.length}` : ''}
