@@ -28,9 +28,11 @@ export type Layout = {
 	readonly processRows: number;
 	/** The graphs of all GPUs, between the queue and the events of a wide screen. */
 	readonly loads?: LoadTiles;
-	/** Two columns below the table: the queue above the events, and the detail above all processes. */
+	/** Room for the processes of all GPUs beside everything else. */
 	readonly isWide: boolean;
-	/** The only panel below the table, as wide as the screen. */
+	/** Two columns below the table: the queue above the events, and the detail, on a wide screen above all processes. */
+	readonly hasColumns: boolean;
+	/** The panel below the table that is as wide as the screen; below a queue there may be the events. */
 	readonly below?: 'processes' | 'queue';
 	/** The one panel that has all the room. */
 	readonly alone?: PanelName;
@@ -74,7 +76,20 @@ const edgesOf = (eventRows: number): number => (eventRows === 0 ? 4 : 5);
 const leastFramedTable = 16;
 const leastRuledTable = 17;
 
-function framed(body: number, {gpus}: Counts): Shares {
+/** What a short queue leaves of its column, where there is no room for the events below both: they stand there. */
+function withEvents(shares: Shares, waiting: number): Shares {
+	const queueRows = Math.max(leastQueue, queueLines(waiting));
+	const eventRows = shares.queueRows - queueRows - 1;
+	return shares.eventRows > 0 || eventRows < leastEventsBelow ? shares : {...shares, queueRows, eventRows};
+}
+
+/** A queue of one, and why it waits. */
+const leastQueue = 5;
+
+/** Fewer lines than these tell too little of what happened. */
+const leastEventsBelow = 3;
+
+function framed(body: number, {gpus, waiting}: Counts): Shares {
 	const least = Math.min(gpus, leastFramedTable);
 	const fitting = framedLevels.find(
 		({panelRows, eventRows}) => least + panelRows + eventRows + edgesOf(eventRows) <= body,
@@ -96,13 +111,16 @@ function framed(body: number, {gpus}: Counts): Shares {
 	const moreEvents = eventRows === 0 ? 0 : take(1);
 	const morePanel = take(eventRows === 0 ? spare : 6);
 	const lower = panelRows + morePanel + take(Math.min(10, Math.floor(spare / 2)));
-	return {
-		tableRows: least + moreTable,
-		detailRows: lower,
-		queueRows: lower,
-		eventRows: eventRows + moreEvents + spare,
-		processRows: 0,
-	};
+	return withEvents(
+		{
+			tableRows: least + moreTable,
+			detailRows: lower,
+			queueRows: lower,
+			eventRows: eventRows + moreEvents + spare,
+			processRows: 0,
+		},
+		waiting,
+	);
 }
 
 /** From this size on there are two columns below the table. */
@@ -181,18 +199,16 @@ const leastBelowDense = 4;
 /** Lines of a queue with its head: an entry and why it waits. */
 const queueLines = (waiting: number): number => 2 + 3 * waiting;
 
-/** The table, and below it one panel that gets more of the lines, as far as it needs them. */
+/** The table, and below it one panel that gets more of the lines, as far as it needs them; events get what a queue leaves. */
 function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Shares {
 	const innerRows = body - 4;
 	const wanted = Math.floor(innerRows * stackedShare);
 	const least = below === 'queue' ? Math.min(wanted, queueLines(waiting)) : wanted;
 	const tableRows = Math.max(1, Math.min(gpus, innerRows - least));
 	const rows = innerRows - tableRows;
-	return {
-		...nothingBelow,
-		tableRows,
-		...(below === 'processes' ? {processRows: rows} : {queueRows: rows}),
-	};
+	return below === 'processes'
+		? {...nothingBelow, tableRows, processRows: rows}
+		: withEvents({...nothingBelow, tableRows, queueRows: rows}, waiting);
 }
 
 const stackedShare = 0.6;
@@ -235,7 +251,7 @@ function layoutFor(laid: Laid, rows: number): Layout {
 	const bodyRows = size.rows - fixedRows;
 	if (isBelowSmallest(size)) {
 		const none = {tableRows: 1, detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0};
-		return {isFramed: false, isWide: false, bodyRows, tableColumns: 1, ...none};
+		return {isFramed: false, isWide: false, hasColumns: false, bodyRows, tableColumns: 1, ...none};
 	}
 
 	const counts = countsOf(laid, rows);
@@ -262,14 +278,17 @@ function layoutFor(laid: Laid, rows: number): Layout {
 		hosts: 0,
 	};
 	const {focus, isZoomed} = panels;
+	const hasColumns =
+		isWide || (isFramed && below === undefined && shares.eventRows > 0 && shares.queueRows < shares.detailRows);
 	if (!isZoomed && rowsOf[focus] > 0) {
-		return {isFramed, isWide, bodyRows, tableColumns, below, ...shares};
+		return {isFramed, isWide, hasColumns, bodyRows, tableColumns, below, ...shares};
 	}
 
 	// Its own edges or rules, and the head of the table.
 	return {
 		isFramed,
 		isWide,
+		hasColumns,
 		bodyRows,
 		tableColumns,
 		...shares,
@@ -357,7 +376,7 @@ export function roomOf(state: Laid, panel: PanelName): Room {
 					queue: left,
 					// They have a side in common.
 					detail: columns - left + 1,
-					...(layout.isWide && {events: left, processes: columns - left + 1}),
+					...(layout.hasColumns && {events: left, processes: columns - left + 1}),
 				}
 			: {};
 	return {rows: rowsOf(layout, panel), width: (widths[panel] ?? columns) - sides};

@@ -39,8 +39,20 @@ function stacked(
 
 export function regionsOf(state: State): readonly Region[] {
 	const layout = layoutOf(state);
-	const {alone, isFramed, isWide, below, bodyRows, tableRows, detailRows, queueRows, eventRows, processRows, loads} =
-		layout;
+	const {
+		alone,
+		isFramed,
+		isWide,
+		hasColumns,
+		below,
+		bodyRows,
+		tableRows,
+		detailRows,
+		queueRows,
+		eventRows,
+		processRows,
+		loads,
+	} = layout;
 	const {columns} = state.size;
 	const whole = {left: 0, width: columns, side: isFramed ? 1 : 0};
 	if (alone !== undefined) {
@@ -50,7 +62,8 @@ export function regionsOf(state: State): readonly Region[] {
 	const table: Region = {...whole, panel: 'table', top: headRows, rows: tableRows + 1};
 	const next = table.top + table.rows + 1;
 	if (below !== undefined) {
-		return [table, {...whole, panel: below, top: next, rows: below === 'queue' ? queueRows : processRows}];
+		const panels = [[below, below === 'queue' ? queueRows : processRows] as const, ['events', eventRows] as const];
+		return [table, ...stacked(panels, {...whole, top: next})];
 	}
 
 	if (!isFramed) {
@@ -65,7 +78,7 @@ export function regionsOf(state: State): readonly Region[] {
 	const left = queueWidthOf(columns, isWide);
 	const leftSide = {left: 0, width: left, side: 1, top: next};
 	const rightSide = {left: left - 1, width: columns - left + 1, side: 1, top: next};
-	if (isWide) {
+	if (hasColumns) {
 		return [
 			table,
 			...stacked([['queue', queueRows]], leftSide),

@@ -46,10 +46,11 @@ function FramedPanel({state, name, above, beside = [], ...place}: FramedProperti
 	);
 }
 
-/** Queue above the graphs of all GPUs and the events, beside the detail above all processes: all have their sides in common. */
-function WideLowerBody({state}: Properties): ReactElement {
-	const {detailRows, queueRows, eventRows, processRows, loads} = layoutOf(state);
-	const left = {state, width: queueWidthOf(state.size.columns, true)} as const;
+/** Queue above the graphs of all GPUs and the events, beside the detail above all processes, as far as these are there: all have their sides in common. */
+function ColumnsBody({state}: Properties): ReactElement {
+	const {isWide, detailRows, queueRows, eventRows, processRows, loads} = layoutOf(state);
+	const left = {state, width: queueWidthOf(state.size.columns, isWide)} as const;
+	const hasProcesses = processRows > 0;
 	const right = {state, width: state.size.columns - left.width + 1, beside: ['queue', 'events']} as const;
 	const loadRows = loads === undefined ? 0 : loads.rows + 1;
 	/** Edges of both sides that meet, by the lines above them. */
@@ -81,16 +82,26 @@ function WideLowerBody({state}: Properties): ReactElement {
 				/>
 			</Box>
 			<Box flexDirection="column" marginLeft={-1}>
-				<FramedPanel {...right} name="detail" rows={detailRows} above="table" corners={['downJoint', 'rightJoint']} />
 				<FramedPanel
 					{...right}
-					hasBottom
-					name="processes"
-					rows={processRows}
-					above="detail"
-					corners={[isLevel(queueRows) || isLevel(queueRows + loadRows) ? 'cross' : 'leftJoint', 'rightJoint']}
+					name="detail"
+					rows={detailRows}
+					above="table"
+					corners={['downJoint', 'rightJoint']}
 					bottomCorners={['upJoint', 'bottomRight']}
+					hasBottom={!hasProcesses}
 				/>
+				{hasProcesses && (
+					<FramedPanel
+						{...right}
+						hasBottom
+						name="processes"
+						rows={processRows}
+						above="detail"
+						corners={[isLevel(queueRows) || isLevel(queueRows + loadRows) ? 'cross' : 'leftJoint', 'rightJoint']}
+						bottomCorners={['upJoint', 'bottomRight']}
+					/>
+				)}
 			</Box>
 		</Box>
 	);
@@ -148,7 +159,8 @@ function LowerBody({state}: Properties): ReactElement {
 
 /** The table above the others, as far as there is room for them. */
 function FramedBody({state}: Properties): ReactElement {
-	const {tableRows, detailRows, queueRows, processRows, isWide, below} = layoutOf(state);
+	const {tableRows, detailRows, queueRows, eventRows, processRows, hasColumns, below} = layoutOf(state);
+	const hasEvents = below !== undefined && eventRows > 0;
 	const {columns} = state.size;
 	const hasMore = below !== undefined || detailRows > 0;
 	return (
@@ -156,7 +168,7 @@ function FramedBody({state}: Properties): ReactElement {
 			<FramedPanel state={state} name="table" width={columns} rows={tableRows + 1} hasBottom={!hasMore} />
 			{below !== undefined && (
 				<FramedPanel
-					hasBottom
+					hasBottom={!hasEvents}
 					state={state}
 					name={below}
 					width={columns}
@@ -165,7 +177,18 @@ function FramedBody({state}: Properties): ReactElement {
 					corners={['leftJoint', 'rightJoint']}
 				/>
 			)}
-			{below === undefined && hasMore && (isWide ? <WideLowerBody state={state} /> : <LowerBody state={state} />)}
+			{hasEvents && (
+				<FramedPanel
+					hasBottom
+					state={state}
+					name="events"
+					width={columns}
+					rows={eventRows}
+					above={below}
+					corners={['leftJoint', 'rightJoint']}
+				/>
+			)}
+			{below === undefined && hasMore && (hasColumns ? <ColumnsBody state={state} /> : <LowerBody state={state} />)}
 		</>
 	);
 }
@@ -190,7 +213,7 @@ function ruledLines(state: State): readonly Line[] {
 	const glyphs = glyphsOf(state);
 	const {ellipsis} = glyphs;
 	const table = contentOf('table', state);
-	const names = single === undefined ? (['detail', 'queue', 'events'] as const) : [single];
+	const names = single === undefined ? (['detail', 'queue', 'events'] as const) : ([single, 'events'] as const);
 	const below = names.flatMap((name): readonly Line[] => {
 		const rows = {detail: detailRows, queue: queueRows, events: eventRows, processes: processRows}[name];
 		const {title, end, lines} = contentOf(name, state);
