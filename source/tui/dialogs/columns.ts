@@ -1,7 +1,8 @@
 /** The list of the table's columns: which are shown, and in which order. The table follows at once. */
 import {fit} from '../../format/text/width.js';
 import {gpuTitles} from '../panels/shared/gpu-titles.js';
-import {listedColumns, type ColumnsDialog} from '../state/view/state.js';
+import {listedColumns} from '../state/view/columns.js';
+import type {ColumnsDialog} from '../state/view/state.js';
 import type {State} from '../state/state.js';
 import {windowOf} from '../widgets/scroll.js';
 import {span, type Line} from '../widgets/styled-text.js';
@@ -10,7 +11,7 @@ import {sides, type DialogView} from '../widgets/dialog-parts.js';
 const width = 58;
 
 export function columnsView({selected}: ColumnsDialog, state: State): DialogView {
-	const {shown, all} = listedColumns(state.view);
+	const {shown, all} = listedColumns(state);
 	const lines = all.map((name, index): Line => {
 		const isSelected = index === selected;
 		const {short, meaning} = gpuTitles[name];

@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import fc from 'fast-check';
 import {gpuColumnNames, presetNames, type PresetName} from '../../../source/format/monitor-settings.js';
 import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpus/columns.js';
-import {listedColumns} from '../../../source/tui/state/view/state.js';
+import {listedColumns} from '../../../source/tui/state/view/columns.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';
 import {roomOf, tableRowsOf} from '../../../source/tui/layout.js';
 import {gpusPanel} from '../../../source/tui/panels/gpus/panel.js';
@@ -157,16 +157,27 @@ test('columns are hidden, shown and moved in their list, and the table follows',
 	expect(titlesIn(after(moved, 'close-dialog')).slice(0, 3)).toEqual(['GPU', 'OWNER', 'STATE']);
 	const hidden = after(moved, 'toggle-column');
 	expect(titlesIn(after(hidden, 'close-dialog'))).not.toContain('STATE');
-	const list = listedColumns(hidden.view).all;
+	const list = listedColumns(hidden).all;
 	const down = Array.from({length: list.indexOf('fan') - list.indexOf('state')}, () => 'next-column' as const);
 	const fan = after(hidden, ...down, 'toggle-column', 'close-dialog');
 	expect(fan.view.columns?.at(-1)).toBe('fan');
 	expect(titlesIn(fan).at(-1)).toBe('FAN');
 	// The GPU itself stays, and stays first.
 	const first = after(state, 'toggle-column', 'move-column-right');
-	expect(listedColumns(first.view).shown[0]).toBe('gpu');
+	expect(listedColumns(first).shown[0]).toBe('gpu');
 	expect(after(first, 'next-column', 'move-column-left').view.columns).toBeUndefined();
 	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();
+});
+
+test('the list of a mixed box has its column of models, which stays when another is hidden', async () => {
+	const state = after(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}), 'open-columns');
+	expect(frameOf(state)).toContain('[x] MODEL');
+	expect(listedColumns(state).shown.slice(0, 3)).toEqual(['gpu', 'model', 'state']);
+	const list = listedColumns(state).all;
+	const down = Array.from({length: list.indexOf('kind')}, () => 'next-column' as const);
+	const hidden = after(state, ...down, 'toggle-column', 'close-dialog');
+	expect(titlesIn(hidden).slice(0, 3)).toEqual(['GPU', 'MODEL', 'STATE']);
+	expect(titlesIn(hidden)).not.toContain('KIND');
 });
 
 test('any choice of columns fits any width', () => {

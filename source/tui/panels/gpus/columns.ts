@@ -80,8 +80,6 @@ export const columnsWidth = (columns: readonly Column[]): number => markerWidth 
 export type WantedColumns = {
 	/** In their order; undefined for the usual ones. */
 	readonly chosen?: readonly ColumnName[];
-	/** GPUs of several models: without a choice, the model has a column. */
-	readonly isMixed?: boolean;
 	/** What the cells of these columns need. */
 	readonly needs?: Partial<Needs>;
 };
@@ -94,22 +92,18 @@ const known = new Map<string, readonly GpuColumn[]>();
 /** A user who tries many columns at many sizes leaves no more than these. */
 const mostKnown = 100;
 
-const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gpu', 'model'] as const) : [name]));
-
 /** The most of the wanted columns that fits into `width`, in the order in which the screen narrows. */
 export function columnsFor(
 	width: number,
 	{
-		chosen,
-		isMixed = false,
+		chosen = usualGpuColumns,
 		needs: {gpu = 0, model = leastWidths.model.width, owner = 0, note = Infinity} = {},
 	}: WantedColumns = {},
 ): readonly GpuColumn[] {
-	const names = chosen ?? (isMixed ? usualWithModel : usualGpuColumns);
-	const key = [width, gpu, model, owner, note, ...names].join(' ');
+	const key = [width, gpu, model, owner, note, ...chosen].join(' ');
 	let columns = known.get(key);
 	if (columns === undefined) {
-		columns = fittingColumns(width, names, {gpu, model, owner, note});
+		columns = fittingColumns(width, chosen, {gpu, model, owner, note});
 		if (known.size >= mostKnown) {
 			known.clear();
 		}

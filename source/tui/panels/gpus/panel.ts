@@ -7,6 +7,7 @@ import {remembering} from '../../state/memo.js';
 import type {State} from '../../state/state.js';
 import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';
 import {taggedGpus, visibleRows} from '../../state/table/rows.js';
+import {shownColumns} from '../../state/view/columns.js';
 import {isSortKey, type Pointed} from '../../state/mouse/pointer.js';
 import {isFiltered, tagOf, type SortKey} from '../../state/table/state.js';
 import {glyphsOf} from '../../widgets/glyphs.js';
@@ -22,12 +23,6 @@ import {columnsFor, markerWidth, type GpuColumn, type Needs} from './columns.js'
 
 /** The title of a column, as the frame names the order. */
 const sortTitle = (name: SortKey): string => gpuTitles[name].short.trim();
-
-/** Whether a name alone tells which model a GPU is. */
-const isMixed = remembering(
-	({observation}: State) => [observation],
-	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,
-);
 
 /** The same for all rows, in view or not, so that nothing jumps while they scroll. */
 const needsOf = remembering(
@@ -46,7 +41,7 @@ const needsOf = remembering(
 );
 
 const columnsOf = (state: State, width: number): readonly GpuColumn[] =>
-	columnsFor(width, {chosen: state.view.columns, isMixed: isMixed(state), needs: needsOf(state)});
+	columnsFor(width, {chosen: shownColumns(state), needs: needsOf(state)});
 
 /** The line of titles above the table. */
 function tableHead(state: State, width: number): Line {

@@ -6,7 +6,8 @@ import {foldedCount} from '../table/fold.js';
 import {initialTable} from '../table/state.js';
 import type {PanelName} from '../panels/state.js';
 import {withFlash, type State} from '../state.js';
-import {listedColumns, type Remembered, type ViewState} from './state.js';
+import {listedColumns} from './columns.js';
+import type {Remembered, ViewState} from './state.js';
 
 const descriptions: Readonly<Record<PresetName, string>> = {
 	default: 'Preset default: GPUs, queue, detail and events',
@@ -101,25 +102,26 @@ const withColumns = (state: State, columns: readonly GpuColumnName[] | undefined
 const selectedOf = ({dialog}: State): number => (dialog?.kind === 'columns' ? dialog.selected : 0);
 
 const selectColumn = (state: State, by: 1 | -1): State => {
-	const {length} = listedColumns(state.view).all;
+	const {length} = listedColumns(state).all;
 	return {...state, dialog: {kind: 'columns', selected: (selectedOf(state) + by + length) % length}};
 };
 
 /** Shows the selected column, behind the others, or hides it. The index of a GPU is what everything else is about: it stays. */
 function toggleColumn(state: State): State {
-	const {shown, all} = listedColumns(state.view);
+	const {shown, all} = listedColumns(state);
 	const name = all[selectedOf(state)]!;
 	if (name === 'gpu') {
 		return withFlash(state, 'warning', 'The column of the GPU stays');
 	}
 
 	const columns = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
-	return withColumns(state, columns, listedColumns({columns}).all.indexOf(name));
+	const next = withColumns(state, columns, 0);
+	return withColumns(next, columns, listedColumns(next).all.indexOf(name));
 }
 
 /** Moves the selected column to the left or to the right of the table. */
 function moveColumn(state: State, by: 1 | -1): State {
-	const {shown} = listedColumns(state.view);
+	const {shown} = listedColumns(state);
 	const index = selectedOf(state);
 	const target = index + by;
 	// The first is that of the GPU.

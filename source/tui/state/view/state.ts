@@ -1,10 +1,5 @@
 /** Which preset and which columns are shown. Each preset remembers its order and its filter for as long as the monitor runs. */
-import {
-	gpuColumnNames,
-	usualGpuColumns,
-	type GpuColumnName,
-	type PresetName,
-} from '../../../format/monitor-settings.js';
+import type {GpuColumnName, PresetName} from '../../../format/monitor-settings.js';
 import type {ProcessesState} from '../processes/state.js';
 import type {TableState} from '../table/state.js';
 
@@ -26,12 +21,3 @@ export type ViewState = {
 
 /** What a list of columns is being made of: those that are shown stand first, in their order. */
 export type ColumnsDialog = {readonly kind: 'columns'; readonly selected: number};
-
-/** Columns in the order of the dialog: the shown ones, then the others. */
-export function listedColumns({columns}: Pick<ViewState, 'columns'>): {
-	readonly shown: readonly GpuColumnName[];
-	readonly all: readonly GpuColumnName[];
-} {
-	const shown = columns ?? usualGpuColumns;
-	return {shown, all: [...shown, ...gpuColumnNames.filter((name) => !shown.includes(name))]};
-}
