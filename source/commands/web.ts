@@ -55,7 +55,8 @@ export const web: Command = {
 		try {
 			await runWeb({
 				async open() {
-					const world = await app.open({keepReconnecting: true, isDemo});
+					// A page that acts may ask for an instance of MIG, which only a longer look tells.
+					const world = await app.open({keepReconnecting: true, isDemo, details: isMine ? 'parts' : undefined});
 					const stopReminding = isDemo ? undefined : keepReminding(app, world, app.remark);
 					return {
 						...world,

@@ -35,7 +35,8 @@ const viewSaver =
 async function openPool(app: App, isDemo: boolean, others: readonly string[]): Promise<OpenWorld | undefined> {
 	const canMakePrivate = others.length === 0;
 	try {
-		return await app.open({keepReconnecting: true, canMakePrivate, isDemo});
+		// A dialog may ask for an instance of MIG, which only a longer look tells.
+		return await app.open({keepReconnecting: true, canMakePrivate, isDemo, details: 'parts'});
 	} catch (error) {
 		if (!canMakePrivate && error instanceof CanhazgpuError && error.code === 'no-pool') {
 			return undefined;

@@ -2,6 +2,8 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
+import {stubTool} from '../../_helpers/machine/stub-tool.js';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {askSocket, createRuntimeDirectory, signIn, startMine} from './_mine.js';
 
@@ -23,7 +25,10 @@ async function start(scenario: string, policy: readonly string[] = []) {
 		await box.run(`admin --set ${words}`);
 	}
 
-	const environment = {CANHAZGPU_SIMULATED_SCENARIO: file};
+	return asking(box, {CANHAZGPU_SIMULATED_SCENARIO: file});
+}
+
+async function asking(box: Box, environment: Readonly<Record<string, string>>) {
 	const runtime = createRuntimeDirectory();
 	onTestFinished(runtime.remove);
 	const mine = await startMine(box, runtime.directory, environment);
@@ -129,4 +134,33 @@ test('an instance of MIG is had by its profile', async () => {
 		'Leave out one of them.',
 	]);
 	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG, and not handed out whole');
+});
+
+/** One GPU in two parts, of which the tables say nothing: `-q -x` and `-L` do. */
+const splitTool = `case "$*" in
+*--query-gpu=*) awk -v fields="\${1#--query-gpu=}" 'BEGIN {
+	known["index"] = 0; known["uuid"] = "GPU-1"; known["name"] = "NVIDIA H100"; known["pci.bus_id"] = "00000000:02:00.0"
+	known["memory.used"] = 20; known["memory.total"] = 81559; known["mig.mode.current"] = known["mig.mode.pending"] = "Enabled"
+	count = split(fields, names, ",")
+	for (i = 1; i <= count; i++) {
+		head = head (i > 1 ? ", " : "") names[i] (names[i] ~ /^memory/ ? " [MiB]" : "")
+		row = row (i > 1 ? ", " : "") (names[i] in known ? known[names[i]] : "[N/A]")
+	}
+	print head; print row
+}';;
+*--query-compute-apps*) echo "gpu_uuid, pid, used_gpu_memory [MiB]";;
+*-L*) echo "GPU 0: NVIDIA H100 (UUID: GPU-1)"; echo "  MIG 1g.10gb     Device  0: (UUID: MIG-a)"; echo "  MIG 3g.40gb     Device  1: (UUID: MIG-b)";;
+*) echo '<?xml version="1.0" ?><nvidia_smi_log><gpu id="00000000:02:00.0"><uuid>GPU-1</uuid><mig_mode><current_mig>Enabled</current_mig></mig_mode><mig_devices><mig_device><index>0</index><gpu_instance_id>1</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device><mig_device><index>1</index><gpu_instance_id>5</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device></mig_devices><processes></processes></gpu></nvidia_smi_log>';;
+esac`;
+
+test('what the tables of nvidia-smi do not tell of instances is asked for before one is had', async () => {
+	const box = createBox({CANHAZGPU_STORE: 'embedded'});
+	onTestFinished(box.remove);
+	const environment = {PATH: stubTool(box, 'nvidia-smi', splitTool).searchPath};
+	expect((await box.run('admin --gpus 1 --provider nvidia', environment)).exitCode).toBe(0);
+	const {said} = await asking(box, environment);
+	expect(await said('reserve', {count: 1, needs: '3g.40gb'})).toEqual([
+		'Reserved 1 MIG instance(s): [0:1] for 1h 0m 0s',
+		[0],
+	]);
 });
