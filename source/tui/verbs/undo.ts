@@ -10,8 +10,12 @@ const answers = {all: succeeded, some: halfDone, none: failed} as const;
 export const undo = defineVerb({
 	name: 'undo',
 	keys: {modes: panelModes, keys: ['z'], help: ['Reserve', 'undo a release (10 s)']},
-	reasonAgainst: firstReason(reasonAgainstChange, (state) =>
-		state.undo === undefined ? 'Nothing to undo' : undefined,
+	reasonAgainst: firstReason(reasonAgainstChange, ({undo: undoable, settings}) =>
+		settings.engine === undefined
+			? undoable === undefined
+				? 'Nothing to undo'
+				: undefined
+			: 'Slurm does not give back what was released: reserve again with r',
 	),
 	async perform({world, store: {getState, dispatch}}) {
 		const {undo: undoable, settings} = getState();

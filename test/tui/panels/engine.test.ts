@@ -8,6 +8,7 @@ import {adopt} from '../../../source/tui/verbs/adopt.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
 import {signal} from '../../../source/tui/verbs/signal.js';
+import {undo} from '../../../source/tui/verbs/undo.js';
 import {wait} from '../../../source/tui/verbs/wait.js';
 import {after, endSession, frameOf, keys, pressing, startMonitor, stateOf, type Session} from '../_harness.js';
 import {createBox, gpuReading, lease, waiter} from '../_world.js';
@@ -132,5 +133,13 @@ test('K says that what runs on a node is not read from here', async () => {
 	const state = await onSlurm();
 	expect(signal.reasonAgainst(state)).toBe(
 		'What runs on GPU 0 is not read from here: x ends a job of yours, with all that runs in it',
+	);
+});
+
+test('z and [ say why there is nothing to undo, and nothing to look back in', async () => {
+	const state = await onSlurm();
+	expect(undo.reasonAgainst(state)).toBe('Slurm does not give back what was released: reserve again with r');
+	expect(frameOf(after(state, {kind: 'look-back'}))).toContain(
+		' WARN No load is read from the nodes here: there are no graphs to look back in',
 	);
 });

@@ -66,6 +66,10 @@ const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail')
 
 /** The graphs are drawn in the detail, which may have no room for them: so the key says what it did. */
 function changeRange(state: State, step: 1 | -1): State {
+	if (state.settings.engine !== undefined) {
+		return withFlash(state, 'warning', 'No load is read from the nodes here: there are no graphs to look back in');
+	}
+
 	const index = pastRanges.indexOf(state.panels.range) + step;
 	const range = pastRanges[index];
 	return range === undefined
