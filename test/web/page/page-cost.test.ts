@@ -1,7 +1,7 @@
 /** What the page costs the browser that has it open all day. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
-import {startWeb} from '../_server.js';
+import {ask, scriptOf, startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
@@ -16,6 +16,12 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		});
 		return web;
 	}
+
+	test('the script names the licences of the packages in it', async () => {
+		const {port} = await start();
+		const {body} = await ask(port, await scriptOf(port));
+		expect(body.slice(0, 100)).toMatch(/^\/\* Contains packages under the MIT licence: see third-party-licenses\.txt/v);
+	});
 
 	test('nothing moves without end, and a new reading moves no layout', async () => {
 		const web = await start();

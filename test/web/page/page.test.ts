@@ -164,6 +164,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			})`);
 			expect([width, Math.max(...heights) <= most, heights, unseen]).toEqual([width, true, heights, []]);
 		}
+
+		await page.emulateMedia({media: 'print'});
+		expect(await page.locator('#hosts-filter').isVisible()).toBe(false);
 	});
 
 	test('from a phone to a wall nothing is cut off or must be scrolled sideways', async () => {
