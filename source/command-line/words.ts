@@ -132,7 +132,7 @@ export function refuseCommandWithoutDashes(
 	{name}: Pick<Command, 'name'>,
 ): void {
 	const first = items.find(({kind}) => kind !== 'flag');
-	// A flag that is none of ours comes first: it is told first.
+	// A flag that is none of ours comes first: it is reported first.
 	if (first?.kind !== 'word') {
 		return;
 	}

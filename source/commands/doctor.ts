@@ -50,7 +50,7 @@ async function detectedFinding(app: App): Promise<Finding> {
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
 }
 
-/** Whether the history and the audit log can be read: without the one nothing can be given back, without the other nothing is told. */
+/** Whether the history and the audit log can be read: without the one nothing can be given back, without the other no event can be shown. */
 async function tryKept({store}: OpenWorld, now: number): Promise<readonly Finding[]> {
 	const reads = [
 		[async () => store.history(now, now).pages()[Symbol.asyncIterator]().next(), 'error'],
@@ -62,7 +62,7 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 			await read();
 		} catch (error) {
 			const finding = findingOf('store', error);
-			// What a Redis cannot do or does not allow is told of elsewhere.
+			// What a Redis cannot do or does not allow is reported elsewhere.
 			if ((error as CanhazgpuError).code === 'pool-garbage') {
 				findings.push({...finding, level});
 			}
@@ -103,7 +103,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 			];
 }
 
-/** What can be told from here of a cluster that another engine keeps. */
+/** What can be known from here of a cluster that another engine keeps. */
 async function examineEngine(engine: Engine, {store, gpus, clock}: OpenWorld): Promise<readonly Finding[]> {
 	const beforeMs = clock.monotonicMs();
 	const snapshot = await store.read();

@@ -23,7 +23,7 @@ const awayTickMs = 500;
 type Followed = {
 	readonly app: App;
 	readonly world: OpenWorld;
-	/** Rings when something happened. */
+	/** Woken when something happened. */
 	readonly wakeSignal: ReturnType<typeof createWakeSignal>;
 	readonly afterId: string | undefined;
 	readonly show: (entries: readonly AuditEntry[]) => void;

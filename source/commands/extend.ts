@@ -64,7 +64,7 @@ export const extend: Command = {
 		const named = namedPartsOf(input);
 		const label = checkLabel(input.text('user'));
 		const end = newEndOf(input);
-		// Wrong words are told before the pool is opened.
+		// Wrong words are refused before the pool is opened.
 		selectionOf(input, {requester: app.requester(label), label, named});
 		const world = await app.open();
 		try {

@@ -36,7 +36,7 @@ export const release: Command = {
 		const configured = input.has('lease') ? undefined : input.config.get('release.gpu-ids');
 		const named = namedPartsOf(input) ?? (configured && {ids: configured, instances: []});
 		const label = checkLabel(input.text('user'));
-		// Wrong words are told before the pool is opened.
+		// Wrong words are refused before the pool is opened.
 		selectionOf(input, {requester: app.requester(label), label, named});
 		const world = await app.open();
 		try {

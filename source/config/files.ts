@@ -82,7 +82,7 @@ function readText(file: string, {followsLinks = true, judge, openedAs = file}: R
 	return read.kind === 'absent' ? undefined : read.text;
 }
 
-/** The errors of the parsers quote what is written there, which may be a password: nothing but a line and a code is told of them. */
+/** The errors of the parsers quote what is written there, which may be a password: nothing but a line and a code is shown of them. */
 async function parse(file: string, text: string): Promise<unknown> {
 	switch (path.extname(file).toLowerCase()) {
 		case '.json': {

@@ -31,7 +31,7 @@ export function sharePart(share: ShareRow, index: number): string {
 	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeText(memoryMiB);
 }
 
-/** ` for 12m`: how long it has used more than it asked for, where that was told. Empty elsewhere. */
+/** ` for 12m`: how long it has used more than it asked for, where that was reported. Empty elsewhere. */
 export const overText = (share: ShareRow): string =>
 	isOver(share) && share.overSeconds !== undefined ? ` for ${shortDuration(share.overSeconds)}` : '';
 

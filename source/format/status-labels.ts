@@ -39,7 +39,7 @@ const leftoverText = ({index, processes}: StatusRow, memoryUsedMiB: number | und
 		? processList(processes)
 		: `${mebibytes(memoryUsedMiB ?? 0)} are held, and no process is shown for it: canhazgpu who ${index}`;
 
-/** All who use it without a reservation, each once; `unknown` for those who cannot be told. */
+/** All who use it without a reservation, each once; `unknown` for those who are unknown. */
 export function unreservedNames({state, unreservedUsers, processes}: StatusRow): readonly string[] {
 	const hasUnknown = processes.length === 0 || processes.some(({user}) => user === undefined);
 	return state === 'unreserved' ? [...unreservedUsers, ...(hasUnknown ? ['unknown'] : [])] : [];

@@ -5,7 +5,7 @@ const patienceMs = 1000;
 
 const isRefusal = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNREFUSED';
 
-/** Whether nothing listens there: every address of the host refuses a connection. False also where it cannot be told. */
+/** Whether nothing listens there: every address of the host refuses a connection. False also where it is unknown. */
 export const refusesConnections = async (host: string, port: number): Promise<boolean> =>
 	new Promise((resolve) => {
 		// Only here: to load the module takes a part of each start.

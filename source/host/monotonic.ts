@@ -10,7 +10,7 @@ type Origin = {
 };
 
 /**
-Names the clock: it starts again with each boot, and a time namespace may shift it. Where the boot cannot be told it is that of the machine:
+Names the clock: it starts again with each boot, and a time namespace may shift it. Where the boot is unknown it is that of the machine:
 readings from before a reboot are compared then, and a lease that was silent before it has ended with it.
 */
 export const monotonicClockId = ({machineId, bootId, timeNamespace}: Origin): string =>

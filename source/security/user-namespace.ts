@@ -23,9 +23,9 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 The user namespace that this process is in, when uids need not mean there what they mean to the machine:
 under `unshare`, in a rootless container. Its maker chooses which uid to have in it, so an account says nothing there.
 
-@returns The uid that ours is outside, as far as that is told, and the number of the namespace: `61002/4026532590`. The kernel gives a number
+@returns The uid that ours is outside, as far as that is known, and the number of the namespace: `61002/4026532590`. The kernel gives a number
 again once its namespace is gone, so the number alone would let another account take over what was left behind. Undefined outside of a
-namespace, and where the system has none. `?` stands for what cannot be told, which must be taken for one: the maker of a namespace may
+namespace, and where the system has none. `?` stands for what is unknown, which must be taken for one: the maker of a namespace may
 also hide what tells of it.
 */
 export function readUserNamespace({

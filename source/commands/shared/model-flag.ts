@@ -5,7 +5,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 
-/** The models of this pool, as far as they can be told in passing. */
+/** The models of this pool, as far as they can be known in passing. */
 async function modelsOfPool(app: App): Promise<string> {
 	try {
 		const world = await app.open({willScan: true});

@@ -84,7 +84,7 @@ export const top: Command = {
 
 		const keys = input.config.get('top.keys');
 		if (keys !== undefined) {
-			// Before anything is opened: a wrong key is told at once.
+			// Before anything is opened: a wrong key is refused at once.
 			const {bindingsWith} = await import('../../tui/keys/custom.js');
 			bindingsWith(keys);
 		}

@@ -13,7 +13,7 @@ export type UserSeconds = {
 
 type Part = {readonly user: string; readonly weight: number; readonly isIdle: boolean};
 
-/** The parts of a GPU that somebody holds. A share of a GPU whose memory is unknown has no part that can be told. */
+/** The parts of a GPU that somebody holds. A share of a GPU whose memory is unknown has no part that can be counted. */
 function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow): readonly Part[] {
 	if (owner !== undefined) {
 		return [{user: owner, weight: 1, isIdle: idleSeconds !== undefined}];

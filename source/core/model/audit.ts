@@ -98,7 +98,7 @@ export type AuditRecord = {
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {
-	/** Only what was told at this time or later. */
+	/** Only what was recorded at this time or later. */
 	readonly fromTime?: number;
 	/** Only what stands behind this entry. An id that is none of this store's is passed over. */
 	readonly afterId?: string;

@@ -11,7 +11,7 @@ export type DeviceHolder = Omit<GpuProcess, 'memoryUsedMiB' | 'utilizationPercen
 	readonly state: HolderState;
 	/** Whether a device of the GPU is among its open files. Undefined where its files may not be read. */
 	readonly hasOpen: boolean | undefined;
-	/** Whether it counts pids otherwise than this process, as in a container. Undefined where that is not told. */
+	/** Whether it counts pids otherwise than this process, as in a container. Undefined where that is not reported. */
 	readonly isInOtherPidNamespace: boolean | undefined;
 	/** Whether it is of the account that asks. */
 	readonly isOwn: boolean;
@@ -22,6 +22,6 @@ export type DeviceHolders = {
 	readonly devices: readonly string[];
 	/** Those that have one open, and those that were asked for. */
 	readonly holders: readonly DeviceHolder[];
-	/** Processes whose open files may not be read, and to whom they belong as far as that is told. */
+	/** Processes whose open files may not be read, and to whom they belong as far as that is known. */
 	readonly unreadable: {readonly count: number; readonly users: readonly string[]};
 };

@@ -38,7 +38,7 @@ export type IsolationProblem =
 	| {readonly kind: 'simulated'}
 	/** There is no device of a GPU here, as under WSL. */
 	| {readonly kind: 'no-devices'}
-	/** Which device belongs to this GPU is not told. */
+	/** Which device belongs to this GPU is unknown. */
 	| {readonly kind: 'unknown-device'; readonly gpu: number}
 	/** A program that does it is not installed. */
 	| {readonly kind: 'no-program'; readonly program: 'bwrap' | 'nsenter' | 'systemd-run'}

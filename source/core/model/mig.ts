@@ -6,7 +6,7 @@ export type InstanceName = {readonly gpu: number; readonly number: number};
 /** What a request wants of instances: those of a profile such as `1g.10gb` or larger, or these. */
 export type InstanceNeed = {readonly profile: string} | {readonly instances: readonly InstanceName[]};
 
-/** The instance that a lease has. Its UUID alone says which it is; the rest is what the tool told of it at the grant. */
+/** The instance that a lease has. Its UUID alone says which it is; the rest is what the tool reported of it at the grant. */
 export type HeldInstance = {
 	readonly uuid: string;
 	readonly number?: number;

@@ -147,7 +147,7 @@ export type Store = {
 export type GpuProvider = {
 	readonly name: ProviderName;
 	readonly simulated: boolean;
-	/** How many GPUs there are. Rejects with `provider` when that cannot be told. */
+	/** How many GPUs there are. Rejects with `provider` when that is unknown. */
 	readonly count: () => Promise<number>;
 	/** Never rejects and never runs twice at once: a failed scan is an Observation with `failure`. */
 	readonly observe: () => Promise<Observation>;
@@ -198,7 +198,7 @@ export type Host = {
 	readonly account: Account;
 	/** One answer a process, in order. */
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
-	/** Whether a process lives and runs as the account that runs us, whatever uids are called here. False where that cannot be told. */
+	/** Whether a process lives and runs as the account that runs us, whatever uids are called here. False where that is unknown. */
 	readonly runsAsCaller: (process: ProcessIdentity) => boolean;
 	/** Whether something lives that a process has started, which itself is dead. */
 	readonly orphansOf: (dead: ProcessIdentity) => 'alive' | 'dead' | 'unknown';

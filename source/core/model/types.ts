@@ -156,7 +156,7 @@ export type GpuRecord =
 /** What somebody who waits saw of a GPU that cannot be had. Anybody may have written the words. */
 export type NotedOutage = {
 	readonly gpu: number;
-	/** `used`: without a reservation. `unknown`: it cannot be told whether it is used. */
+	/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
 	readonly kind: 'broken' | 'used' | 'unknown';
 	/** The words of the tool, or the accounts that use it. */
 	readonly detail?: string;
@@ -322,7 +322,7 @@ export type EndReason =
 export type UsageRecord = {
 	readonly user: string;
 	readonly actualUser?: string;
-	/** Undefined: an engine told that it was a GPU, and not which. */
+	/** Undefined: an engine reported that it was a GPU, and not which. */
 	readonly gpuId: number | undefined;
 	readonly startTime: number;
 	readonly endTime: number;

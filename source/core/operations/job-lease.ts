@@ -1,5 +1,5 @@
 /**
-Holding a `run` lease: its job is named in it, its holder's life is told to the store, and it ends once, with its reason.
+Holding a `run` lease: its job is named in it, its heartbeats go to the store, and it ends once, with its reason.
 */
 import {CanhazgpuError} from '../../errors.js';
 import {planHoldings, type HoldingChange} from '../rules/leases/holding-changes.js';

@@ -69,7 +69,7 @@ export type EventOrder = {
 
 /**
 Two jobs begin and end within one second, and the event that is seen last may have the lower id: who follows would never be told of it.
-So what is behind an event is told by the reading that first showed it, and within one reading by its id.
+So what is behind an event is reported by the reading that first showed it, and within one reading by its id.
 */
 export function createEventOrder(): EventOrder {
 	let readings = 0;

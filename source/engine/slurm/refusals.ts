@@ -157,7 +157,7 @@ type Inexpressible = {
 	readonly hint: string;
 };
 
-/** In the order in which they are told: of several, the first. */
+/** In the order in which they are given: of several, the first. */
 const inexpressible: readonly Inexpressible[] = [
 	{
 		wish: 'ids',

@@ -34,7 +34,7 @@ export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] 
 
 type NodesAndQueue = Pick<ClusterState, 'nodes' | 'queue'>;
 
-/** What the jobs that are shown have on a node: GPUs that are named, and others of which only the number is told. */
+/** What the jobs that are shown have on a node: GPUs that are named, and others of which only the number is known. */
 function shownOn(name: string, {queue}: NodesAndQueue): {readonly named: number; readonly unnamed: number} {
 	const here = queue.jobs.flatMap(({held}) => held).filter(({node}) => node === name);
 	const shared = new Set(here.flatMap(({shards}) => shards.keys().toArray()));
@@ -51,7 +51,7 @@ export const hasHiddenJobs = (state: NodesAndQueue): boolean =>
 		return usedGpus > named + unnamed;
 	});
 
-/** By node: how many GPUs are taken, though it cannot be told which. */
+/** By node: how many GPUs are taken, though it is unknown which. */
 function unplacedGpus(state: NodesAndQueue): ReadonlyMap<string, number> {
 	return new Map(
 		state.nodes.flatMap(({name, usedGpus}) => {

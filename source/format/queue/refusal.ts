@@ -47,7 +47,7 @@ function useText(block: UsageBlock): string {
 	}
 }
 
-/** Why it cannot be told whether a GPU has what is needed, after its number: `has unknown memory`. */
+/** Why it is unknown whether a GPU has what is needed, after its number: `has unknown memory`. */
 const unknownQualityText = (quality: Quality): string =>
 	`has ${quality === 'compute capability' ? 'an ' : ''}unknown ${quality}`;
 

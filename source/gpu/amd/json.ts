@@ -34,7 +34,7 @@ const units = {
 export type Quantity = keyof typeof units;
 
 /**
-More than this is no reading: a sensor that is not there may be told as 65535 or 4294967295.
+More than this is no reading: a sensor that is not there may be reported as 65535 or 4294967295.
 */
 const largest: Readonly<Record<Quantity, number>> = {
 	memory: 2 ** 30,
@@ -51,7 +51,7 @@ export type ReadQuantity =
 	| {readonly kind: 'word'; readonly word: string};
 
 /**
-Reads a quantity in our units: MiB, per cent, °C, W, MHz. Undefined when nothing was told; a word whenever it is not plainly a number.
+Reads a quantity in our units: MiB, per cent, °C, W, MHz. Undefined when nothing was reported; a word whenever it is not plainly a number.
 
 @param plainUnit - Of a number without a unit.
 */
@@ -74,7 +74,7 @@ export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): 
 };
 
 /**
-What is no reading, as it was told: `-1 MB`.
+What is no reading, as it was reported: `-1 MB`.
 */
 const wordsFor = (value: unknown, unit: unknown): string => {
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');

@@ -152,7 +152,7 @@ const rewrite = (card: JsonObject): JsonObject => {
 
 /**
 `{"system": {"PID4711": "python3, 1, 123456, 0, 0"}}`: the name, on how many GPUs, VRAM in bytes on all of them together, and more.
-On which GPUs stands in the other answer. A process whose GPUs are not told may be on any.
+On which GPUs stands in the other answer. A process whose GPUs are unknown may be on any.
 */
 export const readPids = (
 	value: unknown,

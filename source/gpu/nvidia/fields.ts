@@ -42,7 +42,7 @@ What `clocks_event_reasons.active` was called before.
 const olderReasons = 'clocks_throttle_reasons.active';
 
 /**
-What told of `gpu_recovery_action` before that was there.
+What reported `gpu_recovery_action` before that was there.
 */
 const resetStatus = {
 	since: 535,

@@ -87,7 +87,7 @@ const readRow = (cells: ReadonlyMap<string, string>): ProcessRow | undefined => 
 };
 
 /**
-Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not told of.
+Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not reported.
 Also counts the processes on GPUs that are not among `gpus`.
 */
 export const attachProcesses = async (

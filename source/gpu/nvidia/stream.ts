@@ -13,7 +13,7 @@ stands between two tables, so it must be known how many rows one has.
 A table of another size, or with a broken GPU in it, is garbage: on some machines the loop goes bad while single runs of the tool are
 fine, so it is for those to tell.
 
-@param gpuCount - As a single run of the tool has just told. Undefined: not known.
+@param gpuCount - As a single run of the tool has just reported. Undefined: not known.
 */
 export const tableReader =
 	(gpuCount: () => number | undefined): StreamReader<GpuTable> =>

@@ -248,7 +248,7 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 };
 
 /**
-What changes where MIG has split a GPU. The load of such a GPU is not told.
+What changes where MIG has split a GPU. The load of such a GPU is unknown.
 */
 const splitReading = (
 	reading: GpuReading,

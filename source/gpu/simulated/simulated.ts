@@ -141,7 +141,7 @@ export const createSimulatedProvider = ({
 			try {
 				return linksOf(scenario, await gpuCount());
 			} catch {
-				// What keeps the GPUs from being counted is told by every scan.
+				// What keeps the GPUs from being counted is reported by every scan.
 				return undefined;
 			}
 		},

@@ -12,7 +12,7 @@ export type DeviceNode = {
 	readonly file: string;
 	/** `gpu`: the GPU itself. `render`: its node for graphics, which is all that an AMD GPU has. `part`: what MIG asks for a part. */
 	readonly kind: 'gpu' | 'render' | 'part';
-	/** Of its GPU, as {@link normalizePciBusId} spells it. Undefined where that is not told. */
+	/** Of its GPU, as {@link normalizePciBusId} spells it. Undefined where that is not reported. */
 	readonly pciBusId: string | undefined;
 	readonly uuid?: string;
 	/** Of a part: those that the node is for. A GPU instance without a compute instance is for all in it. */

@@ -119,7 +119,7 @@ export const relaySignals = (): SignalRelay => {
 	};
 };
 
-/** Whether a process neither handles nor ignores a signal. False where that cannot be told. */
+/** Whether a process neither handles nor ignores a signal. False where that is unknown. */
 const wouldDieOf = (signal: NodeJS.Signals, pid: number): boolean => {
 	try {
 		const status = readFileSync(`/proc/${pid}/status`, 'latin1');

@@ -84,7 +84,7 @@ const start = async (
 		detached: false,
 	});
 	if (hasPid(child)) {
-		// A signal that may not be sent is told here, and must not end us.
+		// A signal that may not be sent is reported here, and must not end us.
 		child.on('error', () => undefined);
 		return child;
 	}

@@ -70,7 +70,7 @@ Who has a device of this GPU open, in the order of the pids. One pass over the o
 0.1 ms each.
 
 @param gpu - As a scan knows it.
-@param listed - Pids that are told of in any case: those that the GPU tool lists.
+@param listed - Pids that are reported in any case: those that the GPU tool lists.
 @param root - Where /dev and /sys of the GPUs are; undefined where they have no devices.
 */
 export async function findDeviceHolders(

@@ -11,7 +11,7 @@ const timeoutMs = 2000;
 const retryAfterMs = 60_000;
 
 /**
-Makes the look-up of process owners, by the uid that /proc told. Where it told none `ps` may, but a process that hides from both is
+Makes the look-up of process owners, by the uid in /proc. Where there is none `ps` may know it, but a process that hides from both is
 asked for only now and then.
 */
 export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {

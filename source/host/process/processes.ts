@@ -11,7 +11,7 @@ Tells whether processes still live, one answer each, in order. Never throws and 
 - `unknown`: it cannot be told, because the process is hidden from us (hidepid), counts in another pid namespace or in one that cannot be
   compared with ours, because its start was read in another time namespace, or because the identity makes no sense.
 
-Without /proc only presence can be told, since there is no start time to compare.
+Without /proc only presence can be known, since there is no start time to compare.
 */
 export const liveness = (processes: readonly ProcessIdentity[], procDirectory = '/proc'): readonly Liveness[] => {
 	const proc = typeof readStat('self', procDirectory) === 'object';

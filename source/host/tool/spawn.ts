@@ -42,7 +42,7 @@ export const runTool = async (command: string, args: readonly string[], options:
 	}
 
 	const failedToStart = new Promise<ToolOutcome>((resolve) => {
-		// It stays to listen: a signal that may not be sent is told here, too.
+		// It stays to listen: a signal that may not be sent is reported here, too.
 		child.on('error', (error) => {
 			resolve({stdout: '', stderr: '', ...startFailure(error)});
 		});

@@ -103,7 +103,7 @@ export const supervise = async (
 
 /**
 Why a tool gave no complete answer. `too-much-output`: it was stopped after `maxBytes`. `failed`: it could not be started for
-another reason, told in `detail`.
+another reason, given in `detail`.
 */
 export type ToolFailure = 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
 

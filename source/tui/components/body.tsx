@@ -193,7 +193,7 @@ function FramedBody({state}: Properties): ReactElement {
 	);
 }
 
-/** Nothing about the table's order or choice of rows needs to be told. */
+/** Nothing about the table's order or choice of rows needs to be said. */
 const isPlain = (state: State): boolean => {
 	const {table, view} = state;
 	return (

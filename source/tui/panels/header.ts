@@ -77,7 +77,7 @@ function rightOf(state: State, level: number): Line {
 	]);
 }
 
-/** Trouble is told in at least this many columns, before less important things. */
+/** Trouble is shown in at least this many columns, before less important things. */
 const leastTrouble = 28;
 
 /** The first line, with as much as fits. */

@@ -1,4 +1,4 @@
-/** What the keys of verbs do: a dialog opens or the reason against it is told, and what an open dialog asks for is carried out. */
+/** What the keys of verbs do: a dialog opens or the reason against it is shown, and what an open dialog asks for is carried out. */
 import {CanhazgpuError} from '../../errors.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';

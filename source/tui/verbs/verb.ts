@@ -83,7 +83,7 @@ export const defineVerb = <Asking extends AskingDialog = AskingDialog>(verb: Ver
 
 export const warning = (text: string): Action => ({kind: 'done', flash: {level: 'warning', text}});
 
-/** What the key of a verb does to the state: its dialog opens, or the reason against it is told. */
+/** What the key of a verb does to the state: its dialog opens, or the reason against it is shown. */
 export function openingOf(
 	{reasonAgainst, open}: Pick<Verb, 'reasonAgainst' | 'open'>,
 	state: State,

@@ -1,4 +1,4 @@
-/** Who is at the other end of a connection, as far as it can be told: what one of them takes up is counted together. */
+/** Who is at the other end of a connection, as far as it can be known: what one of them takes up is counted together. */
 import {readFileSync} from 'node:fs';
 
 /** The ends of a connection, as Node names them. */

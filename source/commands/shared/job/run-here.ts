@@ -176,7 +176,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 	checkIsolationWish(input);
 	const isBinding = isBindingWanted(input);
 	const mpsDirectory = await mpsDirectoryOf(app, input);
-	// Before waiting for hours: a command that cannot be run is told at once.
+	// Before waiting for hours: a command that cannot be run is refused at once.
 	const cuda = await preparedCuda(app, input);
 	// What the job starts in its turn is another request.
 	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};

@@ -12,7 +12,7 @@ export type Block =
 	| {readonly kind: 'drained'; readonly drain: Drain}
 	/** Kept for somebody who waits. */
 	| {readonly kind: 'queued'; readonly entry: QueueEntry}
-	/** It may have what is needed, and cannot be told to. */
+	/** Whether it has what is needed is unknown. */
 	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
 
 /** `instance`: of the GPU, this one, such as `0:1`. Absent: the GPU itself. */

@@ -18,7 +18,7 @@ export type GpuBlock =
 	| ShareBlock
 	/** One has it alone. */
 	| {readonly kind: 'leased'; readonly lease: Lease}
-	/** MIG has split it, so that its instances alone are handed out; or that cannot be told. */
+	/** MIG has split it, so that its instances alone are handed out; or that is unknown. */
 	| {readonly kind: 'split'; readonly isUnknown: boolean}
 	/** Others have shares of it, and it is wanted alone. */
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}

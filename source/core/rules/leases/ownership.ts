@@ -20,7 +20,7 @@ export const requesterOf = (account: Account, label?: string): Requester => {
 export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
 	uid === 0 && userNamespace === undefined;
 
-/** Why it cannot be told who asks, and what to do then; undefined when it can. */
+/** Why it is unknown who asks, and what to do then. Undefined when it is known. */
 export const doubtAbout = ({
 	userNamespace,
 	outsideName,

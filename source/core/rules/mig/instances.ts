@@ -1,4 +1,4 @@
-/** The instances into which MIG splits a GPU, as a scan shows them. What cannot be told for sure is unknown, and never handed out. */
+/** The instances into which MIG splits a GPU, as a scan shows them. What is not known for sure is unknown, and never handed out. */
 import {noSuchReading} from '../../model/observation.js';
 import type {
 	GpuProcess,
@@ -19,14 +19,14 @@ export function parseInstanceName(text: string): InstanceName | undefined {
 	return gpu === undefined ? undefined : {gpu: Number(gpu), number: Number(number)};
 }
 
-/** Whether it cannot be told if the GPU is in MIG mode: the tool failed to say, or the mode changes with the next reset. */
+/** Whether it is unknown if the GPU is in MIG mode: the tool failed to say, or the mode changes with the next reset. */
 const isModeUnknown = ({isMigEnabled, isMigPending, unknown}: GpuReading): boolean => {
 	const marker = unknown['isMigEnabled'];
 	return isMigPending === true || (isMigEnabled === undefined && marker !== undefined && !noSuchReading.has(marker));
 };
 
 /**
-Whether the GPU can be handed out whole, or by its memory: not while MIG has split it. Undefined: that cannot be told. A GPU that nobody saw is
+Whether the GPU can be handed out whole, or by its memory: not while MIG has split it. Undefined: that is unknown. A GPU that nobody saw is
 judged by other rules.
 */
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
@@ -35,7 +35,7 @@ export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 /** The number of an instance within its GPU. The tools tell the instances in the order of their numbers. */
 const numberOf = ({number}: MigInstance, position: number): number => number ?? position;
 
-/** All instances of a GPU; none where it is not in MIG mode. Undefined: that cannot be told. */
+/** All instances of a GPU; none where it is not in MIG mode. Undefined: that is unknown. */
 export function instancesOf(reading: GpuReading | undefined): readonly InstanceOfGpu[] | undefined {
 	if (reading === undefined || reading.failure !== undefined || isModeUnknown(reading)) {
 		return undefined;
@@ -63,7 +63,7 @@ export const readingOf = (
 	{uuid}: Pick<HeldInstance, 'uuid'>,
 ): MigInstance | undefined => reading?.migInstances?.find((instance) => instance.uuid === uuid);
 
-/** Whether a lease's instance is gone: an administrator has changed the instances. False while that cannot be told. */
+/** Whether a lease's instance is gone: an administrator has changed the instances. False while that is unknown. */
 export const isGone = (reading: GpuReading | undefined, {uuid}: Pick<HeldInstance, 'uuid'>): boolean =>
 	instancesOf(reading)?.every((instance) => instance.uuid !== uuid) ?? false;
 

@@ -12,7 +12,7 @@ export type PolicyKey<Value> = {
 	readonly expects: string;
 	/** What holds where the key is not set, as it would be typed. */
 	readonly fallback: string;
-	/** What holds while it cannot be told what is set: the strictest, of a key that protects people. */
+	/** What holds while it is unknown what is set: the strictest, of a key that protects people. */
 	readonly inDoubt: {
 		readonly value: Value;
 		/** What that means, as a clause. */

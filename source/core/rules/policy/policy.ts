@@ -27,7 +27,7 @@ function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): un
 export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, name: Name): Policy[Name] =>
 	valueOf(name, snapshot) as Policy[Name];
 
-/** Why it cannot be told what is set. */
+/** Why it is unknown what is set. */
 export type PolicyDoubt = {
 	readonly problem: string;
 	/** What holds meanwhile, each as a clause. */
@@ -80,7 +80,7 @@ export type PolicyRow = {
 	readonly summary?: string;
 	/** Who set it, and when. Absent: it is not set. */
 	readonly setting?: PolicySetting;
-	/** Why it cannot be told what is set. */
+	/** Why it is unknown what is set. */
 	readonly problem?: string;
 	/** What holds meanwhile, as a clause. */
 	readonly effect?: string;

@@ -89,7 +89,7 @@ type Options = {
 	readonly now: number;
 	/** Name of this host. */
 	readonly host: string;
-	/** Whether this account may read the kernel's log, where some problems are told. */
+	/** Whether this account may read the kernel's log, where some problems are reported. */
 	readonly seesKernelLog: boolean;
 };
 

@@ -30,7 +30,7 @@ const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 /** What the pool says of the jobs of `run`. */
 export type PoolIsolation = {
 	readonly level: IsolationLevel;
-	/** Why it cannot be told what an administrator has set, so that `level` is the strictest. */
+	/** Why it is unknown what an administrator has set, so that `level` is the strictest. */
 	readonly doubt?: PolicyDoubt;
 };
 

@@ -57,7 +57,7 @@ export type ShareRow = LeaseFacts & {
 export type StatusRow = {
 	readonly index: number;
 	readonly state: GpuState;
-	/** Of a GPU that one lease has alone, as is all that is told of a lease below. */
+	/** Of a GPU that one lease has alone, as is all that is said of a lease below. */
 	readonly lease?: Lease;
 	/** Of a GPU that is shared, in the order of their grants. */
 	readonly shares?: readonly ShareRow[];

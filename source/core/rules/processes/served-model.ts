@@ -47,7 +47,7 @@ function unquoted(text: string): string {
 	}
 }
 
-/** `pretrained=NAME,dtype=auto`, or the same as JSON, which may have been parted at its blanks. */
+/** `pretrained=NAME,dtype=auto`, or the same as JSON, which may have been split at its blanks. */
 function pretrainedOf(commandLine: string): string | undefined {
 	const args = /--model_args[ =](?<args>.*)/v.exec(commandLine)?.groups?.['args'] ?? '';
 	const json = /"pretrained" ?: ?"(?<name>(?:\\.|[^\s"\\])+)"/v.exec(args)?.groups?.['name'];

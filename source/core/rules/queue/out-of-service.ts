@@ -25,7 +25,7 @@ export const usedPatienceSeconds = 5 * 60;
 const longestDetail = 200;
 
 export type Outage = {
-	/** `used`: without a reservation. `unknown`: it cannot be told whether it is used. */
+	/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
 	readonly kind: 'drained' | 'unreadable' | NotedOutage['kind'];
 	/** The reason of an administrator or of the tool, or the accounts that use it. */
 	readonly detail?: string;

@@ -76,7 +76,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// Where memory cannot be had (unified memory) and no process is told, as in a container, a load of nil alone tells that it is idle.
+		// Where memory cannot be had (unified memory) and no process is reported, as in a container, a load of nil alone tells that it is idle.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}

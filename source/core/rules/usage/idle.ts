@@ -32,7 +32,7 @@ function isShareIdle(
 	return processes !== undefined && others.every(({user}) => user !== undefined) ? true : undefined;
 }
 
-/** True, false, or undefined when it cannot be told. A desktop on the GPU is no work. */
+/** True, false, or undefined when it is unknown. A desktop on the GPU is no work. */
 function isIdle(
 	{sharedBy}: Pick<Holding, 'sharedBy'>,
 	reading: GpuReading | undefined,

@@ -56,7 +56,7 @@ export function judgeInstance(
 }
 
 /**
-Whether nothing of the holder runs on the instance. Undefined where that cannot be told, as while the tool says neither how much of its memory
+Whether nothing of the holder runs on the instance. Undefined where that is unknown, as while the tool says neither how much of its memory
 is used nor which processes are on it.
 */
 export function isInstanceIdle(

@@ -7,7 +7,7 @@ import {ownerOf} from '../leases/ownership.js';
 export type ShareUsage = {
 	readonly lease: Lease;
 	readonly processes: readonly GpuProcess[];
-	/** Of the GPU's memory, by its processes. Undefined where that of one of them is unknown, or no processes are told. */
+	/** Of the GPU's memory, by its processes. Undefined where that of one of them is unknown, or no processes are reported. */
 	readonly memoryUsedMiB: number | undefined;
 };
 
@@ -64,7 +64,7 @@ export const isOverused = ({
 }): boolean =>
 	memoryMiB !== undefined && memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
 
-/** How long a share has used more than it asked for, in seconds. Undefined where that was not told. */
+/** How long a share has used more than it asked for, in seconds. Undefined where that was not reported. */
 export function overuseSecondsOf(
 	{overuse, now}: Pick<Snapshot, 'overuse' | 'now'>,
 	gpu: number,

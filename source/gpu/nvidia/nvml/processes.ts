@@ -114,7 +114,7 @@ export const readUtilization = (
 	return {byPid, latest};
 };
 
-/** All processes of a GPU, each once. A refusal when even those that compute cannot be told. */
+/** All processes of a GPU, each once. A refusal when even those that compute are unknown. */
 export const readProcesses = (calls: Calls, handle: bigint): Answer<readonly ProcessRow[]> => {
 	const computing = listOf(calls, handle, 'nvmlDeviceGetComputeRunningProcesses');
 	if ('no' in computing) {

@@ -28,7 +28,7 @@ const leastColumns: ReadonlyArray<Column<HostColumnName>> = [
 	{name: 'process', width: 14},
 ];
 
-/** What goes first when there is no room for all. Which host it is, and whether it can be had, is told to the last. */
+/** What goes first when there is no room for all. Which host it is, and whether it can be had, is shown to the last. */
 const sacrifices: ReadonlyArray<Sacrifice<HostColumnName>> = [
 	['process', 0],
 	['memory', 8, 'at once'],

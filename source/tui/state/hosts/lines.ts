@@ -25,9 +25,9 @@ export type GpuLine = LineOf<{
 	readonly kind: 'gpu';
 	readonly gpu: RemoteGpu;
 	readonly state: MonitorState;
-	/** The monitor's clock when its values were told. */
+	/** The monitor's clock when its values were reported. */
 	readonly atMs: number;
-	/** The host gives no answer any more: these are the values that it told last. */
+	/** The host gives no answer any more: these are the values that it reported last. */
 	readonly isLast: boolean;
 }>;
 
@@ -36,7 +36,7 @@ export type NoteLine = LineOf<{
 	readonly kind: 'note';
 	readonly words: string;
 	readonly level: 'asking' | 'problem' | 'remark';
-	/** When a host that fails now told its last values, on the monitor's clock. */
+	/** When a host that fails now reported its last values, on the monitor's clock. */
 	readonly valuesAtMs?: number;
 }>;
 

@@ -4,7 +4,7 @@ import type {State} from '../state.js';
 import {unfilteredHostLines} from './lines.js';
 
 export type HostTotals = {
-	/** Of hosts that answer. What a host told before it stopped to answer is no longer known to be so. */
+	/** Of hosts that answer. What a host reported before it stopped to answer is no longer known to be so. */
 	readonly free: number;
 	readonly mine: number;
 	readonly others: number;

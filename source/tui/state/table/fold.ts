@@ -19,7 +19,7 @@ export const gpuText = (row: TableRow): string => {
 	return gpus.length === 1 ? String(row.index) : `${gpuRanges(gpus)} (${gpus.length})`;
 };
 
-/** How many rows a pool has where reservations are folded. The peer's reservations have no id to be told by. */
+/** How many rows a pool has where reservations are folded. The peer's reservations have no id to be known by. */
 export const foldedCount = remembering(
 	(snapshot: Pick<Snapshot, 'gpus'>) => [snapshot.gpus],
 	({gpus}): number =>

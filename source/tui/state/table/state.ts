@@ -59,6 +59,6 @@ export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim()
 export const wordsOfFilter = ({text}: Pick<Filter, 'text'>): readonly string[] =>
 	text.toLowerCase().split(/\s+/v).filter(Boolean);
 
-/** What a tag, and a GPU's history, cling to: the GPU itself, or its index while it has not told who it is. */
+/** What a tag, and a GPU's history, cling to: the GPU itself, or its index while its identity is unknown. */
 export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
 	reading?.uuid ?? `#${index}`;

@@ -121,7 +121,7 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 		return shellCommand(['canhazgpu', verb!, '--on', form.host, ...flags]);
 	},
 	async perform(context, form, willWait) {
-		// What is typed wrong is told before anything is sent.
+		// What is typed wrong is refused before anything is sent.
 		const reservation = reservationOf(form);
 		if (willWait) {
 			return waitThere(context, form);

@@ -3,7 +3,7 @@ import type {State} from '../../state/state.js';
 
 type Reason = (state: State) => string | undefined;
 
-/** The first reason of several, in the order in which they are told. */
+/** The first reason of several, in the order in which they are given. */
 export const firstReason =
 	(...reasons: readonly Reason[]): Reason =>
 	(state) => {

@@ -32,7 +32,7 @@ export function ranges(indexes: readonly number[]): string {
 export const groupText = ({gpus}: GpuGroup): string =>
 	`${counted(gpus.length, 'GPU')}: ${ranges(gpus.map(({gpu_id: index}) => index))}`;
 
-/** A job has one lease on all of its GPUs. A record of the peer has no id, and its job is told by who and when. */
+/** A job has one lease on all of its GPUs. A record of the peer has no id, and its job is known by its user and its time. */
 const jobOf = ({lease_id: id, user, start_time: start}: Gpu): string => id ?? `${user} since ${start}`;
 
 function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {

@@ -58,7 +58,7 @@ const Column = ({rows, index, top, swatches}: ColumnProps) => (
 	</>
 );
 
-/** What is told of the column that is pointed at, or of the highest one. */
+/** What is said of the column that is pointed at, or of the highest one. */
 function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
 		.filter(({hours}) => hours[index]! > 0)

@@ -23,7 +23,7 @@ function isFound({name, gpu}: Row, filter: string): boolean {
 	return words.every((word) => name.toLowerCase().includes(word) || isAsked(gpu, {...ask, filter: word}, ''));
 }
 
-/** What a host told before it failed is no longer known to be so, and is counted nowhere. */
+/** What a host reported before it failed is no longer known to be so, and is counted nowhere. */
 function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 	const current = rows.filter(({isOld}) => !isOld);
 	const free = current.filter(({gpu}) => gpu.state === 'available').length;
