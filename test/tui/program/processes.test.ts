@@ -1,0 +1,66 @@
+/** The table of processes over processes that are really there. */
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdirSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {fixture} from '../../gpu/fixture.js';
+import {createStub} from '../../gpu/nvidia/stub-nvidia-smi.js';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {isAlive} from '../../_helpers/program/processes.js';
+import {startTop} from './_program.js';
+
+const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
+
+/** A box whose second GPU is used by a shell and by the process that it started. */
+async function createFamily(): Promise<{box: Box; parent: number; child: number}> {
+	const shell = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; wait; sleep 600'], {stdio: ['ignore', 'pipe', 'ignore']});
+	const [words] = (await once(shell.stdout, 'data')) as [Uint8Array];
+	const [parent, child] = [shell.pid!, Number(String(words))];
+	const stub = await createStub({
+		gpus: {stdout: fixture('gpus/two.csv')},
+		processes: {
+			stdout: [
+				'gpu_uuid, pid, used_gpu_memory [MiB], process_name',
+				`${second}, ${child}, 19800, sleep`,
+				`${second}, ${parent}, 400, sh`,
+				'',
+			].join('\n'),
+		},
+	});
+	const box = createBox({
+		CANHAZGPU_STORE: 'embedded',
+		PATH: `${stub.directory}${path.delimiter}${process.env['PATH'] ?? ''}`,
+	});
+	mkdirSync(box.poolDirectory);
+	onTestFinished(() => {
+		for (const pid of [parent, child].filter((one) => isAlive(one))) {
+			process.kill(pid, 'SIGKILL');
+		}
+
+		box.remove();
+		rmSync(stub.directory, {recursive: true, force: true});
+	});
+	expect(await box.run('admin --gpus 2 --provider nvidia')).toMatchObject({exitCode: 0});
+	return {box, parent, child};
+}
+
+test('a process stands below the one that started it, and K ends the selected one alone', async () => {
+	const {box, parent, child} = await createFamily();
+	const top = startTop(box);
+	await top.waitFor(/ 1 +Unreserved/v);
+	top.write('6');
+	// The larger one comes first in a list.
+	await top.waitFor(new RegExp(String.raw`> 1 +${child} [\s\S]* 1 +${parent} `, 'v'));
+	top.write('t');
+	await top.waitFor(new RegExp(String.raw` 1 +${parent} .*\n.*> 1 +${child} .*└─ sleep 600`, 'v'));
+	top.write('K');
+	await top.waitFor(`Send SIGTERM to process ${child}?`);
+	top.write('y');
+	await top.waitFor(`sent SIGTERM to process ${child}`);
+	await expect.poll(() => isAlive(child), {timeout: 10_000}).toBe(false);
+	expect(isAlive(parent)).toBe(true);
+	top.write('q');
+	await top.exit;
+});
