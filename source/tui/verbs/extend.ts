@@ -28,7 +28,7 @@ export const extend = defineVerb<Form<Targets>>({
 			{name: 'duration', kind: 'duration', label: 'Duration', hint: `added to ${whose}: 30m, 2h, 1d`, preset: '1h'},
 		]);
 	},
-	command: (form) => shellCommand([...commandOn('extend', form.targets), '--duration', valueOf(form, 'duration')]),
+	command: (form) => shellCommand([...commandOn('extend', form), '--duration', valueOf(form, 'duration')]),
 	async perform({world, store}, form) {
 		const {targets} = form;
 		const by = secondsOf(form);
@@ -42,7 +42,11 @@ export const extend = defineVerb<Form<Targets>>({
 		return outcomeOfTargets(
 			{verb: 'extended', targets, done, notYours},
 			` by ${longDuration(by)}`,
-			`canhazgpu extend --gpu-ids ${done.join(',')} --duration ${typedDuration(by)}`,
+			shellCommand([
+				...commandOn('extend', {...form, targets: targets.filter(({index}) => done.includes(index))}),
+				'--duration',
+				typedDuration(by),
+			]),
 		);
 	},
 	submitWord: () => 'Extend',

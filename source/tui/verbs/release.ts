@@ -62,8 +62,8 @@ export const release = defineVerb<Confirmation<Targets>>({
 	keys: {modes: ['table'], keys: ['x', 'ctrl-d'], help: ['Reserve', 'release GPUs'], footer: ['x', 'Release']},
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
 	open: (state) => ask('release', targetsOf(state, 'release')),
-	command: ({targets}) => shellCommand(commandOn('release', targets)),
-	async perform({world, store}, {targets}) {
+	command: (dialog) => shellCommand(commandOn('release', dialog)),
+	async perform({world, store}, {targets, meantLeaseId}) {
 		const {requester} = store.getState().settings;
 		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: targets});
 		const done = released.map(({index}) => index);
@@ -71,7 +71,7 @@ export const release = defineVerb<Confirmation<Targets>>({
 			...outcomeOfTargets(
 				{verb: 'released', targets, done, notYours},
 				'',
-				`canhazgpu release --gpu-ids ${done.join(',')}`,
+				shellCommand(commandOn('release', {targets: released, meantLeaseId})),
 			),
 			undo: store.getState().settings.engine === undefined ? undoableOf(released) : [],
 		};

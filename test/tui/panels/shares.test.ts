@@ -3,6 +3,7 @@ import {expect, test} from 'vitest';
 import {emptyPlan, type Write} from '../../../source/core/model/plan.js';
 import {reasonAgainstTargets, targetsOf} from '../../../source/tui/verbs/shared/targets.js';
 import {changeForm} from '../../../source/tui/state/form.js';
+import {release} from '../../../source/tui/verbs/release.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
 import {
 	reservationOf,
@@ -27,7 +28,9 @@ async function sharedBox(...users: readonly string[]) {
 				index: 0,
 				capacityMiB: 81_559,
 				shares: users.map((user, position) =>
-					position === 0 ? lease(user, {memoryMiB: 8192, note: 'eval'}) : run(user, {memoryMiB: 8192}),
+					position === 0
+						? lease(user, {memoryMiB: 8192, note: 'eval', leaseId: `${user}-0`})
+						: run(user, {memoryMiB: 8192, leaseId: `${user}-${position}`}),
 				),
 			},
 		],
@@ -51,6 +54,13 @@ test('release and extend mean the own share; of others’ shares the monitor say
 	expect(targetsOf(others, 'release').targets).toEqual([]);
 	expect(reasonAgainstTargets(others, 'release')).toBe('GPU 0 is held by bob: only the holder can release it');
 	expect(frameOf(others)).not.toContain('MINE');
+});
+
+test('of two own shares on one GPU the command names the one that is meant', async () => {
+	const asked = async (...users: readonly string[]) =>
+		frameOf(await stateOf(await sharedBox(...users), {columns: 160, rows: 30}, {}, [pressing(release)]));
+	expect(await asked('alice', 'alice')).toMatch(/\$ canhazgpu release --gpu-ids 0 --lease \S+/v);
+	expect(await asked('alice', 'bob')).toMatch(/\$ canhazgpu release --gpu-ids 0 +│/v);
 });
 
 /** The dialog of a key, with this typed into its field of that label. */

@@ -21,7 +21,12 @@ import {failed, halfDone, succeeded, type Done} from '../verb.js';
 type LeftOut = {readonly index: number; readonly reason: string};
 
 /** What is acted on, as it was when the dialog opened; never nothing. And what was chosen beside it. */
-export type Targets = {readonly targets: readonly HeldGpu[]; readonly leftOut: readonly LeftOut[]};
+export type Targets = {
+	readonly targets: readonly HeldGpu[];
+	readonly leftOut: readonly LeftOut[];
+	/** The reservation that all of them are of, where the user has others on their GPUs, as shares can be: then its id says which is meant. */
+	readonly meantLeaseId?: string | undefined;
+};
 
 type LeaseVerb = 'release' | 'extend';
 
@@ -90,6 +95,14 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 }
 
 /** Those to act on may be none. */
+function meantLeaseIdOf({snapshot, settings}: State, targets: readonly HeldGpu[]): string | undefined {
+	const [leaseId, ...others] = new Set(targets.map(({lease}) => lease.leaseId));
+	const isAmongOthers = targets.some(({index}) =>
+		holdingsOn(snapshot?.gpus[index]).some(({lease}) => lease.leaseId !== leaseId && owns(settings.requester, lease)),
+	);
+	return others.length === 0 && isAmongOthers ? leaseId : undefined;
+}
+
 export function targetsOf(state: State, verb: LeaseVerb): Targets {
 	const targets: HeldGpu[] = [];
 	const leftOut: LeftOut[] = [];
@@ -103,7 +116,7 @@ export function targetsOf(state: State, verb: LeaseVerb): Targets {
 		}
 	}
 
-	return {targets, leftOut};
+	return {targets, leftOut, meantLeaseId: meantLeaseIdOf(state, targets)};
 }
 
 /** `1,3 not reserved; 4 held by bob`. */
@@ -213,10 +226,14 @@ export const idsOf = (gpus: ReadonlyArray<{readonly index: number}>): readonly s
 	gpus.map(({index}) => index).join(','),
 ];
 
-export const commandOn = (verb: LeaseVerb, targets: readonly HeldGpu[]): readonly string[] => [
+export const commandOn = (
+	verb: LeaseVerb,
+	{targets, meantLeaseId}: Pick<Targets, 'targets' | 'meantLeaseId'>,
+): readonly string[] => [
 	'canhazgpu',
 	verb,
 	...idsOf(targets),
+	...(meantLeaseId === undefined ? [] : ['--lease', meantLeaseId]),
 ];
 
 type Targeted = {
