@@ -1,9 +1,12 @@
 /** What happened, in words for people and as JSON: a record of the audit log as every face shows it. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
+import {needText} from '../core/rules/allocation/impossible.js';
+import {wantedInstanceText} from '../core/rules/allocation/impossible-instances.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {instanceText} from '../core/rules/mig/instances.js';
 import {instancesJson} from './instances.js';
+import {needJson} from './json/need-json.js';
 import {localDay} from './text/days.js';
 import {roughDuration, timestamp, typedDuration} from './text/durations.js';
 import {gpuRanges} from './text/gpu-list.js';
@@ -33,9 +36,14 @@ const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` 
 const gpusOrCount = ({gpus, count = gpus.length}: AuditRecord): string =>
 	gpus.length > 0 ? gpuText(gpus) : counted(count, 'GPU');
 
+/** `2 GPUs`, `a share of 8G of GPU 2`, `1 GPU with 40G or more`, `1 MIG instance of 1g.10gb or larger`. */
 function wantedText(record: AuditRecord): string {
-	const {memoryMiB} = record;
-	const wanted = gpusOrCount(record);
+	const {memoryMiB, need, count = record.gpus.length} = record;
+	if (need?.mig !== undefined) {
+		return harmless(wantedInstanceText(need.mig, count));
+	}
+
+	const wanted = `${gpusOrCount(record)} ${harmless(needText({...need, shareMiB: undefined}))}`.trimEnd();
 	return memoryMiB === undefined ? wanted : `a share of ${sizeText(memoryMiB)} of ${wanted}`;
 }
 
@@ -214,6 +222,7 @@ export const eventJson = (entry: AuditEntry) => ({
 	gpus: entry.gpus,
 	mig_instances: entry.instances && instancesJson(entry.instances),
 	count: entry.count,
+	need: entry.need && needJson(entry.need),
 	memory_mb: entry.memoryMiB,
 	memory_used_mb: entry.usedMiB,
 	provider: entry.provider,

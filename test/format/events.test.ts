@@ -47,6 +47,22 @@ describe('an event in words', () => {
 		],
 		[{kind: 'refused', reason: 'waited in vain'}, 'alice gave up waiting for GPU 2'],
 		[{kind: 'joined', gpus: [], count: 1}, 'alice joined the queue for 1 GPU'],
+		[
+			{kind: 'joined', gpus: [], count: 2, need: {minMemoryMiB: 38_147, models: ['h100']}},
+			'alice joined the queue for 2 GPUs of model h100, with 40G or more',
+		],
+		[
+			{kind: 'joined', gpus: [], count: 1, memoryMiB: 8192, need: {shareMiB: 8192, minCompute: '8.9'}},
+			'alice joined the queue for a share of 8G of 1 GPU of compute capability 8.9 or higher',
+		],
+		[
+			{kind: 'refused', gpus: [], count: 1, need: {mig: {profile: '1g.10gb'}}, reason: '0 available'},
+			'alice asked for 1 MIG instance of 1g.10gb or larger and got nothing: 0 available',
+		],
+		[
+			{kind: 'refused', gpus: [], count: 1, need: {mig: {instances: [{gpu: 7, number: 1}]}}, reason: 'waited in vain'},
+			'alice gave up waiting for MIG instance 7:1',
+		],
 		[{kind: 'left'}, 'alice left the queue'],
 		[{kind: 'left', reason: 'holder-died'}, 'alice left the queue: the process was gone'],
 		[{kind: 'left', account: 'root', owner: 'bob'}, 'root took bob out of the queue'],

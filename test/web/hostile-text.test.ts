@@ -144,6 +144,12 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		gpus: [0],
 		instances: [{gpu: 0, number: 1, uuid: word('event instance'), profile: word('event profile')}],
 		count: 1,
+		need: {
+			mig: {profile: word('event need profile')},
+			models: [word('event model')],
+			minCompute: word('event compute capability'),
+			unknownFields: {[word('event need field')]: word('event need value')},
+		},
 		provider: word('event provider'),
 		memoryMiB: 8192,
 		usedMiB: 16_384,

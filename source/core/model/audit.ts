@@ -4,6 +4,7 @@ there without the other. Heartbeats have no records.
 */
 
 import type {InstanceOfGpu} from './mig.js';
+import type {Need} from './need.js';
 
 export type AuditKind =
 	/** GPUs became somebody's. */
@@ -67,6 +68,8 @@ export type AuditRecord = {
 	readonly instances?: readonly InstanceOfGpu[];
 	/** How many were asked for, where nothing was got; of a pool: how many it has. */
 	readonly count?: number;
+	/** What was needed of those that were asked for. */
+	readonly need?: Need;
 	/** Of a pool. */
 	readonly provider?: string;
 	/** A share of a GPU asked for so much of its memory. */

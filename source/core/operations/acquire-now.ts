@@ -210,6 +210,7 @@ export async function acquireOrRefuse(
 					host: world.host.hostname,
 					gpus: wanted.ids ?? [],
 					count: wanted.count,
+					need: wanted.need,
 					memoryMiB: wanted.need?.shareMiB,
 					forced: request.force === true ? true : undefined,
 					reason: `${available} available`,

@@ -1,6 +1,7 @@
 import type {AuditBefore, AuditKind, AuditRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {instanceRecord, readInstance} from './instance.js';
+import {needRecord, readNeed} from './need.js';
 import {mostGpus} from './pool.js';
 import {textOf} from './json/raw.js';
 import {checkTime} from './json/time.js';
@@ -74,6 +75,7 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			gpus: fields.integers('gpus').slice(0, mostGpus),
 			instances: decodeInstances(fields),
 			count: fields.whole('count'),
+			need: readNeed(fields.object('need')),
 			provider: text('provider'),
 			memoryMiB: fields.quantity('memory_mib'),
 			usedMiB: fields.quantity('used_mib'),
@@ -111,6 +113,7 @@ export const encodeAudit = (record: AuditRecord): string =>
 		gpus: record.gpus,
 		instances: record.instances?.map((instance) => ({gpu: instance.gpu, ...instanceRecord(instance)})),
 		count: record.count,
+		need: record.need && needRecord(record.need),
 		provider: shortText(record.provider),
 		memory_mib: record.memoryMiB,
 		used_mib: record.usedMiB,

@@ -1,6 +1,7 @@
-import type {EligibleInstance, Need, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
+import type {EligibleInstance, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
+import {needRecord, readNeed} from './need.js';
 import {holderFields, readBoot, readProcess} from './process.js';
 import {textOf} from './json/raw.js';
 import {readSilence, silenceRecord} from './silence.js';
@@ -31,19 +32,6 @@ function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	return known.length === 0 ? undefined : known;
 }
 
-/** @throws RecordProblem, as all that reads a record does, for a need that names neither a profile nor instances: it asks for something else. */
-function readInstanceNeed(fields: Fields | undefined): Need['mig'] {
-	if (fields === undefined) {
-		return undefined;
-	}
-
-	const instances = fields.records('instances', (one) => ({
-		gpu: one.required('gpu', one.whole('gpu')),
-		number: one.required('number', one.whole('number')),
-	}));
-	return instances.length > 0 ? {instances} : {profile: fields.required('profile', fields.text('profile'))};
-}
-
 /** What this version cannot read of them is left out. */
 function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] {
 	if (!fields.hasList('eligible_instances')) {
@@ -54,26 +42,6 @@ function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] 
 	return fields
 		.records('eligible_instances', (one) => ({gpu: one.whole('gpu'), uuid: one.anyText('uuid')}))
 		.filter((one): one is EligibleInstance => one.gpu !== undefined && one.uuid !== undefined);
-}
-
-/** Absent where it asks for nothing. */
-function readNeed(fields: Fields | undefined): Need | undefined {
-	if (fields === undefined) {
-		return undefined;
-	}
-
-	const models = fields.texts('models');
-	const need: Need = {
-		minMemoryMiB: fields.quantity('min_memory_mib'),
-		shareMiB: fields.quantity('share_mib'),
-		mig: readInstanceNeed(fields.object('mig')),
-		models: models.length === 0 ? undefined : models,
-		minCompute: fields.text('min_compute'),
-		sameModel: fields.switch('same_model'),
-		nvlink: fields.switch('nvlink'),
-	};
-	const unknownFields = fields.rest();
-	return unknownFields === undefined ? need : {...need, unknownFields};
 }
 
 function readEntry(fields: Fields, id: string): QueueEntry {
@@ -128,17 +96,6 @@ export function decodeQueueEntry(id: string, raw: string | undefined): QueueReco
 		? {kind: 'garbage', id, raw, problem: result.problem}
 		: {kind: 'entry', id, raw, entry: result.value};
 }
-
-const needRecord = ({minMemoryMiB, shareMiB, mig, models, minCompute, sameModel, nvlink, unknownFields}: Need) => ({
-	...unknownFields,
-	min_memory_mib: minMemoryMiB,
-	share_mib: shareMiB,
-	mig,
-	models,
-	min_compute: minCompute,
-	same_model: sameModel,
-	nvlink,
-});
 
 /**
 The stored form of a queue entry.

@@ -11,6 +11,7 @@ import type {
 	HeldInstance,
 	Lease,
 	MemoryBaseline,
+	Need,
 	Overuse,
 	PolicySetting,
 	Alert,
@@ -122,30 +123,30 @@ const nanosecondExact = fc.oneof(
 	fc.integer({min: 1, max: 3_153_600_000}),
 );
 
+const anyNeed: fc.Arbitrary<Need> = fc.record({
+	minMemoryMiB: optional(fc.nat()),
+	mig: optional(
+		fc.oneof(
+			fc.record({profile: text}),
+			fc.record({
+				instances: fc.array(fc.record({gpu: fc.nat(1023), number: fc.nat(15)}), {minLength: 1, maxLength: 3}),
+			}),
+		),
+	),
+	models: optional(fc.array(text, {minLength: 1})),
+	minCompute: optionalText,
+	sameModel: optional(fc.boolean()),
+	nvlink: optional(fc.boolean()),
+	unknownFields,
+});
+
 export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 	id: text,
 	user: text,
 	actualUser: optionalText,
 	requestedCount: fc.nat(),
 	requestedIds: fc.array(fc.nat()),
-	need: optional(
-		fc.record({
-			minMemoryMiB: optional(fc.nat()),
-			mig: optional(
-				fc.oneof(
-					fc.record({profile: text}),
-					fc.record({
-						instances: fc.array(fc.record({gpu: fc.nat(1023), number: fc.nat(15)}), {minLength: 1, maxLength: 3}),
-					}),
-				),
-			),
-			models: optional(fc.array(text, {minLength: 1})),
-			minCompute: optionalText,
-			sameModel: optional(fc.boolean()),
-			nvlink: optional(fc.boolean()),
-			unknownFields,
-		}),
-	),
+	need: optional(anyNeed),
 	eligible: optional(fc.array(fc.array(fc.nat()))),
 	eligibleInstances: optional(fc.array(fc.record({gpu: fc.nat(1023), uuid: text}), {minLength: 1, maxLength: 3})),
 	allocatedGpus: fc.array(fc.nat()),
@@ -228,6 +229,7 @@ export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 		),
 	),
 	count: optional(fc.nat(1024)),
+	need: optional(anyNeed),
 	provider: shortText,
 	key: shortText,
 	value: shortText,

@@ -143,6 +143,7 @@ export const positionEntry = (
 	kind,
 	gpus: entry.requestedIds,
 	count: entry.requestedIds.length > 0 ? entry.requestedIds.length : entry.requestedCount,
+	need: entry.need,
 	memoryMiB: entry.need?.shareMiB,
 	entryId: entry.id,
 	reason,
