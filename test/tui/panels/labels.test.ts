@@ -1,19 +1,39 @@
 import {expect, test} from 'vitest';
 import {statusRows} from '../../../source/core/rules/pool/status.js';
-import type {IdleSpan, Lease} from '../../../source/core/model/types.js';
+import type {GpuReading, IdleSpan, Lease} from '../../../source/core/model/types.js';
+import {statusJson} from '../../../source/format/json/status-json.js';
 import {stateWord} from '../../../source/tui/panels/shared/labels.js';
 import {observationOf} from '../../_helpers/world.js';
+import {answered} from '../hosts/_hosts.js';
+import {frameOf, stateOf as screenOf} from '../_harness.js';
 import {alice, busy, createBox, gpuReading, lease, run, sceneTime} from '../_world.js';
 
 const hour = 3600;
 
-/** The STATE of a GPU that bob holds, watched idle for so long. */
-async function stateOf(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
+/** A GPU that bob holds, watched idle for so long. */
+async function seen(held: Lease, idleSeconds: number | undefined, reading: GpuReading) {
 	const {store} = await createBox(1, {leases: {0: held}});
 	const idle: readonly IdleSpan[] =
 		idleSeconds === undefined ? [] : [{lease: held.leaseId!, index: 0, seconds: idleSeconds, until: sceneTime}];
-	const [row] = statusRows(await store.read(), observationOf([reading], {idle}), 1024);
-	return stateWord(row!, alice, true).text;
+	const observation = observationOf([reading], {idle});
+	return {rows: statusRows(await store.read(), observation, 1024), observation};
+}
+
+/** Its STATE in the table of its host. */
+async function stateOf(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
+	const {rows} = await seen(held, idleSeconds, reading);
+	return stateWord(rows[0]!, alice, true).text;
+}
+
+/** Its STATE among the GPUs of all hosts. */
+async function stateAmongHosts(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
+	const {rows, observation} = await seen(held, idleSeconds, reading);
+	const known = [answered('gpu-box-7', statusJson(rows, observation))];
+	const state = await screenOf(await createBox(1), {columns: 120, rows: 32}, {otherHosts: ['gpu-box-7']}, [
+		'focus-hosts',
+		{kind: 'hosts-arrived', known, nowMs: 1000},
+	]);
+	return /gpu-box-7 +0 (?<state>.{10})/v.exec(frameOf(state))!.groups!['state']!.trimEnd();
 }
 
 const old = lease('bob', {startTime: sceneTime - 7 * hour});
@@ -30,6 +50,25 @@ test.each<[string, Lease, number | undefined, string]>([
 	['a job that pauses', oldRun, 60, 'Reserved'],
 ])('%s', async (_, held, idleSeconds, word) => {
 	expect(await stateOf(held, idleSeconds)).toBe(word);
+});
+
+test('a reservation is as idle among the GPUs of all hosts as in the table of its own', async () => {
+	const desktop = {...gpuReading(0), processes: [{pid: 1, name: 'Xorg', kind: 'graphics' as const, memoryUsedMiB: 40}]};
+	for (const [held, idleSeconds, reading] of [
+		[old, 5],
+		[old, 12 * 60],
+		[old, hour, desktop],
+		[old, 5, desktop],
+		[lease('bob'), 5],
+		[oldRun, 60],
+		[oldRun, hour],
+		[old, hour, busy(0, 'bob', 'python train.py', {gibibytes: 10, percent: 0})],
+	] as const) {
+		const words = await Promise.all([stateOf(held, idleSeconds, reading), stateAmongHosts(held, idleSeconds, reading)]);
+		expect(words[1], JSON.stringify([held.type, idleSeconds, reading])).toBe(words[0]);
+	}
+
+	expect(await stateOf(old, hour, desktop)).toBe('Idle 1h');
 });
 
 test('what runs is not idle, whatever anybody has shared', async () => {

@@ -8,6 +8,26 @@ import {judgeUsage} from './gpu-usage.js';
 import {isInstanceIdle} from './instance-usage.js';
 import {usageOfShares} from './share-usage.js';
 
+/** A reservation may take this long to get going, and a job may pause for this long, before it is called idle. */
+export const idleGraceSeconds = 10 * 60;
+
+/**
+Whether a GPU is called idle: a reservation by hand as soon as nothing is seen on it, a job once it has been watched doing nothing.
+
+@param held.isUnused - Nothing is seen on it now, however long anybody has watched.
+*/
+export const isCalledIdle = ({
+	type,
+	heldSeconds = 0,
+	idleSeconds = 0,
+	isUnused,
+}: {
+	readonly type: Lease['type'] | undefined;
+	readonly heldSeconds?: number | undefined;
+	readonly idleSeconds?: number | undefined;
+	readonly isUnused: boolean;
+}): boolean => idleSeconds >= idleGraceSeconds || (type === 'manual' && isUnused && heldSeconds >= idleGraceSeconds);
+
 /** Scans further apart than this say nothing of the time between them. */
 const longestGapSeconds = 300;
 

@@ -1,10 +1,10 @@
 /** The cells of the table of all hosts. Texts of other hosts were made harmless when their answers came. */
 import {states} from '../../../format/states.js';
-import {roughDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
 import {holdersOf, type GpuLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
+import {idleWord} from '../../state/table/row-state.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
 import {span, type Line, type Span} from '../../widgets/styled-text.js';
 import {hotCelsius, stateTones, timeLeftText} from '../shared/labels.js';
@@ -76,7 +76,7 @@ function processCell({gpu, state}: GpuLine): Span {
 
 /** The question mark: so it was before the host stopped to answer, and nobody knows how it is now. */
 function stateCell({gpu, state, isLast}: GpuLine): Span {
-	const words = state === 'idle' ? `${states.idle.short} ${roughDuration(gpu.idle_seconds ?? 0)}` : states[state].short;
+	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
 	return span(isLast ? `${words}?` : words, stateTones[state]);
 }
 

@@ -1,5 +1,6 @@
 /** The lines of the table of all hosts: one for each GPU, and one for each host of which there is something to say. */
 import {accountOn} from '../../../core/model/other-hosts.js';
+import {isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {statusJson} from '../../../format/json/status-json.js';
 import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.js';
 import {withoutName} from '../../../format/tables/host-tables.js';
@@ -53,8 +54,14 @@ const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
 
-/** Held for so long without any use, it is called idle. */
-const idleSeconds = 10 * 60;
+/** A host that says for how long it has been idle says that it is idle now. */
+const isIdle = ({reservation_type: type, duration, idle_seconds: idleSeconds}: RemoteGpu): boolean =>
+	isCalledIdle({
+		type: type === 'manual' ? 'manual' : 'run',
+		heldSeconds: duration === undefined ? undefined : duration / 1e9,
+		idleSeconds,
+		isUnused: idleSeconds !== undefined,
+	});
 
 function stateOf(gpu: RemoteGpu, account: string): MonitorState {
 	if (gpu.state !== 'in-use') {
@@ -65,7 +72,7 @@ function stateOf(gpu: RemoteGpu, account: string): MonitorState {
 		return 'waiting';
 	}
 
-	return gpu.accounts?.includes(account) === true ? 'mine' : (gpu.idle_seconds ?? 0) >= idleSeconds ? 'idle' : 'in-use';
+	return gpu.accounts?.includes(account) === true ? 'mine' : isIdle(gpu) ? 'idle' : 'in-use';
 }
 
 type HostGpus = {
