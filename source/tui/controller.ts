@@ -102,15 +102,15 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 		}
 	}
 
-	function pressOne(key: string, isAlone: boolean): void {
+	function pressOne(key: string, mayAnswer: boolean): void {
 		const mode = modeOf(getState());
 		const bindings = bindingsWith(getState().settings.keys);
 		const intent = intentOf(mode, key, bindings);
 		if (questions.has(mode)) {
-			// A `y` in the middle of a burst was not an answer to this question.
+			// A `y` in the middle of other characters was not an answer to this question.
 			if (intent !== 'submit') {
 				act(intent ?? 'close-dialog');
-			} else if (isAlone) {
+			} else if (mayAnswer) {
 				act(intent);
 			}
 		} else if (intent !== undefined) {
@@ -122,15 +122,22 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 		}
 	}
 
-	function pressAll(names: readonly string[], isAlone: boolean): void {
+	function pressAll(names: readonly string[], mayAnswer: boolean): void {
 		for (const name of names) {
 			if (held === undefined) {
-				pressOne(name, isAlone);
+				pressOne(name, mayAnswer);
 			} else {
 				held.push(name);
 			}
 		}
 	}
+
+	/**
+	A `y` counts that came alone, or in one event with the key before it, which asked: so arrive two keys of a fast typist. Longer events may be
+	text that was pasted into a terminal which does not say so.
+	*/
+	const mayAnswer = (names: readonly string[]): boolean =>
+		names.length === 1 || (names.length === 2 && isPanelMode(modeOf(getState())));
 
 	return {
 		press(input, key) {
@@ -140,7 +147,7 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 				dispatch({kind: 'key-pressed'});
 			}
 
-			pressAll(names, names.length === 1);
+			pressAll(names, mayAnswer(names));
 		},
 		point(event) {
 			// While Tab is being answered, keys are held back; a click has no meaning by then.

@@ -87,11 +87,32 @@ test('releases after a y, and only after a y', async () => {
 	await session.shows(/> 1 +Free/v);
 });
 
-test('a y in one burst with the x is no answer', async () => {
+test('x and y typed so fast that they arrive together release', async () => {
 	const box = await createBox(1, {leases: {0: lease('alice')}});
 	session = startMonitor(box);
 	await session.shows(/> 0 +Mine/v);
 	await session.press('xy');
+	await session.shows('OK released GPU 0');
+});
+
+/** Without the marks of a paste, as some terminals send it, and with them. */
+test.each(['jxy', 'xyy', 'xy\r', ' xy', 'xxy', 'proxy', '\u{1B}[200~xy\u{1B}[201~', '\u{1B}[200~y\u{1B}[201~'])(
+	'%j is pasted, and releases nothing',
+	async (pasted) => {
+		const box = await createBox(1, {leases: {0: lease('alice')}});
+		session = startMonitor(box);
+		await session.shows(/> 0 +Mine/v);
+		await session.press(pasted, keys.escape, keys.escape, 'x');
+		await session.shows('Release GPU 0 now? y/N');
+		expect((await box.store.read()).gpus[0]!.kind).toBe('leased');
+	},
+);
+
+test('a y behind another answer, or before one, is none', async () => {
+	const box = await createBox(1, {leases: {0: lease('alice')}});
+	session = startMonitor(box);
+	await session.shows(/> 0 +Mine/v);
+	await session.press('x', 'yy', keys.escape, 'x');
 	await session.shows('Release GPU 0 now? y/N');
 	expect((await box.store.read()).gpus[0]!.kind).toBe('leased');
 });
