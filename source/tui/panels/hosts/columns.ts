@@ -38,6 +38,8 @@ const sacrifices: ReadonlyArray<Sacrifice<HostColumnName>> = [
 ];
 
 const growth: ReadonlyArray<GrowthRound<HostColumnName>> = [
+	{host: 15},
+	{owner: 10},
 	{host: 20, process: 20},
 	{host: 24, owner: 16, model: 16, process: 30},
 	{utilization: 12 + barNumberWidth, memory: 12 + barNumberWidth, model: 24},

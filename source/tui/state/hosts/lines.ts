@@ -9,6 +9,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {isFiltered, type Filter} from '../table/state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
+import {monitorStateOf} from '../table/row-state.js';
 import {sortedGpuLines} from './sort.js';
 import type {SeenHost} from './state.js';
 
@@ -63,28 +64,31 @@ const isIdle = ({reservation_type: type, duration, idle_seconds: idleSeconds}: R
 		isUnused: idleSeconds !== undefined,
 	});
 
-function stateOf(gpu: RemoteGpu, account: string): MonitorState {
-	if (gpu.state !== 'in-use') {
-		return gpu.state;
-	}
+/** The state of a GPU of another host, for this account there. */
+const stateFor =
+	(account: string) =>
+	(gpu: RemoteGpu): MonitorState => {
+		if (gpu.state !== 'in-use') {
+			return gpu.state;
+		}
 
-	if (gpu.held_for_queue !== undefined) {
-		return 'waiting';
-	}
+		if (gpu.held_for_queue !== undefined) {
+			return 'waiting';
+		}
 
-	return gpu.accounts?.includes(account) === true ? 'mine' : isIdle(gpu) ? 'idle' : 'in-use';
-}
+		return gpu.accounts?.includes(account) === true ? 'mine' : isIdle(gpu) ? 'idle' : 'in-use';
+	};
 
 type HostGpus = {
 	readonly host: string;
 	readonly isOwn: boolean;
-	readonly account: string;
 	readonly gpus: readonly RemoteGpu[];
+	readonly stateOf: (gpu: RemoteGpu) => MonitorState;
 	readonly atMs: number;
 	readonly isLast: boolean;
 };
 
-const gpuLines = ({host, isOwn, account, gpus, atMs, isLast}: HostGpus): readonly GpuLine[] =>
+const gpuLines = ({host, isOwn, gpus, stateOf, atMs, isLast}: HostGpus): readonly GpuLine[] =>
 	gpus.map((gpu) => ({
 		kind: 'gpu',
 		// A line of its own even where a host tells the same uuid twice.
@@ -92,7 +96,7 @@ const gpuLines = ({host, isOwn, account, gpus, atMs, isLast}: HostGpus): readonl
 		host,
 		isOwn,
 		gpu,
-		state: stateOf(gpu, account),
+		state: stateOf(gpu),
 		atMs,
 		isLast,
 	}));
@@ -107,15 +111,21 @@ const noteLine = (
 /** The GPUs of this host, as it would tell them to another, and when. They are not made again with each second that passes. */
 const ownGpus = remembering(
 	(state: State) => [state.snapshot, state.observation, state.settings],
-	(state): {readonly gpus: readonly RemoteGpu[]; readonly atMs: number} => {
-		const {observation, nowMs, snapshot} = state;
-		const rows = observation === undefined ? [] : statusJson(rowsOf(state), observation);
-		return {gpus: fromCommandRows(rows, snapshot?.now ?? 0) ?? [], atMs: nowMs};
+	(state): Pick<HostGpus, 'gpus' | 'stateOf' | 'atMs'> => {
+		const {observation, nowMs, snapshot, settings} = state;
+		const rows = observation === undefined ? [] : rowsOf(state);
+		const shown = new Map(rows.map((row) => [row.index, monitorStateOf(row, settings.requester, true)]));
+		return {
+			gpus: (observation && fromCommandRows(statusJson(rows, observation), snapshot?.now ?? 0)) ?? [],
+			// The table of this host says the same.
+			stateOf: ({gpu_id: index}) => shown.get(index) ?? 'unknown',
+			atMs: nowMs,
+		};
 	},
 );
 
 function ownLines(state: State): readonly HostLine[] {
-	const {hostname: host, requester, hasNoPool} = state.settings;
+	const {hostname: host, hasNoPool} = state.settings;
 	if (hasNoPool === true) {
 		return [];
 	}
@@ -125,7 +135,6 @@ function ownLines(state: State): readonly HostLine[] {
 		: gpuLines({
 				host,
 				isOwn: true,
-				account: requester.account,
 				...ownGpus(state),
 				isLast: state.scanFailure !== undefined || state.connection.kind === 'lost',
 			});
@@ -147,7 +156,7 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 					...gpuLines({
 						host,
 						isOwn: false,
-						account,
+						stateOf: stateFor(account),
 						gpus: before.answer.status.gpus,
 						atMs: before.answeredMs,
 						isLast: true,
@@ -159,7 +168,7 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 	return [
 		...(remark === undefined ? [] : noteLine(host, sanitize(remark), 'remark', {key: `${host} remark`})),
 		...(gpus.length === 0 ? noteLine(host, 'its pool has no GPUs', 'problem') : []),
-		...gpuLines({host, isOwn: false, account, gpus, atMs: answeredMs, isLast: false}),
+		...gpuLines({host, isOwn: false, stateOf: stateFor(account), gpus, atMs: answeredMs, isLast: false}),
 	];
 }
 
