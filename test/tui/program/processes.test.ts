@@ -64,3 +64,22 @@ test('a process stands below the one that started it, and K ends the selected on
 	top.write('q');
 	await top.exit;
 });
+
+test('K on two tagged processes asks once and ends both', async () => {
+	const {box, parent, child} = await createFamily();
+	const top = startTop(box);
+	await top.waitFor(/ 1 +Unreserved/v);
+	top.write('6');
+	await top.waitFor(new RegExp(String.raw`> 1 +${child} `, 'v'));
+	top.write(' ');
+	await top.waitFor(new RegExp(String.raw`> 1 +${parent} `, 'v'));
+	top.write(' ');
+	await top.waitFor(/tagged 2/v);
+	top.write('K');
+	await top.waitFor(/Send SIGTERM to 2 processes\?/v);
+	top.write('y');
+	await top.waitFor(/sent SIGTERM to (?:2 )?processes/v);
+	await expect.poll(() => isAlive(child) || isAlive(parent), {timeout: 10_000}).toBe(false);
+	top.write('q');
+	await top.exit;
+});
