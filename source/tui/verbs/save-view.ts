@@ -24,7 +24,7 @@ export const saveView = defineVerb({
 		return succeeded(
 			isChanged
 				? `Kept in ${sanitize(file)}: preset ${preset}, ${columns === undefined ? 'usual' : 'chosen'} columns${foldText(isFolded)}`
-				: `${sanitize(file)} says so already`,
+				: `${sanitize(file)} needs no change: the next monitor begins so`,
 		);
 	},
 });

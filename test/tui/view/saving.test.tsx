@@ -34,7 +34,7 @@ test('S keeps the preset and the columns, from a panel and from the list of colu
 	await session.press('S');
 	await session.shows('OK Kept in ~/.canhazgpu.yaml: preset dense, usual columns');
 	await session.press('C', keys.down, ' ', 'S');
-	await session.shows('~/.canhazgpu.yaml says so already');
+	await session.shows('~/.canhazgpu.yaml needs no change: the next monitor begins so');
 	await session.shows('[ ] STATE');
 	await session.press('S');
 	await session.shows('ERR the disk is full. Make room.');
