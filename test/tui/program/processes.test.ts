@@ -70,9 +70,9 @@ test('K on two tagged processes asks once and ends both', async () => {
 	const top = startTop(box);
 	await top.waitFor(/ 1 +Unreserved/v);
 	top.write('6');
-	await top.waitFor(new RegExp(String.raw`> 1 +${child} `, 'v'));
+	await top.waitFor(new RegExp(`> 1 +${child} `, 'v'));
 	top.write(' ');
-	await top.waitFor(new RegExp(String.raw`> 1 +${parent} `, 'v'));
+	await top.waitFor(new RegExp(`> 1 +${parent} `, 'v'));
 	top.write(' ');
 	await top.waitFor(/tagged 2/v);
 	top.write('K');
