@@ -9,7 +9,7 @@ import {answerOf} from '../bench/_helpers/nvidia-tables.js';
 import type {Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
-import {ask, listenTo, startWeb} from './_server.js';
+import {ask, listenTo, startWeb, type StreamMessage} from './_server.js';
 
 /** What nvidia-smi is run for: the readings of GPUs, their processes, or readings that go on; anything else is asked rarely. */
 type Kind = 'gpus' | 'processes' | 'stream' | 'other';
@@ -195,8 +195,9 @@ export async function bearLoad(box: Box, {seconds, streamCount, requestsPerSecon
 	const countOf = (what: string): number => duringLoad.filter((note) => note === what).length;
 	const spent = processorSeconds(web.pid) - processorBefore;
 	// Those that all of them could hear.
-	const lastFirst = Math.max(...streams.map(({messages}) => messages[0]!.id));
-	const lastCommon = Math.min(...streams.map(({messages}) => messages.at(-1)!.id));
+	const idsOf = (messages: readonly StreamMessage[]) => messages.flatMap(({id}) => id ?? []);
+	const lastFirst = Math.max(...streams.map(({messages}) => idsOf(messages)[0]!));
+	const lastCommon = Math.min(...streams.map(({messages}) => idsOf(messages).at(-1)!));
 	for (const stream of streams) {
 		stream.close();
 	}
@@ -208,7 +209,9 @@ export async function bearLoad(box: Box, {seconds, streamCount, requestsPerSecon
 		mostMiB,
 		processorSeconds: spent,
 		events: streams.map(
-			({messages}) => messages.filter(({event, id}) => event === 'change' && id > lastFirst && id <= lastCommon).length,
+			({messages}) =>
+				idsOf(messages.filter(({event}) => event === 'change')).filter((id) => id > lastFirst && id <= lastCommon)
+					.length,
 		),
 		scans: Math.max(countOf('begin gpus'), countOf('begin processes')),
 		scansAtOnce: mostScans(noted),

@@ -147,7 +147,8 @@ export async function rawExchange(
 }
 
 export type StreamMessage = {
-	readonly id: number;
+	/** Undefined of a heartbeat. */
+	readonly id: number | undefined;
 	readonly event: string;
 	readonly data: Readonly<Record<string, unknown>>;
 };
@@ -175,7 +176,7 @@ export function listenTo(
 				) as Record<string, string>;
 				if (fields['event'] !== undefined) {
 					messages.push({
-						id: Number(fields['id']),
+						id: fields['id'] === undefined ? undefined : Number(fields['id']),
 						event: fields['event'],
 						data: JSON.parse(fields['data']!) as Readonly<Record<string, unknown>>,
 					});

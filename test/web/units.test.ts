@@ -7,6 +7,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createNextRead} from '../../source/core/live/next-read.js';
 import {startLiveView, type LiveView} from '../../source/core/live/live-view.js';
+import type {RemoteHosts} from '../../source/web/api/hosts.js';
 import {createReports} from '../../source/web/api/reports.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
@@ -14,6 +15,7 @@ import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
 import {reserve} from '../../source/core/operations/reservations.js';
+import {listenTo} from './_server.js';
 
 const about = () => ({
 	host: 'box',
@@ -150,6 +152,45 @@ test('who does not read is dropped; the others are not held up; there is an end 
 	// One who has left before it was opened.
 	expect(streams.open(outgoing[1]!, {withHosts: true})).toBe(true);
 	expect([streams.count(), subscriptions]).toEqual([1, 0]);
+});
+
+test('each message of a stream has an id of its own, also what another host answers; a heartbeat has none', async () => {
+	const {liveView, world} = await livePicture();
+	let answered: Parameters<RemoteHosts['subscribe']>[0] = () => undefined;
+	const hosts: Pick<RemoteHosts, 'known' | 'subscribe'> = {
+		known: () => [],
+		subscribe(listener) {
+			answered = listener;
+			return () => undefined;
+		},
+	};
+	const streams = createStreams(
+		{liveView, hosts, about, commands: 'full', monotonicMs: world.clock.monotonicMs},
+		{heartbeatMs: 10},
+	);
+	onTestFinished(streams.close);
+	const server = createServer((_, response) => {
+		streams.open(response, {withHosts: true});
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	onTestFinished(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	const {messages, close} = listenTo((server.address() as AddressInfo).port);
+	onTestFinished(close);
+	const heard = async (event: string, count: number) =>
+		eventually(() => messages.filter((message) => message.event === event).length >= count);
+	await heard('hosts', 1);
+	await reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60});
+	await heard('change', 1);
+	answered({name: 'other', answer: {status: []}, answeredMs: 0});
+	await heard('hosts', 2);
+	await heard('beat', 2);
+	expect(messages.filter(({event, id}) => (event === 'beat') !== (id === undefined))).toEqual([]);
+	const ids = messages.flatMap(({id}) => id ?? []);
+	expect(ids.length).toBeGreaterThanOrEqual(4);
+	expect([...new Set(ids)].toSorted((a, b) => a - b)).toEqual(ids);
 });
 
 test('reports are made once for all who ask at the same time', async () => {

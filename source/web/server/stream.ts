@@ -56,13 +56,19 @@ export function createStreams(
 	/** Those whose caller is known. */
 	const byCaller = new Map<string, Set<ServerResponse>>();
 	const encoder = createEncoder(liveView.current(), about, commands);
-	/** Ids go on over a restart of the server, so that they never repeat. */
+	/** Of the newest message that says something. Ids go on over a restart of the server, so that no two messages have the same. */
 	let id = Date.now();
 	let whole: Message | undefined;
 	/** Those that take gzip. */
 	const squeezed = new WeakSet<ServerResponse>();
 
-	const message = (event: string, data: string): Message => messageOf(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
+	const numbered = (event: string, data: string): Message => {
+		id++;
+		return messageOf(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
+	};
+
+	/** Says nothing but that the server is there, and so has no id. */
+	const beat = messageOf('event: beat\ndata: {}\n\n');
 
 	const write = (outgoing: ServerResponse, {plain, squeezed: squeeze}: Message): void => {
 		outgoing.write(squeezed.has(outgoing) ? squeeze() : plain);
@@ -84,15 +90,14 @@ export function createStreams(
 			return;
 		}
 
-		id++;
 		whole = undefined;
-		send(open.keys(), message('change', change));
+		send(open.keys(), numbered('change', change));
 	});
 	const hostStreams = createHostStreams<ServerResponse>(hosts, monotonicMs, (to, json) => {
-		send(to, message('hosts', json));
+		send(to, numbered('hosts', json));
 	});
 	const heartbeat = setInterval(() => {
-		send(open.keys(), message('beat', '{}'));
+		send(open.keys(), beat);
 	}, heartbeatMs);
 	heartbeat.unref();
 
@@ -173,7 +178,7 @@ export function createStreams(
 			}
 
 			write(outgoing, messageOf(`retry: ${retryMs}\n\n`));
-			whole ??= message('state', encoder.whole());
+			whole ??= numbered('state', encoder.whole());
 			write(outgoing, whole);
 			const ends = [liveView.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])];
 			join(outgoing, {connection, caller, ends});

@@ -2,7 +2,7 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {startWeb} from '../_server.js';
-import {browserForAll, chromiumProgram, openPage} from './_browser.js';
+import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();
@@ -44,6 +44,40 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await fields.isVisible()).toBe(false);
 		const adjust = "getComputedStyle(document.querySelector('.meter-fill')).printColorAdjust";
 		expect(await page.evaluate(adjust)).toBe('exact');
+	});
+
+	test('a chart of the dark page is printed in the colours of the light one, and is dark again on the screen', async () => {
+		const page = await open();
+		await cardOf(page, 0).locator('button').first().click();
+		await cardOf(page, 0).locator('canvas').waitFor();
+		/** Of what covers the ground wholly: the lines of the grid, and the curves where they are straight. */
+		const drawn = async () =>
+			page.evaluate<readonly string[]>(`(() => {
+				const canvas = document.querySelector('#cards .chart canvas');
+				const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+				const colours = new Set();
+				for (let at = 0; at < data.length; at += 4) {
+					if (data[at + 3] === 255) {
+						colours.add('#' + [0, 1, 2].map((part) => data[at + part].toString(16).padStart(2, '0')).join(''));
+					}
+				}
+				return [...colours];
+			})()`);
+		const markers = async () =>
+			page.evaluate<readonly string[]>(
+				"[...document.querySelectorAll('#cards .u-marker')].map((marker) => getComputedStyle(marker).borderTopColor)",
+			);
+		const lines = {dark: '#222833', light: '#e4e7ec'};
+		await expect.poll(drawn).toContain(lines.dark);
+		const onScreen = await markers();
+		await page.emulateMedia({media: 'print'});
+		await expect.poll(drawn).toContain(lines.light);
+		expect(await drawn()).not.toContain(lines.dark);
+		expect((await markers()).slice(-2)).toEqual(['rgb(47, 99, 216)', 'rgb(138, 79, 208)']);
+		await page.emulateMedia({media: null});
+		await expect.poll(drawn).toContain(lines.dark);
+		expect(await drawn()).not.toContain(lines.light);
+		expect(await markers()).toEqual(onScreen);
 	});
 
 	test('where the system chooses the colours, bars, states and the current view are still told apart', async () => {

@@ -10,21 +10,31 @@ export type Plot = {
 	readonly destroy: () => void;
 };
 
+/** The time has none. */
+const seriesColours = [undefined, '--chart-use', '--chart-memory'] as const;
+
+/** What is styled follows the page by itself. */
+const styled = (index: number): string => {
+	const name = seriesColours[index];
+	return name === undefined ? 'transparent' : `var(${name})`;
+};
+
+/** Asked for at each drawing: on paper they are others. */
 const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const axis = (more: UPlot.Axis): UPlot.Axis => ({
-	stroke: colour('--faint'),
-	grid: {stroke: colour('--line'), width: 1},
+	stroke: () => colour('--faint'),
+	grid: {stroke: () => colour('--line'), width: 1},
 	ticks: {show: false},
 	font: '11px system-ui',
 	...more,
 });
 
-const series = (label: string, name: string, dash?: number[]): UPlot.Series => ({
+const series = (label: string, index: 1 | 2, dash?: number[]): UPlot.Series => ({
 	label,
 	dash,
-	stroke: colour(name),
-	fill: `${colour(name)}1f`,
+	stroke: () => colour(seriesColours[index]),
+	fill: () => `${colour(seriesColours[index])}1f`,
 	width: 1.6,
 	points: {show: false},
 	value: (_, value: PercentJson | undefined) => (value === null || value === undefined ? '–' : `${value} %`),
@@ -43,10 +53,16 @@ const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.
 	],
 	series: [
 		{label: 'Time', value: (_, time: PercentJson) => (time === null ? '–' : timeOfDay(time * 1000))},
-		series('Use', '--chart-use'),
+		series('Use', 1),
 		// Told apart without its colour, too.
-		series('Memory', '--chart-memory', [6, 3]),
+		series('Memory', 2, [6, 3]),
 	],
+	legend: {
+		markers: {
+			stroke: (_, index) => styled(index),
+			fill: (_, index) => `color-mix(in srgb, ${styled(index)} 12%, transparent)`,
+		},
+	},
 });
 
 // UPlot does not change what it is given, though its types do not say so.
@@ -61,12 +77,20 @@ export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (tim
 		}
 	});
 	resized.observe(holder);
+	// On paper the page is light, and what is drawn is not styled.
+	const paper = matchMedia('print');
+	const redraw = (): void => {
+		plot.redraw(false);
+	};
+
+	paper.addEventListener('change', redraw);
 	return {
 		setData(next) {
 			plot.setData(plotted(next));
 		},
 		destroy() {
 			resized.disconnect();
+			paper.removeEventListener('change', redraw);
 			plot.destroy();
 		},
 	};
