@@ -136,6 +136,26 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	]);
 	// A job ends with its command: nothing extends it.
 	expect(commands({state: 'in-use', reservation_type: 'run'}).join('\n')).not.toContain('extend');
+	// What MIG has split is not handed out whole.
+	const split = {mig_instances: [{instance: 0}, {instance: 1}]};
+	const holds = (...instances: readonly number[]) =>
+		instances.map((instance) => ({user: 'ann', mig_instance: {instance}})) as unknown as NonNullable<Gpu['shares']>;
+	expect(commands(split)).toEqual([
+		'canhazgpu reserve --gpu-ids 2:0',
+		'canhazgpu run --gpu-ids 2:0 -- python train.py',
+		'canhazgpu who 2',
+	]);
+	expect(commands({...split, state: 'in-use', shares: holds(0)})).toEqual([
+		'canhazgpu release --gpu-ids 2',
+		'canhazgpu reserve --gpu-ids 2:1',
+		'canhazgpu run --gpu-ids 2:1 -- python train.py',
+		'canhazgpu who 2',
+	]);
+	expect(commands({...split, state: 'in-use', shares: holds(0, 1)})).toEqual([
+		'canhazgpu release --gpu-ids 2',
+		'canhazgpu reserve --gpu-ids 2:0',
+		'canhazgpu who 2',
+	]);
 	expect(commands({state: 'unreserved', processes: [{pid: 12}]})).toContain('canhazgpu reserve --pid 12');
 	const ofSlurm = {node: 'box1', node_gpu_id: 0};
 	expect(commands(ofSlurm)[0]).toBe('canhazgpu reserve --gpus 1 --on box1');

@@ -7,7 +7,35 @@ export type ShellCommand = {
 	readonly command: string;
 };
 
-function commandsOf({gpu_id: index, state, reservation_type: kind, processes, shares}: Gpu): readonly ShellCommand[] {
+/** What MIG has split is handed out by its instances, and not whole: one that is free, where there is one. */
+function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}: Gpu): readonly ShellCommand[] {
+	const held = new Set(shares.map(({mig_instance: mig}) => mig?.instance));
+	const numbers = parts.flatMap(({instance}) => instance ?? []);
+	const free = numbers.find((number) => !held.has(number));
+	const named = free ?? numbers[0];
+	const release = {does: 'Give back what is yours of it', command: `canhazgpu release --gpu-ids ${index}`};
+	return [
+		...(shares.length > 0 ? [release] : []),
+		...(named === undefined
+			? []
+			: [
+					{
+						does: free === undefined ? 'Wait for an instance of it in the queue' : 'Reserve an instance of it',
+						command: `canhazgpu reserve --gpu-ids ${index}:${named}`,
+					},
+				]),
+		...(free === undefined
+			? []
+			: [{does: 'Run something on it', command: `canhazgpu run --gpu-ids ${index}:${free} -- python train.py`}]),
+	];
+}
+
+function commandsOf(gpu: Gpu): readonly ShellCommand[] {
+	const {gpu_id: index, state, reservation_type: kind, processes, shares, mig_instances: parts} = gpu;
+	if (parts !== undefined && (state === 'available' || state === 'in-use')) {
+		return splitCommandsOf(gpu);
+	}
+
 	const reserve = {does: 'Reserve it', command: `canhazgpu reserve --gpu-ids ${index}`};
 	switch (state) {
 		case 'available': {
