@@ -59,6 +59,28 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
+	test('commands and the link are copied by a click, also where the page is reached without https from elsewhere', async () => {
+		for (const isSecure of [true, false]) {
+			const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
+			await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+			await page.evaluate(`Object.defineProperty(window, 'isSecureContext', {value: ${isSecure}})`);
+			await page.evaluate("location.hash = '#/gpu/0'");
+			const drawer = page.getByRole('dialog', {name: 'GPU 0'});
+			await expect.poll(async () => drawer.locator('.copy').count()).toBe(4);
+			const commands = ['reserve --gpu-ids 0', 'run --gpu-ids 0 -- python train.py', 'who 0'];
+			for (const [label, text] of [
+				['Copy link to this GPU', `${web.url}#/gpu/0`],
+				...commands.map((words) => [`Copy canhazgpu ${words}`, `canhazgpu ${words}`] as const),
+			] as const) {
+				await drawer.getByRole('button', {name: label, exact: true}).click();
+				await expect.poll(async () => page.evaluate('navigator.clipboard.readText()')).toBe(text);
+				await drawer.getByRole('button', {name: 'Copied', exact: true}).first().waitFor();
+			}
+
+			expect(problems).toEqual([]);
+		}
+	});
+
 	test('a GPU has an address: it opens above the list, has its commands, and gives the focus back', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/gpus?filter=zoe`, {isMotionReduced: true});
 		await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

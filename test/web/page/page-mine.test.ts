@@ -173,6 +173,11 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			expect(await command()).toBe(
 				'canhazgpu reserve --gpus 1 --model l40s --strategy cool --share 8G --duration 2h --force --nonblock',
 			);
+			await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+			await dialog.getByRole('button', {name: 'Copy'}).click();
+			await dialog.getByRole('button', {name: 'Copied'}).waitFor();
+			expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await command());
+			await dialog.getByLabel('Duration').focus();
 			await page.evaluate(axe.source);
 			const {violations} = await page.evaluate<AxeResults>('axe.run()');
 			expect(violations.map(({id}) => id)).toEqual([]);

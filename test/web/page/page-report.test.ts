@@ -1,5 +1,7 @@
 /** The report in the page: of which period and host it is, also in its address, and after an outage. */
+import {readFileSync} from 'node:fs';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {account} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {playHosts} from '../hosts/_hosts.js';
@@ -62,6 +64,39 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.evaluate('document.activeElement.id')).toBe('main');
 		// The browser tells of the host that is away, too.
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
+	});
+
+	test('both tables are downloaded by a click; what is said of unseen time keeps its distance from the panel above', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems} = await openPage(browser, `${web.url}#/report`);
+		const words = page.locator('.held-unseen');
+		const panel = page.locator('.held-use .panel', {hasText: 'Nothing was reserved in this time.'});
+		const [above, below] = [await panel.boundingBox(), await words.boundingBox()];
+		expect(below!.y - (above!.y + above!.height)).toBeGreaterThanOrEqual(8);
+		await box.run('reserve');
+		await box.run('release');
+		for (const [name, file, head] of [
+			['Download as CSV', 'gpu-hours-by-user.csv', 'user,gpu_hours,percentage,run_count,manual_count'],
+			[
+				'Download the use as CSV',
+				'reserved-and-used.csv',
+				'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours',
+			],
+		] as const) {
+			const downloaded = page.waitForEvent('download');
+			await page.getByRole('link', {name, exact: true}).click();
+			const download = await downloaded;
+			expect(download.suggestedFilename()).toBe(file);
+			const [first, row] = readFileSync(await download.path(), 'utf8').split('\n', 2);
+			expect([first, row?.split(',', 1)]).toEqual([head, [account]]);
+		}
+
+		expect(page.url()).toContain('#/report');
+		expect(problems).toEqual([]);
 	});
 
 	slowTest('after an outage of the store the report is there again without a reload', async () => {
