@@ -87,7 +87,7 @@ test('a group that ends while its members are looked for is dead, and not one th
 		rmSync(directory, {recursive: true, force: true});
 	});
 	mkdirSync(path.join(directory, '1'));
-	// Whoever reads this file waits until the group has ended, which its parent has reaped by then.
+	// The reader of this file waits until the group has ended, which its parent has reaped by then.
 	const stat = path.join(directory, '1/stat');
 	const group = path.join(directory, 'group');
 	execFileSync('mkfifo', [stat]);

@@ -5,12 +5,12 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {eventually} from '../../_helpers/eventually.js';
-import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
-import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
-import {ensureMultiplexer} from '../../_helpers/packages/multiplexers.js';
-import {click, mouseReport, placeOf} from './_mouse.js';
-import {keys} from './_program.js';
+import {eventually} from '../../../_helpers/eventually.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../../_helpers/program/cli.js';
+import {openTerminal, type Terminal} from '../../../_helpers/machine/terminal.js';
+import {ensureMultiplexer} from '../../../_helpers/packages/multiplexers.js';
+import {click, mouseReport, placeOf} from '../_mouse.js';
+import {keys} from '../_program.js';
 
 let box: Box;
 
