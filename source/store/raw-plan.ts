@@ -47,6 +47,11 @@ export type RawUsage = {
 	*/
 	readonly endSecond: number;
 	readonly user: string;
+	readonly gpuId: number | undefined;
+	/**
+	In Unix seconds, with a fraction.
+	*/
+	readonly endTime: number;
 	readonly raw: string;
 };
 
@@ -104,6 +109,9 @@ export const trimCount = 100;
 /** How many of the newest usage records tell which GPUs a user had last. */
 export const recentCount = 100;
 
+/** Redis keeps the last uses of so many users; of more of them, those who used no GPU lately are forgotten. */
+export const mostLastUsers = 1000;
+
 function encodeWrite(write: Write): RawWrite {
 	switch (write.kind) {
 		case 'lease': {
@@ -158,6 +166,8 @@ export const encodePlan = (plan: Plan): RawPlan => ({
 	usage: plan.usage.map((usage) => ({
 		endSecond: Math.floor(usage.endTime),
 		user: usage.user.toWellFormed(),
+		gpuId: usage.gpuId,
+		endTime: usage.endTime,
 		raw: encodeUsage(usage),
 	})),
 	audit: plan.audit.map((record) => encodeAudit(record)),

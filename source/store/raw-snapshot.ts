@@ -43,6 +43,10 @@ export type RawSnapshot = {
 	*/
 	readonly recentUsage: readonly string[];
 	/**
+	When `user` last used each GPU, in Unix seconds, from a store that has this ready: in the place of `recentUsage`.
+	*/
+	readonly lastUse?: ReadonlyMap<number, number> | undefined;
+	/**
 	Which attempt of the change was carried out, if that was asked.
 	*/
 	readonly attemptDone?: RawValue;
@@ -141,7 +145,7 @@ export function decodeSnapshot(raw: RawSnapshot, user: string | undefined): Snap
 		alertsProblem: typeof raw.alerts === 'object' ? problemOf(raw.alerts) : undefined,
 		stored: {drains: storedOf(raw.drains), alerts: storedOf(raw.alerts), policy: storedOf(raw.policy)},
 		revision: decodeRevision(storedOf(raw.revision), raw.run),
-		lastUsed: user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage),
+		lastUsed: raw.lastUse ?? (user === undefined ? new Map() : lastUsedBy(user, raw.recentUsage)),
 		attemptDone: typeof raw.attemptDone === 'string' ? Number(raw.attemptDone) : undefined,
 	};
 }

@@ -207,7 +207,14 @@ export function commitArguments(plan: RawPlan, run: string): Arguments {
 		...(change === undefined ? [] : ['once', keyList.change(change.id), change.attempt]),
 		...expected.steps,
 		...plan.writes.flatMap((write) => writeSteps(write, keyList)),
-		...plan.usage.flatMap(({endSecond, raw}) => ['usage', endSecond, raw]),
+		...plan.usage.flatMap(({endSecond, raw, gpuId, endTime, user}) => [
+			'usage',
+			endSecond,
+			raw,
+			gpuId ?? '',
+			endTime,
+			user,
+		]),
 		...plan.audit.flatMap((raw) => ['audit', raw]),
 	];
 	const values = [plan.grants ? '1' : '0', asksForMore(plan) ? '1' : '0', plan.event ?? '', run, ...steps];

@@ -27,6 +27,11 @@ export const keys = {
 	*/
 	revision: 'canhazgpu:revision',
 	/**
+	Ours: when each user last used each GPU, a hash that is made from the history. `user LABEL` holds `GPU END_SECONDS` for each GPU, `count`
+	how many records the history had then. What ended after `since`, in seconds, is in it; what ended before may not be.
+	*/
+	lastUse: 'canhazgpu:last_use',
+	/**
 	Ours: the audit log, a stream.
 	*/
 	auditLog: 'canhazgpu:trail',

@@ -12,7 +12,7 @@ import {bytesOf, integerOf, listOf, optional} from './replies.js';
 export const readArguments = ({user, change, withoutQueue}: ReadOptions): ReadonlyArray<string | number> => [
 	...(change === undefined ? [0] : [1, `${changeKeyPrefix}${change}`]),
 	withoutQueue === true ? '1' : '0',
-	...(user === undefined ? [] : usageNeedles(user)),
+	...(user === undefined ? [] : [user.toWellFormed(), ...usageNeedles(user)]),
 ];
 
 /** A value as the script tells it: a string, a list that holds a type, or nothing. */
@@ -23,6 +23,20 @@ function valueOf(reply: unknown): RawValue {
 
 	const value = optional(reply, bytesOf);
 	return value === undefined ? undefined : rawOf(value);
+}
+
+/** When each GPU was last used, of those uses that ended in a second from which on they count. */
+function lastUseOf([fromSecond, uses = '']: readonly string[]): ReadonlyMap<number, number> {
+	const words = uses.split(' ');
+	const lastUse = new Map<number, number>();
+	for (let at = 0; at + 1 < words.length; at += 2) {
+		const endTime = Number(words[at + 1]);
+		if (Math.floor(endTime) >= Number(fromSecond)) {
+			lastUse.set(Number(words[at]), endTime);
+		}
+	}
+
+	return lastUse;
 }
 
 /** @throws CanhazgpuError `pool-garbage` when the queue is not a queue; WrongShape for what read.lua does not answer. */
@@ -41,6 +55,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		alerts,
 		revision,
 		policy,
+		lastUse,
 		attemptDone,
 	] = listOf(reply, (item) => item);
 	if (ids instanceof Uint8Array) {
@@ -58,6 +73,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		revision: valueOf(revision),
 		policy: valueOf(policy),
 		recentUsage: listOf(usage, bytesOf).map((record) => rawOf(record)),
+		lastUse: Array.isArray(lastUse) ? lastUseOf(listOf(lastUse, bytesOf).map((text) => rawOf(text))) : undefined,
 		attemptDone: valueOf(attemptDone),
 	};
 }

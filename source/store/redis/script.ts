@@ -2,7 +2,14 @@
 What the scripts read.lua and commit.lua know without being told at each call: the keys that are the same in every pool, and limits.
 */
 import {auditCap} from '../decode-audit.js';
-import {changeSeconds, historySeconds, historyWindowSeconds, recentCount, trimCount} from '../raw-plan.js';
+import {
+	changeSeconds,
+	historySeconds,
+	historyWindowSeconds,
+	mostLastUsers,
+	recentCount,
+	trimCount,
+} from '../raw-plan.js';
 import {mostGpus} from '../records/index.js';
 import {entryKeyPrefix, eventChannel, gpuKeyPrefix, keys} from './keys.js';
 
@@ -13,6 +20,7 @@ const constants: Readonly<Record<string, string | number>> = {
 	eventChannel,
 	mostGpus,
 	recentCount,
+	mostLastUsers,
 	changeSeconds,
 	historySeconds,
 	historyWindowSeconds,

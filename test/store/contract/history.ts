@@ -1,10 +1,11 @@
+import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Subject} from '../contract.js';
 import {collect, plan, usage} from '../samples.js';
 
 const day = 86_400;
 
-export function historyContract({store}: Subject): void {
+export function historyContract({store, harness}: Subject): void {
 	const append = async (...records: ReadonlyArray<Parameters<typeof usage>[0]>) =>
 		store().commit(plan({usage: records.map((record) => usage(record))}));
 	const recent = Math.floor(Date.now() / 1000) - 10 * day;
@@ -141,6 +142,43 @@ export function historyContract({store}: Subject): void {
 				expect(await lastUsed(user)).toEqual([[5, recent]]);
 			},
 		);
+
+		test('is what the newest hundred records say, in whatever order and however many at once they were written', async () => {
+			const users = ['alice', 'bob', 'count', 'a b 7 1'];
+			const record = fc.record({
+				user: fc.constantFrom(...users),
+				gpuId: fc.nat(11),
+				quarters: fc.nat(3),
+				isLate: fc.boolean(),
+			});
+			await fc.assert(
+				fc.asyncProperty(
+					fc.array(fc.array(record, {maxLength: 40}), {minLength: 4, maxLength: 16}),
+					async (commits) => {
+						await harness().clear();
+						const all: Array<{user: string; gpuId: number; endTime: number}> = [];
+						for (const commit of commits) {
+							const before = all.length;
+							// Each ends in a second of its own, so that it is certain which are the newest.
+							const records = commit.map(({user, gpuId, quarters, isLate}, index) => {
+								const second = recent + 3 * (before + index) - (isLate ? 100 : 0);
+								return {user, gpuId, endTime: second + quarters / 4};
+							});
+							await append(...records);
+							all.push(...records);
+							const newest = all.toSorted((a, b) => a.endTime - b.endTime).slice(-100);
+							for (const user of users) {
+								const last = new Map(
+									newest.filter((one) => one.user === user).map(({gpuId, endTime}) => [gpuId, endTime]),
+								);
+								expect(await lastUsed(user)).toEqual([...last].toSorted(([a], [b]) => a - b));
+							}
+						}
+					},
+				),
+				{numRuns: 10},
+			);
+		});
 
 		test('looks at the newest hundred records only', async () => {
 			await append({user: 'carol', gpuId: 1, endTime: recent});

@@ -62,6 +62,7 @@ describe('our records', () => {
 			'canhazgpu:gpu:0',
 			'canhazgpu:gpu:1',
 			'canhazgpu:gpu_count',
+			'canhazgpu:last_use',
 			'canhazgpu:machine',
 			'canhazgpu:provider',
 			'canhazgpu:queue',

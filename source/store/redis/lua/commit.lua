@@ -11,7 +11,7 @@ ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
         line whole-or-prefix N ID...
         set KEY VALUE | delete KEY | join KEY ID VALUE | rejoin KEY ID VALUE SCORE | entry KEY ID VALUE | leave KEY ID
         restored COUNT |
-        pool COUNT PROVIDER MACHINE-or-empty | usage SECOND RECORD | audit RECORD
+        pool COUNT PROVIDER MACHINE-or-empty | usage SECOND RECORD GPU END USER | audit RECORD
 
 Result  "done", or "conflict" or "locked" when nothing happened. Errors, before anything happened:
         WRONGKEY KEY TYPE when a key is not of its type, NOPERM when a command is not allowed.
@@ -102,7 +102,7 @@ local function compare()
   return at + 1 + #absent
 end
 
-local has_usage = false
+local uses = {}
 
 -- Compares, looks at every step and queues its writes. False for a conflict. A chain of words, since a table of functions would be made
 -- for each commit.
@@ -136,8 +136,8 @@ local function take_steps()
     elseif word == 'usage' then
       must_be(CONSTANT.history, 'zset')
       run_later('ZADD', CONSTANT.history, first, second)
-      has_usage = true
-      at = at + 3
+      uses[#uses + 1] = { gpu = ARGV[at + 3], ended = ARGV[at + 4], field = 'user ' .. ARGV[at + 5] }
+      at = at + 6
     elseif word == 'audit' then
       audit_records[#audit_records + 1] = first
       at = at + 2
@@ -233,7 +233,9 @@ if not is_taken then
   return 'conflict'
 end
 
-if has_usage then
+local count_before
+if uses[1] then
+  count_before = redis.call('ZCARD', CONSTANT.history)
   -- The peer lets the whole history expire 90 days after its last record.
   run_later('PERSIST', CONSTANT.history)
 end
@@ -263,13 +265,42 @@ local function is_gapless(now, age, window)
   return true
 end
 
+-- When each user last used each GPU, so that a read need not look through the history. Records that came or went without this script
+-- show in their number: then this begins again, and says from when on it is whole.
+local function keep_last_use()
+  local kept = redis.call('HMGET', CONSTANT.lastUse, 'count', 'since')
+  local since = kept[2]
+  local are_many = #uses > CONSTANT.recentCount
+  if are_many or kept[1] ~= tostring(count_before) or redis.call('HLEN', CONSTANT.lastUse) > CONSTANT.mostLastUsers then
+    redis.call('DEL', CONSTANT.lastUse)
+    local was_empty = count_before == 0 and not are_many
+    since = was_empty and '-1' or redis.call('ZREVRANGE', CONSTANT.history, 0, 0, 'WITHSCORES')[2]
+  end
+  for _, use in ipairs(are_many and {} or uses) do
+    local others, last = '', use.ended
+    for gpu, ended in string.gmatch(redis.call('HGET', CONSTANT.lastUse, use.field) or '', '(%d+) (%S+)') do
+      if gpu ~= use.gpu then
+        others = others .. ' ' .. gpu .. ' ' .. ended
+      elseif tonumber(ended) > tonumber(last) then
+        last = ended
+      end
+    end
+    -- A record may be of no GPU.
+    if use.gpu ~= '' then
+      redis.call('HSET', CONSTANT.lastUse, use.field, use.gpu .. ' ' .. last .. others)
+    end
+  end
+  redis.call('HMSET', CONSTANT.lastUse, 'count', tostring(redis.call('ZCARD', CONSTANT.history)), 'since', since)
+end
+
 -- What follows is not worth an error after the change was made.
-if has_usage then
+if uses[1] then
   local now, age = tonumber(time[1]), CONSTANT.historySeconds
   local old = redis.pcall('ZCOUNT', CONSTANT.history, '-inf', string.format('(%.0f', now - age))
   if type(old) == 'number' and old > 0 and is_gapless(now, age, CONSTANT.historyWindowSeconds) then
     redis.pcall('ZREMRANGEBYRANK', CONSTANT.history, 0, math.min(old, CONSTANT.trimCount) - 1)
   end
+  pcall(keep_last_use)
 end
 -- A Redis before 5, an account that may not, a key of another type: the audit log is not kept, and GPUs are handed out all the same.
 for _, record in ipairs(audit_records) do

@@ -2,16 +2,17 @@
 One atomic read of everything. Decodes no JSON.
 
 KEYS  a change, if somebody asks about one
-ARGV  1 "1" when the queue is not asked for  2... texts that a usage record of the asking user holds one of
+ARGV  1 "1" when the queue is not asked for  2 the asking user, and 3... texts that a usage record of this user holds one of
 
 The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster. script.ts puts
 keys and limits in the place of CONSTANT and a name.
 
 Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... },
-          drains, alerts, revision, policy, the change's attempt }
+          drains, alerts, revision, policy, last use, the change's attempt }
 A value is its string; false when there is none; { its type } when it is no string.
 In place of the ids stands a type when the queue is no sorted set.
-The usage records are the user's newest of each GPU, newest first.
+The last use is { SECOND, "GPU END GPU END ..." }, where that is kept and whole: only what ended from that second on counts, which are
+the newest records of the history. False where it is not; then the usage records are the user's newest of each GPU, newest first.
 ]]
 
 local function value(key)
@@ -66,14 +67,26 @@ else
   end
 end
 
+-- The second at which the newest records begin, and the user's last uses since, where commit.lua kept them up with all of those.
+local function last_use(user)
+  local kept = redis.pcall('HMGET', CONSTANT.lastUse, 'count', 'since', 'user ' .. user)
+  if not kept[1] or kept[1] ~= tostring(redis.pcall('ZCARD', CONSTANT.history)) then
+    return false
+  end
+  local rank = CONSTANT.recentCount - 1
+  local from = redis.pcall('ZREVRANGE', CONSTANT.history, rank, rank, 'WITHSCORES')[2] or '0'
+  return tonumber(from) > tonumber(kept[2]) and { from, kept[3] or '' }
+end
+
 local usage = {}
-if #ARGV > 1 then
+local kept_use = ARGV[2] and last_use(ARGV[2])
+if ARGV[2] and not kept_use then
   local records = redis.pcall('ZREVRANGE', CONSTANT.history, 0, CONSTANT.recentCount - 1)
   local find, match, byte, gpu_name, comma = string.find, string.match, string.byte, '"gpu_id":', 44
   local seen = {}
   -- A history of another type is an error reply, which has no items: then there is simply no last use to tell.
   for _, record in ipairs(records) do
-    for needle = 2, #ARGV do
+    for needle = 3, #ARGV do
       local _, last = find(record, ARGV[needle], 1, true)
       if last then
         -- It follows the user in every record that is written; the search from there is the shorter one. What is looked for as it
@@ -99,5 +112,5 @@ end
 
 return {
   tonumber(time[1]), tonumber(time[2]), count, fixed[2], fixed[3], gpus, ids, entries, usage, fixed[4], fixed[5],
-  fixed[6], fixed[7], KEYS[1] and value(KEYS[1])
+  fixed[6], fixed[7], kept_use or false, KEYS[1] and value(KEYS[1])
 }
