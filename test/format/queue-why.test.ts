@@ -43,6 +43,24 @@ test('each entry names everyone because of whom it waits, until when, and what o
 	]);
 });
 
+test('several GPUs are GPUs, one is a GPU', async () => {
+	const box = await createBox(3, {
+		leases: {
+			0: lease('bob', {expiryTime: sceneTime + 600}),
+			1: lease('bob', {expiryTime: sceneTime + 600}),
+			2: run('erin', {partialQueueId: 'entry-erin'}),
+		},
+		waiting: [waiter('erin', {requestedIds: [0, 1, 2], requestedCount: 3}), waiter('gus', {requestedIds: [0, 1]})],
+	});
+	expect(await whyIn(box)).toEqual([
+		'#1 erin waits for GPUs 0 1 2 and has GPU 2 already, 0h 3m 0s so far; expected: in about 0h 10m 0s',
+		`   bob has GPUs 0,1 until ${at(sceneTime + 600)}`,
+		expect.stringContaining('#2 gus waits for GPUs 0 1, 0h 3m 0s so far'),
+		`   bob has GPUs 0,1 until ${at(sceneTime + 600)}`,
+		expect.stringContaining('   #1 erin comes first, on GPUs 0,1'),
+	]);
+});
+
 test('who waits for what is out of service, never to be had, or free is told so', async () => {
 	const unavailable = [{gpu: 1, kind: 'broken', detail: 'GPU has fallen off the bus', since: sceneTime - 60}] as const;
 	const box = await createBox(2, {

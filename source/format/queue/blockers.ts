@@ -2,7 +2,7 @@
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {timestamp} from '../text/durations.js';
-import {gpuRanges} from '../text/gpu-list.js';
+import {gpuList} from '../text/gpu-list.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {holderText} from '../owner.js';
 
@@ -21,7 +21,7 @@ export function untilText(blocker: Blocker, formatTime: FormatTime): string {
 	return blocker.kind === 'lease' && blocker.lease.type === 'run' ? ' until its job ends' : '';
 }
 
-/** `bob on GPU 0-3 until 15:20`, `bob on GPU 2 until its job ends`, `#1 alice` for one that waits before it. */
+/** `bob on GPUs 0-3 until 15:20`, `bob on GPU 2 until its job ends`, `#1 alice` for one that waits before it. */
 function blockerText(blocker: Blocker, formatTime: FormatTime): string {
 	if (blocker.kind === 'engine') {
 		return engineReasonText(blocker.reason);
@@ -29,7 +29,7 @@ function blockerText(blocker: Blocker, formatTime: FormatTime): string {
 
 	return blocker.kind === 'waiter'
 		? `#${blocker.position} ${holderText(blocker.entry)}`
-		: `${holderText(blocker.lease)} on GPU ${gpuRanges(blocker.gpus)}${untilText(blocker, formatTime)}`;
+		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, formatTime)}`;
 }
 
 /** All of them in one cell of a table; empty when it waits for no one. */

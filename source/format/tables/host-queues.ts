@@ -2,7 +2,7 @@
 The queues of several hosts, from the rows that `queue --json` prints: so ours and others', this version's and the peer's, look the same.
 */
 import {longDuration} from '../text/durations.js';
-import {gpuRanges} from '../text/gpu-list.js';
+import {gpuList} from '../text/gpu-list.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Cell} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
@@ -48,7 +48,7 @@ function cellsOf(host: string, entry: JsonRow, now: number): readonly Cell[] {
 		host,
 		String(number(entry['position']) ?? '-'),
 		text(holderOf(entry)),
-		ids.length > 0 ? `GPU ${gpuRanges(ids)}` : `${count} GPU(s)`,
+		ids.length > 0 ? gpuList(ids) : `${count} GPU(s)`,
 		`${numbers(entry['allocated_gpus']).length}/${count}`,
 		durationOf(waitedSeconds(entry, now)),
 		estimate === undefined ? '-' : `in about ${longDuration(estimate)}`,

@@ -47,7 +47,7 @@ const sacrifices: Sacrifices = [
 	['NOTE', 20],
 	['TYPE', 0],
 	['NOTE', 8],
-	['BLOCKED BY', 28],
+	['BLOCKED BY', 29],
 	['USER', 10],
 	['ID', 9],
 	['WAITED', 0],

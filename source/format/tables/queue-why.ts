@@ -7,19 +7,19 @@ import {stuckText} from '../queue/out-of-service.js';
 import {clockTime} from '../text/days.js';
 import {longDuration} from '../text/durations.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
-import {gpuRanges} from '../text/gpu-list.js';
+import {gpuList} from '../text/gpu-list.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
 import {holderText} from '../owner.js';
 import {wantedText} from '../queue/waiting-progress.js';
 import {estimateText} from './queue-table.js';
 
-/** `bob has GPU 0-3 until 15:20, note "eval"`, `#1 erin comes first, on GPU 3`. */
+/** `bob has GPUs 0-3 until 15:20, note "eval"`, `#1 erin comes first, on GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
 	const until = untilText(blocker, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
 		const {position, entry, gpus} = blocker;
-		return `#${position} ${holderText(entry)} comes first, on GPU ${gpuRanges(gpus)}${until}`;
+		return `#${position} ${holderText(entry)} comes first, on ${gpuList(gpus)}${until}`;
 	}
 
 	if (blocker.kind === 'engine') {
@@ -28,7 +28,7 @@ function blockerLine(blocker: Blocker, now: number): string {
 
 	const {lease, gpus} = blocker;
 	const note = sanitize(shownNote(lease.note ?? ''));
-	return `${holderText(lease)} has GPU ${gpuRanges(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
+	return `${holderText(lease)} has ${gpuList(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
 }
 
 /** Why an entry waits. */
@@ -57,7 +57,7 @@ export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): 
 			}
 
 			const wanted = wantedOf(entry);
-			const got = held.length === 0 ? '' : ` and has GPU ${gpuRanges(held)} already`;
+			const got = held.length === 0 ? '' : ` and has ${gpuList(held)} already`;
 			const head = `#${position} ${holderText(entry)} waits for ${wantedText(wanted)}${got}, ${longDuration(waitedSeconds)} so far`;
 			return [
 				`${paint.bold(head)}; expected: ${estimateText(row)}`,

@@ -6,7 +6,8 @@ import {blockersText} from '../../format/queue/blockers.js';
 import {outageText, stuckText} from '../../format/queue/out-of-service.js';
 import {endsWithJobs} from '../../format/tables/queue-table.js';
 import {holderText} from '../../format/owner.js';
-import {gpuRanges} from '../../format/text/gpu-list.js';
+import {counted} from '../../format/text/numbers.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
 import {memoryText} from '../../core/rules/request/memory-size.js';
 import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
@@ -102,14 +103,12 @@ const blockedByOf = ({blockers}: QueueRow, state: State): string =>
 
 /** `GPU 3: used by zoe without a reservation`, where nobody has the GPU and it is not to be had all the same. */
 const outOfServiceText = ({outOfService, outages}: QueueRow): string =>
-	outages.length === 0 ? '' : `GPU ${gpuRanges(outOfService)}: ${outageText(outages[0]!)}`;
+	outages.length === 0 ? '' : `${gpuList(outOfService)}: ${outageText(outages[0]!)}`;
 
-/** `GPU 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
+/** `GPUs 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
 const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
 	[
-		requestedIds.length > 0
-			? `GPU ${gpuRanges(requestedIds)}`
-			: `${requestedCount} GPU${requestedCount === 1 ? '' : 's'}`,
+		requestedIds.length > 0 ? gpuList(requestedIds) : counted(requestedCount, 'GPU'),
 		...(need.models === undefined ? [] : [sanitize(need.models.join('|'))]),
 		...(need.minMemoryMiB === undefined ? [] : [`${memoryText(need.minMemoryMiB)}+`]),
 		...(need.minCompute === undefined ? [] : [`cc${sanitize(need.minCompute)}+`]),

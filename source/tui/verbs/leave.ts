@@ -74,7 +74,7 @@ export const leave = defineVerb<Confirmation<EntryToLeave>>({
 	view({entry, held}, state, glyphs) {
 		const waited = shortDuration((storeNow(state) ?? entry.enqueueTime) - entry.enqueueTime);
 		const about = `${sanitize(ownerOf(entry))}, for ${wantedText(wantedOf(entry))}, waiting for ${waited}`;
-		const warning = held.length > 0 ? `The GPUs held for it are given back: GPU ${held.join(',')}.` : undefined;
+		const warning = held.length > 0 ? `The GPUs held for it are given back: ${gpuList(held)}.` : undefined;
 		const width = questionWidth(state);
 		return {
 			title: 'Leave the queue',

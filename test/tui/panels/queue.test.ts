@@ -23,7 +23,7 @@ test('the queue says because of whom an entry waits: beside it where there is ro
 	expect(framed).toContain('#1 waits for bob on GPU 0 until 14:44');
 	const wide = frameOf(await stateOf(box, {columns: 240, rows: 50}));
 	expect(wide).toContain('BLOCKED BY');
-	expect(wide).toContain('carol on GPU 1,2 until 15:32, dave on GPU 3 until its job ends');
+	expect(wide).toContain('carol on GPUs 1,2 until 15:32, dave on GPU 3 until its job ends');
 });
 
 test('the detail says who waits for the selected GPU, and how many there was no room for', async () => {

@@ -19,6 +19,7 @@ import {
 	type ReserveOffer,
 	type ReserveValues,
 } from '../../../format/reservation-form.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
 import {progressText} from '../../../format/queue/waiting-progress.js';
@@ -243,7 +244,7 @@ export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' 
 			...(instances === undefined ? [] : [freeInstancesText(instances)]),
 		];
 		return {
-			title: gpus === undefined ? `${verb} GPUs` : `${verb} GPU ${gpus.map(({index}) => index).join(',')}`,
+			title: gpus === undefined ? `${verb} GPUs` : `${verb} ${gpuList(gpus.map(({index}) => index))}`,
 			lines: lines.length === 0 ? [] : [...lines.map((line) => [span(line, 'dim')]), []],
 		};
 	},

@@ -172,5 +172,5 @@ test('the table keeps when and because of whom at 80 columns', async () => {
 		expect(line.length).toBeLessThanOrEqual(80);
 	}
 
-	expect(table).toMatch(/│ in about 1h 0m 0s │ alice on GPU 0,1 until (?:[\d\-]+ )?\d\d:\d\d/v);
+	expect(table).toMatch(/│ in about 1h 0m 0s │ alice on GPUs 0,1 until (?:[\d\-]+ )?\d\d:\d\d/v);
 });
