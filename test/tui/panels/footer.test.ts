@@ -40,3 +40,22 @@ test('R Adopt has room on every screen while a process of one’s own uses the s
 		]
 	`);
 });
+
+test('over all hosts the keys leave room at the end of the line', async () => {
+	const footers = await Promise.all(
+		[60, 80, 100, 120].map(async (columns) => {
+			const state = await stateOf(await createBox(2), {columns, rows: 32}, {otherHosts: ['gpu-box-1']}, [
+				'focus-hosts',
+			]);
+			return lineText(footerLine(state)).trimEnd();
+		}),
+	);
+	expect(footers).toMatchInlineSnapshot(`
+		[
+		  " r Reserve  x Release  e Extend  Enter Open  ? Help  q Quit",
+		  " r Reserve  x Release  e Extend  Enter Open  Esc Back  : Command  ? Help  q Quit",
+		  " r Reserve  R This  x Release  e Extend  Enter Open  / Filter  Esc Back  : Command  ? Help  q Quit",
+		  " r Reserve  R This  x Release  e Extend  Enter Open  / Filter  m Mine  < > Sort  Esc Back  : Command  ? Help  q Quit",
+		]
+	`);
+});

@@ -3,6 +3,7 @@ import {CanhazgpuError} from '../../../errors.js';
 import type {Requester} from '../../../core/model/types.js';
 import {shareOfText} from '../../../format/queue/granted.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
+import {counted} from '../../../format/text/numbers.js';
 import {longDuration} from '../../../format/text/durations.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -105,7 +106,7 @@ async function waitThere(context: EffectContext, form: ReserveThereForm): Promis
 	};
 
 	const begun = await context.waits.begin(async ({signal, onWaiting}) => {
-		onWaiting(`waiting on ${form.host} for ${shareOfText(need)}${count} GPU${count === 1 ? '' : 's'}`);
+		onWaiting(`waiting on ${form.host} for ${shareOfText(need)}${counted(count, 'GPU')}`);
 		return port.run(form.host, [...wordsOf(form, requester), '--short'], {signal, isUnbounded: true});
 	}, endOf);
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
@@ -145,7 +146,7 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 	},
 	submitWord: () => 'Reserve',
 	view({host, gpus}) {
-		const what = gpus === undefined ? 'GPUs' : `GPU ${gpus.map(({index}) => index).join(',')}`;
+		const what = gpus === undefined ? 'GPUs' : gpuList(gpus.map(({index}) => index));
 		return {
 			title: `Reserve ${what} on ${sanitize(host)}`,
 			lines: [[span('That host decides, as if you had typed the command there.', 'dim')], []],
@@ -161,7 +162,7 @@ export const reserveHere = defineVerb({
 
 export const reserveTheseHere = defineVerb({
 	name: 'reserve-these-here',
-	keys: {modes: ['hosts'], keys: ['R'], footer: ['R', 'This one', 3]},
+	keys: {modes: ['hosts'], keys: ['R'], footer: ['R', 'This', 3]},
 	...byHost({
 		own: reserveThese,
 		reasonAgainst: (line) =>
