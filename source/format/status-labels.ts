@@ -142,6 +142,9 @@ function useText(row: StatusRow, memoryUsedMiB: number | undefined): string {
 	return words.filter((word) => word !== undefined).join(', ');
 }
 
+/** What this program and the Go program write, in JSON too, of a GPU in use on which nothing is seen. */
+export const noUsage = 'no usage detected';
+
 /** The column VALIDATION: what the GPU itself says of the state. */
 export function validationText(row: StatusRow): string {
 	if (row.state === 'unreserved' || row.state === 'error') {
@@ -167,7 +170,7 @@ export function validationText(row: StatusRow): string {
 				return useText(row, memory);
 			}
 
-			return row.state === 'available' && memory !== undefined ? `${mebibytes(memory)} used` : 'no usage detected';
+			return row.state === 'available' && memory !== undefined ? `${mebibytes(memory)} used` : noUsage;
 		}
 
 		case 'used': {

@@ -77,6 +77,28 @@ test('a GPU that several share is called so, as in the table of one host, and fo
 	expect(await lineOf(/gpu-box-8 +5/v, hosts, 'filter-hosts', ...typed)).toContain('2 shared');
 });
 
+test('a reservation on another host is called idle as that host calls it, and by nothing that it did not say', async () => {
+	const stateWith = async (more: Readonly<Record<string, unknown>>) => {
+		const rows = [held(0, 'carol', {idle_seconds: undefined, ...more})];
+		const line = await lineOf(/gpu-box-8 +0/v, {
+			kind: 'hosts-arrived',
+			known: [answered('gpu-box-8', rows)],
+			nowMs: 1000,
+		});
+		return /gpu-box-8 +0 (?<state>\S+(?: \d\w+)?) +carol/v.exec(line ?? '')?.groups?.['state'];
+	};
+
+	const unused = {validation: 'no usage detected'};
+	expect(await stateWith(unused)).toBe('Idle');
+	expect(await stateWith({...unused, idle_seconds: 21_600})).toBe('Idle 6h');
+	// It may be at the beginning, a job may pause, something is seen on it, or nothing is said of that.
+	expect(await stateWith({...unused, duration: '0h 5m 0s'})).toBe('Reserved');
+	expect(await stateWith({...unused, type: 'RUN'})).toBe('Reserved');
+	expect(await stateWith({validation: '9000MB, 1 processes'})).toBe('Reserved');
+	expect(await stateWith({validation: 'unknown: no driver'})).toBe('Reserved');
+	expect(await stateWith({})).toBe('Reserved');
+});
+
 /** The hosts and GPUs in the order of the lines. */
 const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 	frameOf(await hostsState({columns: 200, rows: 50}, steps))

@@ -2,6 +2,7 @@
 import {accountOn} from '../../../core/model/other-hosts.js';
 import {isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {statusJson} from '../../../format/json/status-json.js';
+import {noUsage} from '../../../format/status-labels.js';
 import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.js';
 import {withoutName} from '../../../format/tables/host-tables.js';
 import {states, type MonitorState} from '../../../format/states.js';
@@ -55,13 +56,18 @@ const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
 
-/** A host that says for how long it has been idle says that it is idle now. */
-const isIdle = ({reservation_type: type, duration, idle_seconds: idleSeconds}: RemoteGpu): boolean =>
+/** Its own table says the same: a host that no one watches tells no time, and yet whether it sees anything on a GPU. */
+const isIdle = ({
+	reservation_type: type,
+	duration,
+	idle_seconds: idleSeconds,
+	validation_info: seen,
+}: RemoteGpu): boolean =>
 	isCalledIdle({
 		type: type === 'manual' ? 'manual' : 'run',
 		heldSeconds: duration === undefined ? undefined : duration / 1e9,
 		idleSeconds,
-		isUnused: idleSeconds !== undefined,
+		isUnused: idleSeconds !== undefined || seen?.includes(noUsage) === true,
 	});
 
 /** The state of a GPU of another host, for this account there. */
