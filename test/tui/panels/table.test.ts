@@ -7,7 +7,7 @@ import type {State} from '../../../source/tui/state/state.js';
 import {chosenGpus, selectedRow, taggedGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
 import {sortKeys} from '../../../source/tui/state/table/state.js';
 import {release} from '../../../source/tui/verbs/release.js';
-import {after, pressing, stateOf} from '../_harness.js';
+import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {createBox, createScene, gpuReading, lease} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
@@ -191,4 +191,13 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 			}
 		}),
 	);
+});
+
+test('i without a second column says how there is one', async () => {
+	const state = await stateOf(await createBox(2), size);
+	for (const begun of [state, after(state, 'focus-processes')]) {
+		const frame = frameOf(after(begun, 'invert-second-sort')).split('\n');
+		expect(frame.at(-2)).toBe(' WARN There is no second column to invert: . chooses one to sort equals by');
+		expect(frameOf(after(begun, 'second-sort-next', 'invert-second-sort'))).toMatch(/ then \S+v/v);
+	}
 });

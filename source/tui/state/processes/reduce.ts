@@ -2,7 +2,7 @@
 import {withFlash, type State} from '../state.js';
 import {changed, fieldOf, type FieldChange} from '../text-field.js';
 import {pageRowsOf} from '../../layout.js';
-import {sortedByNext, withInverted, withNextSecond, withSecondInverted} from '../table/order.js';
+import {noSecondSort, sortedByNext, withInverted, withNextSecond, withSecondInverted} from '../table/order.js';
 import type {TableIntent} from '../table/reduce.js';
 import {isFiltered, noFilter, type Filter} from '../table/state.js';
 import {selectedProcess, selectedProcessIndex, visibleProcesses} from './rows.js';
@@ -102,7 +102,10 @@ export const processIntents: Readonly<Record<TableIntent, (state: State) => Stat
 	'invert-sort': (state) => sortBy(state, withInverted),
 	'second-sort-next': (state) => sortBy(state, (sort) => withNextSecond(processSortKeys, sort, 1)),
 	'second-sort-previous': (state) => sortBy(state, (sort) => withNextSecond(processSortKeys, sort, -1)),
-	'invert-second-sort': (state) => sortBy(state, withSecondInverted),
+	'invert-second-sort'(state) {
+		const sort = withSecondInverted(state.processes.sort);
+		return sort === undefined ? withFlash(state, 'warning', noSecondSort) : withProcesses(state, {sort});
+	},
 	'open-filter': openFilter,
 	'keep-filter': (state) => withProcesses(state, {prompt: undefined}),
 	'drop-filter': dropFilter,

@@ -88,6 +88,8 @@ export const withInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key>
 	isInverted: !sort.isInverted,
 });
 
-/** The second column the other way round, where there is one. */
-export const withSecondInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key> =>
-	sort.second === undefined ? sort : {...sort, second: {...sort.second, isInverted: !sort.second.isInverted}};
+/** The second column the other way round. Undefined where there is none. */
+export const withSecondInverted = <Key extends string>({second, ...sort}: SortBy<Key>): SortBy<Key> | undefined =>
+	second && {...sort, second: {...second, isInverted: !second.isInverted}};
+
+export const noSecondSort = 'There is no second column to invert: . chooses one to sort equals by';

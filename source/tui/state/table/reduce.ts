@@ -6,7 +6,7 @@ import {userOfRow} from './filter.js';
 import {membersOf} from './fold.js';
 import {rowWith, selectedRow, visibleRows} from './rows.js';
 import {tagOf, noFilter, sortKeys, type Filter, type Sort, type TableState} from './state.js';
-import {sortedByNext, withInverted, withNextSecond, withSecondInverted} from './order.js';
+import {noSecondSort, sortedByNext, withInverted, withNextSecond, withSecondInverted} from './order.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
 
@@ -97,7 +97,10 @@ export const tableIntents = {
 	'invert-sort': (state) => sortBy(state, withInverted),
 	'second-sort-next': (state) => sortBy(state, (sort) => withNextSecond(sortKeys, sort, 1)),
 	'second-sort-previous': (state) => sortBy(state, (sort) => withNextSecond(sortKeys, sort, -1)),
-	'invert-second-sort': (state) => sortBy(state, withSecondInverted),
+	'invert-second-sort'(state) {
+		const sort = withSecondInverted(state.table.sort);
+		return sort === undefined ? withFlash(state, 'warning', noSecondSort) : withTable(state, {sort});
+	},
 	'open-filter': openFilter,
 	'keep-filter': (state) => withTable(state, {prompt: undefined}),
 	'drop-filter': dropFilter,
