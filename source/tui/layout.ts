@@ -1,5 +1,5 @@
 /** How the lines of the screen are shared out. The table and the footer are always there; the rest gives way. */
-import type {PanelName} from './state/panels/state.js';
+import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/table/fold.js';
 import type {State} from './state/state.js';
 
@@ -141,9 +141,14 @@ const leastTileRows = 3;
 const mostTileRows = 8;
 const leastTileWidth = 23;
 
-/** Graphs of all GPUs in so many lines: high enough to be read, and then as wide as they can be. One GPU has its graphs in the detail. */
+/** Graphs of all GPUs in so many lines: high enough to be read, and then as wide as they can be. One GPU shares its room with the events. */
 function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | undefined {
-	const mostColumns = gpus > 1 ? Math.floor(width / leastTileWidth) : 0;
+	if (gpus === 1) {
+		const tileRows = Math.ceil(rows / 2);
+		return tileRows < goodTileRows ? undefined : {rows: tileRows, columns: 1, tileRows};
+	}
+
+	const mostColumns = gpus === 0 ? 0 : Math.floor(width / leastTileWidth);
 	const choices = Array.from({length: mostColumns}, (_, index) => {
 		const columns = index + 1;
 		const lines = Math.ceil(gpus / columns);
@@ -314,6 +319,13 @@ const leastTableColumn = 56;
 /** Two GPUs stand side by side in a line where not all fit below one another. */
 const tableColumnsOf = ({columns}: State['size'], bodyRows: number, gpus: number): number =>
 	gpus > bodyRows - 3 && columns >= 2 * leastTableColumn ? 2 : 1;
+
+/** How far back the graphs of all GPUs go: as far as those of the detail, or beside the detail of the only GPU a day. */
+export const loadsRangeOf = (state: Laid): PastRange => (gpusOf(state) === 1 ? 1440 : state.panels.range);
+
+/** How far back any graph goes that is shown. */
+export const shownRangeOf = (state: Laid): PastRange =>
+	layoutOf(state).loads === undefined ? state.panels.range : loadsRangeOf(state);
 
 /** How many GPUs the table shows at once. */
 export function tableRowsOf(state: State): number {

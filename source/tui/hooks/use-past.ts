@@ -3,13 +3,14 @@ import {useRef} from 'react';
 import type {World} from '../../core/model/ports.js';
 import {readPast, type Past} from '../../core/operations/history/past.js';
 import {sanitize} from '../../format/text/text.js';
+import {shownRangeOf} from '../layout.js';
 import {ownRange} from '../state/past.js';
 import {storeNow, type State} from '../state/state.js';
 import type {Dispatch} from '../state/actions.js';
 import {useAgain} from './use-again.js';
 
 export function usePast(world: World, state: State, dispatch: Dispatch, broken: (error: unknown) => void): void {
-	const {range} = state.panels;
+	const range = shownRangeOf(state);
 	const isShown = range > ownRange && state.snapshot !== undefined;
 	const latest = useRef(state);
 	latest.current = state;

@@ -3,7 +3,7 @@ import {seriesOf} from '../../core/live/utilization-history.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
 import {truncate, widthOf} from '../../format/text/width.js';
-import {layoutOf, roomOf, type LoadTiles} from '../layout.js';
+import {layoutOf, loadsRangeOf, roomOf, type LoadTiles} from '../layout.js';
 import {regionsOf} from '../regions.js';
 import {ownRange, rangeWord} from '../state/past.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
@@ -71,7 +71,7 @@ function tile(
 	{tileRows, width}: {readonly tileRows: number; readonly width: number},
 ): readonly Line[] {
 	const style = graphStyleOf(state.settings);
-	const shown = shownHistory(state, row);
+	const shown = shownHistory(state, row, loadsRangeOf(state));
 	const linesOf = (reading: 'utilization' | 'memory', columns: number) =>
 		curveLines(
 			{
@@ -94,11 +94,14 @@ function tile(
 	];
 }
 
-export const loadsTitle = ({panels, past}: State): Line => [
-	span('Loads', 'strong'),
-	span(`  last ${rangeWord(panels.range)}`),
-	...(panels.range !== ownRange && past?.kind === 'failed' ? [span(' unknown', 'warning')] : []),
-];
+export function loadsTitle(state: State): Line {
+	const range = loadsRangeOf(state);
+	return [
+		span('Loads', 'strong'),
+		span(`  last ${rangeWord(range)}`),
+		...(range !== ownRange && state.past?.kind === 'failed' ? [span(' unknown', 'warning')] : []),
+	];
+}
 
 /** All tiles, GPU by GPU from left to right. */
 export function loadsLines(state: State, tiles: LoadTiles): readonly Line[] {

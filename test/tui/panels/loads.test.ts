@@ -1,6 +1,6 @@
 /** The graphs of all GPUs on wide screens, beside the queue and the events. */
 import {expect, test} from 'vitest';
-import {layoutOf} from '../../../source/tui/layout.js';
+import {layoutOf, shownRangeOf} from '../../../source/tui/layout.js';
 import {pointingAt} from '../../../source/tui/mouse/pointing.js';
 import {regionsOf} from '../../../source/tui/regions.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
@@ -62,10 +62,20 @@ test.each([
 	expect(shown.join(' ')).toBe(expected);
 });
 
-test('a GPU alone has its graphs in the detail', async () => {
-	const state = await boxState(1, {columns: 240, rows: 60});
-	expect(layoutOf(state).loads).toBeUndefined();
-	expect(frameOf(state)).not.toContain('Loads');
+test('a GPU alone has its last day beside the minutes in its detail, on whatever wide screen', async () => {
+	const box = await createBox(1, {
+		leases: {0: run('alice')},
+		readings: [busy(0, 'alice', 'train', {gibibytes: 9, percent: 70})],
+	});
+	for (const size of sizes) {
+		const state = await stateOf(box, size, {}, [eventsArrived, nightOf(box)], pastOf(box));
+		expect(layoutOf(state).eventRows).toBeGreaterThanOrEqual(8);
+		expect(shownRangeOf(state)).toBe(1440);
+		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${size.columns}x${size.rows}/one-gpu.txt`);
+	}
+
+	// Where there is no room for it, nothing is read for it.
+	expect(shownRangeOf(await stateOf(box, {columns: 120, rows: 32}))).toBe(5);
 });
 
 test('the graphs of all GPUs at 240x60', async () => {

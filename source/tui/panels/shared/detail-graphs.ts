@@ -86,7 +86,7 @@ export function detailGraphs(state: State, room: Room): readonly Line[] {
 		return [[span(` ${past?.reason ?? 'reading the past'}`, past === undefined ? 'dim' : 'warning')]];
 	}
 
-	const drawn = shownHistory(state, row);
+	const drawn = shownHistory(state, row, panels.range);
 	const style = graphStyleOf(settings);
 	const total = row.reading?.memoryTotalMiB;
 	const under = hasHolders ? holderLine(state, row, drawn, columns) : undefined;
