@@ -1,6 +1,4 @@
-/**
-What went wrong, as a word a script may test for. Each belongs to one exit code, listed in {@link exitCodes}.
-*/
+/** What went wrong, as a word a script may test for. Each belongs to one exit code, listed in {@link exitCodes}. */
 export type ErrorCode =
 	| 'usage'
 	| 'config'
@@ -45,14 +43,10 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 };
 
 type Options = {
-	/**
-	One line that tells the user what to do about it.
-	*/
+	/** One line that tells the user what to do about it. */
 	readonly hint?: string;
 	readonly cause?: unknown;
-	/**
-	Facts for a face that words the refusal itself.
-	*/
+	/** Facts for a face that words the refusal itself. */
 	readonly details?: unknown;
 };
 

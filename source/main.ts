@@ -1,6 +1,4 @@
-/**
-Global flags, config, choose the command, print an error once, exit code.
-*/
+/** Global flags, config, choose the command, print an error once, exit code. */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';

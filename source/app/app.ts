@@ -1,6 +1,4 @@
-/**
-The composition root: the only place, with the app-*.ts beside it, that chooses adapters.
-*/
+/** The composition root: the only place, with the app-*.ts beside it, that chooses adapters. */
 import process from 'node:process';
 import {isatty} from 'node:tty';
 import type {Config} from '../config/config.js';
@@ -22,7 +20,7 @@ import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
 import {createLineHistory} from './line-history.js';
 
-export type AppOptions = {
+type AppOptions = {
 	readonly config: Config;
 	readonly hasColor: boolean;
 	/** A scan of the GPUs that is under way already. */

@@ -1,6 +1,4 @@
-/**
-What the composition root gives to commands: they ask for an open pool and never choose how it is kept.
-*/
+/** What the composition root gives to commands: they ask for an open pool and never choose how it is kept. */
 import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';

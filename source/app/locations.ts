@@ -1,6 +1,4 @@
-/**
-Where pools may be on this machine, and what is there: the facts from which core/store-choice.ts decides.
-*/
+/** Where pools may be on this machine, and what is there: the facts from which core/store-choice.ts decides. */
 import {accessSync, constants, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Config} from '../config/config.js';

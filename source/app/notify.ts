@@ -1,6 +1,4 @@
-/**
-Tells people what concerns them, in words and by the ways that the config allows.
-*/
+/** Tells people what concerns them, in words and by the ways that the config allows. */
 import type {Config} from '../config/config.js';
 import type {Host} from '../core/model/ports.js';
 import type {Reminder} from '../core/operations/reminders.js';

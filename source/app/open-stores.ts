@@ -1,6 +1,4 @@
-/**
-Opens stores as they are configured, once it is known which.
-*/
+/** Opens stores as they are configured, once it is known which. */
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import type {Store} from '../core/model/ports.js';

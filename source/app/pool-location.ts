@@ -1,6 +1,4 @@
-/**
-Where `admin` makes the pool, and how everybody is told.
-*/
+/** Where `admin` makes the pool, and how everybody is told. */
 import {createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';

@@ -1,6 +1,4 @@
-/**
-Scenarios of the simulated box, from YAML. See `canhazgpu help configuration` for an example.
-*/
+/** Scenarios of the simulated box, from YAML. See `canhazgpu help configuration` for an example. */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {longestNote} from '../core/rules/request/request.js';

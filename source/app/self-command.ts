@@ -1,6 +1,4 @@
-/**
-How this program starts itself.
-*/
+/** How this program starts itself. */
 import process from 'node:process';
 
 /** Where a binary made by Bun keeps the program that is in it. */

@@ -1,6 +1,4 @@
-/**
-Chooses and opens the store.
-*/
+/** Chooses and opens the store. */
 import {createPool} from '../core/operations/pool/create-pool.js';
 import {otherHosts} from '../core/model/other-hosts.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
@@ -22,7 +20,7 @@ export type Context = {
 	readonly locations: Locations;
 };
 
-export type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
+type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonly notice?: string};
 
 type Chosen = {
 	readonly choice: StoreChoice;

@@ -1,6 +1,4 @@
-/**
-From words on the command line to a verb and its input.
-*/
+/** From words on the command line to a verb and its input. */
 import {commands} from '../commands/index.js';
 import type {ConfigSources} from '../config/config.js';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
@@ -10,7 +8,7 @@ import type {Command, Flag, Flags, Input} from './command.js';
 import {flagName, itemsOf, refuseCommandWithoutDashes, truthOf, unknownFlag, type Item} from './words.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
-export type Split = {
+type Split = {
 	readonly verb: string | undefined;
 	/** Everything before `--` but the verb. */
 	readonly words: readonly string[];
@@ -103,7 +101,7 @@ function textOf(name: string, flag: Flag, values: readonly string[]): string {
 	return text;
 }
 
-export type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
+type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
 /**
 @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, a stray word.

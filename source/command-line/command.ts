@@ -1,6 +1,4 @@
-/**
-What a command is: a name, a summary, flags, and what it does. One file each; the help and the parser are built from it.
-*/
+/** What a command is: a name, a summary, flags, and what it does. One file each; the help and the parser are built from it. */
 import type {App} from '../app/contract.js';
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';

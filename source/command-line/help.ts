@@ -1,6 +1,4 @@
-/**
-The help, built from what the commands declare.
-*/
+/** The help, built from what the commands declare. */
 import {commands} from '../commands/index.js';
 import {topics} from '../help/topics.js';
 import type {Command, Flags} from './command.js';

@@ -46,7 +46,7 @@ function onEnter(pressed: () => void): () => void {
 	};
 }
 
-export type Mine = {readonly address: MineAddress; readonly end: () => void};
+type Mine = {readonly address: MineAddress; readonly end: () => void};
 
 /**
 Prepares the socket, and prints how to reach it once it listens.

@@ -1,6 +1,4 @@
-/**
-Settings: flags > environment > files > defaults.
-*/
+/** Settings: flags > environment > files > defaults. */
 import {closest} from 'fastest-levenshtein';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {

@@ -16,7 +16,7 @@ export type ConfigFile = {
 	readonly isLocal: boolean;
 };
 
-export type FoundFiles = {
+type FoundFiles = {
 	/** Weakest first. */
 	readonly files: readonly ConfigFile[];
 	/** One line for each file that is there and is not read. */

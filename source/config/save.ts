@@ -1,6 +1,4 @@
-/**
-Writes settings into the user's own config file, on demand alone. Everything else in it stays as it is, comments included.
-*/
+/** Writes settings into the user's own config file, on demand alone. Everything else in it stays as it is, comments included. */
 import {randomUUID} from 'node:crypto';
 import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';

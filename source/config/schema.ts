@@ -325,7 +325,7 @@ export function choicesOf(path: SettingPath): readonly string[] {
 	return schema.type === 'picklist' ? schema.options : [];
 }
 
-export type Checked<Value> = {readonly value: Value} | {readonly expected: string; readonly hint?: string};
+type Checked<Value> = {readonly value: Value} | {readonly expected: string; readonly hint?: string};
 
 const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
 	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;

@@ -1,6 +1,4 @@
-/**
-Reads YAML within bounds. A file of its own, so that YAML's parser loads only where there is a YAML file.
-*/
+/** Reads YAML within bounds. A file of its own, so that YAML's parser loads only where there is a YAML file. */
 import {Composer, isScalar, Lexer, LineCounter, Parser, visit, type Document} from 'yaml';
 
 /** Tells the line, and nothing of what is written there: it may be a password. */

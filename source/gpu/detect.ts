@@ -11,18 +11,14 @@ import type {DescribeProcesses, RunTool} from './tool/tool.js';
 
 type Options = {
 	readonly run: RunTool;
-	/**
-	Directories to look for tools in, separated by colons, as in `$PATH`.
-	*/
+	/** Directories to look for tools in, separated by colons, as in `$PATH`. */
 	readonly searchPath: string;
 	readonly timeoutMs?: number;
 	readonly gpusDirectory?: string;
 };
 
-/**
-`reason` tells the user why none was found.
-*/
-export type Detection =
+/** `reason` tells the user why none was found. */
+type Detection =
 	/** `others`: kinds of GPUs that are here besides. */
 	| {readonly provider: ProviderName; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
@@ -61,9 +57,7 @@ export const detectProvider = async (options: Options): Promise<Detection> => {
 	};
 };
 
-/**
-Undefined when there are NVIDIA GPUs, else why not.
-*/
+/** Undefined when there are NVIDIA GPUs, else why not. */
 const missesNvidia = async ({
 	run,
 	timeoutMs = 10_000,
@@ -82,9 +76,7 @@ const missesNvidia = async ({
 	return isThere ? undefined : explainFailure(outcome, command, timeoutMs).message;
 };
 
-/**
-Undefined when there are AMD GPUs, else why not.
-*/
+/** Undefined when there are AMD GPUs, else why not. */
 const missesAmd = async ({run, timeoutMs = 10_000}: Options): Promise<string | undefined> => {
 	const describeProcesses: DescribeProcesses = async () => new Map();
 	const {failure} = await createAmdProvider({

@@ -1,17 +1,11 @@
 import type {GpuReading, HealthProblem} from '../core/model/observation.js';
 import {cap} from './tool/text.js';
 
-/**
-What tells whether a GPU is fit for work. Whatever is unknown says nothing.
-*/
+/** What tells whether a GPU is fit for work. Whatever is unknown says nothing. */
 export type Symptoms = {
-	/**
-	In the tool's words, when the GPU could not be asked.
-	*/
+	/** In the tool's words, when the GPU could not be asked. */
 	readonly failure?: string;
-	/**
-	What the driver wants to be done, such as `None` or `Drain and Reset`.
-	*/
+	/** What the driver wants to be done, such as `None` or `Drain and Reset`. */
 	readonly recoveryAction?: string;
 	readonly eccUncorrectedErrors?: number;
 	/**
@@ -19,18 +13,14 @@ export type Symptoms = {
 	hinder new work (NVIDIA GPU Memory Error Management, "Error Recovery and Response Flags").
 	*/
 	readonly hasFailedRemapping?: boolean;
-	/**
-	Faulty pages of memory wait for a reset to be taken out of use, and are handed to programs until then. Of GPUs before Ampere.
-	*/
+	/** Faulty pages of memory wait for a reset to be taken out of use, and are handed to programs until then. Of GPUs before Ampere. */
 	readonly hasPendingPages?: boolean;
 	readonly temperatureCelsius?: number;
 	readonly temperatureLimitCelsius?: number;
 	readonly isBrakingForHeat?: boolean;
 };
 
-/**
-The reasons not to hand a GPU out, the gravest first.
-*/
+/** The reasons not to hand a GPU out, the gravest first. */
 export const judgeHealth = (symptoms: Symptoms): readonly HealthProblem[] =>
 	[lostProblem(symptoms.failure), resetProblem(symptoms), eccProblem(symptoms), heatProblem(symptoms)].filter(
 		(problem) => problem !== undefined,
@@ -55,9 +45,7 @@ const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symp
 		: undefined;
 };
 
-/**
-What drivers before 565 say instead of a recovery action: two answers.
-*/
+/** What drivers before 565 say instead of a recovery action: two answers. */
 export const olderRecoveryAction = (isResetRequired?: boolean, isDrainRecommended?: boolean): string | undefined => {
 	if (isResetRequired === true) {
 		return 'Reset';
@@ -100,9 +88,7 @@ const heatProblem = ({
 		: undefined;
 };
 
-/**
-Each kind once: what the GPU says now comes before what somebody else says of it, such as the kernel's log of the past.
-*/
+/** Each kind once: what the GPU says now comes before what somebody else says of it, such as the kernel's log of the past. */
 export const addProblems = (gpu: GpuReading, problems: readonly HealthProblem[] = []): GpuReading => {
 	const known = gpu.health ?? [];
 	const more = problems.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));

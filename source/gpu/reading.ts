@@ -1,8 +1,6 @@
 import type {GpuReading} from '../core/model/types.js';
 
-/**
-A GPU as its own table tells it: the processes stand in another one.
-*/
+/** A GPU as its own table tells it: the processes stand in another one. */
 export type BareReading = Omit<GpuReading, 'processes'>;
 
 /**

@@ -1,6 +1,6 @@
 /** The help topics, in the order of the help. The text of each loads only when it is shown. */
 
-export type Topic = {
+type Topic = {
 	/** What it tells, in a few words. */
 	readonly summary: string;
 	/** Other words that people type for it. */

@@ -2,9 +2,7 @@ import {performance} from 'node:perf_hooks';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Clock} from '../core/model/ports.js';
 
-/**
-The longest a timer can wait; more would wrap around to no wait at all.
-*/
+/** The longest a timer can wait; more would wrap around to no wait at all. */
 const longestSleepMs = 2 ** 31 - 1;
 
 /**

@@ -8,9 +8,7 @@ import {liveness, ownIdentity} from './process/processes.js';
 import {runsAsCaller} from './process/same-account.js';
 import {createUsers, ownUid} from './accounts/users.js';
 
-/**
-This machine, read once; costs a few file reads, and a call of `getent` when our account is not in /etc/passwd.
-*/
+/** This machine, read once; costs a few file reads, and a call of `getent` when our account is not in /etc/passwd. */
 export const createHost = (users = createUsers()): Host => {
 	const machineId = readMachineId();
 	const bootId = readBootId();

@@ -1,6 +1,4 @@
-/**
-The clock that all processes of one boot share, and that no step of the date moves.
-*/
+/** The clock that all processes of one boot share, and that no step of the date moves. */
 import process from 'node:process';
 
 type Origin = {

@@ -17,13 +17,13 @@ import path from 'node:path';
 import process from 'node:process';
 import {isMachineRoot, readUserNamespace} from './user-namespace.js';
 
-export type SafeRead =
+type SafeRead =
 	| {readonly kind: 'read'; readonly text: string; readonly status: Stats}
 	| {readonly kind: 'absent'}
 	/** `problem` goes on after the name of the file and a colon: `it is a directory`. `code` is that of the system, if it was the system. */
 	| {readonly kind: 'refused'; readonly problem: string; readonly code?: string; readonly cause?: unknown};
 
-export type SafeReadOptions = {
+type SafeReadOptions = {
 	/** A longer file is refused. */
 	readonly longestBytes: number;
 	/** False refuses a symbolic link in the last part of the path. */

@@ -1,6 +1,4 @@
-/**
-Chooses the GPU provider.
-*/
+/** Chooses the GPU provider. */
 import {existsSync} from 'node:fs';
 import {uptime} from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,4 @@
-/**
-Keeps Node's debugger closed. Node opens it on SIGUSR1, on a port of this machine where every account may run code as this one.
-*/
+/** Keeps Node's debugger closed. Node opens it on SIGUSR1, on a port of this machine where every account may run code as this one. */
 import process from 'node:process';
 
 /** When the debugger is closed again after the start, in ms: a signal from before our listener may take effect later than this module. */

@@ -21,7 +21,7 @@ import type {KnownKind} from '../command.js';
 import type {Candidate} from './words.js';
 
 /** What a face knows, or has read for this. */
-export type Known = {
+type Known = {
 	readonly requester: Requester;
 	/** The other hosts. */
 	readonly hosts: readonly string[];

@@ -2,7 +2,7 @@
 import {completeWords, type CompletionOptions} from './words.js';
 
 /** What can stand in the place of the last word of a line: its beginning as an offset, and the words. */
-export type Completion = {readonly start: number; readonly candidates: readonly string[]};
+type Completion = {readonly start: number; readonly candidates: readonly string[]};
 
 /** @param line - Up to the caret. */
 export async function completeLine(line: string, options: CompletionOptions): Promise<Completion> {

@@ -11,7 +11,7 @@ export type Candidate = {
 	readonly about?: string;
 };
 
-export type Completed =
+type Completed =
 	| {readonly kind: 'words'; readonly candidates: readonly Candidate[]}
 	/** The name of a file: the shell knows best how to complete it. */
 	| {readonly kind: 'files'}

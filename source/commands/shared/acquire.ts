@@ -10,7 +10,7 @@ import {movedExitCode, queueEntryVariable} from './hosts/moving.js';
 import {keepReminding} from './reminding.js';
 import {createWaitingLine} from './waiting-line.js';
 
-export type Acquired =
+type Acquired =
 	| Grant
 	/** Called off by a signal: exit with 128 and its number. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
@@ -51,7 +51,7 @@ function givenEntryId({environment}: App): string | undefined {
 	return id !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/v.test(id) ? id : undefined;
 }
 
-export type AcquireOptions = {
+type AcquireOptions = {
 	readonly waitSeconds: number | undefined;
 	/** Of the caller, who ends it: a signal must find somebody until the GPUs are in good hands. */
 	readonly interruption: Interruption;

@@ -4,7 +4,7 @@ Work beside a job or a wait, such as heartbeats, reminders and notices. Its fail
 import {CanhazgpuError} from '../../errors.js';
 import {stackText} from '../../format/text/text.js';
 
-export type Background = {
+type Background = {
 	/** Does the work and answers its result; undefined when it failed. Never rejects. */
 	readonly attempt: <Result>(work: () => Result | Promise<Result>) => Promise<Result | undefined>;
 	/** Says a failure, unless the same words were said before. */

@@ -3,7 +3,7 @@ import type {App} from '../../app/contract.js';
 
 const clearLine = '\r\u{1B}[K';
 
-export type ProgressLine = {
+type ProgressLine = {
 	/** This host need not be waited for any more. */
 	readonly answered: (host: string) => void;
 	/** Prints in the place of the line, which stands below that afterwards. */

@@ -3,7 +3,7 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {noTime, parseTimeOfDay} from './time-of-day.js';
 
 /** From when on: so many seconds before now, or a time in seconds since the epoch. */
-export type Since = {readonly seconds: number} | {readonly time: number};
+type Since = {readonly seconds: number} | {readonly time: number};
 
 /**
 Reads what `--since` says: how long ago (`2h`, `7d`), or a date and time here (`2026-05-01`, `2026-05-01T18:30`).

@@ -1,6 +1,4 @@
-/**
-Shows on stderr that somebody waits: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean.
-*/
+/** Shows on stderr that somebody waits: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean. */
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {longDuration} from '../../format/text/durations.js';
 import {truncate} from '../../format/text/width.js';
@@ -11,7 +9,7 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const frameMs = 120;
 const clearLine = '\r\u{1B}[K';
 
-export type WaitingLine = {
+type WaitingLine = {
 	readonly show: (progress: Progress) => void;
 	/** Removes the live line; nothing is shown after it. */
 	readonly end: () => void;

@@ -1,6 +1,4 @@
-/**
-`status` of other hosts: all are asked at once, they are shown in the order of the config, and a dead one stands last.
-*/
+/** `status` of other hosts: all are asked at once, they are shown in the order of the config, and a dead one stands last. */
 import {otherHosts} from '../../core/model/other-hosts.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer} from '../../format/tables/host-tables.js';
 import {harmlessJson} from '../../format/text/json.js';

@@ -8,19 +8,13 @@ import {numbersForPrograms} from './order.js';
 import {placeProcesses, type ProcessesByGpu, readProcesses} from './processes.js';
 import type {Answer, Ask} from './query.js';
 
-/**
-What one of AMD's tools saw.
-*/
+/** What one of AMD's tools saw. */
 export type AmdScan =
 	| {
 			readonly gpus: readonly BareReading[];
-			/**
-			Undefined when processes could not be asked for.
-			*/
+			/** Undefined when processes could not be asked for. */
 			readonly processes: ProcessesByGpu | undefined;
-			/**
-			By which programs know the GPUs, by the tool's own numbers.
-			*/
+			/** By which programs know the GPUs, by the tool's own numbers. */
 			readonly numbers: ReadonlyMap<number, number>;
 			readonly driverVersion?: string;
 			readonly warnings: readonly string[];
@@ -29,33 +23,25 @@ export type AmdScan =
 
 type Options = {
 	readonly command: string;
-	/**
-	Makes a question of several wordings.
-	*/
+	/** Makes a question of several wordings. */
 	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
 	readonly monotonicMs: () => number;
 };
 
-/**
-What was learned of the GPUs themselves is asked for again after this: one may have been replaced. What was not to be had sooner.
-*/
+/** What was learned of the GPUs themselves is asked for again after this: one may have been replaced. What was not to be had sooner. */
 const refreshAfterMs = 10 * 60_000;
 const retryAfterMs = 60_000;
 
 type Fixed = {
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
-	/**
-	When to ask again.
-	*/
+	/** When to ask again. */
 	readonly staleAtMs: number;
 };
 
 const missingGroups = /missing the following required groups/iv;
 
-/**
-Makes the scan by amd-smi. Measurements and processes are asked for at each scan, names and limits only now and then, all at once.
-*/
+/** Makes the scan by amd-smi. Measurements and processes are asked for at each scan, names and limits only now and then, all at once. */
 export const createAmdSmi = ({command, question, monotonicMs}: Options) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
@@ -71,9 +57,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: Options) => {
 	const askList = question(['list', '--json']);
 	let known: Fixed | undefined;
 
-	/**
-	When one broken GPU spoils the answer for all, each is asked alone.
-	*/
+	/** When one broken GPU spoils the answer for all, each is asked alone. */
 	const askEach = async (
 		indices: Iterable<number>,
 		{deadlineMs, timeoutMs}: {readonly deadlineMs: number; readonly timeoutMs: number},
@@ -97,9 +81,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: Options) => {
 		return {metric, failures};
 	};
 
-	/**
-	What is asked for only now and then.
-	*/
+	/** What is asked for only now and then. */
 	const askFixed = async (nowMs: number, deadlineMs: number): Promise<Fixed> => {
 		if (known !== undefined && nowMs < known.staleAtMs) {
 			return known;

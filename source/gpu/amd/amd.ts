@@ -18,15 +18,11 @@ type Options = {
 	readonly run: RunTool;
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
-	/**
-	How long a scan may take; asked for at the beginning of each.
-	*/
+	/** How long a scan may take; asked for at the beginning of each. */
 	readonly timeLimitMs?: () => number;
 	readonly placed?: ReturnType<typeof createPciPlacement>;
 	readonly command?: string;
-	/**
-	Asked where `command` is not installed.
-	*/
+	/** Asked where `command` is not installed. */
 	readonly oldCommand?: string;
 };
 

@@ -32,9 +32,7 @@ export const amdDriver: DriverText = {
 	hangHint: 'The driver may hang; see `sudo dmesg | grep -i amdgpu`.',
 };
 
-/**
-The words of an answer such as `{"error": "...", "code": -3}`.
-*/
+/** The words of an answer such as `{"error": "...", "code": -3}`. */
 export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => {
 	for (const document of [stdout, stderr].flatMap((text) => parseToolJson(text)?.documents ?? [])) {
 		const one: unknown = Array.isArray(document) ? document[0] : document;
@@ -47,9 +45,7 @@ export const errorText = ({stdout, stderr}: ToolOutcome): string | undefined => 
 	return undefined;
 };
 
-/**
-Says why a run of amd-smi or rocm-smi gave no readings, in words for the user.
-*/
+/** Says why a run of amd-smi or rocm-smi gave no readings, in words for the user. */
 export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure => {
 	const words = outcome.failure === undefined ? errorText(outcome) : undefined;
 	return explainRun(

@@ -4,25 +4,17 @@ import {normalizePciBusId} from '../../core/model/pci.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './json.js';
 
-/**
-What `amd-smi metric`, `static` and `list` say, by GPU.
-*/
-export type AmdAnswers = {
+/** What `amd-smi metric`, `static` and `list` say, by GPU. */
+type AmdAnswers = {
 	readonly metric: ReadonlyMap<number, JsonObject>;
-	/**
-	Those that were not to be had are empty.
-	*/
+	/** Those that were not to be had are empty. */
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
-	/**
-	GPUs that could not be asked, and why, in the tool's words.
-	*/
+	/** GPUs that could not be asked, and why, in the tool's words. */
 	readonly failures?: ReadonlyMap<number, string>;
 };
 
-/**
-A reading, and where the versions of the tool tell it: ROCm 6 and 7 first.
-*/
+/** A reading, and where the versions of the tool tell it: ROCm 6 and 7 first. */
 type ValuePath = {readonly quantity: Quantity; readonly paths: readonly string[]; readonly plainUnit?: string};
 
 const metricPaths = {
@@ -54,9 +46,7 @@ apart for it.)
 */
 const largestCarveOutMiB = 4096;
 
-/**
-True for a GPU that is part of a processor: what programs use of it lies mostly in the machine's memory, which AMD calls GTT.
-*/
+/** True for a GPU that is part of a processor: what programs use of it lies mostly in the machine's memory, which AMD calls GTT. */
 const isIntegrated = (measured: JsonObject, fixed: JsonObject): boolean => {
 	const type = readText(valueAt(fixed, 'vram.type'));
 	if (type !== undefined) {
@@ -73,18 +63,14 @@ const isIntegrated = (measured: JsonObject, fixed: JsonObject): boolean => {
 	return shared.value > own.value && (hasNoSlot || own.value <= largestCarveOutMiB);
 };
 
-/**
-Those that share the machine's memory, by index.
-*/
+/** Those that share the machine's memory, by index. */
 export const integratedGpus = ({metric, fixed}: Pick<AmdAnswers, 'metric' | 'fixed'>): ReadonlySet<number> =>
 	new Set([...metric].flatMap(([index, measured]) => (isIntegrated(measured, fixed.get(index) ?? {}) ? [index] : [])));
 
 const gttUsed: ValuePath = {quantity: 'memory', paths: ['mem_usage.used_gtt', 'fb_usage.gtt_used'], plainUnit: 'MB'};
 const gttTotal: ValuePath = {quantity: 'memory', paths: ['mem_usage.total_gtt', 'fb_usage.gtt_total'], plainUnit: 'MB'};
 
-/**
-The memory of its own and that of the machine together; unknown where one of them is.
-*/
+/** The memory of its own and that of the machine together; unknown where one of them is. */
 const together = (own: Taken, shared: Taken): Taken => {
 	const parts = [own, shared ?? {word: 'the machine’s memory in use is not told'}];
 	return parts.every((part) => part !== undefined && 'value' in part)
@@ -92,19 +78,13 @@ const together = (own: Taken, shared: Taken): Taken => {
 		: parts.find((part) => part === undefined || 'word' in part);
 };
 
-/**
-Sensors, the first that answers counts, each with its own limit.
-*/
+/** Sensors, the first that answers counts, each with its own limit. */
 const sensors = ['edge', 'hotspot', 'mem'] as const;
 
-/**
-A GPU of which neither any of these was measured nor a temperature does not answer at all.
-*/
+/** A GPU of which neither any of these was measured nor a temperature does not answer at all. */
 const vital = ['memoryUsedMiB', 'memoryTotalMiB', 'utilizationPercent', 'powerWatts'] as const;
 
-/**
-Puts the answers together, by index. A GPU that is only listed, or of which not one reading was to be had, bears its `failure`.
-*/
+/** Puts the answers together, by index. A GPU that is only listed, or of which not one reading was to be had, bears its `failure`. */
 export const readGpus = ({metric, fixed, list, failures = new Map()}: AmdAnswers): readonly BareReading[] =>
 	[...new Set([...metric.keys(), ...list.keys(), ...failures.keys()])]
 		.toSorted((a, b) => a - b)
@@ -123,9 +103,7 @@ export const readDriverVersion = (fixed: AmdAnswers['fixed']): string | undefine
 
 type Taken = {readonly value: number} | {readonly word: string} | undefined;
 
-/**
-The first reading at the paths, or else the first word.
-*/
+/** The first reading at the paths, or else the first word. */
 const take = (entry: JsonObject, {quantity, paths, plainUnit}: ValuePath): Taken => {
 	const readings = paths.flatMap((path) => readQuantity(valueAt(entry, path), quantity, plainUnit) ?? []);
 	return readings.find((one) => one.kind === 'number') ?? readings[0];
@@ -192,9 +170,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 	});
 };
 
-/**
-A limit of 0 is none.
-*/
+/** A limit of 0 is none. */
 const positive = (taken: Taken): number | undefined =>
 	taken !== undefined && 'value' in taken && taken.value > 0 ? taken.value : undefined;
 
@@ -220,9 +196,7 @@ const powerLimit = (fixed: JsonObject, measured: JsonObject): number | undefined
 	return positive(take(measured, {quantity: 'power', paths: ['power.power_limit']}));
 };
 
-/**
-ROCm 7 tells each reason by a key of its own, such as `"ppt_violation_status": "ACTIVE"`; earlier ones only whether it is throttled.
-*/
+/** ROCm 7 tells each reason by a key of its own, such as `"ppt_violation_status": "ACTIVE"`; earlier ones only whether it is throttled. */
 const throttleReasons = (measured: JsonObject): readonly string[] | undefined => {
 	const section = valueAt(measured, 'throttle');
 	const statuses = Object.entries(isObject(section) ? section : {}).flatMap(([key, status]) => {

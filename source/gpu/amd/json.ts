@@ -9,9 +9,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/**
-How much of each unit makes one of ours. AMD's `MB` are MiB.
-*/
+/** How much of each unit makes one of ours. AMD's `MB` are MiB. */
 const units = {
 	memory: {
 		B: 1 / 2 ** 20,
@@ -33,9 +31,7 @@ const units = {
 
 export type Quantity = keyof typeof units;
 
-/**
-More than this is no reading: a sensor that is not there may be reported as 65535 or 4294967295.
-*/
+/** More than this is no reading: a sensor that is not there may be reported as 65535 or 4294967295. */
 const largest: Readonly<Record<Quantity, number>> = {
 	memory: 2 ** 30,
 	percent: 100,
@@ -45,7 +41,7 @@ const largest: Readonly<Record<Quantity, number>> = {
 	count: 1_000_000_000,
 };
 
-export type ReadQuantity =
+type ReadQuantity =
 	| {readonly kind: 'number'; readonly value: number}
 	/** The tool's word for not knowing. */
 	| {readonly kind: 'word'; readonly word: string};
@@ -73,9 +69,7 @@ export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): 
 	return amount === undefined || amount > largest[quantity] ? word : {kind: 'number', value: tidy(amount, quantity)};
 };
 
-/**
-What is no reading, as it was reported: `-1 MB`.
-*/
+/** What is no reading, as it was reported: `-1 MB`. */
 const wordsFor = (value: unknown, unit: unknown): string => {
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 	return typeof unit === 'string' && typeof value === 'number' ? `${text} ${unit}` : text;
@@ -93,15 +87,11 @@ const splitUnit = (value: unknown): readonly [number: number | undefined, unit: 
 	return [number === undefined ? undefined : Number(number), unit];
 };
 
-/**
-Whole MiB, as NVIDIA's tool tells them; hundredths of everything else.
-*/
+/** Whole MiB, as NVIDIA's tool tells them; hundredths of everything else. */
 const tidy = (amount: number, quantity: Quantity): number =>
 	quantity === 'memory' ? Math.round(amount) : Math.round(amount * 100) / 100;
 
-/**
-What stands at a path such as `mem_usage.used_vram`. Where a whole section is a word instead (`"power": "N/A"`), that word.
-*/
+/** What stands at a path such as `mem_usage.used_vram`. Where a whole section is a word instead (`"power": "N/A"`), that word. */
 export const valueAt = (entry: JsonObject, path: string): unknown => {
 	let value: unknown = entry;
 	for (const key of path.split('.')) {
@@ -115,17 +105,13 @@ export const valueAt = (entry: JsonObject, path: string): unknown => {
 	return value;
 };
 
-/**
-A text, or undefined for a word that means there is none.
-*/
+/** A text, or undefined for a word that means there is none. */
 export const readText = (raw: unknown): string | undefined => {
 	const text = typeof raw === 'string' ? raw.trim() : '';
 	return text === '' || /^(?:n\/a|unknown|none|null)$/iv.test(text) ? undefined : cap(text, 200);
 };
 
-/**
-No machine has so many GPUs; a larger number is no index.
-*/
+/** No machine has so many GPUs; a larger number is no index. */
 const largestIndex = 1023;
 
 export const readIndex = (raw: unknown): number | undefined => {
@@ -157,9 +143,7 @@ export const entriesByGpu = (documents: readonly unknown[] = []): ReadonlyMap<nu
 	return entries;
 };
 
-/**
-The list of entries in a document, in a list; nothing when there is none.
-*/
+/** The list of entries in a document, in a list; nothing when there is none. */
 const listIn = (document: unknown): ReadonlyArray<readonly unknown[]> => {
 	const inner = isObject(document) && Object.hasOwn(document, 'gpu_data') ? document['gpu_data'] : document;
 	if (Array.isArray(inner)) {

@@ -23,9 +23,7 @@ export const numbersForPrograms = (
 	return new Map(counted.map((index, position) => [index, numbers[position] ?? index]));
 };
 
-/**
-The GPUs by the numbers that programs know them by.
-*/
+/** The GPUs by the numbers that programs know them by. */
 export const inOrderOfPrograms = <Gpu extends {readonly index: number}>(
 	gpus: readonly Gpu[],
 	numbers: ReadonlyMap<number, number>,

@@ -5,10 +5,8 @@ import {cap} from '../tool/text.js';
 import type {DescribeProcesses} from '../tool/tool.js';
 import {type JsonObject, isObject, readQuantity, readText, valueAt} from './json.js';
 
-/**
-The processes of one GPU, or the tool's word for not telling all of them.
-*/
-export type GpuProcesses = {readonly rows: readonly ProcessRow[]; readonly hidden?: string};
+/** The processes of one GPU, or the tool's word for not telling all of them. */
+type GpuProcesses = {readonly rows: readonly ProcessRow[]; readonly hidden?: string};
 
 export type ProcessesByGpu = ReadonlyMap<number, GpuProcesses>;
 
@@ -64,9 +62,7 @@ const readRow = (info: JsonObject, isIntegrated: boolean): ProcessRow | undefine
 		: undefined;
 };
 
-/**
-Many versions tell 0 in `mem_usage` of a process that holds gigabytes: of a 0 only `vram_mem` is believed.
-*/
+/** Many versions tell 0 in `mem_usage` of a process that holds gigabytes: of a 0 only `vram_mem` is believed. */
 const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined => {
 	const [gtt, vram, ...others] = ['memory_usage.gtt_mem', 'memory_usage.vram_mem', 'mem_usage', 'mem'].map((path) => {
 		const quantity = readQuantity(valueAt(info, path), 'memory', 'B');
@@ -79,9 +75,7 @@ const memoryOf = (info: JsonObject, isIntegrated: boolean): number | undefined =
 	return [vram, ...others].find((memory = 0) => memory > 0) ?? vram;
 };
 
-/**
-Below this, in MiB, a GPU holds no more than the driver's own and an empty context.
-*/
+/** Below this, in MiB, a GPU holds no more than the driver's own and an empty context. */
 const emptyMiB = 1024;
 
 /**

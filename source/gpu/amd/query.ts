@@ -10,9 +10,7 @@ type Options = {
 	readonly hangs: HangWatch;
 };
 
-/**
-What came of a question. `json` is undefined where the tool gave no whole answer.
-*/
+/** What came of a question. `json` is undefined where the tool gave no whole answer. */
 export type Answer = {readonly outcome: ToolOutcome; readonly json?: ToolJson};
 
 /**
@@ -20,17 +18,13 @@ export type Answer = {readonly outcome: ToolOutcome; readonly json?: ToolJson};
 */
 export type Ask = (deadlineMs: number) => Promise<Answer>;
 
-/**
-Far more than the largest machine tells of itself, and little enough to hold.
-*/
+/** Far more than the largest machine tells of itself, and little enough to hold. */
 const maxBytes = 16 * 1024 * 1024;
 
 const refusal =
 	/unrecognized arguments|invalid choice|(?:command|parameter|argument|option)\W.+(?:invalid|not supported|not recognized)|^usage: /imv;
 
-/**
-Makes a question of several wordings, the best first: one that this version of the tool refuses is never used again.
-*/
+/** Makes a question of several wordings, the best first: one that this version of the tool refuses is never used again. */
 export const createQuestion = (
 	{run, command, monotonicMs, signal, hangs}: Options,
 	wordings: ReadonlyArray<readonly string[]>,

@@ -19,9 +19,7 @@ type Options = {
 	readonly monotonicMs: () => number;
 };
 
-/**
-Makes the scan by rocm-smi.
-*/
+/** Makes the scan by rocm-smi. */
 export const createRocmSmi = ({command, question, monotonicMs}: Options) => {
 	const askCards = question(
 		[
@@ -80,9 +78,7 @@ export const createRocmSmi = ({command, question, monotonicMs}: Options) => {
 	};
 };
 
-/**
-Before ROCm 3.8 it counts the cards of the kernel, of which the first may be another maker's; programs count AMD's alone, from 0.
-*/
+/** Before ROCm 3.8 it counts the cards of the kernel, of which the first may be another maker's; programs count AMD's alone, from 0. */
 const countedFromZero = (numbers: ReadonlyMap<number, number>): ReadonlyMap<number, number> => {
 	const inOrder = numbers
 		.values()
@@ -93,9 +89,7 @@ const countedFromZero = (numbers: ReadonlyMap<number, number>): ReadonlyMap<numb
 
 const firstObject = (json: ToolJson | undefined): unknown => json?.documents.find((document) => isObject(document));
 
-/**
-Rewrites each card as amd-smi would tell it, so that readings are taken in one place only.
-*/
+/** Rewrites each card as amd-smi would tell it, so that readings are taken in one place only. */
 export const readCards = (
 	value: unknown,
 ): {readonly metric: ReadonlyMap<number, JsonObject>; readonly driverVersion?: string} => {

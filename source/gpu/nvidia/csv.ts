@@ -2,28 +2,20 @@
 The CSV of `nvidia-smi --format=csv,nounits`: a header line, then a row a line, cells separated by a comma and a blank, nothing quoted.
 Warnings and errors stand between the rows as plain sentences.
 */
-export type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
+type CsvLine = CsvRow | {readonly kind: 'other'; readonly text: string};
 
 export type CsvRow = {
 	readonly kind: 'row';
-	/**
-	The whole line.
-	*/
+	/** The whole line. */
 	readonly text: string;
-	/**
-	By column name, without the blanks around them.
-	*/
+	/** By column name, without the blanks around them. */
 	readonly cells: ReadonlyMap<string, string>;
 };
 
 type Options = {
-	/**
-	The header is the first line that holds all of these columns.
-	*/
+	/** The header is the first line that holds all of these columns. */
 	readonly required: readonly string[];
-	/**
-	The column whose text may itself hold commas.
-	*/
+	/** The column whose text may itself hold commas. */
 	readonly freeText: string;
 };
 
@@ -63,27 +55,21 @@ export const parseCsv = (text: string, {required, freeText}: Options): readonly 
 	return columns && lines;
 };
 
-/**
-Second names of columns (`nvidia-smi --help-query-gpu`): the tool writes the first, others write what was asked for.
-*/
+/** Second names of columns (`nvidia-smi --help-query-gpu`): the tool writes the first, others write what was asked for. */
 const firstNames: ReadonlyMap<string, string> = new Map([
 	['used_memory', 'used_gpu_memory'],
 	['clocks.sm', 'clocks.current.sm'],
 	['clocks.mem', 'clocks.current.memory'],
 ]);
 
-/**
-`memory.used [MiB]` -> `memory.used`.
-*/
+/** `memory.used [MiB]` -> `memory.used`. */
 const columnName = (cell: string): string => {
 	const [name = ''] = cell.split('[', 1);
 	const plain = name.trim().toLowerCase();
 	return firstNames.get(plain) ?? plain;
 };
 
-/**
-Undefined when the line has too few cells, or too many and no column to hold the surplus.
-*/
+/** Undefined when the line has too few cells, or too many and no column to hold the surplus. */
 const splitRow = (
 	pieces: readonly string[],
 	columns: readonly string[],
@@ -112,12 +98,8 @@ export const readNumber = (text: string): number | undefined => {
 	return number === undefined ? undefined : Number(number);
 };
 
-/**
-Whether the cell holds a word for not knowing instead of a text, such as `[Not Found]` or `N/A`.
-*/
+/** Whether the cell holds a word for not knowing instead of a text, such as `[Not Found]` or `N/A`. */
 export const isMarker = (text: string): boolean => /^\[.*\]$|^n\/a$|^err!$|^$/iv.test(text);
 
-/**
-`Yes` or `No`. Undefined for everything else.
-*/
+/** `Yes` or `No`. Undefined for everything else. */
 export const readAnswer = (text: string): boolean | undefined => ({yes: true, no: false})[text.toLowerCase()];

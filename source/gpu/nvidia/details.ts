@@ -28,9 +28,7 @@ export const askDetails = async ({run, command, timeoutMs, signal}: Options): Pr
 	return parsed && nameParts(parsed, isComplete(listed) ? parseList(listed.stdout) : []);
 };
 
-/**
-The one tells the sizes of the parts, the other their profiles and UUIDs.
-*/
+/** The one tells the sizes of the parts, the other their profiles and UUIDs. */
 const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => ({
 	...details,
 	gpus: details.gpus.map((gpu) => {
@@ -46,9 +44,7 @@ const nameParts = (details: Details, listed: readonly ListedGpu[]): Details => (
 	}),
 });
 
-/**
-Gives each reading its parts, and each of its processes the part that it is on.
-*/
+/** Gives each reading its parts, and each of its processes the part that it is on. */
 export const attachParts = (gpus: readonly GpuReading[], details: Details | undefined): readonly GpuReading[] =>
 	details === undefined
 		? gpus
@@ -63,9 +59,7 @@ export const attachParts = (gpus: readonly GpuReading[], details: Details | unde
 					: gpu;
 			});
 
-/**
-Adds what the driver wants to be done, failed repairs and the heat, of which older versions of the table say nothing.
-*/
+/** Adds what the driver wants to be done, failed repairs and the heat, of which older versions of the table say nothing. */
 export const addDetailedHealth = (gpus: readonly GpuReading[], details: Details): readonly GpuReading[] =>
 	gpus.map((gpu) => {
 		const {recoveryAction, temperatureLimitCelsius, hasFailedRemapping, hasPendingPages} =

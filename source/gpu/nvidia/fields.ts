@@ -1,9 +1,7 @@
 import {readFileSync} from 'node:fs';
 import type {ToolCall} from '../tool/early-tool.js';
 
-/**
-What every driver in use knows.
-*/
+/** What every driver in use knows. */
 const basicFields = [
 	'index',
 	'uuid',
@@ -25,9 +23,7 @@ const basicFields = [
 	'driver_version',
 ] as const;
 
-/**
-What later drivers added, oldest first: the tool complains of the first field that it does not know.
-*/
+/** What later drivers added, oldest first: the tool complains of the first field that it does not know. */
 const laterFields: ReadonlyArray<{readonly since: number; readonly fields: readonly string[]}> = [
 	{since: 450, fields: ['mig.mode.current', 'mig.mode.pending']},
 	{since: 510, fields: ['memory.reserved', 'compute_cap']},
@@ -36,23 +32,17 @@ const laterFields: ReadonlyArray<{readonly since: number; readonly fields: reado
 	{since: 580, fields: ['remapped_rows.failure']},
 ];
 
-/**
-What `clocks_event_reasons.active` was called before.
-*/
+/** What `clocks_event_reasons.active` was called before. */
 const olderReasons = 'clocks_throttle_reasons.active';
 
-/**
-What reported `gpu_recovery_action` before that was there.
-*/
+/** What reported `gpu_recovery_action` before that was there. */
 const resetStatus = {
 	since: 535,
 	until: 'gpu_recovery_action',
 	fields: ['reset_status.reset_required', 'reset_status.drain_and_reset_recommended'],
 } as const;
 
-/**
-What `driver_version` is called since then; it is to go (nvidia-smi -q of 610: "will be removed in CUDA 14.0").
-*/
+/** What `driver_version` is called since then; it is to go (nvidia-smi -q of 610: "will be removed in CUDA 14.0"). */
 const newerVersion = {since: 610, field: 'kmd_version'} as const;
 
 /**
@@ -90,22 +80,16 @@ export const queryArguments = (query: Query, fields: readonly string[]): readonl
 	'--format=csv,nounits',
 ];
 
-/**
-The two queries with which a scan begins.
-*/
+/** The two queries with which a scan begins. */
 export const firstQueries = (command: string): readonly ToolCall[] => [
 	{command, args: queryArguments('--query-gpu', gpuFields(new Set(), readDriverMajor()))},
 	{command, args: queryArguments('--query-compute-apps', processFields)},
 ];
 
-/**
-The kernel's own note of the version of a loaded module. No code of the driver runs when it is read, so it cannot hang.
-*/
+/** The kernel's own note of the version of a loaded module. No code of the driver runs when it is read, so it cannot hang. */
 const moduleVersionFile = '/sys/module/nvidia/version';
 
-/**
-The first number of the driver's version. Undefined where the kernel does not tell, as under WSL.
-*/
+/** The first number of the driver's version. Undefined where the kernel does not tell, as under WSL. */
 export const readDriverMajor = (file = moduleVersionFile): number | undefined => {
 	try {
 		const major = /^(?<major>\d{2,4})\./v.exec(readFileSync(file, 'utf8'))?.groups?.['major'];

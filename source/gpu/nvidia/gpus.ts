@@ -4,27 +4,19 @@ import {type BrokenGpu, parseHandleFailure, placeBroken} from './problems/unreac
 import {readGpu, readText, withoutBrackets} from './reading.js';
 
 export type GpuTable = {
-	/**
-	By index. GPUs that could not be asked are among them, with their `failure`.
-	*/
+	/** By index. GPUs that could not be asked are among them, with their `failure`. */
 	readonly gpus: readonly BareReading[];
 	readonly driverVersion?: string;
-	/**
-	Lines that belong to no GPU, as the tool wrote them.
-	*/
+	/** Lines that belong to no GPU, as the tool wrote them. */
 	readonly remarks: readonly string[];
 };
 
 type Cells = ReadonlyMap<string, string>;
 
-/**
-No machine has so many; a larger number is no index.
-*/
+/** No machine has so many; a larger number is no index. */
 const largestIndex = 1023;
 
-/**
-Reads what `--query-gpu` printed. Undefined when it holds no table at all.
-*/
+/** Reads what `--query-gpu` printed. Undefined when it holds no table at all. */
 export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefined => {
 	const lines = parseCsv(stdout, {required: ['index'], freeText: 'name'});
 	if (lines === undefined) {
@@ -79,9 +71,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	return {gpus: placeBroken(gpus, handles, rows), driverVersion, remarks};
 };
 
-/**
-A comma too many was not in the name but elsewhere when the name has taken in a reading: then every cell behind it is another one's.
-*/
+/** A comma too many was not in the name but elsewhere when the name has taken in a reading: then every cell behind it is another one's. */
 const isShifted = (cells: Cells): boolean => {
 	const pieces = (cells.get('name') ?? '').split(',').slice(1);
 	return pieces.some((piece) => isMarker(piece.trim()) || readNumber(piece.trim()) !== undefined);

@@ -13,34 +13,22 @@ import {readScans} from './nvml/lines.js';
 type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
-	/**
-	Of one scan of the GPUs.
-	*/
+	/** Of one scan of the GPUs. */
 	readonly timeLimitMs: () => number;
-	/**
-	Between two scans.
-	*/
+	/** Between two scans. */
 	readonly intervalMs: number;
-	/**
-	Since the start of the machine, as the kernel's log counts.
-	*/
+	/** Since the start of the machine, as the kernel's log counts. */
 	readonly uptimeSeconds: () => number;
-	/**
-	What prints scans by way of the driver's library, a line each; the milliseconds between two are the last argument.
-	*/
+	/** What prints scans by way of the driver's library, a line each; the milliseconds between two are the last argument. */
 	readonly library?: ToolCall;
 };
 
-/**
-Who asks out of turn waits for the next reading.
-*/
+/** Who asks out of turn waits for the next reading. */
 const longestPeriodMs = 2000;
 
 const minuteMs = 60_000;
 
-/**
-Who may not read the kernel's log will hardly be allowed to soon.
-*/
+/** Who may not read the kernel's log will hardly be allowed to soon. */
 const forbiddenLogMs = 10 * minuteMs;
 
 /**

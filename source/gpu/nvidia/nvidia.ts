@@ -22,30 +22,18 @@ type Options = {
 	readonly run: RunTool;
 	readonly describeProcesses: DescribeProcesses;
 	readonly monotonicMs: () => number;
-	/**
-	How long a scan may take; asked for at the beginning of each. Eight GPUs without persistence mode may take many seconds.
-	*/
+	/** How long a scan may take; asked for at the beginning of each. Eight GPUs without persistence mode may take many seconds. */
 	readonly timeLimitMs?: () => number;
 	readonly command?: string;
-	/**
-	Where the driver lists its GPUs.
-	*/
+	/** Where the driver lists its GPUs. */
 	readonly gpusDirectory?: string;
-	/**
-	Where the devices of GPUs are.
-	*/
+	/** Where the devices of GPUs are. */
 	readonly devicesDirectory?: string;
-	/**
-	Adds where in the machine the GPUs sit.
-	*/
+	/** Adds where in the machine the GPUs sit. */
 	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
-	/**
-	For a caller that scans again and again.
-	*/
+	/** For a caller that scans again and again. */
 	readonly createSources?: CreateSources;
-	/**
-	For a caller that scans once.
-	*/
+	/** For a caller that scans once. */
 	readonly slowReadings?: SlowReadings;
 };
 
@@ -56,9 +44,7 @@ type SeenTable =
 	| {readonly table: GpuTable; readonly exitCode?: number; readonly takenAtMs?: number}
 	| {readonly failure: Observation['failure']};
 
-/**
-NVIDIA GPUs by way of nvidia-smi. GPUs and processes are asked for at the same time, by two runs of the tool.
-*/
+/** NVIDIA GPUs by way of nvidia-smi. GPUs and processes are asked for at the same time, by two runs of the tool. */
 export const createNvidiaProvider = ({
 	run,
 	describeProcesses,
@@ -121,9 +107,7 @@ export const createNvidiaProvider = ({
 		return sinceMs === undefined ? undefined : explainHang(command, monotonicMs() - sinceMs);
 	};
 
-	/**
-	From the stream where there is one, else by a run of the tool.
-	*/
+	/** From the stream where there is one, else by a run of the tool. */
 	const seeGpus = async (askRemaining: AskRemainingGpus, timeoutMs: number): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {

@@ -6,30 +6,20 @@ import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
 import {isMarker, parseCsv, readNumber} from './csv.js';
 
 export type ProcessTable = {
-	/**
-	By the UUID of the GPU, which for MIG is the one of the whole GPU.
-	*/
+	/** By the UUID of the GPU, which for MIG is the one of the whole GPU. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
-	/**
-	GPUs with processes of which not even the pid is told, and the tool's word for that.
-	*/
+	/** GPUs with processes of which not even the pid is told, and the tool's word for that. */
 	readonly hidden: ReadonlyMap<string, string>;
-	/**
-	Lines that tell of no process.
-	*/
+	/** Lines that tell of no process. */
 	readonly remarks: readonly string[];
 };
 
-/**
-Stands for the GPU of a process that the tool does not tell.
-*/
+/** Stands for the GPU of a process that the tool does not tell. */
 const noGpu = '';
 
 const longestProgram = 4096;
 
-/**
-What begins as a row does and is none tells of a process all the same.
-*/
+/** What begins as a row does and is none tells of a process all the same. */
 const damagedRow = /^(?<uuid>(?:GPU|MIG)-[^\s,]{0,100})(?:,|$)/v;
 
 /**
@@ -126,9 +116,7 @@ export const attachProcesses = async (
 	};
 };
 
-/**
-The table of the tool has only processes that compute.
-*/
+/** The table of the tool has only processes that compute. */
 const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess => ({
 	...joinDetails(row, details),
 	...(row.utilizationPercent !== undefined && {utilizationPercent: row.utilizationPercent}),
@@ -139,9 +127,7 @@ const complete = (row: ProcessRow, details: HostDetails | undefined): GpuProcess
 	kind: row.kind ?? 'compute',
 });
 
-/**
-On a GPU split by MIG a process has one row for each part it uses: its memory is their sum, unknown when one of them is.
-*/
+/** On a GPU split by MIG a process has one row for each part it uses: its memory is their sum, unknown when one of them is. */
 const mergeByPid = (rows: readonly ProcessRow[]): readonly ProcessRow[] => {
 	const merged = new Map<number, ProcessRow>();
 	for (const row of rows) {

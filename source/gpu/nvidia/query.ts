@@ -5,37 +5,27 @@ type Options = {
 	readonly run: RunTool;
 	readonly command: string;
 	readonly option: Query;
-	/**
-	What to ask for, in this order, when the tool has refused these.
-	*/
+	/** What to ask for, in this order, when the tool has refused these. */
 	readonly fields: (refused: ReadonlySet<string>) => readonly string[];
-	/**
-	Fields without which the answer is of no use.
-	*/
+	/** Fields without which the answer is of no use. */
 	readonly essential: readonly string[];
 	readonly monotonicMs: () => number;
 	readonly signal?: AbortSignal;
 };
 
-/**
-Far more than the table of the largest machine, and little enough to hold.
-*/
+/** Far more than the table of the largest machine, and little enough to hold. */
 const maxBytes = 4 * 1024 * 1024;
 
-export type ToolQuery = {
+type ToolQuery = {
 	/**
 	@param timeoutMs - For all attempts together.
 	*/
 	readonly ask: (timeoutMs: number) => Promise<ToolOutcome>;
-	/**
-	Without the fields that this tool is known to refuse.
-	*/
+	/** Without the fields that this tool is known to refuse. */
 	readonly args: () => readonly string[];
 };
 
-/**
-Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them.
-*/
+/** Makes a query that asks without the fields which this nvidia-smi turns out not to know, and remembers them. */
 export const createQuery = ({run, command, option, fields, essential, monotonicMs, signal}: Options): ToolQuery => {
 	const refused = new Set<string>();
 	const currentArguments = () => queryArguments(option, fields(refused));
@@ -59,8 +49,6 @@ export const createQuery = ({run, command, option, fields, essential, monotonicM
 	return {ask, args: currentArguments};
 };
 
-/**
-`Field "power.limit" is not a valid field to query.`, on either stream, and nothing else is printed.
-*/
+/** `Field "power.limit" is not a valid field to query.`, on either stream, and nothing else is printed. */
 const refusedField = ({stdout, stderr}: ToolOutcome): string | undefined =>
 	/^field "(?<field>[^"]+)" is not a valid field to query/imv.exec(`${stdout}\n${stderr}`)?.groups?.['field'];

@@ -11,9 +11,7 @@ type Cells = ReadonlyMap<string, string>;
 export const readText = (text: string | undefined): string | undefined =>
 	text === undefined || isMarker(text) ? undefined : cap(text, 200);
 
-/**
-Reads the cells of one GPU. What the tool does not tell is noted in `unknown`, in its own word.
-*/
+/** Reads the cells of one GPU. What the tool does not tell is noted in `unknown`, in its own word. */
 export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 
@@ -88,9 +86,7 @@ export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	});
 };
 
-/**
-How many degrees are left until the GPU slows down; below 0 when it is past that.
-*/
+/** How many degrees are left until the GPU slows down; below 0 when it is past that. */
 const readMargin = (text: string): number | undefined => (/^-?\d{1,3}$/v.test(text) ? Number(text) : undefined);
 
 /** Whether an administrator has switched MIG, which waits for a reset. */

@@ -9,9 +9,7 @@ What the tool is asked for besides its tables, which is slow on large machines: 
 */
 export type WantedDetails = 'none' | 'parts' | 'all';
 
-/**
-What is read beside the two tables, for a caller that scans once.
-*/
+/** What is read beside the two tables, for a caller that scans once. */
 export type SlowReadings = {
 	/**
 	Begins to read. What it returns adds the findings to the readings, once those are there.
@@ -28,13 +26,9 @@ export type SlowReadings = {
 type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
-	/**
-	Of a run of the tool.
-	*/
+	/** Of a run of the tool. */
 	readonly timeLimitMs: () => number;
-	/**
-	Since the start of the machine.
-	*/
+	/** Since the start of the machine. */
 	readonly uptimeSeconds: () => number;
 	readonly details: WantedDetails;
 };
@@ -44,9 +38,7 @@ The log usually takes a few milliseconds. On a loaded machine it may take a seco
 */
 const logTimeoutMs = 2000;
 
-/**
-A waiter scans often, but the log is read no oftener than this; far less often where it is closed to this account.
-*/
+/** A waiter scans often, but the log is read no oftener than this; far less often where it is closed to this account. */
 const freshMs = 5000;
 const forbiddenMs = 10 * 60_000;
 

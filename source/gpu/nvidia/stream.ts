@@ -1,9 +1,7 @@
 import type {StreamReader} from '../tool/stream.js';
 import {parseGpuTable, type GpuTable} from './gpus.js';
 
-/**
-Far more than the largest machine prints at once.
-*/
+/** Far more than the largest machine prints at once. */
 const longestTable = 1024 * 1024;
 
 /**

@@ -5,48 +5,34 @@ import {normalizePciBusId} from '../../core/model/pci.js';
 import {cap} from '../tool/text.js';
 import {isMarker, readAnswer, readNumber} from './csv.js';
 
-/**
-A process as that tells it.
-*/
+/** A process as that tells it. */
 export type DetailedProcess = Pick<
 	GpuProcess,
 	'pid' | 'kind' | 'memoryUsedMiB' | 'gpuInstanceId' | 'computeInstanceId'
 >;
 
-/**
-What only `nvidia-smi -q -x` tells of a GPU.
-*/
+/** What only `nvidia-smi -q -x` tells of a GPU. */
 export type GpuDetails = {
 	readonly pciBusId?: string;
 	readonly uuid?: string;
 	readonly isMigEnabled?: boolean;
-	/**
-	Undefined when nothing is said of parts.
-	*/
+	/** Undefined when nothing is said of parts. */
 	readonly migInstances?: readonly MigInstance[];
-	/**
-	What the driver wants to be done, such as `None` or `GPU Reset`.
-	*/
+	/** What the driver wants to be done, such as `None` or `GPU Reset`. */
 	readonly recoveryAction?: string;
 	readonly temperatureLimitCelsius?: number;
 	readonly hasFailedRemapping?: boolean;
 	readonly hasPendingPages?: boolean;
-	/**
-	With those that only draw. Undefined when they could not be told.
-	*/
+	/** With those that only draw. Undefined when they could not be told. */
 	readonly processes?: readonly DetailedProcess[];
 };
 
 export type Details = {readonly driverVersion?: string; readonly gpus: readonly GpuDetails[]};
 
-/**
-Far more than the largest machine tells.
-*/
+/** Far more than the largest machine tells. */
 const longestText = 8 * 1024 * 1024;
 
-/**
-No entity is looked up, no number is guessed at: the text may be anybody's.
-*/
+/** No entity is looked up, no number is guessed at: the text may be anybody's. */
 const parser = new XMLParser({
 	processEntities: false,
 	parseTagValue: false,
@@ -57,9 +43,7 @@ const parser = new XMLParser({
 	maxNestedTags: 32,
 });
 
-/**
-Reads what `nvidia-smi -q -x` printed. Undefined when it is no such document.
-*/
+/** Reads what `nvidia-smi -q -x` printed. Undefined when it is no such document. */
 export const parseDetails = (text: string): Details | undefined => {
 	const start = text.indexOf('<?xml');
 	if (start === -1 || text.length > longestText) {
@@ -144,9 +128,7 @@ const readProcess = (process: unknown): readonly DetailedProcess[] => {
 		: [];
 };
 
-/**
-`<processes>N/A</processes>`: empty is known, a word is not.
-*/
+/** `<processes>N/A</processes>`: empty is known, a word is not. */
 const isUnknown = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 
 const child = (value: unknown, name: string): unknown =>
@@ -154,9 +136,7 @@ const child = (value: unknown, name: string): unknown =>
 		? (value as Readonly<Record<string, unknown>>)[name]
 		: undefined;
 
-/**
-The parser gives one element as itself and several as a list.
-*/
+/** The parser gives one element as itself and several as a list. */
 const list = (value: unknown, name: string): readonly unknown[] => {
 	const found = child(value, name);
 	return found === undefined ? [] : Array.isArray(found) ? found : [found];

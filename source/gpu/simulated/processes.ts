@@ -1,6 +1,4 @@
-/**
-Processes that are simulated, and can nevertheless be inspected, adopted and signalled: what is done to them touches no real process.
-*/
+/** Processes that are simulated, and can nevertheless be inspected, adopted and signalled: what is done to them touches no real process. */
 import type {Host} from '../../core/model/ports.js';
 import type {FactsOfProcesses, GpuProcess, GpuReading, ProcessIdentity} from '../../core/model/types.js';
 import {isSimulatedPid} from './pids.js';

@@ -5,148 +5,92 @@ it is a function of the time since the box was switched on.
 import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 import {simulatedPid} from './pids.js';
 
-/**
-When it holds, in seconds since the start: always, from and until then, or again in every period.
-*/
-export type Span = {readonly from?: number; readonly until?: number; readonly every?: number};
+/** When it holds, in seconds since the start: always, from and until then, or again in every period. */
+type Span = {readonly from?: number; readonly until?: number; readonly every?: number};
 
-export type SceneProcess = {
+type SceneProcess = {
 	readonly user?: string;
 	readonly command: string;
-	/**
-	Made up when absent.
-	*/
+	/** Made up when absent. */
 	readonly pid?: number;
-	/**
-	MiB of GPU memory.
-	*/
+	/** MiB of GPU memory. */
 	readonly memory: number;
-	/**
-	Per cent of the GPU.
-	*/
+	/** Per cent of the GPU. */
 	readonly utilization?: number;
 	readonly container?: string;
-	/**
-	Which instance of the GPU it is on, from 0.
-	*/
+	/** Which instance of the GPU it is on, from 0. */
 	readonly instance?: number;
 };
 
-/**
-What some GPUs of a box are. What is left out is as everywhere in the box.
-*/
-export type Hardware = {
+/** What some GPUs of a box are. What is left out is as everywhere in the box. */
+type Hardware = {
 	readonly gpus: readonly number[];
 	readonly model?: string;
-	/**
-	MiB of each.
-	*/
+	/** MiB of each. */
 	readonly memory?: number;
-	/**
-	Compute capability, such as `8.0`.
-	*/
+	/** Compute capability, such as `8.0`. */
 	readonly compute?: string;
-	/**
-	NUMA node.
-	*/
+	/** NUMA node. */
 	readonly numa?: number;
-	/**
-	Name of the PCI root complex.
-	*/
+	/** Name of the PCI root complex. */
 	readonly root?: string;
 };
 
 type OfGpu = Span & {readonly gpu: number};
 
-/**
-Somebody who comes and goes, in a demonstration.
-*/
+/** Somebody who comes and goes, in a demonstration. */
 export type Person = {
 	readonly user: string;
-	/**
-	How many GPUs, or which.
-	*/
+	/** How many GPUs, or which. */
 	readonly gpus?: number;
 	readonly ids?: readonly number[];
-	/**
-	MiB of each, others beside them. Absent: the GPUs are had alone.
-	*/
+	/** MiB of each, others beside them. Absent: the GPUs are had alone. */
 	readonly share?: number;
 	readonly kind?: 'run' | 'manual';
-	/**
-	Seconds that the GPUs are kept, and seconds until the next time; each varies by a third. Kept for ever when absent.
-	*/
+	/** Seconds that the GPUs are kept, and seconds until the next time; each varies by a third. Kept for ever when absent. */
 	readonly hold?: number;
 	readonly pause?: number;
-	/**
-	Time limit of a job, in seconds: from these the waits of others are estimated.
-	*/
+	/** Time limit of a job, in seconds: from these the waits of others are estimated. */
 	readonly limit?: number;
 	readonly note?: string;
-	/**
-	What the processes on the GPUs of this person are called.
-	*/
+	/** What the processes on the GPUs of this person are called. */
 	readonly command?: string;
-	/**
-	At the start: for how many seconds the GPUs have been held already, or have been waited for.
-	*/
+	/** At the start: for how many seconds the GPUs have been held already, or have been waited for. */
 	readonly since?: number;
 	readonly waits?: number;
 };
 
 export type Scenario = {
-	/**
-	How many GPUs a demonstration has. Elsewhere the pool says.
-	*/
+	/** How many GPUs a demonstration has. Elsewhere the pool says. */
 	readonly gpus?: number;
-	/**
-	What the policy of a demonstration says, by key.
-	*/
+	/** What the policy of a demonstration says, by key. */
 	readonly policy?: Readonly<Record<string, string>>;
 	readonly seed?: number;
 	readonly model?: string;
-	/**
-	MiB of each GPU.
-	*/
+	/** MiB of each GPU. */
 	readonly memory?: number;
-	/**
-	In a box of different GPUs, what each is; of several that name a GPU, the last counts.
-	*/
+	/** In a box of different GPUs, what each is; of several that name a GPU, the last counts. */
 	readonly hardware?: readonly Hardware[];
-	/**
-	Links within each of these sets of GPUs. All others go by what the GPUs have in common: NUMA node and PCI root.
-	*/
+	/** Links within each of these sets of GPUs. All others go by what the GPUs have in common: NUMA node and PCI root. */
 	readonly links?: ReadonlyArray<{readonly gpus: readonly number[]; readonly link: GpuLink}>;
 	readonly processes?: ReadonlyArray<OfGpu & SceneProcess>;
-	/**
-	Broken GPUs.
-	*/
+	/** Broken GPUs. */
 	readonly failures?: ReadonlyArray<OfGpu & {readonly words: string}>;
-	/**
-	GPUs that answer and are unfit nevertheless.
-	*/
+	/** GPUs that answer and are unfit nevertheless. */
 	readonly health?: ReadonlyArray<OfGpu & HealthProblem>;
-	/**
-	GPUs that do not tell their processes.
-	*/
+	/** GPUs that do not tell their processes. */
 	readonly hidden?: readonly OfGpu[];
-	/**
-	GPUs without some readings, such as `temperatureCelsius`.
-	*/
+	/** GPUs without some readings, such as `temperatureCelsius`. */
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
 	/**
 	GPUs that MIG has split, by the profile of each instance. Of several that hold for a GPU the last counts: its instances are others than
 	before. `mode`: the mode cannot be told, or waits for a reset.
 	*/
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
-	/**
-	Times at which no GPU answers.
-	*/
+	/** Times at which no GPU answers. */
 	readonly scans?: ReadonlyArray<Span & {readonly failure: string}>;
 	readonly people?: readonly Person[];
-	/**
-	A directory whose dev, proc and sys stand in for those of the machine, for isolated jobs.
-	*/
+	/** A directory whose dev, proc and sys stand in for those of the machine, for isolated jobs. */
 	readonly devices?: string;
 };
 
@@ -155,15 +99,11 @@ export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds:
 	return seconds >= from && seconds < until;
 };
 
-/**
-What was there from the start began a while before.
-*/
+/** What was there from the start began a while before. */
 const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
 	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
 
-/**
-What one GPU of the box is.
-*/
+/** What one GPU of the box is. */
 export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardware, 'gpus'> =>
 	Object.assign(
 		{},
@@ -172,9 +112,7 @@ export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardw
 			.map(({gpus: _, ...what}) => Object.fromEntries(Object.entries(what).filter(([, value]) => value !== undefined))),
 	) as Omit<Hardware, 'gpus'>;
 
-/**
-How the GPUs of the box reach each other. A box of which nothing is said has NVLink between all, as that with eight H100 has.
-*/
+/** How the GPUs of the box reach each other. A box of which nothing is said has NVLink between all, as that with eight H100 has. */
 export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 	const {links, hardware} = scenario;
 	const linkOf = (one: number, other: number): GpuLink | undefined => {
@@ -196,9 +134,7 @@ export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 	return indexes.map((one) => indexes.map((other) => linkOf(one, other)));
 }
 
-/**
-What a scenario says of one GPU at one moment.
-*/
+/** What a scenario says of one GPU at one moment. */
 export type Scene = {
 	readonly processes: ReadonlyArray<SceneProcess & {readonly startedSecondsAgo: number}>;
 	readonly change: (reading: GpuReading) => GpuReading;
@@ -247,9 +183,7 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 	};
 };
 
-/**
-What changes where MIG has split a GPU. The load of such a GPU is unknown.
-*/
+/** What changes where MIG has split a GPU. The load of such a GPU is unknown. */
 const splitReading = (
 	reading: GpuReading,
 	{profiles, mode}: NonNullable<Scenario['mig']>[number],

@@ -13,25 +13,17 @@ type Options = {
 	readonly gpuCount: () => Promise<number>;
 	readonly leases: () => Promise<readonly SimulatedLease[]>;
 	readonly monotonicMs: () => number;
-	/**
-	Unix seconds; all readings are a function of it, of the seed and of the leases.
-	*/
+	/** Unix seconds; all readings are a function of it, of the seed and of the leases. */
 	readonly nowSeconds: () => number;
 	readonly seed?: number;
 	readonly scenario?: Scenario;
-	/**
-	When the scenario began, in Unix seconds.
-	*/
+	/** When the scenario began, in Unix seconds. */
 	readonly startedAtSeconds?: number;
-	/**
-	Where its processes can be acted on. Without, they cannot be told apart from later ones, and nothing is done to them.
-	*/
+	/** Where its processes can be acted on. Without, they cannot be told apart from later ones, and nothing is done to them. */
 	readonly processes?: SimulatedProcesses;
 };
 
-/**
-The start of a simulated process in ticks, by which it is told apart from a later one with its pid.
-*/
+/** The start of a simulated process in ticks, by which it is told apart from a later one with its pid. */
 const startTicksOf = ({
 	pid = 0,
 	startTime,
@@ -40,9 +32,7 @@ const startTicksOf = ({
 	readonly startTime?: number;
 }): number | undefined => (startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100);
 
-/**
-A box of GPUs that exist on paper only: for trying the program, and for demonstrations. They show load where the leases are.
-*/
+/** A box of GPUs that exist on paper only: for trying the program, and for demonstrations. They show load where the leases are. */
 export const createSimulatedProvider = ({
 	gpuCount,
 	leases,
@@ -166,14 +156,10 @@ const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Sce
 const reasonOf = ({reason}: PromiseRejectedResult): string =>
 	reason instanceof Error ? reason.message : String(reason);
 
-/**
-In seconds: how long metal takes to warm up or cool down by two thirds.
-*/
+/** In seconds: how long metal takes to warm up or cool down by two thirds. */
 const inertiaSeconds = 12;
 
-/**
-Lets temperatures follow the work slowly, as they do. A single scan sees where they tend to.
-*/
+/** Lets temperatures follow the work slowly, as they do. A single scan sees where they tend to. */
 const createThermals = () => {
 	let earlier: ReadonlyMap<number, number> = new Map();
 	let earlierSeconds = 0;

@@ -5,14 +5,10 @@ import type {Scene} from './scenario.js';
 type Input = {
 	readonly seed: number;
 	readonly index: number;
-	/**
-	Unix seconds.
-	*/
+	/** Unix seconds. */
 	readonly seconds: number;
 	readonly lease?: SimulatedLease;
-	/**
-	What goes on besides.
-	*/
+	/** What goes on besides. */
 	readonly scene?: Scene;
 	readonly model?: string;
 	readonly memoryTotalMiB?: number;
@@ -23,9 +19,7 @@ type Input = {
 
 const powerLimitWatts = 700;
 
-/**
-How much work a lease puts on its GPU, each in [0, 1].
-*/
+/** How much work a lease puts on its GPU, each in [0, 1]. */
 type Load = {readonly work: number; readonly memory: number};
 
 const noLoad: Load = {work: 0, memory: 0};
@@ -165,50 +159,32 @@ const describeProcess = (
 	};
 };
 
-/**
-Rises from 0 at 0 to 1 at 1, without a kink at either end.
-*/
+/** Rises from 0 at 0 to 1 at 1, without a kink at either end. */
 const smoothStep = (x: number): number => {
 	const clamped = Math.min(1, Math.max(0, x));
 	return clamped * clamped * (3 - 2 * clamped);
 };
 
-/**
-A number in [0, 1) that looks random and is always the same for the same three.
-*/
+/** A number in [0, 1) that looks random and is always the same for the same three. */
 const fraction = (seed: number, index: number, salt: number): number => {
 	const wild = Math.sin(seed * 12.9898 + index * 78.233 + salt * 37.719) * 43_758.5453;
 	return wild - Math.floor(wild);
 };
 
-/**
-What the simulated box needs to know of a lease.
-*/
+/** What the simulated box needs to know of a lease. */
 export type SimulatedLease = {
 	readonly index: number;
-	/**
-	The account whose processes appear.
-	*/
+	/** The account whose processes appear. */
 	readonly user: string;
 	readonly type: LeaseType;
-	/**
-	MiB of GPU memory that a share asked for. Absent: it has the GPU alone.
-	*/
+	/** MiB of GPU memory that a share asked for. Absent: it has the GPU alone. */
 	readonly shareMiB?: number;
-	/**
-	The instance that it has of a GPU that MIG has split.
-	*/
+	/** The instance that it has of a GPU that MIG has split. */
 	readonly instance?: {readonly gpuInstanceId?: number};
-	/**
-	The job's, if there is one; else one is made up.
-	*/
+	/** The job's, if there is one; else one is made up. */
 	readonly pid?: number;
-	/**
-	Unix seconds. Known, the load grows from here on, and a manual lease falls silent after a while.
-	*/
+	/** Unix seconds. Known, the load grows from here on, and a manual lease falls silent after a while. */
 	readonly startTime?: number;
-	/**
-	Its command line; else one is made up.
-	*/
+	/** Its command line; else one is made up. */
 	readonly command?: string;
 };

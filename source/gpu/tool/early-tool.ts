@@ -1,18 +1,12 @@
 import type {RunTool, ToolOutcome} from './tool.js';
 
-/**
-A run of a tool, as somebody will ask for it.
-*/
+/** A run of a tool, as somebody will ask for it. */
 export type ToolCall = {readonly command: string; readonly args: readonly string[]};
 
 export type EarlyRuns = {
-	/**
-	Runs a tool, or takes over the run that was started early for the very same call, once.
-	*/
+	/** Runs a tool, or takes over the run that was started early for the very same call, once. */
 	readonly run: RunTool;
-	/**
-	Ends what nobody took over.
-	*/
+	/** Ends what nobody took over. */
 	readonly stop: () => void;
 };
 
@@ -22,21 +16,15 @@ type Early = {
 	endedAtMs?: number;
 };
 
-/**
-Nobody may have to wait longer than this for somebody to take a run over.
-*/
+/** Nobody may have to wait longer than this for somebody to take a run over. */
 const longestWaitMs = 60_000;
 
-/**
-What was seen longer ago than this is looked at again.
-*/
+/** What was seen longer ago than this is looked at again. */
 const stalestMs = 1000;
 
 const maxBytes = 4 * 1024 * 1024;
 
-/**
-Starts tools before it is known how long they may take, or whether they are needed: they are the slowest part of most verbs.
-*/
+/** Starts tools before it is known how long they may take, or whether they are needed: they are the slowest part of most verbs. */
 export const startEarly = (run: RunTool, calls: readonly ToolCall[], monotonicMs: () => number): EarlyRuns => {
 	const pending = new Map(
 		calls.map(({command, args}) => {

@@ -4,9 +4,7 @@ import type {ToolOutcome} from './tool.js';
 
 export type Failure = NonNullable<Observation['failure']>;
 
-/**
-A way in which a tool is known to fail as a whole.
-*/
+/** A way in which a tool is known to fail as a whole. */
 export type KnownFailure = {
 	readonly exitCode?: number;
 	readonly words: RegExp;
@@ -14,18 +12,12 @@ export type KnownFailure = {
 	readonly hint: string;
 };
 
-/**
-What to say of the driver behind a tool.
-*/
+/** What to say of the driver behind a tool. */
 export type DriverText = {
 	readonly known: readonly KnownFailure[];
-	/**
-	When the tool is not there.
-	*/
+	/** When the tool is not there. */
 	readonly missingHint: string;
-	/**
-	When it does not answer.
-	*/
+	/** When it does not answer. */
 	readonly hangHint: string;
 };
 
@@ -84,9 +76,7 @@ export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: num
 	return {message: `${command} ${end}.`, hint: said};
 };
 
-/**
-While a run of the tool cannot even be killed, no other is started beside it.
-*/
+/** While a run of the tool cannot even be killed, no other is started beside it. */
 export const explainHanging = (command: string, sinceMs: number, {hangHint}: DriverText): Failure => ({
 	message: `${command} has hung for ${seconds(sinceMs)} and cannot be ended, so the GPUs are not asked again.`,
 	hint: hangHint,
@@ -105,9 +95,7 @@ const firstLine = ({stdout, stderr}: ToolOutcome): string | undefined => {
 
 const mostWarnings = 20;
 
-/**
-Each warning once, and no flood of them. That it is one every face says itself.
-*/
+/** Each warning once, and no flood of them. That it is one every face says itself. */
 export const tidyWarnings = (warnings: readonly string[]): readonly string[] =>
 	[...new Set(warnings.map((warning) => cap(plain(warning).replace(/^warning:\s*/iv, ''), 300)))].slice(
 		0,

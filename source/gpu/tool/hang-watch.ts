@@ -1,22 +1,14 @@
 import type {RunTool, ToolOutcome} from './tool.js';
 
-/**
-Keeps count of runs of a tool that outlived SIGKILL. A driver that hangs is not helped by more callers, who would hang as well.
-*/
+/** Keeps count of runs of a tool that outlived SIGKILL. A driver that hangs is not helped by more callers, who would hang as well. */
 export type HangWatch = {
-	/**
-	Notes what came of a run that was started then.
-	*/
+	/** Notes what came of a run that was started then. */
 	readonly note: (outcome: ToolOutcome, startedAtMs: number) => void;
-	/**
-	When the first of those that still hang was started. Undefined when none does.
-	*/
+	/** When the first of those that still hang was started. Undefined when none does. */
 	readonly sinceMs: () => number | undefined;
 };
 
-/**
-One for each driver.
-*/
+/** One for each driver. */
 export const createHangWatch = (): HangWatch => {
 	const hanging = new Set<Promise<void>>();
 	let firstStartedAtMs = 0;
@@ -35,9 +27,7 @@ export const createHangWatch = (): HangWatch => {
 	};
 };
 
-/**
-Runs tools, and notes those that hang.
-*/
+/** Runs tools, and notes those that hang. */
 export const watchRuns =
 	(run: RunTool, hangs: HangWatch, monotonicMs: () => number): RunTool =>
 	async (...call) => {

@@ -1,25 +1,15 @@
-/**
-What a tool printed with `--json`: one document or several in a row, with lines of warnings before, between and after them.
-*/
+/** What a tool printed with `--json`: one document or several in a row, with lines of warnings before, between and after them. */
 export type ToolJson = {
-	/**
-	At least one.
-	*/
+	/** At least one. */
 	readonly documents: readonly unknown[];
-	/**
-	The lines around them.
-	*/
+	/** The lines around them. */
 	readonly remarks: readonly string[];
 };
 
-/**
-No text has more places where JSON seems to begin than this, unless it is none.
-*/
+/** No text has more places where JSON seems to begin than this, unless it is none. */
 const mostAttempts = 20;
 
-/**
-Finds the JSON in what a tool printed. Undefined when there is none: parts of a document that was cut short are none.
-*/
+/** Finds the JSON in what a tool printed. Undefined when there is none: parts of a document that was cut short are none. */
 export const parseToolJson = (text: string): ToolJson | undefined => {
 	// A document begins a line, and goes on with a text or a bracket, or in the next line. A warning such as `[drm] ...` does not.
 	const beginning = /^[\t ]*[\[\{][\t\r ]*(?=["\[\]\{\}]|$)/gmv;
@@ -46,9 +36,7 @@ export const parseToolJson = (text: string): ToolJson | undefined => {
 	return documents.length === 0 ? undefined : {documents, remarks: [...remarks, ...linesOf(text.slice(readUpTo))]};
 };
 
-/**
-Behind the bracket that closes the first one. Undefined when none does.
-*/
+/** Behind the bracket that closes the first one. Undefined when none does. */
 const endOf = (text: string, start: number): number | undefined => {
 	const step = /\\.|["\[\]\{\}]/gsv;
 	step.lastIndex = start;
@@ -68,9 +56,7 @@ const endOf = (text: string, start: number): number | undefined => {
 	return undefined;
 };
 
-/**
-What Python writes for a number that is none, and JSON does not know.
-*/
+/** What Python writes for a number that is none, and JSON does not know. */
 const noNumber = /-?\b(?:NaN|Infinity)\b/gv;
 
 const parseOrUndefined = (text: string): unknown => {

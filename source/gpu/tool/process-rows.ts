@@ -1,28 +1,20 @@
 import type {GpuProcess} from '../../core/model/types.js';
 import type {HostDetails} from './tool.js';
 
-/**
-A process as a GPU tool lists it.
-*/
+/** A process as a GPU tool lists it. */
 export type ProcessRow = {
 	readonly pid: number;
 	readonly memoryUsedMiB?: number;
-	/**
-	A path or a whole command line, as the tool saw it.
-	*/
+	/** A path or a whole command line, as the tool saw it. */
 	readonly program?: string;
 	readonly utilizationPercent?: number;
 	readonly kind?: GpuProcess['kind'];
-	/**
-	Of the part that it is on.
-	*/
+	/** Of the part that it is on. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };
 
-/**
-Puts what the tool and what the machine know of a process together. The machine knows names better.
-*/
+/** Puts what the tool and what the machine know of a process together. The machine knows names better. */
 export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, found: HostDetails = {}): GpuProcess => {
 	const details = isOfKernel(found) ? {} : found;
 	return {
@@ -34,9 +26,7 @@ export const joinDetails = ({pid, memoryUsedMiB, program}: ProcessRow, found: Ho
 	};
 };
 
-/**
-A thread of the kernel's own uses no GPU: the tool counts the processes of another system, as under WSL.
-*/
+/** A thread of the kernel's own uses no GPU: the tool counts the processes of another system, as under WSL. */
 const isOfKernel = ({parentPid, commandLine, hostMemoryMiB}: HostDetails): boolean =>
 	parentPid === 2 && commandLine === undefined && hostMemoryMiB === undefined;
 

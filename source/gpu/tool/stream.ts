@@ -1,9 +1,7 @@
 import type {HangWatch} from './hang-watch.js';
 import type {RunTool} from './tool.js';
 
-/**
-Makes readings of text as it comes. `garbage` says that the stream is of no use.
-*/
+/** Makes readings of text as it comes. `garbage` says that the stream is of no use. */
 export type StreamReader<Block> = (hear: {
 	readonly block: (block: Block) => void;
 	readonly garbage: () => void;
@@ -12,14 +10,10 @@ export type StreamReader<Block> = (hear: {
 type Options<Block> = {
 	readonly run: RunTool;
 	readonly command: string;
-	/**
-	Asked at each start.
-	*/
+	/** Asked at each start. */
 	readonly args: () => readonly string[];
 	readonly createReader: StreamReader<Block>;
-	/**
-	Between two readings.
-	*/
+	/** Between two readings. */
 	readonly periodMs: number;
 	readonly monotonicMs: () => number;
 	readonly hangs: HangWatch;
@@ -34,19 +28,13 @@ export type ToolStream<Block> = {
 	readonly close: () => Promise<void>;
 };
 
-/**
-Beyond its period a tool may be silent for so long.
-*/
+/** Beyond its period a tool may be silent for so long. */
 const patienceMs = 3000;
 
-/**
-An older reading is not given out: the next is waited for.
-*/
+/** An older reading is not given out: the next is waited for. */
 const freshMs = 1000;
 
-/**
-After it went bad a stream is left alone for so long, and longer each time.
-*/
+/** After it went bad a stream is left alone for so long, and longer each time. */
 const firstRestMs = 60_000;
 const longestRestMs = 3_600_000;
 
@@ -57,9 +45,7 @@ type Session<Block> = {
 	latest?: {readonly block: Block; readonly takenAtMs: number};
 };
 
-/**
-Keeps one run of a tool that prints a reading now and then, instead of a run for each.
-*/
+/** Keeps one run of a tool that prints a reading now and then, instead of a run for each. */
 export const createToolStream = <Block>({
 	run,
 	command,
@@ -81,9 +67,7 @@ export const createToolStream = <Block>({
 		change = Promise.withResolvers();
 	};
 
-	/**
-	Ends the run, if it is still this one. Once this resolves, the run has ended or is known to hang.
-	*/
+	/** Ends the run, if it is still this one. Once this resolves, the run has ended or is known to hang. */
 	const leave = async (left: Session<Block>): Promise<void> => {
 		if (session === left) {
 			session = undefined;
@@ -129,9 +113,7 @@ export const createToolStream = <Block>({
 		return opened;
 	};
 
-	/**
-	Until there is news, or it has been silent for too long.
-	*/
+	/** Until there is news, or it has been silent for too long. */
 	const wait = async (current: Session<Block>): Promise<void> => {
 		const {promise} = change;
 		const silence = Promise.withResolvers<void>();

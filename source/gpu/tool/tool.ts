@@ -1,8 +1,6 @@
 import type {GpuProcess} from '../../core/model/types.js';
 
-/**
-What came of running a tool. `exitCode` is undefined when a signal ended it.
-*/
+/** What came of running a tool. `exitCode` is undefined when a signal ended it. */
 export type ToolOutcome = {
 	readonly stdout: string;
 	readonly stderr: string;
@@ -10,21 +8,15 @@ export type ToolOutcome = {
 	readonly signal?: string;
 	readonly failure?: 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
 	readonly detail?: string;
-	/**
-	Set when the tool outlived its killing: resolves once it has really ended.
-	*/
+	/** Set when the tool outlived its killing: resolves once it has really ended. */
 	readonly ended?: Promise<void>;
 };
 
-/**
-Whether it ran to its end: a run that was cut short may have been cut amid a number.
-*/
+/** Whether it ran to its end: a run that was cut short may have been cut amid a number. */
 export const isComplete = ({failure, exitCode}: ToolOutcome): boolean =>
 	failure === undefined && exitCode !== undefined;
 
-/**
-Runs a tool of the driver. It never rejects, and it answers within the timeout, give or take the time to kill.
-*/
+/** Runs a tool of the driver. It never rejects, and it answers within the timeout, give or take the time to kill. */
 export type RunTool = (
 	command: string,
 	args: readonly string[],
@@ -38,9 +30,7 @@ export type RunTool = (
 	},
 ) => Promise<ToolOutcome>;
 
-/**
-What the machine, not the GPU, knows of a process.
-*/
+/** What the machine, not the GPU, knows of a process. */
 export type HostDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
 
 /**

@@ -13,7 +13,7 @@ import type {Users} from './users.js';
 
 const patienceMs = 5000;
 
-export type Message = {
+type Message = {
 	readonly account: string;
 	/** One harmless line. */
 	readonly text: string;

@@ -6,13 +6,9 @@ import type {runTool} from '../tool/spawn.js';
 import {runSystemTool, systemEnvironment, systemTool} from '../tool/system-tool.js';
 
 export type Users = {
-	/**
-	The account of a uid. May ask the network's user database, so it takes up to 2 s, once a uid.
-	*/
+	/** The account of a uid. May ask the network's user database, so it takes up to 2 s, once a uid. */
 	readonly nameOf: (uid: number) => Promise<string>;
-	/**
-	The same, blocking, for the account that runs us: it is needed before anything else.
-	*/
+	/** The same, blocking, for the account that runs us: it is needed before anything else. */
 	readonly nameOfSync: (uid: number) => string;
 	/**
 	Whether an account of this name exists, as far as can be told within 2 s. A uid as a name counts: so an account without a name is called.
@@ -26,9 +22,7 @@ type Options = {
 	readonly monotonicMs?: () => number;
 };
 
-/**
-Who knows the accounts that are not in /etc/passwd (LDAP, SSSD, NIS): `getent`, or `id` where that is missing.
-*/
+/** Who knows the accounts that are not in /etc/passwd (LDAP, SSSD, NIS): `getent`, or `id` where that is missing. */
 const lookups: ReadonlyArray<{
 	readonly command: string;
 	readonly argsFor: (uid: number) => readonly string[];
@@ -40,9 +34,7 @@ const lookups: ReadonlyArray<{
 
 const timeoutMs = 2000;
 
-/**
-An unknown uid is asked for again after this long: the directory server may have been down.
-*/
+/** An unknown uid is asked for again after this long: the directory server may have been down. */
 const retryAfterMs = 60_000;
 
 /**
@@ -58,9 +50,7 @@ export const createUsers = ({
 	const missedAt = new Map<number, number>();
 	const asked = new Map<number, Promise<string>>();
 
-	/**
-	What can be said without asking anybody.
-	*/
+	/** What can be said without asking anybody. */
 	const recall = (uid: number): string | undefined => {
 		const name = known.get(uid) ?? nameInFile(passwdFile, uid);
 		const missedLately = monotonicMs() - (missedAt.get(uid) ?? -Infinity) < retryAfterMs;
@@ -151,14 +141,10 @@ const blocking: SpawnSyncOptionsWithStringEncoding = {
 	stdio: ['ignore', 'pipe', 'ignore'],
 };
 
-/**
-The uid that runs us, which is what ownership is judged by. Undefined where the system has no uids.
-*/
+/** The uid that runs us, which is what ownership is judged by. Undefined where the system has no uids. */
 export const ownUid = (): number | undefined => process.getuid?.();
 
-/**
-The first account with that uid in text of passwd(5)'s form, `name:password:uid:...`, as getpwuid(3) finds it.
-*/
+/** The first account with that uid in text of passwd(5)'s form, `name:password:uid:...`, as getpwuid(3) finds it. */
 export const findInPasswd = (text: string, uid: number): string | undefined => {
 	for (const line of text.split('\n')) {
 		const [name = '', , id] = line.split(':', 3);
@@ -185,9 +171,7 @@ const readPasswd = (file: string): string => {
 
 const nameInFile = (file: string, uid: number): string | undefined => findInPasswd(readPasswd(file), uid);
 
-/**
-Some systems print the number itself for a uid without a name, and that is not a name. Neither is what passwd(5) could not hold.
-*/
+/** Some systems print the number itself for a uid without a name, and that is not a name. Neither is what passwd(5) could not hold. */
 const parseId = (stdout: string, uid: number): string | undefined => {
 	const name = stdout.trim();
 	return /^[^\s:]+$/v.test(name) && name !== String(uid) ? name : undefined;

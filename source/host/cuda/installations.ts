@@ -10,7 +10,7 @@ import {rootsInModules} from './modules.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export type CudaPlaces = {
+type CudaPlaces = {
 	/** Directories in which installations lie as `cuda` or `cuda-VERSION`. */
 	readonly parents: readonly string[];
 	/** `CUDA_HOME` and `CUDA_PATH` name an installation, `MODULEPATH` directories of modulefiles that name some. */

@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {exactEnvironment, type Environment} from '../inherited/exact-text.js';
 
-export type ControlGroup = {
+type ControlGroup = {
 	/** Of version 1, such as `devices`; none in version 2. */
 	readonly controllers: readonly string[];
 	/** Where it is mounted: `/sys/fs/cgroup/devices/jobs`. */

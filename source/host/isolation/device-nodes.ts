@@ -132,7 +132,7 @@ export const readDeviceNodes = (root: string): readonly DeviceNode[] => {
 	return [...nvidiaNodes(root, gpus), ...partNodes(root, gpus), ...renderNodes(root)];
 };
 
-export type Parted =
+type Parted =
 	| {
 			readonly kind: 'parted';
 			readonly granted: readonly DeviceNode[];

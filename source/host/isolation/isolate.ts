@@ -16,7 +16,7 @@ import {leakIn, proofLines, proofWords, type ProofNodes} from './proof.js';
 import {fenceBySystemd} from './systemd.js';
 import {plainEnvironment} from './witness.js';
 
-export type IsolationOptions = {
+type IsolationOptions = {
 	/** Where /dev, /proc and /sys of the GPUs are. Undefined where GPUs are simulated without a stand-in. */
 	readonly root: string | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;

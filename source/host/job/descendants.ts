@@ -3,12 +3,10 @@ import process from 'node:process';
 import {hasEnded, readStat} from '../process/proc.js';
 import type {runTool} from '../tool/spawn.js';
 
-/**
-A process, told from a later one of the same pid by when it was started, in clock ticks since boot.
-*/
+/** A process, told from a later one of the same pid by when it was started, in clock ticks since boot. */
 export type Running = {readonly pid: number; readonly startTicks: number};
 
-export type ProcessRow = Running & {readonly parentPid: number};
+type ProcessRow = Running & {readonly parentPid: number};
 
 /**
 Every process that runs now and that we may see, by pid; those that have ended are left out. One pass over /proc: about 50 µs each.
@@ -35,9 +33,7 @@ export const listProcesses = (): ReadonlyMap<number, ProcessRow> => {
 	);
 };
 
-/**
-The children of those processes, their children, and so on, parents first. One that lost its parent has become the child of another.
-*/
+/** The children of those processes, their children, and so on, parents first. One that lost its parent has become the child of another. */
 export const descendantsOf = (
 	ancestors: readonly Running[],
 	processes: ReadonlyMap<number, ProcessRow>,
@@ -86,9 +82,7 @@ export const bearersOf = async (
 	return processes.filter(({pid}) => pids.has(pid));
 };
 
-/**
-Whether it still runs: not ended, and not another one of the same pid.
-*/
+/** Whether it still runs: not ended, and not another one of the same pid. */
 export const isRunning = ({pid, startTicks}: Running): boolean => {
 	const stat = readStat(pid);
 	return typeof stat === 'object' && stat.startTicks === startTicks && !hasEnded(stat);

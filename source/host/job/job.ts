@@ -15,48 +15,32 @@ import {relaySignals} from './signals.js';
 import {spawnJob} from './spawn.js';
 import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
 
-export type JobOptions = {
+type JobOptions = {
 	readonly command: string;
 	readonly args: readonly string[];
-	/**
-	Words that start the command inside of an isolation; none without one.
-	*/
+	/** Words that start the command inside of an isolation; none without one. */
 	readonly entrance?: readonly string[];
-	/**
-	Complete environment of the job. `CANHAZGPU_JOB` is added to it, by which the job's descendants are known.
-	*/
+	/** Complete environment of the job. `CANHAZGPU_JOB` is added to it, by which the job's descendants are known. */
 	readonly environment: Environment;
-	/**
-	Time limit for the job and for all it started; more than 0. Counted while stopped by Ctrl-Z, too.
-	*/
+	/** Time limit for the job and for all it started; more than 0. Counted while stopped by Ctrl-Z, too. */
 	readonly timeoutSeconds?: number;
-	/**
-	Between the time limit's SIGINT, or SIGTERM where SIGINT is ignored, and its SIGKILL. 30 unless told.
-	*/
+	/** Between the time limit's SIGINT, or SIGTERM where SIGINT is ignored, and its SIGKILL. 30 unless told. */
 	readonly graceSeconds?: number;
-	/**
-	Called once as the time limit is reached, before anything is signalled.
-	*/
+	/** Called once as the time limit is reached, before anything is signalled. */
 	readonly onTimeout?: () => void;
 };
 
 export type JobEnd = {
-	/**
-	What `run` exits with: the command's own code, 128 + n when signal n ended it, 124 after the time limit.
-	*/
+	/** What `run` exits with: the command's own code, 128 + n when signal n ended it, 124 after the time limit. */
 	readonly exitCode: number;
 	readonly reason: 'exited' | 'signalled' | 'timeout';
-	/**
-	What ended the job itself, after the time limit too.
-	*/
+	/** What ended the job itself, after the time limit too. */
 	readonly signal?: NodeJS.Signals;
 };
 
-export type Job = {
+type Job = {
 	readonly process: ProcessIdentity;
-	/**
-	Resolves when the job itself has ended, whatever it left running; after the time limit, when that has ended, too. Never rejects.
-	*/
+	/** Resolves when the job itself has ended, whatever it left running; after the time limit, when that has ended, too. Never rejects. */
 	readonly ended: Promise<JobEnd>;
 	/**
 	Signals act on this process again. Until then, also after the end, those that would end it are held off, so that the GPUs can be

@@ -9,7 +9,7 @@ const usualDirectory = '/tmp/nvidia-mps';
 const daemonName = 'nvidia-cuda-mps';
 
 /** The daemon of an account serves that account alone. */
-export type MpsDaemon = {readonly directory: string; readonly isRunning: boolean};
+type MpsDaemon = {readonly directory: string; readonly isRunning: boolean};
 
 /**
 Looks for a daemon of this account, by the pid that it leaves where it listens. Never throws: what cannot be read is no daemon.

@@ -21,16 +21,14 @@ type Target = {
 	readonly isOnItsWay: () => boolean;
 };
 
-export type SignalRelay = {
+type SignalRelay = {
 	/**
 	From now on signals are passed on to this child, which was started in this turn of the event loop. Those that came before are passed on
 	at once. After its end they are dropped. Resolves when Node has told of all that came up to now: the caller waits for that
 	before work that blocks, or a key that comes meanwhile would be taken for an early one.
 	*/
 	readonly connect: (to: Target) => Promise<void>;
-	/**
-	Signals act on us again as they did.
-	*/
+	/** Signals act on us again as they did. */
 	readonly close: () => void;
 };
 

@@ -9,13 +9,9 @@ import {launcherOf, needsLauncher, type Manner} from './launcher.js';
 type Options = {
 	readonly command: string;
 	readonly args: readonly string[];
-	/**
-	Words that start the command inside of an isolation; none without one.
-	*/
+	/** Words that start the command inside of an isolation; none without one. */
 	readonly entrance?: readonly string[];
-	/**
-	Complete environment of the child, which is not given what is secret in it.
-	*/
+	/** Complete environment of the child, which is not given what is secret in it. */
 	readonly environment: Environment;
 	readonly manner: Manner;
 };
@@ -67,9 +63,7 @@ export const spawnJob = async ({
 type StartOptions = {
 	readonly environment: Environment;
 	readonly stdio: Stdio[];
-	/**
-	The program, when its name is another than the first word.
-	*/
+	/** The program, when its name is another than the first word. */
 	readonly file?: string;
 };
 
@@ -143,9 +137,7 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 	);
 };
 
-/**
-It is not the command which is at fault.
-*/
+/** It is not the command which is at fault. */
 const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -3,9 +3,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {runSystemTool} from '../tool/system-tool.js';
 import {bearersOf, descendantsOf, isRunning, listProcesses, type Running, signalOne} from './descendants.js';
 
-/**
-The longest a timer can wait; more would wrap around to no wait at all.
-*/
+/** The longest a timer can wait; more would wrap around to no wait at all. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
@@ -36,30 +34,20 @@ export const afterSeconds = (
 
 type Options = {
 	readonly job: Running;
-	/**
-	A text that only the environment of this job and of what it started holds.
-	*/
+	/** A text that only the environment of this job and of what it started holds. */
 	readonly mark: string;
-	/**
-	What asks it to end: a job that ignores SIGINT since its start would not even notice that.
-	*/
+	/** What asks it to end: a job that ignores SIGINT since its start would not even notice that. */
 	readonly request: 'SIGINT' | 'SIGTERM';
-	/**
-	Between that and SIGKILL.
-	*/
+	/** Between that and SIGKILL. */
 	readonly graceSeconds: number;
 };
 
 const pollMs = 50;
 
-/**
-New descendants are looked for less often, and for no more than a tenth of the time: that reads all of /proc.
-*/
+/** New descendants are looked for less often, and for no more than a tenth of the time: that reads all of /proc. */
 const searchEveryMs = 250;
 
-/**
-What does not even end by SIGKILL (it hangs in a driver, or belongs to another account) is waited for no longer than this.
-*/
+/** What does not even end by SIGKILL (it hangs in a driver, or belongs to another account) is waited for no longer than this. */
 const killPatienceMs = 5000;
 
 /**
@@ -78,9 +66,7 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 			.filter((process) => isRunning(process))
 			.toArray();
 
-	/**
-	Adds what has been started since. Those without a living ancestor cost a child that looks into their environment.
-	*/
+	/** Adds what has been started since. Those without a living ancestor cost a child that looks into their environment. */
 	const search = async (withStrays: boolean) => {
 		const processes = listProcesses();
 		const add = (found: readonly Running[]) => {

@@ -12,9 +12,7 @@ type Reading = {readonly startTicks: number; readonly readAtMs: number; readonly
 
 const timeoutMs = 500;
 
-/**
-A program may be replaced by another one, or rewrite its title: it is looked at again after this.
-*/
+/** A program may be replaced by another one, or rewrite its title: it is looked at again after this. */
 const refreshAfterMs = 60_000;
 
 /**
@@ -63,9 +61,7 @@ export const createCommandLineReader = ({run, procDirectory, monotonicMs}: Optio
 	};
 };
 
-/**
-`/proc/5/cmdline`, NUL, a line of its text; and so on.
-*/
+/** `/proc/5/cmdline`, NUL, a line of its text; and so on. */
 const splitByFile = (output: string, procDirectory: string): ReadonlyMap<number, string> => {
 	const texts = new Map<number, string>();
 	for (const line of output.split('\n')) {

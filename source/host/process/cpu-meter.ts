@@ -8,9 +8,7 @@ type Sample = {
 	readonly percent?: number;
 };
 
-/**
-Ticks are coarse: over less time than this they say little, and the figure before stays.
-*/
+/** Ticks are coarse: over less time than this they say little, and the figure before stays. */
 const shortestMs = 500;
 
 /**

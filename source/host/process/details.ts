@@ -8,12 +8,10 @@ import type {ProcessStat} from './proc.js';
 import {createProcessFiles, type FileOwner, secondsPerTick} from './files.js';
 import {createOwnerFinder} from './owners.js';
 
-/**
-What this machine knows of a process. All undefined when it is hidden from us or has ended, as with those of other containers.
-*/
-export type ProcessDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
+/** What this machine knows of a process. All undefined when it is hidden from us or has ended, as with those of other containers. */
+type ProcessDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
 
-export type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, ProcessDetails>>;
+type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, ProcessDetails>>;
 
 type Options = {
 	readonly users: Pick<Users, 'nameOf'>;
@@ -23,9 +21,7 @@ type Options = {
 	readonly monotonicMs?: () => number;
 };
 
-/**
-In UTF-16 units; a command line may be megabytes long.
-*/
+/** In UTF-16 units; a command line may be megabytes long. */
 const longestCommandLine = 4096;
 
 /**
@@ -142,15 +138,11 @@ const shortName = (comm: string | undefined, commandLine = ''): string | undefin
 	return name === '' ? comm : name;
 };
 
-/**
-Arguments end in NUL; a program that rewrites its title may leave many.
-*/
+/** Arguments end in NUL; a program that rewrites its title may leave many. */
 const flatten = (commandLine: string): string | undefined => {
 	const text = cap(commandLine.replaceAll(/\0+/gv, ' ').trim());
 	return text === '' ? undefined : text;
 };
 
-/**
-At most {@link longestCommandLine} units, without half a character at the end.
-*/
+/** At most {@link longestCommandLine} units, without half a character at the end. */
 const cap = (text: string): string => text.slice(0, longestCommandLine).replace(/\p{Surrogate}$/v, '');

@@ -7,43 +7,31 @@ import {parseStat, type ProcessStat} from './proc.js';
 What the small files of /proc/PID tell. Unlike the command line, none of them needs a lock of the process, so that reading them
 blocks for microseconds only.
 */
-export type ProcessFiles = {
+type ProcessFiles = {
 	/**
 	The effective uid. `absent` when there is no such process to be seen here, as with those of other containers. Undefined where it
 	cannot be seen, and where there is no /proc at all.
 	*/
 	readonly effectiveUidOf: (pid: number) => number | 'absent' | undefined;
 	readonly statOf: (pid: number) => ProcessStat | undefined;
-	/**
-	The real uid. It costs more than all the rest together.
-	*/
+	/** The real uid. It costs more than all the rest together. */
 	readonly realUidOf: (pid: number) => number | undefined;
-	/**
-	See {@link parseContainerId}. A process stays in its container, so each is looked up once.
-	*/
+	/** See {@link parseContainerId}. A process stays in its container, so each is looked up once. */
 	readonly containersOf: (
 		processes: ReadonlyMap<number, ProcessStat | undefined>,
 	) => ReadonlyMap<number, string | undefined>;
-	/**
-	Unix seconds at which the kernel was started. Undefined where it does not tell.
-	*/
+	/** Unix seconds at which the kernel was started. Undefined where it does not tell. */
 	readonly bootTime: () => number | undefined;
-	/**
-	Undefined where the kernel does not tell.
-	*/
+	/** Undefined where the kernel does not tell. */
 	readonly pageBytes: () => number | undefined;
 };
 
-/**
-In seconds. The kernel tells times to programs in these units on every machine that has a GPU.
-*/
+/** In seconds. The kernel tells times to programs in these units on every machine that has a GPU. */
 export const secondsPerTick = 0.01;
 
 type Contained = {readonly startTicks: number; readonly id?: string};
 
-/**
-Who a file belongs to: a uid, or undefined when there is none.
-*/
+/** Who a file belongs to: a uid, or undefined when there is none. */
 export type FileOwner = (file: string) => number | undefined;
 
 /** The effective uid of a process. Undefined where there is none to be seen. */

@@ -17,9 +17,7 @@ asked for only now and then.
 export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 	const hidden = new Map<number, {readonly askedAtMs: number; readonly uid: number | undefined}>();
 
-	/**
-	All at once: a container may hide hundreds.
-	*/
+	/** All at once: a container may hide hundreds. */
 	const askPs = async (pids: readonly number[]): Promise<void> => {
 		const args = ['-o', 'pid=', '-o', 'uid=', '-p', pids.join(',')];
 		const {stdout} = await run('ps', args, {timeoutMs, maxBytes: 1024 * 1024});

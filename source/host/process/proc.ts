@@ -1,40 +1,24 @@
 import {readFileSync} from 'node:fs';
 
-/**
-What /proc/PID/stat says of one process (proc_pid_stat(5)).
-*/
+/** What /proc/PID/stat says of one process (proc_pid_stat(5)). */
 export type ProcessStat = {
-	/**
-	The kernel's short name, at most 15 bytes.
-	*/
+	/** The kernel's short name, at most 15 bytes. */
 	readonly comm: string;
-	/**
-	One letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, ...
-	*/
+	/** One letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, ... */
 	readonly state: string;
 	readonly parentPid: number;
 	readonly processGroup: number;
 	readonly session: number;
-	/**
-	Device number of the controlling terminal, 0 when there is none (any more).
-	*/
+	/** Device number of the controlling terminal, 0 when there is none (any more). */
 	readonly terminal: number;
-	/**
-	The process group that the terminal's keys signal, -1 when there is no terminal.
-	*/
+	/** The process group that the terminal's keys signal, -1 when there is no terminal. */
 	readonly foregroundGroup: number;
 	readonly threads: number;
-	/**
-	Time on processors so far, its own and the kernel's for it, in clock ticks.
-	*/
+	/** Time on processors so far, its own and the kernel's for it, in clock ticks. */
 	readonly cpuTicks: number;
-	/**
-	Start time in clock ticks since boot.
-	*/
+	/** Start time in clock ticks since boot. */
 	readonly startTicks: number;
-	/**
-	Memory that is in RAM, in pages of the machine. 0 for a kernel thread, which has none of its own, and where it is not told.
-	*/
+	/** Memory that is in RAM, in pages of the machine. 0 for a kernel thread, which has none of its own, and where it is not told. */
 	readonly residentPages: number;
 };
 
@@ -83,9 +67,7 @@ export const parseStat = (text: string): ProcessStat | undefined => {
 
 const isCount = (text: string | undefined): text is string => text !== undefined && /^\d+$/v.test(text);
 
-/**
-The stat of a process, `missing` when there is no such entry, `unreadable` when it exists but tells us nothing.
-*/
+/** The stat of a process, `missing` when there is no such entry, `unreadable` when it exists but tells us nothing. */
 export const readStat = (pid: number | 'self', directory = '/proc'): ProcessStat | 'missing' | 'unreadable' => {
 	try {
 		return parseStat(readFileSync(`${directory}/${pid}/stat`, 'latin1')) ?? 'unreadable';

@@ -32,9 +32,7 @@ export const liveness = (processes: readonly ProcessIdentity[], procDirectory = 
 const isComparable = (recorded: string | undefined, own: string | undefined): boolean =>
 	recorded === undefined || recorded === own;
 
-/**
-Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of the reader.
-*/
+/** Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of the reader. */
 export const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
 	isComparable(identity.timeNamespace, timeNamespace(procDirectory));
 
@@ -83,22 +81,16 @@ export const signalAnswer = (pid: number): string => {
 	}
 };
 
-/**
-Pids come out of a shared store: 0 and negative numbers would mean process groups, larger ones nothing.
-*/
+/** Pids come out of a shared store: 0 and negative numbers would mean process groups, larger ones nothing. */
 const isPid = (pid: number) => Number.isSafeInteger(pid) && pid > 0 && pid <= 0x7f_ff_ff_ff;
 
-/**
-This process, with its start time, pid namespace and process group where the system tells them.
-*/
+/** This process, with its start time, pid namespace and process group where the system tells them. */
 export const ownIdentity = (): ProcessIdentity => {
 	const stat = readStat('self');
 	return {...childIdentity(process.pid), ...(typeof stat === 'object' && {group: stat.processGroup})};
 };
 
-/**
-The identity of a child that we have not reaped yet: it may have ended already, but its pid is still its own.
-*/
+/** The identity of a child that we have not reaped yet: it may have ended already, but its pid is still its own. */
 export const childIdentity = (pid: number): ProcessIdentity => {
 	const stat = readStat(pid);
 	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, ...ownNamespaces()};

@@ -5,7 +5,7 @@ import {liveness} from './processes.js';
 import {ownerOfProcess} from './files.js';
 
 /** What became of it: `gone` also when another process bears that pid by now. */
-export type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
+type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
 /**
 Sends a signal to a process of this account, and to no other: neither to one that merely bears its pid by now, nor, as root, to

@@ -3,20 +3,16 @@ import path from 'node:path';
 import {CanhazgpuError} from '../../errors.js';
 import {pathOf, type Environment} from '../inherited/exact-text.js';
 
-export type CommandLookup =
+type CommandLookup =
 	| {
 			readonly kind: 'found';
-			/**
-			With a slash in it, relative if the command or the entry of PATH was.
-			*/
+			/** With a slash in it, relative if the command or the entry of PATH was. */
 			readonly file: string;
 	  }
 	| {readonly kind: 'not-found'}
 	| {readonly kind: 'not-executable'; readonly file: string};
 
-/**
-Where execvp(3) looks when there is no PATH at all.
-*/
+/** Where execvp(3) looks when there is no PATH at all. */
 const defaultPath = '/bin:/usr/bin';
 
 /**
@@ -52,9 +48,7 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 	return refused;
 };
 
-/**
-Whether `run` could start this command now; see {@link lookUpCommand}. Asked before waiting in the queue for GPUs.
-*/
+/** Whether `run` could start this command now; see {@link lookUpCommand}. Asked before waiting in the queue for GPUs. */
 export const findCommand = (command: string, environment: Environment): CommandLookup['kind'] =>
 	lookUpCommand(command, environment).kind;
 
@@ -97,9 +91,7 @@ const hintFor = (command: string, environment: Environment): string | undefined 
 		: undefined;
 };
 
-/**
-`access` judges by the real uid and knows of mounts that forbid execution. It says yes to directories, which nobody can execute.
-*/
+/** `access` judges by the real uid and knows of mounts that forbid execution. It says yes to directories, which nobody can execute. */
 const judge = (file: string): CommandLookup => {
 	try {
 		accessSync(pathOf(file), constants.X_OK);

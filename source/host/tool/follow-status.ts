@@ -6,7 +6,7 @@ import {runTool} from './spawn.js';
 import {checkRemoteHost, failed, mostBytes, rowsSchema, sshFailed, sshOptions, type RemoteRow} from './ssh.js';
 
 /** What another host tells of itself. Texts are whatever that host says. */
-export type FollowedStatus = {
+type FollowedStatus = {
 	readonly rows: readonly RemoteRow[];
 	/** The account that it knows us by. */
 	readonly account: string | undefined;

@@ -55,9 +55,7 @@ export const runTool = async (command: string, args: readonly string[], options:
 			});
 };
 
-/**
-Messages are matched by their English words, and numbers are read with a point.
-*/
+/** Messages are matched by their English words, and numbers are read with a point. */
 const ownEnvironment = (): NodeJS.ProcessEnv => withoutSecrets({...process.env, LC_ALL: 'C'});
 
 const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {

@@ -155,7 +155,7 @@ export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
 /** Who waits on another host, as `queue --json` of this program or of the peer prints it. Texts are whatever that host says. */
-export type RemoteQueue = {readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>};
+type RemoteQueue = {readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>};
 
 const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.record(v.string(), v.unknown()))))});
 

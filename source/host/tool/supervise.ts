@@ -1,9 +1,7 @@
 import {Buffer} from 'node:buffer';
 import type {ChildProcess} from 'node:child_process';
 
-/**
-Between SIGTERM and SIGKILL, and between SIGKILL and giving up.
-*/
+/** Between SIGTERM and SIGKILL, and between SIGKILL and giving up. */
 const killGraceMs = 250;
 
 const defaultMaxBytes = 16 * 1024 * 1024;
@@ -108,24 +106,16 @@ another reason, given in `detail`.
 export type ToolFailure = 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
 
 export type ToolOutcome = {
-	/**
-	What it printed up to its end or its failure, as UTF-8; broken bytes become U+FFFD.
-	*/
+	/** What it printed up to its end or its failure, as UTF-8; broken bytes become U+FFFD. */
 	readonly stdout: string;
 	readonly stderr: string;
-	/**
-	Undefined when a signal ended it, or when it was not seen to end.
-	*/
+	/** Undefined when a signal ended it, or when it was not seen to end. */
 	readonly exitCode?: number;
 	readonly signal?: NodeJS.Signals;
 	readonly failure?: ToolFailure;
-	/**
-	The system's words for the failure, such as `spawn EAGAIN`.
-	*/
+	/** The system's words for the failure, such as `spawn EAGAIN`. */
 	readonly detail?: string;
-	/**
-	Only when the child outlived SIGKILL (it hangs inside the kernel): resolves once it has really ended.
-	*/
+	/** Only when the child outlived SIGKILL (it hangs inside the kernel): resolves once it has really ended. */
 	readonly ended?: Promise<void>;
 };
 
@@ -134,20 +124,12 @@ export type ToolOptions = {
 	The tool is ended after this, never if infinite. The outcome comes then, or, if it does not let itself be ended, half a second later.
 	*/
 	readonly timeoutMs: number;
-	/**
-	Of stdout and stderr together.
-	*/
+	/** Of stdout and stderr together. */
 	readonly maxBytes?: number;
-	/**
-	Ends the tool early, with the failure `aborted`.
-	*/
+	/** Ends the tool early, with the failure `aborted`. */
 	readonly signal?: AbortSignal;
-	/**
-	For a tool that goes on and on: its stdout is handed on as it comes, and not kept.
-	*/
+	/** For a tool that goes on and on: its stdout is handed on as it comes, and not kept. */
 	readonly onText?: (text: string) => void;
-	/**
-	The whole environment of the tool, instead of ours.
-	*/
+	/** The whole environment of the tool, instead of ours. */
 	readonly environment?: Readonly<Record<string, string>>;
 };

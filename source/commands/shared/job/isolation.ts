@@ -97,7 +97,7 @@ type GrantedParts = {readonly gpus: readonly number[]; readonly instances?: read
 
 const keyOf = ({gpus, instances = []}: GrantedParts): string => JSON.stringify([gpus, instances.map(({uuid}) => uuid)]);
 
-export type JobIsolator = {
+type JobIsolator = {
 	/** The same world, of which the isolator remembers the last scan. */
 	readonly world: OpenWorld;
 	/** Undefined where nothing was scanned. */

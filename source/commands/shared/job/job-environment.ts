@@ -1,7 +1,7 @@
 import {instanceText} from '../../../core/rules/mig/instances.js';
 import type {InstanceOfGpu, ProviderName} from '../../../core/model/types.js';
 
-export type GrantedDevices = {
+type GrantedDevices = {
 	/** Their ids, sorted. */
 	readonly gpus: readonly number[];
 	readonly provider: ProviderName;

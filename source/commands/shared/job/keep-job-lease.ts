@@ -1,6 +1,4 @@
-/**
-Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once.
-*/
+/** Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once. */
 import {createWakeSignal} from '../../../core/operations/waiting/wake-signal.js';
 import {
 	sendHeartbeat,
@@ -18,7 +16,7 @@ import type {EndReason, ProcessIdentity} from '../../../core/model/types.js';
 import {createBackground} from '../background.js';
 import {keepReminding} from '../reminding.js';
 
-export type JobLeaseKeeper = {
+type JobLeaseKeeper = {
 	/** Gives the GPUs back, with the reason in their record. Never throws: the job's own exit code counts more. */
 	readonly end: (reason: EndReason) => Promise<void>;
 };
@@ -39,7 +37,7 @@ const lossText = (lost: Lost): string =>
 		)
 		.join(', ');
 
-export type Kept = {
+type Kept = {
 	readonly granted: JobLease;
 	readonly job: ProcessIdentity;
 	/** The model that the command names, if it does. */

@@ -163,7 +163,7 @@ function grantedText(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: 
 	return `Reserved ${partsText(jobLease.gpus, instancesOfJob(jobLease))} for command execution${words}`;
 }
 
-export type RunRequest = {
+type RunRequest = {
 	readonly request: AcquireRequest;
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	/** Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. */

@@ -1,6 +1,4 @@
-/**
-Calls of NVML, by its public header nvml.h: what goes in, what comes out, and how it says no.
-*/
+/** Calls of NVML, by its public header nvml.h: what goes in, what comes out, and how it says no. */
 import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library.js';
 
 /** What came of a call: its value, or why there is none. */

@@ -1,6 +1,4 @@
-/**
-As `library.ts`, where the program runs in Bun: koffi's addon cannot be in one file with it.
-*/
+/** As `library.ts`, where the program runs in Bun: koffi's addon cannot be in one file with it. */
 import {dlopen} from 'bun:ffi';
 import type {NativeFunction, NativeLibrary, Parameter} from './library.js';
 

@@ -1,6 +1,4 @@
-/**
-A scan as a line of text, from the process that may call the driver's library to the one that shows it.
-*/
+/** A scan as a line of text, from the process that may call the driver's library to the one that shows it. */
 import type {WholeScan} from '../sources.js';
 import type {StreamReader} from '../../tool/stream.js';
 

@@ -2,7 +2,7 @@ import {olderRecoveryAction, type Symptoms} from '../../health.js';
 import {codes, integerAt, type Calls} from './calls.js';
 
 /** What is known of failing memory, and of what the driver wants to be done. Absent where this GPU or library does not tell. */
-export type Repairs = Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'>;
+type Repairs = Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'>;
 
 /** `nvmlDeviceGpuRecoveryAction_t`, as nvidia-smi says it. One that is not here asks for nothing of this GPU. */
 const recoveryActions = ['None', 'Reset', 'Reboot', 'Drain P2P', 'Drain and Reset', 'Reset (bus)'] as const;

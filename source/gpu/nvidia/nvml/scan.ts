@@ -9,7 +9,7 @@ import {readProcesses, readUtilization} from './processes.js';
 /** No machine has so many. */
 const mostGpus = 1024;
 
-export type LibraryScanner = {
+type LibraryScanner = {
 	/** @throws Error when not even the GPUs can be counted. */
 	readonly scan: () => WholeScan;
 	readonly close: () => void;

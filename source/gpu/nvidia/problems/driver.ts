@@ -2,9 +2,7 @@ import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import type {RunTool} from '../../tool/tool.js';
 
-/**
-Where the driver lists its GPUs, one directory a PCI address. Not there under WSL.
-*/
+/** Where the driver lists its GPUs, one directory a PCI address. Not there under WSL. */
 export const driverGpusDirectory = '/proc/driver/nvidia/gpus';
 
 /**

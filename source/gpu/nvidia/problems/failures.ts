@@ -1,9 +1,7 @@
 import {explainHanging, explainRun, type DriverText, type Failure, type KnownFailure} from '../../tool/failures.js';
 import type {ToolOutcome} from '../../tool/tool.js';
 
-/**
-How nvidia-smi fails as a whole. Its exit codes are return codes of NVML (nvidia-smi(1), RETURN VALUE).
-*/
+/** How nvidia-smi fails as a whole. Its exit codes are return codes of NVML (nvidia-smi(1), RETURN VALUE). */
 const knownFailures: readonly KnownFailure[] = [
 	{
 		exitCode: 9,
@@ -65,13 +63,9 @@ const driver: DriverText = {
 	hangHint: 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
 };
 
-/**
-Says why a run of nvidia-smi gave no readings, in words for the user.
-*/
+/** Says why a run of nvidia-smi gave no readings, in words for the user. */
 export const explainFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure =>
 	explainRun(outcome, command, timeoutMs, driver);
 
-/**
-While a run of nvidia-smi cannot even be killed, no other is started beside it.
-*/
+/** While a run of nvidia-smi cannot even be killed, no other is started beside it. */
 export const explainHang = (command: string, sinceMs: number): Failure => explainHanging(command, sinceMs, driver);

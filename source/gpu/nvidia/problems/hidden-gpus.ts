@@ -60,7 +60,7 @@ async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<
 }
 
 /** What the tool saw, each GPU under the number that it has for everybody else. */
-export type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
+type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
 /** @returns The same GPUs, where none is hidden. */
 export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[]) => Promise<PlacedGpus>) => {

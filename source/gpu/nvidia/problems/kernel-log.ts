@@ -5,20 +5,14 @@ import {judgeXids, parseXids} from './xids.js';
 type Options = {
 	readonly run: RunTool;
 	readonly signal: AbortSignal;
-	/**
-	Of each way to the log.
-	*/
+	/** Of each way to the log. */
 	readonly timeoutMs?: number;
 };
 
-/**
-A line of some hundred bytes for each event, and the ring of the kernel is rarely larger.
-*/
+/** A line of some hundred bytes for each event, and the ring of the kernel is rarely larger. */
 const maxBytes = 8 * 1024 * 1024;
 
-/**
-Either may be closed to this account. The second tells only what the driver wrote.
-*/
+/** Either may be closed to this account. The second tells only what the driver wrote. */
 const commands = [
 	['dmesg', []],
 	[
@@ -38,9 +32,7 @@ const commands = [
 	],
 ] as const;
 
-/**
-The kernel's log since the start of the machine. Undefined where this account may not read it.
-*/
+/** The kernel's log since the start of the machine. Undefined where this account may not read it. */
 const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<string | undefined> => {
 	for (const [command, args] of commands) {
 		const outcome = await run(command, args, {timeoutMs, maxBytes, signal});
@@ -52,9 +44,7 @@ const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<
 	return undefined;
 };
 
-/**
-The log does not tell when a GPU was repaired.
-*/
+/** The log does not tell when a GPU was repaired. */
 const longestAgoSeconds = 24 * 3600;
 
 /**

@@ -6,9 +6,7 @@ type Options = {
 	readonly run: RunTool;
 	readonly command: string;
 	readonly monotonicMs: () => number;
-	/**
-	On the monotonic clock.
-	*/
+	/** On the monotonic clock. */
 	readonly deadlineMs: number;
 	readonly signal: AbortSignal;
 };

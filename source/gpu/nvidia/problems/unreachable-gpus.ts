@@ -3,22 +3,14 @@ import type {BareReading} from '../../reading.js';
 import {normalizePciBusId} from '../../../core/model/pci.js';
 import {cap} from '../../tool/text.js';
 
-/**
-A GPU that nvidia-smi lists but cannot ask.
-*/
+/** A GPU that nvidia-smi lists but cannot ask. */
 export type BrokenGpu = {
-	/**
-	Only newer drivers tell it.
-	*/
+	/** Only newer drivers tell it. */
 	readonly index?: number;
 	readonly pciBusId?: string;
-	/**
-	Why, in the tool's words.
-	*/
+	/** Why, in the tool's words. */
 	readonly words: string;
-	/**
-	Index of the row before it in the table, -1 for none.
-	*/
+	/** Index of the row before it in the table, -1 for none. */
 	readonly previousIndex: number;
 };
 
@@ -32,14 +24,10 @@ The line comes in several forms:
 */
 export const opening = 'unable to determine the device handle for gpu';
 
-/**
-Words that alone would leave the reader guessing.
-*/
+/** Words that alone would leave the reader guessing. */
 const sayingLittle = /^(?:unknown error|not found)$/iv;
 
-/**
-Reads such a line, which stood after the row of `previousIndex`. Undefined for any other line.
-*/
+/** Reads such a line, which stood after the row of `previousIndex`. Undefined for any other line. */
 export const parseHandleFailure = (line: string, previousIndex: number): BrokenGpu | undefined => {
 	if (!line.toLowerCase().startsWith(opening)) {
 		return undefined;
@@ -58,9 +46,7 @@ export const parseHandleFailure = (line: string, previousIndex: number): BrokenG
 	};
 };
 
-/**
-A flood of such lines is no longer about GPUs.
-*/
+/** A flood of such lines is no longer about GPUs. */
 const mostBroken = 256;
 
 /**
@@ -94,9 +80,7 @@ export const placeBroken = (
 	return [...gpus].map(([, gpu]) => gpu).toSorted((a, b) => a.index - b.index);
 };
 
-/**
-Indices follow the order of the PCI bus, and a GPU that cannot be asked keeps its index: so it is the first gap after its neighbour.
-*/
+/** Indices follow the order of the PCI bus, and a GPU that cannot be asked keeps its index: so it is the first gap after its neighbour. */
 const freeIndex = (
 	gpus: ReadonlyMap<number, BareReading>,
 	{pciBusId, previousIndex}: Pick<BrokenGpu, 'pciBusId' | 'previousIndex'>,

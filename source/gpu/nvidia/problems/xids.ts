@@ -2,19 +2,13 @@ import type {HealthProblem} from '../../../core/model/observation.js';
 import {normalizePciBusId} from '../../../core/model/pci.js';
 import {cap} from '../../tool/text.js';
 
-/**
-What the driver wrote into the kernel's log of one GPU.
-*/
-export type Xid = {
+/** What the driver wrote into the kernel's log of one GPU. */
+type Xid = {
 	readonly pciBusId: string;
-	/**
-	Its number in NVIDIA's catalogue. Undefined for a GPU that is off the bus, which older drivers tell in words alone.
-	*/
+	/** Its number in NVIDIA's catalogue. Undefined for a GPU that is off the bus, which older drivers tell in words alone. */
 	readonly number?: number;
 	readonly words: string;
-	/**
-	Since the start of the machine. Undefined where the log has other times.
-	*/
+	/** Since the start of the machine. Undefined where the log has other times. */
 	readonly atSeconds?: number;
 };
 
@@ -35,19 +29,13 @@ const longFormLines = 3;
 const longForm = 'NVRM: The NVIDIA GPU ';
 const timeForm = /\[\s*(?<seconds>\d{1,12}\.\d{1,9})\]/v;
 
-/**
-Far more than a line of the kernel's.
-*/
+/** Far more than a line of the kernel's. */
 const longestLine = 2000;
 
-/**
-A driver that is loaded begins again with every GPU. The open modules and the others go on differently.
-*/
+/** A driver that is loaded begins again with every GPU. The open modules and the others go on differently. */
 const driverLoaded = 'NVRM: loading NVIDIA UNIX';
 
-/**
-Reads `dmesg` or `journalctl -k`, since the driver was last loaded. Lines of everybody else are passed over.
-*/
+/** Reads `dmesg` or `journalctl -k`, since the driver was last loaded. Lines of everybody else are passed over. */
 export const parseXids = (text: string): readonly Xid[] =>
 	text
 		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))
@@ -99,20 +87,14 @@ const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 	[143, 'xid'],
 ]);
 
-/**
-Of NVLink from Blackwell on: each says itself whether it is fatal.
-*/
+/** Of NVLink from Blackwell on: each says itself whether it is fatal. */
 const firstLink = 144;
 const lastLink = 150;
 
-/**
-The driver asks for another action than before.
-*/
+/** The driver asks for another action than before. */
 const recoveryChanged = 154;
 
-/**
-A memory error that was kept to one program: the line says whether the GPU needs a reset all the same.
-*/
+/** A memory error that was kept to one program: the line says whether the GPU needs a reset all the same. */
 const containedError = 94;
 
 /**
