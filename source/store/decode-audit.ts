@@ -12,7 +12,7 @@ export const rowAfter = (afterId: string | undefined): number =>
 Decodes stored records of the audit log. Those that do not parse are skipped.
 
 @param rows - Oldest first.
-@param query - Of which only the time is looked at here: a store has the ids, and the records the times.
+@param query - Of which only the time counts here: a store has the ids, and the records the times.
 */
 export const decodeAuditRows = (
 	rows: ReadonlyArray<{readonly id: string; readonly raw: string}>,

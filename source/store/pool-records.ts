@@ -89,7 +89,7 @@ export const findUnsafeRecordPlace = (directory: string): UnsafePlace | undefine
 
 /**
 @param file
-@param readers - For `machine` it must belong to root, to this account or, unless this is root, to whom its directory belongs, and nobody else may
+@param readers - For `machine` it must belong to root, to this account or, unless this is root, to whom its directory belongs, and no one else may
 be able to replace its directory; for `user` to this account, and one of another account, or that this account cannot read, counts as none.
 @returns Undefined when there is no such file.
 @throws CanhazgpuError `store-unreachable` for one that is there and makes no sense, or that others may have written: guessing on could hand
@@ -156,9 +156,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 }
 
 export type RecordModes = {
-	/**
-	Permissions of the directory, when it is made here.
-	*/
+	/** Permissions of the directory, when it is made here. */
 	readonly directoryMode: number;
 	readonly fileMode: number;
 };
@@ -174,9 +172,7 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 	}
 }
 
-/**
-Written whole or not at all, even if the power is cut, with exactly these permissions, whatever the umask. Throws what the file system says.
-*/
+/** Written whole or not at all, even if the power is cut, with exactly these permissions, whatever the umask. Throws what the file system says. */
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
@@ -194,7 +190,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		);
 	}
 
-	// Of a name that nobody foresees: others may write in that directory, and have put a link in its place.
+	// Of a name that no one foresees: others may write in that directory, and have put a link in its place.
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	const {O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW} = constants;
 	// eslint-disable-next-line no-bitwise

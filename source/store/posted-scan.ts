@@ -1,6 +1,6 @@
 import {longestScan, type PostedScan} from '../core/model/ports.js';
 
-/** Clocks are read a moment apart; a scan from further ahead is of nobody's making. */
+/** Clocks are read a moment apart; a scan from further ahead is of no one's making. */
 const toleranceSeconds = 1;
 
 /**

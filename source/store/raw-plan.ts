@@ -19,32 +19,24 @@ import {
 } from './records/index.js';
 
 export type RawWrite =
-	/**
-	`raw` undefined: the record is removed.
-	*/
+	/** `raw` undefined: the record is removed. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'pool'; readonly pool: RawPool}
 	| {
 			readonly kind: 'join';
 			readonly id: string;
 			readonly raw: string;
-			/**
-			Whole microseconds since the epoch: the score of an entry that joined then. Undefined: the end of the queue.
-			*/
+			/** Whole microseconds since the epoch: the score of an entry that joined then. Undefined: the end of the queue. */
 			readonly atMicroseconds: number | undefined;
 	  }
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string}
 	| {readonly kind: 'leave'; readonly id: string}
-	/**
-	`raw` undefined: the value is removed.
-	*/
+	/** `raw` undefined: the value is removed. */
 	| {readonly kind: 'drains' | 'alerts' | 'policy'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = {
-	/**
-	Where it stands in the history: the whole second of its end.
-	*/
+	/** Where it stands in the history: the whole second of its end. */
 	readonly endSecond: number;
 	readonly user: string;
 	readonly gpuId: number | undefined;
@@ -59,9 +51,7 @@ export type RawPlan = {
 	readonly expect: readonly Expectation[];
 	readonly writes: readonly RawWrite[];
 	readonly usage: readonly RawUsage[];
-	/**
-	Records to append to the audit log.
-	*/
+	/** Records to append to the audit log. */
 	readonly audit: readonly string[];
 	readonly event: string | undefined;
 	readonly grants: boolean;
@@ -74,7 +64,7 @@ for a clock that is ahead by so little that the history shows no gap.
 */
 export const historySeconds = 120 * 86_400;
 
-/** A gap in the history of at least twice this leaves one of the windows empty that {@link isTrimDue} looks at. */
+/** A gap in the history of at least twice this leaves one of the windows empty that {@link isTrimDue} checks. */
 export const historyWindowSeconds = 15 * 86_400;
 
 /**

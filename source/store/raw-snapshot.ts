@@ -1,6 +1,4 @@
-/**
-What one atomic read of a store brings, before it is decoded.
-*/
+/** What one atomic read of a store brings, before it is decoded. */
 import type {GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeDrains,
@@ -26,29 +24,17 @@ export type RawSnapshot = {
 	readonly alerts: RawValue;
 	readonly policy: RawValue;
 	readonly revision: RawValue;
-	/**
-	Names the present run of the store; undefined when that is not known.
-	*/
+	/** Names the present run of the store; undefined when that is not known. */
 	readonly run: string | undefined;
-	/**
-	By index; at least as many as the pool has GPUs.
-	*/
+	/** By index; at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
-	/**
-	In the order of the queue.
-	*/
+	/** In the order of the queue. */
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
-	/**
-	The usage records among which to look for those of `user`, newest first.
-	*/
+	/** The usage records among which to look for those of `user`, newest first. */
 	readonly recentUsage: readonly string[];
-	/**
-	When `user` last used each GPU, in Unix seconds, from a store that has this ready: in the place of `recentUsage`.
-	*/
+	/** When `user` last used each GPU, in Unix seconds, from a store that has this ready: in the place of `recentUsage`. */
 	readonly lastUse?: ReadonlyMap<number, number> | undefined;
-	/**
-	Which attempt of the change was carried out, if that was asked.
-	*/
+	/** Which attempt of the change was carried out, if that was asked. */
 	readonly attemptDone?: RawValue;
 };
 

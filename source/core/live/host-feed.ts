@@ -34,7 +34,7 @@ const silentMs = 15_000;
 const firstMs = 15_000;
 /** A host that failed is not asked again for so long, and neither is one that must be asked. */
 const againMs = 10_000;
-/** A connection for which nobody asks is closed after this long. */
+/** A connection for which no one asks is closed after this long. */
 const idleMs = 20_000;
 /** A host that cannot be followed is tried again after this long: it may have been updated. */
 const unsupportedMs = 10 * 60_000;
@@ -102,7 +102,7 @@ export function createHostFeed<Value>({
 		connection.controller.abort();
 	}
 
-	/** Closes the connection when the host falls silent, and when nobody asks any more. */
+	/** Closes the connection when the host falls silent, and when no one asks any more. */
 	async function supervise(name: string, connection: Connection<Value>): Promise<void> {
 		const {signal} = connection.controller;
 		const openedMs = clock.monotonicMs();

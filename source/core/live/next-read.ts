@@ -1,6 +1,4 @@
-/**
-Shares reads among all who ask: each is given one that began after they asked, and there is one at a time.
-*/
+/** Shares reads among all who ask: each is given one that began after they asked, and there is one at a time. */
 export function createNextRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
 	let running: Promise<unknown> = Promise.resolve();
 	let next: Promise<Value> | undefined;

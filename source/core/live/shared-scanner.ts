@@ -229,7 +229,7 @@ export class SharedScanner {
 		}
 	}
 
-	/** What nobody is shown. */
+	/** What no one is shown. */
 	async #scanAlone(): Promise<Observation> {
 		const {clock, name} = this.#options;
 		return this.#closed.signal.aborted

@@ -1,6 +1,4 @@
-/**
-Keeps a face's snapshot of the pool up to date: subscribes, then reads, and reads again whenever something may have changed.
-*/
+/** Keeps a face's snapshot of the pool up to date: subscribes, then reads, and reads again whenever something may have changed. */
 import {CanhazgpuError} from '../../errors.js';
 import {secondsToNextEnd} from '../rules/leases/liveness.js';
 import type {Host, World} from '../model/ports.js';

@@ -83,9 +83,7 @@ export const firstColumnMs = (
 	{columns, nowMs}: {readonly columns: number; readonly nowMs: number},
 ): number => (Math.ceil(nowMs / columnMs) - columns) * columnMs;
 
-/**
-The last `spanMs` (the whole window, if not given) in so many columns, the newest last; undefined where nothing is known.
-*/
+/** The last `spanMs` (the whole window, if not given) in so many columns, the newest last; undefined where nothing is known. */
 export function seriesOf(
 	{samples, coverMs, windowMs}: UtilizationHistory,
 	key: string,

@@ -45,6 +45,6 @@ export type Overuse = {
 export type DataLoss = {
 	/** When it was put back. */
 	readonly restoredAt: number;
-	/** When that was read: of what was changed later nobody knows. */
+	/** When that was read: of what was changed later no one knows. */
 	readonly readAt: number;
 };

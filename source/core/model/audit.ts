@@ -28,7 +28,7 @@ export type AuditKind =
 	| 'policy'
 	/** The pool was made, remade, or put back after the store had lost it: see `reason`. */
 	| 'pool'
-	/** Somebody uses a GPU that nobody reserved. */
+	/** Somebody uses a GPU that no one reserved. */
 	| 'unreserved'
 	/** Somebody uses a GPU that another has reserved. */
 	| 'squatter'

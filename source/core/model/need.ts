@@ -13,9 +13,7 @@ export type Need = {
 	readonly models?: readonly string[];
 	/** The least compute capability of each GPU, such as `8.0`. */
 	readonly minCompute?: string;
-	/**
-	Whether all GPUs are of one model. Absent: they are as far as the models are known, unless the GPUs are named by their ids.
-	*/
+	/** Whether all GPUs are of one model. Absent: they are as far as the models are known, unless the GPUs are named by their ids. */
 	readonly sameModel?: boolean;
 	/** Each GPU is linked to each other by NVLink, or by XGMI. */
 	readonly nvlink?: boolean;

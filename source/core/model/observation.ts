@@ -1,6 +1,4 @@
-/**
-What a GPU tool saw. Every reading may be unknown: unknown is `undefined`, never 0.
-*/
+/** What a GPU tool saw. Every reading may be unknown: unknown is `undefined`, never 0. */
 
 export type ProviderName = 'nvidia' | 'amd' | 'fake';
 
@@ -120,7 +118,7 @@ export type IdleSpan = {
 	readonly index: number;
 	/** The GPU's own, where it has one: another GPU under the same index is another span. */
 	readonly uuid?: string;
-	/** This is when idleness was seen; what nobody saw does not count. */
+	/** This is when idleness was seen; what no one saw does not count. */
 	readonly seconds: number;
 	/** The scan up to which it was idle, on the store's clock. Absent while the GPU cannot be read. */
 	readonly until?: number;
@@ -137,7 +135,7 @@ export type Observation = {
 	readonly gpus: readonly GpuReading[];
 	/** Set when the scan as a whole failed; then `gpus` is empty and nothing may be handed out on its word. */
 	readonly failure?: {readonly message: string; readonly hint?: string};
-	/** Set where some GPUs cannot be looked at from here, as in an isolated job: no one else is shown such a scan. */
+	/** Set where some GPUs cannot be read from here, as in an isolated job: no one else is shown such a scan. */
 	readonly isPartial?: true;
 	/** Lines worth showing that do not spoil the readings. */
 	readonly warnings: readonly string[];

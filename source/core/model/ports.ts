@@ -46,7 +46,7 @@ export type ScannerRole = {
 	readonly intervalMs: number;
 };
 
-/** The newest scan that was posted. Anything may be in it: it is to be looked at, and nothing is handed out on its word. */
+/** The newest scan that was posted. Anything may be in it: it is shown, and nothing is handed out on its word. */
 export type PostedScan = {
 	readonly text: string;
 	/** When it was posted, on the store's clock: tells it from the one before. */
@@ -77,7 +77,7 @@ export const longestLoadHour = 2 ** 20;
 export const loadHours = 7 * 24 + 1;
 
 /**
-How busy the GPUs were, as a text for each hour since the epoch. Anything may be in it: it is to be looked at and never acted upon. Both methods
+How busy the GPUs were, as a text for each hour since the epoch. Anything may be in it: it is shown and never acted upon. Both methods
 reject as those of {@link Store} do.
 */
 export type LoadHistory = {
@@ -123,9 +123,7 @@ export type Store = {
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Resolves once listening, so that nothing after a following read is missed. Returns the way to stop. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
-	/**
-	Usage records whose end lies in [fromTime, toTime], oldest first, streamed. Records that do not parse are skipped.
-	*/
+	/** Usage records whose end lies in [fromTime, toTime], oldest first, streamed. Records that do not parse are skipped. */
 	readonly history: (fromTime: number, toTime: number) => UsageHistory;
 	/**
 	The audit log, oldest first. It holds about the newest 10,000 records; those that do not parse are skipped. Rejects with
@@ -151,9 +149,7 @@ export type GpuProvider = {
 	readonly count: () => Promise<number>;
 	/** Never rejects and never runs twice at once: a failed scan is an Observation with `failure`. */
 	readonly observe: () => Promise<Observation>;
-	/**
-	How the GPUs reach each other, which is asked only where a request depends on it. Never rejects; undefined where nothing tells it.
-	*/
+	/** How the GPUs reach each other, which is asked only where a request depends on it. Never rejects; undefined where nothing tells it. */
 	readonly readLinks?: () => Promise<GpuLinks | undefined>;
 	/** Stops whatever it keeps running. */
 	readonly close?: () => Promise<void>;

@@ -33,9 +33,7 @@ export type ProcessIdentity = {
 	readonly pid: number;
 	/** Start time in clock ticks since boot, field 22 of /proc/PID/stat. */
 	readonly startTicks?: number;
-	/**
-	Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number.
-	*/
+	/** Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number. */
 	readonly namespace?: string;
 	/** In which time namespace `startTicks` was read: the kernel shifts it for a reader in another one. */
 	readonly timeNamespace?: string;
@@ -58,9 +56,7 @@ export type ProcessFacts = {
 /** By pid. A process that has ended, or that hides, is not among them. */
 export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 
-/**
-Somebody watches whether a holder stays silent that cannot be judged by its process. The next heartbeat ends the watch.
-*/
+/** Somebody watches whether a holder stays silent that cannot be judged by its process. The next heartbeat ends the watch. */
 export type Silence = {
 	/** Which monotonic clock `seconds` is read from: `id` of {@link MonotonicClock}. */
 	readonly clock: string;
@@ -88,7 +84,7 @@ export type Lease = {
 	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
 	readonly endsBy?: number;
 	readonly note?: string;
-	/** The model that its processes serve or train, the first that was seen. Absent: nobody has seen one. */
+	/** The model that its processes serve or train, the first that was seen. Absent: no one has seen one. */
 	readonly model?: string;
 	/** Of a share of a GPU: how much of its memory was asked for. Without this and `mig` the lease has its GPUs alone. */
 	readonly memoryMiB?: number;
@@ -118,9 +114,7 @@ export type EndedLease = {
 	readonly leaseId?: string;
 };
 
-/**
-What the store holds for one GPU, with the raw value that a commit compares. `raw` is undefined for an absent key.
-*/
+/** What the store holds for one GPU, with the raw value that a commit compares. `raw` is undefined for an absent key. */
 export type GpuRecord =
 	| {
 			readonly kind: 'free';
@@ -294,9 +288,9 @@ export type Snapshot = {
 	/** The last time that the store had lost commits and somebody put back what they knew. Absent when that never was. */
 	readonly dataLoss?: DataLoss;
 	readonly revision: Revision;
-	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when nobody was named. */
+	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when no one was named. */
 	readonly lastUsed: ReadonlyMap<number, number>;
-	/** Which attempt of the change that was asked about was carried out; undefined when none was, or nobody asked. */
+	/** Which attempt of the change that was asked about was carried out; undefined when none was, or no one asked. */
 	readonly attemptDone?: number;
 };
 

@@ -34,9 +34,7 @@ export type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 export type ChangeOptions<Result> = {
 	/** Reads what the attempts go by; with an id, it also asks which attempt of that change was carried out. */
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
-	/**
-	Makes the plan from what was read. It is called again after a conflict. An empty plan ends it without a change.
-	*/
+	/** Makes the plan from what was read. It is called again after a conflict. An empty plan ends it without a change. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
 	Leases alone decide, and are changed: after a conflict the queue is not read again, and the next attempt follows at once, so that who gives
@@ -162,7 +160,7 @@ class OneChange<Result> {
 		}
 	}
 
-	/** Undefined: nothing was done, or nobody knows. */
+	/** Undefined: nothing was done, or no one knows. */
 	async #send(attempt: number, plan: Plan, end: End<Result>): Promise<End<Result> | undefined> {
 		this.#ends.set(attempt, end);
 		const random = this.#clock.random();
@@ -221,7 +219,7 @@ class OneChange<Result> {
 		try {
 			return await this.#options.read(change);
 		} catch (error) {
-			// Others clear away what is dead, and need no help: nobody's own leases depend on it.
+			// Others clear away what is dead, and need no help: no one's own leases depend on it.
 			if (isAboutLeases && error instanceof CanhazgpuError && error.code === 'busy') {
 				return asItIs();
 			}

@@ -62,7 +62,7 @@ export type Submission = {
 	readonly later: Later;
 	/** The command begins only when `begin` of {@link Submitted} is called: what it got is said before. */
 	readonly isHeld: boolean;
-	/** Nobody is told what it got. */
+	/** No one is told what it got. */
 	readonly isQuiet: boolean;
 	/** It shares our terminal. */
 	readonly hasTerminal: boolean;
@@ -78,7 +78,7 @@ export type Submitted = {
 	Finds the job, and which GPUs the command got, once it has them.
 
 	@param pid - Of the program that was started.
-	@param signal - Aborted when that has ended. Then this resolves with undefined, as where nobody is to be told.
+	@param signal - Aborted when that has ended. Then this resolves with undefined, as where no one is to be told.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	/** Lets the command begin, where it is held. */

@@ -1,6 +1,4 @@
-/**
-Holding a `run` lease: its job is named in it, its heartbeats go to the store, and it ends once, with its reason.
-*/
+/** Holding a `run` lease: its job is named in it, its heartbeats go to the store, and it ends once, with its reason. */
 import {CanhazgpuError} from '../../errors.js';
 import {planHoldings, type HoldingChange} from '../rules/leases/holding-changes.js';
 import {instancesHeld} from '../rules/leases/additions.js';
@@ -141,7 +139,7 @@ function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	return {...jobLease, leases, gpus: gpusOf(leases)};
 }
 
-/** A GPU that was free although its job runs and nobody had given it up. `reason`: for which its lease had ended, where the record says that. */
+/** A GPU that was free although its job runs and no one had given it up. `reason`: for which its lease had ended, where the record says that. */
 export type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
@@ -232,13 +230,13 @@ const isNamedIn = ({gpus, instances}: AuditEntry, {index, lease: {mig}}: HeldPar
 
 /**
 Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit log, where somebody else has had the GPU
-since or shares it, or an earlier version has written the record. What nobody says is no end; but a share of a GPU is over where no audit log is kept.
+since or shares it, or an earlier version has written the record. What no one says is no end; but a share of a GPU is over where no audit log is kept.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
 	// Of several instances of one GPU the record tells which ended last, and not the others.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
-	// Where the GPU is free, and nobody else has had it since.
+	// Where the GPU is free, and no one else has had it since.
 	const isLast = (vacancy: Vacancy): boolean =>
 		isAlone(vacancy) && (endedIn(vacancy.record)?.leaseId === undefined || isSaid(vacancy));
 	const over = new Set(
@@ -294,7 +292,7 @@ const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease 
 
 type Back = {readonly record: VacantRecord; readonly part: HeldPart; readonly lease: Lease};
 
-/** Takes back GPUs that nobody gave up and nobody has, in one commit. */
+/** Takes back GPUs that no one gave up and no one has, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
 	const gpus = [...new Set(back.map(({record}) => record.index))];
@@ -346,7 +344,7 @@ async function planHeartbeat(
 }
 
 /**
-Finds out whether we still are the holder, and says that we live where that is due. A GPU that is free although nobody gave it up is taken
+Finds out whether we still are the holder, and says that we live where that is due. A GPU that is free although no one gave it up is taken
 back. It writes nothing else, so that it may be called as often as something happens.
 
 @throws CanhazgpuError `store-unreachable`, `no-pool`, ... : then nothing is known, and the lease stays for a quarter of an hour.

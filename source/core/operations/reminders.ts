@@ -42,7 +42,7 @@ export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'
 	readonly reachesAll: boolean;
 };
 
-/** Of this end nobody has been reminded yet; one that was moved is another. What was short from the start is no surprise. */
+/** Of this end no one has been reminded yet; one that was moved is another. What was short from the start is no surprise. */
 const isUnreminded = ({lease}: Holding): boolean =>
 	lease.type === 'manual' &&
 	lease.partialQueueId === undefined &&
@@ -176,7 +176,7 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 /**
 Takes over the telling of what is due now.
 
-@returns What to tell: nobody else will. And when to read again, at the latest.
+@returns What to tell: no one else will. And when to read again, at the latest.
 @throws CanhazgpuError `store-unreachable`, ... : then there is nothing to tell.
 */
 export async function claimReminders(

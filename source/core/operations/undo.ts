@@ -1,4 +1,4 @@
-/** Undoing a release: the very GPUs again, for what was left of their time, while nobody else has them. */
+/** Undoing a release: the very GPUs again, for what was left of their time, while no one else has them. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Allocation, type Refusal} from '../rules/grants/newcomer-grant.js';
 import type {Holding} from '../rules/leases/holdings.js';

@@ -13,22 +13,16 @@ import {createMemoryLoadHistory, type MemoryLoadHistory} from './load-history.js
 import {createMemoryScanBoard, type MemoryScanBoard} from './scan-board.js';
 
 export type MemoryStore = Store & {
-	/**
-	The stored strings themselves, for tests that spoil them.
-	*/
+	/** The stored strings themselves, for tests that spoil them. */
 	readonly state: State;
 	readonly scans: MemoryScanBoard;
 	readonly loads: MemoryLoadHistory;
-	/**
-	Stands in for the lock that the Go peer takes in Redis.
-	*/
+	/** Stands in for the lock that the Go peer takes in Redis. */
 	readonly setAllocationLock: (isLocked: boolean) => void;
 };
 
 type Options = {
-	/**
-	The store's clock, in seconds; the clock of this machine when absent.
-	*/
+	/** The store's clock, in seconds; the clock of this machine when absent. */
 	readonly now?: () => number;
 };
 

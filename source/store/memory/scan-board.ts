@@ -3,9 +3,7 @@ import {postedScan} from '../posted-scan.js';
 
 /** The scan board of the reference store. */
 export type MemoryScanBoard = ScanBoard & {
-	/**
-	Puts anything in the place of a scan, for tests that spoil it.
-	*/
+	/** Puts anything in the place of a scan, for tests that spoil it. */
 	readonly spoil: (text: string) => void;
 	readonly clear: () => void;
 };

@@ -1,6 +1,4 @@
-/**
-What the reference store keeps, and how it carries out a plan.
-*/
+/** What the reference store keeps, and how it carries out a plan. */
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision, type RawPool} from '../records/index.js';
@@ -10,34 +8,22 @@ import {historySeconds, isTrimDue, trimCount, type RawPlan, type RawUsage, type 
 export type State = {
 	pool: RawPool;
 	readonly gpus: Map<number, string>;
-	/**
-	In the order of the queue.
-	*/
+	/** In the order of the queue. */
 	readonly queue: string[];
 	readonly entries: Map<string, string>;
-	/**
-	Oldest first.
-	*/
+	/** Oldest first. */
 	readonly history: Array<Pick<RawUsage, 'endSecond' | 'raw'>>;
-	/**
-	Oldest first.
-	*/
+	/** Oldest first. */
 	readonly auditLog: Array<{readonly id: string; readonly raw: string}>;
 	drains: string | undefined;
 	alerts: string | undefined;
 	policy: string | undefined;
 	revision: string | undefined;
-	/**
-	Names the present run; a test that takes the store back to an earlier state begins another.
-	*/
+	/** Names the present run; a test that takes the store back to an earlier state begins another. */
 	run: string;
-	/**
-	By id, in microseconds since the epoch: what the order of the queue goes by.
-	*/
+	/** By id, in microseconds since the epoch: what the order of the queue goes by. */
 	readonly scores: Map<string, number>;
-	/**
-	Change id -> the attempt that was carried out.
-	*/
+	/** Change id -> the attempt that was carried out. */
 	readonly changes: Map<string, number>;
 };
 

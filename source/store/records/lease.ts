@@ -206,7 +206,7 @@ export function encodeShares({
 The stored form of a free GPU; undefined: nothing is stored for it.
 
 @param lastReleased - In seconds; undefined for a GPU that was never used.
-@param ended - The lease that ended then. It stands in an object of its own, so that nobody takes its id for that of a lease that holds.
+@param ended - The lease that ended then. It stands in an object of its own, so that no one takes its id for that of a lease that holds.
 */
 export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease): string | undefined =>
 	lastReleased === undefined

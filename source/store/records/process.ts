@@ -4,9 +4,7 @@ import type {Fields} from './json/fields.js';
 /** The fields that hold a process begin so. */
 export type ProcessPrefix = 'pid' | 'job_pid';
 
-/**
-The names of the fields, written out: names that are put together for each record make reading and writing it several times as slow.
-*/
+/** The names of the fields, written out: names that are put together for each record make reading and writing it several times as slow. */
 const namesOf = {
 	pid: {startTicks: 'pid_start', namespace: 'pid_ns', timeNamespace: 'pid_time_ns', group: 'pid_group'},
 	job_pid: {

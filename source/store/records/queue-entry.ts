@@ -18,7 +18,7 @@ const nanoseconds = (seconds: number | undefined): number | undefined =>
 
 const outageKinds: ReadonlyArray<NotedOutage['kind']> = ['broken', 'used', 'unknown'];
 
-/** What this version cannot read of it is left out: nobody loses a position in the queue for that. */
+/** What this version cannot read of it is left out: no one loses a position in the queue for that. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	const notes = fields.records('unavailable_gpus', (item): NotedOutage | undefined => {
 		const kind = outageKinds.find((known) => known === item.anyText('kind'));

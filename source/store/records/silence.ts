@@ -1,9 +1,7 @@
 import type {Silence} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
-/**
-Reads the watch over a silent holder. One that cannot be read is none: another is begun in its place, and no GPU is lost for that.
-*/
+/** Reads the watch over a silent holder. One that cannot be read is none: another is begun in its place, and no GPU is lost for that. */
 export function readSilence(fields: Fields): Silence | undefined {
 	const silence = fields.object('silence');
 	const clock = silence?.anyText('clock');

@@ -1,6 +1,4 @@
-/**
-Carries out a plan inside one transaction.
-*/
+/** Carries out a plan inside one transaction. */
 import {randomUUID} from 'node:crypto';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision} from '../records/index.js';

@@ -45,10 +45,10 @@ that a crowd which tried as often as the first one may would take the processors
 const pauseMs = (waitedMs: number): number =>
 	1 + Math.random() * (waitedMs < longWaitMs ? Math.min(waitedMs + 1, rarestTryMs) : longWaitersTryMs);
 
-/** What a database must look like. */
+/** The form that a database must have. */
 export type Form<Name extends string> = {
 	/**
-	Makes all tables that are not there. Called in a transaction of its own, for a new database that nobody else sees yet, and for one of an
+	Makes all tables that are not there. Called in a transaction of its own, for a new database that no one else sees yet, and for one of an
 	earlier form.
 	*/
 	readonly prepare: (database: DatabaseSync, path: string) => void;
@@ -58,13 +58,9 @@ export type Form<Name extends string> = {
 	@throws CanhazgpuError for the database of another program, of a later version, without tables, or with anything in it that is not ours.
 	*/
 	readonly isReady: (database: DatabaseSync, path: string) => boolean;
-	/**
-	Whether what was committed outlives a loss of power.
-	*/
+	/** Whether what was committed outlives a loss of power. */
 	readonly isDurable: boolean;
-	/**
-	Every statement, by name.
-	*/
+	/** Every statement, by name. */
 	readonly statements: Readonly<Record<Name, string>>;
 };
 
@@ -72,9 +68,7 @@ export type Statements<Name extends string> = Readonly<Record<Name, BoundedState
 
 export type DatabaseLocation = {
 	readonly path: string;
-	/**
-	For whom it is made, where there is none; without, that is `no-pool`.
-	*/
+	/** For whom it is made, where there is none; without, that is `no-pool`. */
 	readonly audience: Audience | undefined;
 	readonly typeOf: (directory: string) => number;
 };
@@ -110,7 +104,7 @@ const urlOf = (path: string): URL => {
 	return url;
 };
 
-/** Opens a database that is there. SQLite makes no file, and waits for nobody: a wait in there stops the whole process. */
+/** Opens a database that is there. SQLite makes no file, and waits for no one: a wait in there stops the whole process. */
 const openExisting = (path: string): DatabaseSync => {
 	const {DatabaseSync} = loadSqlite();
 	const url = urlOf(path);
@@ -226,7 +220,7 @@ function close(database: DatabaseSync, path: string): void {
 }
 
 export class Database<Name extends string> {
-	/** Makes the database where it may and there is none, and looks at its form. Rejects with a CanhazgpuError. */
+	/** Makes the database where it may and there is none, and checks its form. Rejects with a CanhazgpuError. */
 	static async open<Name extends string>(location: DatabaseLocation, form: Form<Name>): Promise<Database<Name>> {
 		const {path, audience, typeOf} = location;
 		try {
@@ -337,7 +331,7 @@ export class Database<Name extends string> {
 	}
 
 	/**
-	Tries until nobody else holds the lock. Rejects with a CanhazgpuError.
+	Tries until no one else holds the lock. Rejects with a CanhazgpuError.
 
 	@param isUndone - Whether an error that comes now is of a change, of which nothing was made.
 	*/

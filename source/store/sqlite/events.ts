@@ -1,12 +1,12 @@
 /**
 The newest events of the pool, kept in the pool itself, and the last of them once more in a small file: those who listen read that file, which
-costs next to nothing, and open the database only where it does not tell what they missed. Heartbeats are no events, so they wake nobody.
+costs next to nothing, and open the database only where it does not tell what they missed. Heartbeats are no events, so they wake no one.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import type {PoolStatements} from './statements.js';
 
-/** So many events are kept for listeners that look a fifth of a second later; a listener that missed more reads everything. */
+/** So many events are kept for listeners that poll a fifth of a second later; a listener that missed more reads everything. */
 const keptCount = 32;
 
 /** A longer event is kept as "something happened". */
@@ -22,13 +22,9 @@ const signalledCount = 8;
 const longestSignalBytes = 8192;
 
 export type RecentEvents = {
-	/**
-	How many events there were since the pool was made.
-	*/
+	/** How many events there were since the pool was made. */
 	readonly sequence: number;
-	/**
-	The newest as they are encoded, oldest first; empty for one that was too long.
-	*/
+	/** The newest as they are encoded, oldest first; empty for one that was too long. */
 	readonly recent: readonly string[];
 };
 

@@ -1,6 +1,4 @@
-/**
-What went wrong with the database, in words for the user.
-*/
+/** What went wrong with the database, in words for the user. */
 import {CanhazgpuError} from '../../errors.js';
 import {lockHolder} from './lock-holder.js';
 
@@ -35,9 +33,7 @@ const systemProblems: ReadonlyMap<string, readonly [problem: string, hint: strin
 	['ENOMEM', ['cannot be opened: the machine has no memory left', 'Try again.']],
 ]);
 
-/**
-The code of an error that the operating system gave, such as `EIO`. Node's own codes (`ERR_...`) are of calls that are wrong, which are bugs.
-*/
+/** The code of an error that the operating system gave, such as `EIO`. Node's own codes (`ERR_...`) are of calls that are wrong, which are bugs. */
 function systemCode(error: unknown): string | undefined {
 	const {code, syscall} = (error ?? {}) as NodeJS.ErrnoException;
 	return typeof code === 'string' && (syscall !== undefined || systemProblems.has(code)) ? code : undefined;

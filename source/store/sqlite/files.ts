@@ -2,7 +2,7 @@
 The files of the embedded pool: who may replace them, how they are made, and where SQLite's locks mean nothing.
 
 SQLite opens files by name. So the directory of a pool may be written by its owner alone, and all that other accounts need is made
-with it: they change what is in the files, and nobody but the owner can put a link, a FIFO or another file in their place.
+with it: they change what is in the files, and no one but the owner can put a link, a FIFO or another file in their place.
 */
 import {
 	accessSync,
@@ -31,17 +31,11 @@ import {isMachineRoot} from '../../security/user-namespace.js';
 import {databaseProblem, explain} from './failures.js';
 
 export type Audience = {
-	/**
-	Permissions of the directory. Group and others never write there.
-	*/
+	/** Permissions of the directory. Group and others never write there. */
 	readonly directoryMode: number;
-	/**
-	Permissions of the files.
-	*/
+	/** Permissions of the files. */
 	readonly fileMode: number;
-	/**
-	The group that directory and files are given; that of the maker unless given.
-	*/
+	/** The group that directory and files are given; that of the maker unless given. */
 	readonly gid?: number;
 };
 
@@ -207,7 +201,7 @@ function checkFile(path: string): void {
 		]);
 	}
 
-	// SQLite would play it back, and older ones delete whatever file it names. Ours is a WAL, so this one is nobody's.
+	// SQLite would play it back, and older ones delete whatever file it names. Ours is a WAL, so this one is no one's.
 	if (lstatSync(`${path}-journal`, {throwIfNoEntry: false}) !== undefined) {
 		throw databaseProblem(path, [
 			'has a rollback journal beside it, which canhazgpu never makes',
@@ -473,7 +467,7 @@ function removeOrSetAside(file: string): readonly string[] {
 /** The database in which viewers share what they see, beside that of the pool. */
 export const boardBeside = (path: string): string => `${dirname(path)}/scans.sqlite`;
 
-/** Gives a pool that is there to another audience: everything is in a directory that nobody else can write. */
+/** Gives a pool that is there to another audience: everything is in a directory that no one else can write. */
 export function changeAudience(path: string, audience: Audience): void {
 	try {
 		giveAll(path, audience);

@@ -1,6 +1,4 @@
-/**
-The pool in one file, without a server.
-*/
+/** The pool in one file, without a server. */
 import {Buffer} from 'node:buffer';
 import type {ReadOptions, Store} from '../../core/model/ports.js';
 import {mostGpus} from '../records/index.js';
@@ -28,33 +26,19 @@ const pageSize = 5000;
 const portionSize = 500;
 
 export type SqliteStoreOptions = {
-	/**
-	The database file.
-	*/
+	/** The database file. */
 	readonly path: string;
-	/**
-	Make the file, and its directory, when there is none. Else that is `no-pool`, and nothing is made.
-	*/
+	/** Make the file, and its directory, when there is none. Else that is `no-pool`, and nothing is made. */
 	readonly create: boolean;
-	/**
-	Permissions of a directory made here, whatever the umask; 0o700 by default. Group and others may never write there.
-	*/
+	/** Permissions of a directory made here, whatever the umask; 0o700 by default. Group and others may never write there. */
 	readonly directoryMode?: number;
-	/**
-	Permissions of a file made here, whatever the umask; 0o600 by default.
-	*/
+	/** Permissions of a file made here, whatever the umask; 0o600 by default. */
 	readonly fileMode?: number;
-	/**
-	The group of what is made here; that of the maker by default.
-	*/
+	/** The group of what is made here; that of the maker by default. */
 	readonly gid?: number;
-	/**
-	The store's clock, in seconds; the clock of this machine by default.
-	*/
+	/** The store's clock, in seconds; the clock of this machine by default. */
 	readonly now?: () => number;
-	/**
-	The number of the file system that a directory is on; asks the kernel by default.
-	*/
+	/** The number of the file system that a directory is on; asks the kernel by default. */
 	readonly typeOf?: (directory: string) => number;
 };
 
@@ -135,7 +119,7 @@ function readUsagePage(statements: PoolStatements, question: PageQuestion): Iter
 
 /**
 Streams the stored usage records of the given seconds, oldest first. Each page is a transaction of its own: a long report
-holds up nobody.
+holds up no one.
 
 @yields Pages of records.
 */

@@ -1,6 +1,4 @@
-/**
-How busy the GPUs were, among the values of the pool: a row for each hour. It is no event, so it wakes nobody.
-*/
+/** How busy the GPUs were, among the values of the pool: a row for each hour. It is no event, so it wakes no one. */
 import type {LoadHistory} from '../../core/model/ports.js';
 import {hoursBetween, oldestLoadHour} from '../load-hours.js';
 import type {Database} from './database.js';

@@ -1,6 +1,4 @@
-/**
-Tells listeners what happened in the pool: by this process at once, by others within a fifth of a second.
-*/
+/** Tells listeners what happened in the pool: by this process at once, by others within a fifth of a second. */
 import {statSync} from 'node:fs';
 import type {StoreListener} from '../../core/model/ports.js';
 import {decodeEvent} from '../records/index.js';

@@ -59,9 +59,7 @@ const form: Form<Names> = {
 type Opened = {readonly database: Database<Names>; readonly watch: Watch};
 
 type Options = {
-	/**
-	The database of the pool.
-	*/
+	/** The database of the pool. */
 	readonly path: string;
 	readonly now: () => number;
 	readonly typeOf: (directory: string) => number;

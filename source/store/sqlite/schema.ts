@@ -1,6 +1,4 @@
-/**
-The tables of the embedded store. They hold the same JSON as Redis does.
-*/
+/** The tables of the embedded store. They hold the same JSON as Redis does. */
 import type {DatabaseSync} from 'node:sqlite';
 import type {Form} from './database.js';
 import {databaseProblem} from './failures.js';
@@ -26,7 +24,7 @@ const tables: ReadonlyMap<string, string> = new Map([
 	],
 	// The first form had none.
 	['trail', 'CREATE TABLE trail (id INTEGER PRIMARY KEY, raw TEXT NOT NULL) STRICT'],
-	// Without a version of its own: an earlier version of the program does its work all the same, and never looks here.
+	// Without a version of its own: an earlier version of the program does its work all the same, and never reads this table.
 	[
 		'changes',
 		'CREATE TABLE changes (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL) STRICT',

@@ -1,6 +1,4 @@
-/**
-Checks a few times a second whether somebody else changed a file, and calls those who listen.
-*/
+/** Checks a few times a second whether somebody else changed a file, and calls those who listen. */
 import type {StoreListener} from '../../core/model/ports.js';
 import {CanhazgpuError} from '../../errors.js';
 import {explain, isBusy} from './failures.js';

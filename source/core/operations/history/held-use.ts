@@ -19,9 +19,9 @@ export type HeldUseReport = {
 	readonly window: TimeWindow;
 	/** Most hours first. */
 	readonly rows: readonly HeldUse[];
-	/** Hours of the window in which somebody looked at the GPUs. */
+	/** Hours of the window in which somebody scanned the GPUs. */
 	readonly recordedHours: number;
-	/** When nobody did for ten minutes or more, oldest first. */
+	/** When no one did for ten minutes or more, oldest first. */
 	readonly gaps: readonly TimeWindow[];
 };
 

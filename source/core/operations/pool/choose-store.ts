@@ -22,7 +22,7 @@ export type StoreChoice =
 	| {readonly kind: 'private'}
 	/** There is no pool at all: verbs fail, the monitor makes a private one. */
 	| {readonly kind: 'none'}
-	/** A private pool was asked for beside a shared one, where nobody would see it. */
+	/** A private pool was asked for beside a shared one, where no one would see it. */
 	| {readonly kind: 'private-refused'; readonly because: PoolRecord | 'redis'};
 
 const byRecord = (record: PoolRecord): StoreChoice =>

@@ -20,7 +20,7 @@ export type PoolRequest = {
 export type PoolMade = {
 	readonly pool: Pool;
 	readonly droppedLeases: number;
-	/** It was there, as asked for, and only nobody had been told where. */
+	/** It was there, as asked for, and only no one had been told where. */
 	readonly wasThere?: boolean;
 };
 

@@ -14,18 +14,18 @@ export type Progress =
 			readonly held: readonly number[];
 			/** GPUs that have to be put back into service first. */
 			readonly outOfService: readonly number[];
-			/** GPUs that nobody holds, and that are not to be had as long as they are used or unfit. */
+			/** GPUs that no one holds, and that are not to be had as long as they are used or unfit. */
 			readonly unusable: readonly UnusableGpu[];
 			/** GPUs that may have what is needed, with what is unknown of them. */
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
-			/** Undefined: nobody can know, it depends on when a job ends. */
+			/** Undefined: no one can know, it depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
 			/** Of a queue that another engine keeps: why it waits, in the engine's own word. */
 			readonly reason?: string;
 	  }
 	/** The store cannot be asked now; the position in the queue is kept. */
 	| {readonly kind: 'store-lost'; readonly reason: string}
-	/** The place was lost, with the store's data or while stopped for long: now at the end. */
+	/** The position was lost, with the store's data or while stopped for long: now at the end. */
 	| {readonly kind: 'rejoined'};
 
 export type GaveUp = {

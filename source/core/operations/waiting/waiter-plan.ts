@@ -29,7 +29,7 @@ type Options = {
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
-	/** GPUs that the entry waits for, that nobody holds by the records, and that cannot be had by the scan. */
+	/** GPUs that the entry waits for, that no one holds by the records, and that cannot be had by the scan. */
 	readonly unusable: readonly UnusableGpu[];
 	/** What the entry has to say from now on of GPUs that cannot be had, and of those that can serve it. Absent when nothing was seen. */
 	readonly note?: EntryNote;

@@ -29,7 +29,7 @@ export type CandidateOptions = {
 	readonly share: ShareLimits | undefined;
 	/** Whether what this lease holds may be taken, because its holder waits. */
 	readonly canTake: (lease: Lease) => boolean;
-	/** `unseen`: nobody looked at the GPU. */
+	/** `unseen`: no one scanned the GPU. */
 	readonly reading: GpuReading | 'unseen' | undefined;
 };
 

@@ -13,7 +13,7 @@ export type InstanceCandidate = {
 };
 
 /**
-Whether an instance could be had, by what others have of its GPU. A lease of another instance is in nobody's way; one that has the whole GPU or a
+Whether an instance could be had, by what others have of its GPU. A lease of another instance is in no one's way; one that has the whole GPU or a
 share of its memory, from before MIG split the GPU, is.
 
 @param canTake - Whether what a lease holds may be taken, because its holder waits.

@@ -1,4 +1,4 @@
-/** How many instances of each profile of MIG there are, and how many of them nobody has. */
+/** How many instances of each profile of MIG there are, and how many of them no one has. */
 import {holdingsIn} from '../leases/holdings.js';
 import type {GpuReading, GpuRecord, InstanceOfGpu} from '../../model/types.js';
 import {instancesOf} from '../mig/instances.js';

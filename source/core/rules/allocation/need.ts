@@ -1,6 +1,4 @@
-/**
-Which GPUs can serve a need: one answer, from what is known of each GPU. What is unknown never meets a need that names it.
-*/
+/** Which GPUs can serve a need: one answer, from what is known of each GPU. What is unknown never meets a need that names it. */
 import type {
 	EligibleInstance,
 	GpuGroup,
@@ -69,7 +67,7 @@ function isComputeAtLeast(capability: string, least: string): boolean | undefine
 		: undefined;
 }
 
-/** Whether the memory of a GPU that nobody uses is enough for a share. Undefined when it is unknown. */
+/** Whether the memory of a GPU that no one uses is enough for a share. Undefined when it is unknown. */
 function isRoomFor(shareMiB: number, reading: GpuReading | undefined): boolean | undefined {
 	const capacityMiB = reading && capacityOf(reading);
 	return capacityMiB === undefined ? undefined : capacityMiB >= shareMiB;
@@ -168,7 +166,7 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 		return typeof answer === 'boolean' ? answer : isHopeful;
 	});
 	const models = new Set(gpus.map((index) => readings[index]?.name).filter((name) => name !== undefined));
-	// Nobody named the model where it is one by default: then a GPU of unknown model goes with all.
+	// No one named the model where it is one by default: then a GPU of unknown model goes with all.
 	const mayBeUnknown = isHopeful || need.sameModel !== true;
 	const ofModels =
 		!isOfOneModel(wanted) || (models.size === 0 && mayBeUnknown)

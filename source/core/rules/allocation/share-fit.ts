@@ -28,7 +28,7 @@ export type ShareLimits = {
 
 export type ShareRoom = {
 	readonly kind: 'room';
-	/** What all shares of the GPU may have together. Undefined where the GPU was not looked at and nobody shares it yet. */
+	/** What all shares of the GPU may have together. Undefined where the GPU was not scanned and no one shares it yet. */
 	readonly capacityMiB: number | undefined;
 	/** What is left with the new share. */
 	readonly leftMiB: number;
@@ -67,7 +67,7 @@ Whether a share fits beside these.
 
 @param record - Of the GPU.
 @param shares - Those that stay.
-@param reading - What the tool saw of it. `unseen`: nobody looked; then the records alone tell.
+@param reading - What the tool saw of it. `unseen`: no one scanned it; then the records alone tell.
 */
 export function roomFor(
 	record: GpuRecord,

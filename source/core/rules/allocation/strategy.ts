@@ -176,7 +176,7 @@ export function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): reado
 	];
 }
 
-/** With more free GPUs than these, their sets are too many to look at each. */
+/** With more free GPUs than these, their sets are too many to score each. */
 const mostForAllSets = 16;
 
 /**

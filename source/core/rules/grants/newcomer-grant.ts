@@ -1,6 +1,4 @@
-/**
-Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons.
-*/
+/** Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. */
 import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {outagesSeen} from '../queue/out-of-service.js';

@@ -1,5 +1,5 @@
 /**
-What the one who waits may take now: (snapshot, its entry) -> Plan. Nobody earlier in the queue could use what it takes, and what
+What the one who waits may take now: (snapshot, its entry) -> Plan. No one earlier in the queue could use what it takes, and what
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 */
 import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
@@ -24,7 +24,7 @@ export type QueueGrantOptions = {
 	readonly lease: Lease;
 	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
 	readonly isUsable: (index: number) => boolean;
-	/** What the tool saw of a GPU, where a share is asked for. Absent: nobody looked. */
+	/** What the tool saw of a GPU, where a share is asked for. Absent: no one scanned it. */
 	readonly readingOf?: (index: number) => GpuReading | undefined;
 	/** What is out of service, as far as the caller has seen or read. */
 	readonly outOfService: OutOfService;

@@ -1,4 +1,4 @@
-/** Taking over what somebody holds who waits in vain, in the same commit: nobody is held up by what cannot be served. */
+/** Taking over what somebody holds who waits in vain, in the same commit: no one is held up by what cannot be served. */
 import type {HoldingChange} from '../leases/holding-changes.js';
 import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';

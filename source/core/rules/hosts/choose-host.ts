@@ -9,7 +9,7 @@ export type HostAnswer =
 			readonly host: string;
 			/** Its GPUs as far as it tells of them. */
 			readonly observation: Observation;
-			/** By GPU: seconds until it is free at the latest, 0 for one that is. Absent for a GPU of which nobody knows when, or that is out of service. */
+			/** By GPU: seconds until it is free at the latest, 0 for one that is. Absent for a GPU of which no one knows when, or that is out of service. */
 			readonly freeInSeconds: ReadonlyMap<number, number>;
 			/** How many wait there. Undefined: it does not tell. */
 			readonly waitingCount: number | undefined;
@@ -23,7 +23,7 @@ export type HostChoice =
 			readonly host: string;
 			/** How many GPUs that can serve the request are free there now. */
 			readonly freeCount: number;
-			/** Seconds until there are enough, 0 for now. Undefined: nobody knows. */
+			/** Seconds until there are enough, 0 for now. Undefined: no one knows. */
 			readonly waitSeconds: number | undefined;
 	  }
 	/** No box can ever serve it, as far as they answer: why, in the order in which they were asked. */
@@ -60,7 +60,7 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 	};
 }
 
-/** Where nobody waits before others, then the sooner, then the shorter queue; a wait that nobody knows comes last. */
+/** Where no one waits before others, then the sooner, then the shorter queue; a wait that no one knows comes last. */
 const isBetter = (one: Chosen, other: Chosen): boolean => {
 	const keys = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly number[] => [
 		waitSeconds === 0 && waitingCount === 0 ? 0 : 1,
@@ -97,7 +97,7 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 }
 
 /**
-Whether a request that waits on one box, and holds nothing there, is served at once on another: enough GPUs are free there, and nobody waits.
+Whether a request that waits on one box, and holds nothing there, is served at once on another: enough GPUs are free there, and no one waits.
 Anything less would cost it the position that it has.
 
 @param wanted - As in {@link chooseHost}.

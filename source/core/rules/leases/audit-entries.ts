@@ -126,7 +126,7 @@ export function extensionEntries(
 	});
 }
 
-/** Why somebody got again what they had: it was free, and nobody had given it up. */
+/** Why somebody got again what they had: it was free, and no one had given it up. */
 export const takenBack = 'taken back';
 
 /** Why somebody is refused who waited for as long as they would. */

@@ -1,6 +1,4 @@
-/**
-Everything that ends, changes or grants leases is put into writes here: two shares of one GPU that change in one commit make one write.
-*/
+/** Everything that ends, changes or grants leases is put into writes here: two shares of one GPU that change in one commit make one write. */
 import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {GpuRecord, Lease, UsageRecord} from '../../model/types.js';
 import {isShare, type Holding, type SharedRecord} from './holdings.js';
@@ -33,7 +31,7 @@ const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
 const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
 	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
 
-/** The record of a GPU that nobody has any more. */
+/** The record of a GPU that no one has any more. */
 const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingChange, {kind: 'end'}>): Write => ({
 	kind: 'free',
 	index,

@@ -25,7 +25,7 @@ const auditOf = (endings: readonly Ended[], context: AuditContext): Plan['audit'
 		context,
 	);
 
-/** Ends leases as they were read: GPUs that nobody else shares become free, and each holding gets its usage record. */
+/** Ends leases as they were read: GPUs that no one else shares become free, and each holding gets its usage record. */
 export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: AuditContext): Plan => ({
 	...planHoldings(endings.map((end) => endChange(end))),
 	audit: auditOf(endings, context),

@@ -160,7 +160,7 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 	const lastSign = lastSignOf(lease);
 	const end = (reason: EndReason, endTime: number) => ({kind: 'ended', ending: {reason, endTime}}) as const;
 	const verdict = judgeRun(lease, host);
-	// Nobody ever says that an adopted process lives, so its silence says nothing.
+	// No one ever says that an adopted process lives, so its silence says nothing.
 	const isAdopted = lease.holder === undefined && lease.lastHeartbeat === undefined && lease.job !== undefined;
 	switch (verdict) {
 		case 'alive':
@@ -201,9 +201,7 @@ peer has written beside them.
 export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
 	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
 
-/**
-When the lease is over at the latest, as far as that is known: its expiry, or the time limit of its job. In seconds on the store's clock.
-*/
+/** When the lease is over at the latest, as far as that is known: its expiry, or the time limit of its job. In seconds on the store's clock. */
 export const latestEndOf = (lease: Lease): number | undefined =>
 	timedEndOf(lease) ?? (lease.type === 'run' && lease.partialQueueId === undefined ? lease.endsBy : undefined);
 

@@ -29,9 +29,7 @@ export const doubtAbout = ({
 		? undefined
 		: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
 
-/**
-The account that owns it. Records without one were written before accounts were kept: their label was the account.
-*/
+/** The account that owns it. Records without one were written before accounts were kept: their label was the account. */
 export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? held.user;
 
 /** The label it bears, when that is not simply the account. */

@@ -4,9 +4,7 @@ import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.j
 import {holdingsIn, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
-/**
-Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit.
-*/
+/** Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit. */
 export type Selection =
 	/** Manual leases under this label, or without one when it equals the account. */
 	| {readonly by: 'label'; readonly label: string}

@@ -26,7 +26,7 @@ const isModeUnknown = ({isMigEnabled, isMigPending, unknown}: GpuReading): boole
 };
 
 /**
-Whether the GPU can be handed out whole, or by its memory: not while MIG has split it. Undefined: that is unknown. A GPU that nobody saw is
+Whether the GPU can be handed out whole, or by its memory: not while MIG has split it. Undefined: that is unknown. A GPU that no one saw is
 judged by other rules.
 */
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>

@@ -42,9 +42,9 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	readonly addLoads: (lines: readonly MinuteLoads[]) => void;
 	readonly add: (record: UsageRecord) => void;
 	readonly rows: () => readonly HeldUse[];
-	/** Seconds of the window in which somebody looked at the GPUs. */
+	/** Seconds of the window in which somebody scanned the GPUs. */
 	readonly recordedSeconds: () => number;
-	/** The times in which nobody did for ten minutes or more, oldest first. */
+	/** The times in which no one did for ten minutes or more, oldest first. */
 	readonly gaps: () => readonly TimeWindow[];
 } {
 	const first = Math.floor(window.from / secondsPerMinute);

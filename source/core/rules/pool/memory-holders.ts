@@ -9,7 +9,7 @@ export type MemoryHolder = DeviceHolder & {
 	readonly isListed: boolean;
 	/** Of the GPU, as the tool tells it. */
 	readonly memoryUsedMiB: number | undefined;
-	/** A service that opens devices to look at them, and holds no memory. */
+	/** A service that opens devices to read them, and holds no memory. */
 	readonly isObserver: boolean;
 };
 
@@ -31,9 +31,9 @@ export type HolderAdvice =
 	| {readonly kind: 'out-of-sight'; readonly pids: readonly number[]}
 	/** More may be among the processes that this account may not look into. */
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
-	/** Which device is the GPU's is not known, so nobody can be found by open files. */
+	/** Which device is the GPU's is not known, so no one can be found by open files. */
 	| {readonly kind: 'no-devices'}
-	/** Everything was seen, and nobody has it open: the driver has kept the memory. */
+	/** Everything was seen, and no one has it open: the driver has kept the memory. */
 	| {readonly kind: 'kept-by-driver'};
 
 export type HoldersReport = {

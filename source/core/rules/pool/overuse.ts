@@ -9,7 +9,7 @@ import type {ShareRow, StatusRow} from './status.js';
 /** This many scans in a row decide. */
 export const decidingScans = 3;
 
-/** Scans that follow each other faster count as one: several faces may look at the same moment. */
+/** Scans that follow each other faster count as one: several faces may scan at the same moment. */
 const shortestGapSeconds = 2;
 
 /** After so long without a scan they are not in a row any more. */

@@ -1,6 +1,4 @@
-/**
-Who used how much: GPU hours of usage records and of leases that still live, clipped to a window of time.
-*/
+/** Who used how much: GPU hours of usage records and of leases that still live, clipped to a window of time. */
 import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/usage-record.js';
 import type {Snapshot, UsageRecord} from '../../model/types.js';
@@ -24,9 +22,7 @@ export type ReportRow = {
 	readonly instanceHours?: number;
 	/** Memory of shares times the hours for which they were held, in GiB hours. Absent: there were none. */
 	readonly sharedGibHours?: number;
-	/**
-	Of all GPU hours, or of the instance hours where there are no others, in tenths that add up to 100.0 over all rows; 0 when nothing was used.
-	*/
+	/** Of all GPU hours, or of the instance hours where there are no others, in tenths that add up to 100.0 over all rows; 0 when nothing was used. */
 	readonly percentage: number;
 	/** One a GPU or instance: a job on two counts twice. */
 	readonly runCount: number;
@@ -63,7 +59,7 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 	{key: gpuId === undefined ? 'unknown' : `GPU ${gpuId}`, seconds: to - from},
 ];
 
-/** By the model that was served or trained; what nobody saw is `unknown`. */
+/** By the model that was served or trained; what no one saw is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
 /** A stretch of time: its name, and when the next begins, in seconds since the epoch. */
@@ -184,6 +180,6 @@ export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions)
 	};
 }
 
-/** Uses that have not ended: the leases, up to now. What is held while waiting counts as well: nobody else could use it. */
+/** Uses that have not ended: the leases, up to now. What is held while waiting counts as well: no one else could use it. */
 export const liveUsage = (snapshot: Snapshot): readonly UsageRecord[] =>
 	holdingsIn(snapshot.gpus).map(({index, lease}) => usageOf(index, lease, {reason: 'released', endTime: snapshot.now}));

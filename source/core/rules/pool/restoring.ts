@@ -111,7 +111,7 @@ function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolea
 	return isUntouched || end(found) < end(known);
 }
 
-/** While the store was away nobody could hear a heartbeat: a watch for silence begins again. */
+/** While the store was away no one could hear a heartbeat: a watch for silence begins again. */
 const unwatched = <Held extends Lease | QueueEntry>(held: Held): Held => ({...held, silence: undefined});
 
 type Restored = {

@@ -203,7 +203,7 @@ export function decodeSharedScan(posted: string): SharedScan | undefined {
 const cut = (line: string | undefined): string | undefined =>
 	line === undefined ? undefined : maskSecrets(line).slice(0, longestCommand);
 
-/** As short as it may be: a box full of processes with long command lines, or one where nobody asked for those. */
+/** As short as it may be: a box full of processes with long command lines, or one where no one asked for those. */
 const shorter = (shared: SharedScan, shorten: (one: GpuProcess) => GpuProcess): SharedScan => ({
 	...shared,
 	gpus: shared.gpus.map((one) => ({...one, processes: one.processes?.map((each) => shorten(each))})),

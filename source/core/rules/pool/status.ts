@@ -90,7 +90,7 @@ export type StatusRow = {
 	readonly unreservedUsers: readonly string[];
 	/** Processes of others on somebody's lease, whatever memory they use. */
 	readonly squatters: readonly GpuProcess[];
-	/** Taken out of service by hand: nobody new gets it. */
+	/** Taken out of service by hand: no one new gets it. */
 	readonly drain?: Drain;
 	/** Why it is unfit to be handed out. Empty: nothing is known to be wrong. */
 	readonly health: readonly HealthProblem[];
@@ -100,7 +100,7 @@ export type StatusRow = {
 
 type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model' | 'drain' | 'health'>;
 
-/** Why nobody new gets it, though it may well work: `drained: fan`, `Xid 79`. */
+/** Why no one new gets it, though it may well work: `drained: fan`, `Xid 79`. */
 export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>): string | undefined {
 	const drained = drain && (drain.reason === undefined ? 'drained' : `drained: ${drain.reason}`);
 	const words = [drained, ...health.map((problem) => problem.words)].filter((word) => word !== undefined);
@@ -171,7 +171,7 @@ function sharedRow(
 		reading?.processes === undefined ? undefined : seen.processes,
 		reading,
 	);
-	// Whose instance a process is on that is nobody's share, does not matter: it is not its account's.
+	// Whose instance a process is on that is no one's share, does not matter: it is not its account's.
 	const isSplit = record.shares.every(({mig}) => mig !== undefined);
 	return {
 		...seen,

@@ -1,4 +1,4 @@
-/** Secrets in command lines: everybody on a machine may look at the processes of everybody, and at what the faces show of them. */
+/** Secrets in command lines: everybody on a machine may see the processes of everybody, and at what the faces show of them. */
 
 /** How the name of what holds a secret ends, in a flag, an assignment or a header. `--max-tokens 512` holds none. */
 const secretName = '(?:token|key|secret|passw(?:or)?d|passphrase|pwd|credentials?)';
@@ -28,9 +28,7 @@ const shapes =
 const suspicious =
 	/tok|key|sec|pass|pwd|cred|auth|bear|:\/\/|hf_|sk-|gh[oprsu]_|github_|glpat|a[ks]ia|xox|aiza|nvapi|eyj/iv;
 
-/**
-The command line with `***` in the place of values that look like secrets. A secret that has neither a telling name nor a known shape stays.
-*/
+/** The command line with `***` in the place of values that look like secrets. A secret that has neither a telling name nor a known shape stays. */
 export function maskSecrets(commandLine: string): string {
 	if (!suspicious.test(commandLine)) {
 		return commandLine;

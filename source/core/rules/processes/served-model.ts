@@ -1,6 +1,4 @@
-/**
-Which model a process serves or trains, read from its command line: vLLM, SGLang, TGI, lm_eval, and whatever takes `--model`.
-*/
+/** Which model a process serves or trains, read from its command line: vLLM, SGLang, TGI, lm_eval, and whatever takes `--model`. */
 import type {GpuProcess} from '../../model/types.js';
 import {maskSecrets} from './secrets.js';
 

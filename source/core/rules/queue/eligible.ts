@@ -40,7 +40,7 @@ export const sizeFor = (entry: QueueEntry, group: GpuGroup, gpuCount: number): n
 		: group.length;
 
 /**
-The groups of GPUs of which an entry wants as many as {@link wantedCountOf} says. None: this pool cannot serve it, or nobody knows a GPU that
+The groups of GPUs of which an entry wants as many as {@link wantedCountOf} says. None: this pool cannot serve it, or no one knows a GPU that
 could. The peer makes entries that cannot be served, and anybody may write to the store. An entry that wants instances has one group: the GPUs
 that they are on.
 */

@@ -1,5 +1,5 @@
 /**
-Which GPUs nobody new can have for the time being, however long they wait, and what that means for those who wait: an entry that cannot be
+Which GPUs no one new can have for the time being, however long they wait, and what that means for those who wait: an entry that cannot be
 served without them claims nothing, and others may take what such an entry holds.
 */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
@@ -70,9 +70,7 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number, NotedOutage
 	return notes;
 }
 
-/**
-What the records say, and what those in this part of the queue have written down: for those who do not scan the GPUs themselves.
-*/
+/** What the records say, and what those in this part of the queue have written down: for those who do not scan the GPUs themselves. */
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 

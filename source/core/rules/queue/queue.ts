@@ -1,7 +1,7 @@
 /**
 The queue: first come, first served, without holding up those it need not.
 
-The rule "nobody overtakes" is {@link claimsOf}: a GPU that somebody earlier in the queue could use is not free for anybody later.
+The rule "no one overtakes" is {@link claimsOf}: a GPU that somebody earlier in the queue could use is not free for anybody later.
 */
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';

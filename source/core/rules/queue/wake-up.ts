@@ -12,7 +12,7 @@ const shortestTickMs = 2000;
 const longestTickMs = 5000;
 /** So many read at once when something changed; the others follow at their tick. */
 const wokenAtOnce = 3;
-/** The first of the others follows after this long, where nobody can tell who left the queue; and each next after a turn. */
+/** The first of the others follows after this long, where no one can tell who left the queue; and each next after a turn. */
 const herdMs = 250;
 const turnMs = 20;
 /** With so many ahead the tick is twice as long, up to the longest: an entry that moves up, or may take something, is woken by an event. */
@@ -33,9 +33,7 @@ const freedBy = (event: PoolEvent): readonly number[] =>
 const takenBy = (event: PoolEvent): readonly number[] =>
 	event.kind === 'granted' || (event.kind === 'queue' && event.left === undefined) ? event.gpus : [];
 
-/**
-What was read, with what an event says drawn in: good enough to tell whether a read is worth it, and never a base for a plan.
-*/
+/** What was read, with what an event says drawn in: good enough to tell whether a read is worth it, and never a base for a plan. */
 export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
 	if (snapshot === undefined || event === undefined) {
 		return snapshot;

@@ -1,12 +1,10 @@
-/**
-What somebody asks for, checked against the pool before anything else: a request that can never succeed fails at once.
-*/
+/** What somebody asks for, checked against the pool before anything else: a request that can never succeed fails at once. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/types.js';
 import {instanceText} from '../mig/instances.js';
 import type {StrategyName} from '../../model/need.js';
 
-/** Everybody who looks at the pool reads every note in it. */
+/** Everybody who reads the pool reads every note in it. */
 export const longestNote = 500;
 
 /** The reason why a GPU is out of service may have so many characters. */

@@ -1,5 +1,5 @@
 /**
-Clean between tenants: with `clean=on` in the policy, a GPU that nobody holds is free only with no process on it and with no more memory in use
+Clean between tenants: with `clean=on` in the policy, a GPU that no one holds is free only with no process on it and with no more memory in use
 than the driver keeps for itself.
 */
 import {policyValue, type StoredPolicy} from '../policy/policy.js';
@@ -39,7 +39,7 @@ type Scan = {
 };
 
 /**
-The baselines as they are after a scan: the least memory that each GPU had in use while nobody held it and no process was on it, since the
+The baselines as they are after a scan: the least memory that each GPU had in use while no one held it and no process was on it, since the
 start of the machine. None while the policy asks for no clean GPUs, so that switching it off and on measures them again.
 
 @returns Undefined when nothing differs.

@@ -22,7 +22,7 @@ export type GpuUsage =
 /**
 @param reading - Undefined when the tool did not mention this GPU.
 @param memoryThresholdMiB - Up to this much is taken for the driver's own.
-@param clean - Of a GPU that nobody holds, where the policy hands out clean GPUs alone.
+@param clean - Of a GPU that no one holds, where the policy hands out clean GPUs alone.
 */
 export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
 	const usage = judgeByThreshold(reading, memoryThresholdMiB);

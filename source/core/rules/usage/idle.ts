@@ -122,7 +122,7 @@ export function nextIdle(
 	});
 }
 
-/** How long this lease has been idle by now; undefined when it is not, or when nobody has watched it. */
+/** How long this lease has been idle by now; undefined when it is not, or when no one has watched it. */
 export function idleSecondsOf(
 	{idle = []}: Pick<Observation, 'idle'>,
 	held: Pick<Holding, 'lease' | 'index' | 'sharedBy'>,

@@ -75,7 +75,7 @@ export function overuseSecondsOf(
 }
 
 /**
-Which of several shares of one account a process belongs to, where nothing tells that: the one that is left with the most room, so that nobody
+Which of several shares of one account a process belongs to, where nothing tells that: the one that is left with the most room, so that no one
 is taken to use too much who has asked for enough.
 */
 const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>): Lease => {

@@ -1,4 +1,4 @@
-/** Why a GPU that nobody holds cannot be handed out, by what is seen of it. */
+/** Why a GPU that no one holds cannot be handed out, by what is seen of it. */
 import type {GpuProcess, GpuReading, GpuRecord, HealthProblem, InstanceOfGpu, Observation} from '../../model/types.js';
 import {judgeInstance, processesOnInstance} from './instance-usage.js';
 import type {CleanRule} from './cleanliness.js';

@@ -1,6 +1,4 @@
-/**
-Reads the fields of a stored JSON object, strictly, and says in words what is wrong with one.
-*/
+/** Reads the fields of a stored JSON object, strictly, and says in words what is wrong with one. */
 import {parseTime} from './time.js';
 
 /** Why a record cannot be read; caught by {@link readRecord}. */
@@ -163,7 +161,7 @@ export class Fields {
 		return value ?? this.#fail(name, undefined, 'set');
 	}
 
-	/** Fields that nobody asked for. */
+	/** Fields that no one asked for. */
 	rest(): Readonly<Record<string, unknown>> | undefined {
 		const names = Object.keys(this.#object).filter((name) => !this.#asked.includes(name));
 		if (names.length === 0) {

@@ -1,6 +1,4 @@
-/**
-Times as they are stored: Unix seconds, or RFC 3339 as Go prints it.
-*/
+/** Times as they are stored: Unix seconds, or RFC 3339 as Go prints it. */
 
 /** The last second of the year 9999, the last that RFC 3339 can say. */
 const lastToSay = 253_402_300_799;

@@ -1,6 +1,4 @@
-/**
-Writes records as canonical JSON: fields in the order given, nothing for what is unset, well-formed Unicode throughout.
-*/
+/** Writes records as canonical JSON: fields in the order given, nothing for what is unset, well-formed Unicode throughout. */
 
 /**
 @param known - Fields of the record, in their order; undefined ones are left out.
