@@ -9,31 +9,21 @@ export type RedisAddress = {
 	readonly host: string;
 	readonly port: number;
 	readonly db: number;
-	/**
-	`redis://` or `rediss://`; what it says goes before the other fields.
-	*/
+	/** `redis://` or `rediss://`; what it says goes before the other fields. */
 	readonly url?: string;
 	readonly username?: string;
 	readonly password?: string;
-	/**
-	Path of a Unix socket, instead of host and port.
-	*/
+	/** Path of a Unix socket, instead of host and port. */
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
-	/**
-	What to do about a server that wants a password, where that is more than to configure one.
-	*/
+	/** What to do about a server that wants a password, where that is more than to configure one. */
 	readonly passwordHint?: string;
 };
 
 export type Endpoint = {
-	/**
-	For error messages: `Redis at localhost:6379`.
-	*/
+	/** For error messages: `Redis at localhost:6379`. */
 	readonly name: string;
-	/**
-	For every face: `redis localhost:6379/0`.
-	*/
+	/** For every face: `redis localhost:6379/0`. */
 	readonly location: string;
 	readonly db: number;
 	readonly passwordHint?: string;

@@ -1,24 +1,10 @@
 import type {StoreCondition} from '../../core/model/ports.js';
 import type {Connection} from './connection.js';
-import {ask, textOf} from './replies.js';
+import {ask, infoText, textOf} from './replies.js';
 
 /** What the server says of itself; nothing where this account may not ask. */
 export async function readCondition(connection: Connection): Promise<StoreCondition> {
-	const text = await ask(
-		connection,
-		async (client) => {
-			try {
-				return await client.info();
-			} catch (error) {
-				if (error instanceof Error && error.message.startsWith('NOPERM')) {
-					return '';
-				}
-
-				throw error;
-			}
-		},
-		textOf,
-	);
+	const text = await ask(connection, async (client) => infoText(client), textOf);
 	const facts = new Map(text.split('\n').map((line) => line.trim().split(':', 2) as [string, string]));
 	const version = facts.get('redis_version');
 	const appendOnly = facts.get('aof_enabled');

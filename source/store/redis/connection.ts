@@ -22,17 +22,11 @@ const longestRetryMs = 2000;
 const shortPauseMs = 100;
 
 export type ConnectionHooks = {
-	/**
-	Keep reconnecting for ever; else give up soon after a loss.
-	*/
+	/** Keep reconnecting for ever; else give up soon after a loss. */
 	readonly keepReconnecting: boolean;
-	/**
-	Runs on each new connection.
-	*/
+	/** Runs on each new connection. */
 	readonly prepare: (client: Redis) => Promise<unknown>;
-	/**
-	Whether even the first connection waits for `prepare`; later ones always do.
-	*/
+	/** Whether even the first connection waits for `prepare`; later ones always do. */
 	readonly preparesFirst: boolean;
 	readonly lost?: (reason: string) => void;
 	readonly restored?: () => void;

@@ -27,9 +27,7 @@ import {subscribe, type ChannelListener} from './subscription.js';
 import {Uptime} from './uptime.js';
 
 export type RedisStoreOptions = RedisAddress & {
-	/**
-	Reconnect for ever, for a monitor or a running job; else give up soon, for a command that somebody waits for.
-	*/
+	/** Reconnect for ever, for a monitor or a running job; else give up soon, for a command that somebody waits for. */
 	readonly keepReconnecting: boolean;
 };
 

@@ -7,7 +7,7 @@ const refuse = (problem: string, hint: string, cause?: unknown): CanhazgpuError 
 	new CanhazgpuError('config', `redis.password_file: ${problem}`, {hint, cause});
 
 /**
-The first line of a file that belongs to this account and that nobody else may read.
+The first line of a file that belongs to this account and that no one else may read.
 
 @throws CanhazgpuError `config` when it is another account's, others may read it, or it cannot be read.
 */

@@ -14,7 +14,7 @@ import resignLua from './lua/resign-scanner.lua';
 import {ask, bytesOf, integerOf, listOf, optional} from './replies.js';
 import type {ChannelListener} from './subscription.js';
 
-/** A scan that nobody renews is forgotten: an old one is of no use. */
+/** A scan that no one renews is forgotten: an old one is of no use. */
 const keptSeconds = 86_400;
 
 type Scripted = Redis & {

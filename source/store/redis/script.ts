@@ -29,7 +29,7 @@ const constants: Readonly<Record<string, string | number>> = {
 };
 
 /**
-Puts the constants into a script, each in the place of `CONSTANT.` and a name. As arguments they would be sent, read and kept again with each call.
+Puts the constants into a script, each where `CONSTANT.` and its name stand. As arguments they would be sent, read and kept again with each call.
 
 @throws RangeError for a name that there is not; that is a bug of the script.
 */

@@ -1,4 +1,5 @@
 import type {Redis} from 'ioredis';
+import {infoText} from './replies.js';
 
 /** How long the server has been up, at least, and which run of it this is. Asked once a connection; the rest is counted here. */
 export class Uptime {
@@ -15,13 +16,7 @@ export class Uptime {
 	async ask(client: Redis): Promise<void> {
 		const asked = performance.now();
 		this.#startedAt = asked;
-		const information = await client.info('server').catch((error: unknown) => {
-			if (error instanceof Error && error.message.startsWith('NOPERM')) {
-				return '';
-			}
-
-			throw error;
-		});
+		const information = await infoText(client, 'server');
 		const seconds = /^uptime_in_seconds:(?<seconds>\d+)/mv.exec(information)?.groups?.['seconds'];
 		this.#run = /^run_id:(?<run>\w+)/mv.exec(information)?.groups?.['run'];
 		// The difference of two times that were cut to whole seconds: the server may have been up for almost a second less.

@@ -1,5 +1,5 @@
 /**
-How busy the GPUs were, in a key of ours for each hour. A key ends by itself when nobody writes any more, too.
+How busy the GPUs were, in a key of ours for each hour. A key ends by itself when no one writes any more, too.
 */
 import type {Redis} from 'ioredis';
 import {loadHours, longestLoadHour, type LoadHistory} from '../../../core/model/ports.js';

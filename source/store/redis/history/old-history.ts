@@ -1,6 +1,6 @@
 /**
 The history as the peer kept it at first: a key for each record, `canhazgpu:usage_history:TIME:USER:GPU`. Found by SCAN in small steps, which
-holds up nobody, and copied in batches that each happen or do not. The old keys stay: they are the Go program's, which has an end for each.
+holds up no one, and copied in batches that each happen or do not. The old keys stay: they are the Go program's, which has an end for each.
 */
 import {Buffer} from 'node:buffer';
 import type {Redis} from 'ioredis';

@@ -8,10 +8,10 @@ Result  how many were copied; a key that holds something else by now is passed o
 ]]
 
 local copied = 0
-for place = 2, #KEYS do
-  local record = ARGV[2 * place - 3]
-  if redis.call('GET', KEYS[place]) == record then
-    redis.call('ZADD', KEYS[1], ARGV[2 * place - 2], record)
+for position = 2, #KEYS do
+  local record = ARGV[2 * position - 3]
+  if redis.call('GET', KEYS[position]) == record then
+    redis.call('ZADD', KEYS[1], ARGV[2 * position - 2], record)
     copied = copied + 1
   end
 end

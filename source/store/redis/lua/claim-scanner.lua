@@ -13,7 +13,7 @@ if redis.replicate_commands then
 end
 
 local held = redis.pcall('GET', KEYS[1])
--- What is no role, or would never end, is nobody's.
+-- What is no role, or would never end, belongs to no one.
 if type(held) == 'string' and redis.call('PTTL', KEYS[1]) >= 0 then
   local interval, owner = string.match(held, '^(%d+) (.+)$')
   if owner and owner ~= ARGV[1] and tonumber(interval) <= tonumber(ARGV[2]) then

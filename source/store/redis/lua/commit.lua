@@ -16,7 +16,7 @@ ARGV  1 "1" when a free GPU becomes a lease: then the peer's lock is respected
 Result  "done", or "conflict" or "locked" when nothing happened. Errors, before anything happened:
         WRONGKEY KEY TYPE when a key is not of its type, NOPERM when a command is not allowed.
 
-script.ts puts keys and limits in the place of CONSTANT and a name. The revision is "COUNT BASE SECONDS RUN".
+script.ts puts keys and limits where CONSTANT and a name stand. The revision is "COUNT BASE SECONDS RUN".
 ]]
 
 -- A Redis before 5 takes no change from a script that was told the time, unless it passes on each change and not the script.
@@ -124,8 +124,8 @@ local function take_steps()
       must_be(CONSTANT.queue, 'zset')
       -- One more than expected tells whether the line goes on.
       local ids = redis.call('ZRANGE', CONSTANT.queue, 0, length)
-      for place = 1, length do
-        if ids[place] ~= ARGV[at + 2 + place] then
+      for position = 1, length do
+        if ids[position] ~= ARGV[at + 2 + position] then
           return false
         end
       end
@@ -142,7 +142,7 @@ local function take_steps()
       audit_records[#audit_records + 1] = first
       at = at + 2
     elseif word == 'entry' then
-      -- An entry without a place would never be found again.
+      -- An entry without a position would never be found again.
       if not stands_in_line(second) then
         return false
       end
@@ -165,7 +165,7 @@ local function take_steps()
       run_later('DEL', KEYS[tonumber(first)])
       at = at + 2
     elseif word == 'rejoin' then
-      -- The place of an earlier time; an entry that has that very score already comes first.
+      -- The position of an earlier time; an entry that has that very score already comes first.
       if stands_in_line(second) then
         return false
       end

@@ -6,8 +6,8 @@ Result  { text or false for each }: false for one that is longer, or no text
 ]]
 
 local texts = {}
-for place, key in ipairs(KEYS) do
+for position, key in ipairs(KEYS) do
   local length = redis.pcall('STRLEN', key)
-  texts[place] = type(length) == 'number' and length <= tonumber(ARGV[1]) and redis.call('GET', key)
+  texts[position] = type(length) == 'number' and length <= tonumber(ARGV[1]) and redis.call('GET', key)
 end
 return texts

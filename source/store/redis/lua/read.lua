@@ -5,12 +5,12 @@ KEYS  a change, if somebody asks about one
 ARGV  1 "1" when the queue is not asked for  2 the asking user, and 3... texts that a usage record of this user holds one of
 
 The GPU and entry keys depend on what is read, so they cannot be declared: this is for one server, not for a cluster. script.ts puts
-keys and limits in the place of CONSTANT and a name.
+keys and limits where CONSTANT and a name stand.
 
 Result  { seconds, microseconds, gpu_count, provider, machine, { GPU... }, { id... }, { entry... }, { usage record... },
           drains, alerts, revision, policy, last use, the change's attempt }
 A value is its string; false when there is none; { its type } when it is no string.
-In place of the ids stands a type when the queue is no sorted set.
+Instead of the ids stands a type when the queue is no sorted set.
 The last use is { SECOND, "GPU END GPU END ..." }, where that is kept and whole: only what ended from that second on counts, which are
 the newest records of the history. False where it is not; then the usage records are the user's newest of each GPU, newest first.
 ]]
@@ -27,14 +27,14 @@ end
 local function values(keys)
   local found = redis.call('MGET', unpack(keys))
   local absent = {}
-  for place, key in ipairs(keys) do
-    if not found[place] then
+  for position, key in ipairs(keys) do
+    if not found[position] then
       absent[#absent + 1] = key
     end
   end
   if absent[1] and redis.call('EXISTS', unpack(absent)) > 0 then
-    for place, key in ipairs(keys) do
-      found[place] = value(key)
+    for position, key in ipairs(keys) do
+      found[position] = value(key)
     end
   end
   return found
@@ -62,8 +62,8 @@ local entries = {}
 if ids.err then
   ids = redis.call('TYPE', queue).ok
 else
-  for place, id in ipairs(ids) do
-    entries[place] = value(CONSTANT.entryPrefix .. id)
+  for position, id in ipairs(ids) do
+    entries[position] = value(CONSTANT.entryPrefix .. id)
   end
 end
 
