@@ -2,11 +2,7 @@
 What is in Redis, as the Go peer sees it, and what the peer leaves there.
 */
 import {Buffer} from 'node:buffer';
-import {Redis} from 'ioredis';
-import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
-import type {Store} from '../../../source/core/model/ports.js';
-import {openRedisStore} from '../../../source/store/redis/index.js';
-import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
+import {describe, expect, test} from 'vitest';
 import {
 	collect,
 	entry,
@@ -23,30 +19,16 @@ import {
 	usage,
 	write,
 } from '../samples.js';
+import {emptyRedis} from './_empty-redis.js';
 
 /** Young enough to stay in the history. */
 const recent = Math.floor(Date.now() / 1000) - 60;
 
-let server: RedisServer;
-let client: Redis;
-let store: Store;
-beforeAll(async () => {
-	server = await startRedis();
-	client = new Redis({port: server.port});
-	store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: false});
-});
-beforeEach(async () => {
-	await client.flushall();
-});
-afterAll(async () => {
-	await store.close();
-	client.disconnect();
-	await server.stop();
-});
+const redis = emptyRedis();
 
 describe('our records', () => {
 	test('are under the keys of the peer, in its forms', async () => {
-		await store.commit(
+		await redis.store.commit(
 			plan({
 				writes: [
 					poolWrite(3),
@@ -57,7 +39,7 @@ describe('our records', () => {
 				usage: [usage({gpuId: 1, startTime: recent - 60, endTime: recent + 0.75})],
 			}),
 		);
-		const keys = await client.keys('*');
+		const keys = await redis.client.keys('*');
 		expect(keys.toSorted()).toEqual([
 			'canhazgpu:gpu:0',
 			'canhazgpu:gpu:1',
@@ -70,12 +52,12 @@ describe('our records', () => {
 			'canhazgpu:revision',
 			'canhazgpu:usage_history_sorted',
 		]);
-		expect(await client.mget('canhazgpu:gpu_count', 'canhazgpu:provider', 'canhazgpu:machine')).toEqual([
+		expect(await redis.client.mget('canhazgpu:gpu_count', 'canhazgpu:provider', 'canhazgpu:machine')).toEqual([
 			'3',
 			'fake',
 			'{"machine_id":"machine-1","boot_id":"boot-1"}',
 		]);
-		expect(JSON.parse((await client.get('canhazgpu:gpu:0'))!)).toEqual({
+		expect(JSON.parse((await redis.client.get('canhazgpu:gpu:0'))!)).toEqual({
 			user: 'alice',
 			actual_user: 'alice',
 			start_time: start,
@@ -85,8 +67,8 @@ describe('our records', () => {
 			lease_id: 'lease-1',
 			pid: 5,
 		});
-		expect(JSON.parse((await client.get('canhazgpu:gpu:1'))!)).toEqual({last_released: '2025-10-09T08:53:20Z'});
-		expect(JSON.parse((await client.get('canhazgpu:queue:entry:q1'))!)).toEqual({
+		expect(JSON.parse((await redis.client.get('canhazgpu:gpu:1'))!)).toEqual({last_released: '2025-10-09T08:53:20Z'});
+		expect(JSON.parse((await redis.client.get('canhazgpu:queue:entry:q1'))!)).toEqual({
 			id: 'q1',
 			user: 'bob',
 			actual_user: 'bob',
@@ -99,7 +81,12 @@ describe('our records', () => {
 			last_heartbeat: '2025-10-09T08:53:20Z',
 			wait_timeout: '2025-10-09T08:53:29Z',
 		});
-		const [record, score] = await client.zrangebyscore('canhazgpu:usage_history_sorted', '-inf', '+inf', 'WITHSCORES');
+		const [record, score] = await redis.client.zrangebyscore(
+			'canhazgpu:usage_history_sorted',
+			'-inf',
+			'+inf',
+			'WITHSCORES',
+		);
 		expect(JSON.parse(record!)).toEqual({
 			user: 'alice',
 			gpu_id: 1,
@@ -116,15 +103,15 @@ describe('our records', () => {
 			lease({memoryMiB: 8192}),
 			lease({user: 'bob', actualUser: 'bob', leaseId: 'lease-2', memoryMiB: 1024}),
 		];
-		await write(store, poolWrite(1), {kind: 'shares', index: 0, shares, capacityMiB: 81_559});
-		const raw = (await client.get('canhazgpu:gpu:0'))!;
+		await write(redis.store, poolWrite(1), {kind: 'shares', index: 0, shares, capacityMiB: 81_559});
+		const raw = (await redis.client.get('canhazgpu:gpu:0'))!;
 		// A client of the Go program that knows none of our fields.
 		const {shares: parts, capacity_mib: _, ...known} = JSON.parse(raw) as Record<string, unknown>;
 		expect(known).toEqual({user: '(shared)', type: 'manual', start_time: start, expiry_time: 4_102_444_800});
 		expect(raw).not.toContain('null');
 		expect(parts).toHaveLength(2);
 		// What it counts as free: no user, or one that is empty.
-		const isFree = await client.eval(
+		const isFree = await redis.client.eval(
 			'local s = cjson.decode(redis.call("GET", KEYS[1])); return (s.user == nil or s.user == "") and 1 or 0',
 			1,
 			'canhazgpu:gpu:0',
@@ -134,46 +121,46 @@ describe('our records', () => {
 
 	test('can be decoded by Lua, whatever the text', async () => {
 		const note = 'a\u{103FF}b\u{D800} "quoted" \\ud800 \u{0} 🤖';
-		await write(store, poolWrite(1), leaseWrite(0, {note, unknownFields: {x: '\u{DC00}'}}), join('q', {note}));
+		await write(redis.store, poolWrite(1), leaseWrite(0, {note, unknownFields: {x: '\u{DC00}'}}), join('q', {note}));
 		for (const key of ['canhazgpu:gpu:0', 'canhazgpu:queue:entry:q']) {
-			const decoded = await client.eval('return cjson.decode(redis.call("GET", KEYS[1])).note', 1, key);
+			const decoded = await redis.client.eval('return cjson.decode(redis.call("GET", KEYS[1])).note', 1, key);
 			expect(decoded).toBe(note.toWellFormed());
 		}
 	});
 
 	test('scores in the queue are nanoseconds of the store, and always later than the last', async () => {
 		const scores = async () =>
-			(await client.zrangebyscore('canhazgpu:queue', '-inf', '+inf', 'WITHSCORES'))
+			(await redis.client.zrangebyscore('canhazgpu:queue', '-inf', '+inf', 'WITHSCORES'))
 				.filter((_, at) => at % 2 === 1)
 				.map(Number);
-		const [seconds] = (await client.time()).map(Number);
-		await write(store, join('b'), join('a'));
+		const [seconds] = (await redis.client.time()).map(Number);
+		await write(redis.store, join('b'), join('a'));
 		const [first, second] = await scores();
 		expect(Math.abs(first! / 1e9 - seconds!)).toBeLessThan(2);
 		expect(second! - first!).toBe(1024);
 
 		const future = 4_102_444_800_000_000_000;
-		await client.zadd('canhazgpu:queue', future, 'peer');
-		await write(store, join('0'));
+		await redis.client.zadd('canhazgpu:queue', future, 'peer');
+		await write(redis.store, join('0'));
 		expect((await scores()).at(-1)).toBe(future + 1024);
-		expect(lineOf(await store.read())).toEqual(['b', 'a', 'peer', '0']);
+		expect(lineOf(await redis.store.read())).toEqual(['b', 'a', 'peer', '0']);
 	});
 
 	test('history never expires as a whole, though the peer says so', async () => {
-		await client.zadd('canhazgpu:usage_history_sorted', start, 'x');
-		await client.expire('canhazgpu:usage_history_sorted', 5);
-		await store.commit(plan({usage: [usage({endTime: Date.now() / 1000})]}));
-		expect(await client.ttl('canhazgpu:usage_history_sorted')).toBe(-1);
+		await redis.client.zadd('canhazgpu:usage_history_sorted', start, 'x');
+		await redis.client.expire('canhazgpu:usage_history_sorted', 5);
+		await redis.store.commit(plan({usage: [usage({endTime: Date.now() / 1000})]}));
+		expect(await redis.client.ttl('canhazgpu:usage_history_sorted')).toBe(-1);
 	});
 
 	test('events are published as JSON', async () => {
-		const listener = client.duplicate();
+		const listener = redis.client.duplicate();
 		const heard: string[] = [];
 		listener.on('message', (_, message: string) => {
 			heard.push(message);
 		});
 		await listener.subscribe('canhazgpu:events');
-		await store.commit(plan({writes: [poolWrite(1)], event: {kind: 'granted', gpus: [0, 2], user: 'alice'}}));
+		await redis.store.commit(plan({writes: [poolWrite(1)], event: {kind: 'granted', gpus: [0, 2], user: 'alice'}}));
 		await listener.ping();
 		expect(heard).toEqual(['{"kind":"granted","gpus":[0,2],"user":"alice"}']);
 		listener.disconnect();
@@ -182,7 +169,7 @@ describe('our records', () => {
 
 describe("the peer's records", () => {
 	test('are read in every form it writes, and changed only as they were read', async () => {
-		await client.mset({
+		await redis.client.mset({
 			'canhazgpu:gpu_count': '5',
 			'canhazgpu:gpu:0':
 				'{"start_time":1751301278,"type":"run","user":"eve","actual_user":"eve","last_heartbeat":1751301300}',
@@ -193,7 +180,7 @@ describe("the peer's records", () => {
 				'{"start_time":null,"last_heartbeat":null,"expiry_time":null,"last_released":"2025-06-30T16:34:38.5Z"}',
 			'canhazgpu:gpu:3': '{"last_released":1751301278.5}',
 		});
-		const snapshot = await store.read();
+		const snapshot = await redis.store.read();
 		expect(snapshot.pool).toEqual({gpuCount: 5, provider: 'nvidia'});
 		expect(snapshot.gpus).toMatchObject([
 			{kind: 'leased', lease: {user: 'eve', startTime: 1_751_301_278, lastHeartbeat: 1_751_301_300}},
@@ -206,14 +193,14 @@ describe("the peer's records", () => {
 			expect: snapshot.gpus.map(({index, raw}) => ({kind: 'gpu', index, raw})),
 			writes: [{kind: 'lease', index: 1, lease: leaseOn(snapshot, 1)}],
 		});
-		expect(await store.commit(change)).toBe('done');
-		expect(JSON.parse((await client.get('canhazgpu:gpu:1'))!)).toEqual({
+		expect(await redis.store.commit(change)).toBe('done');
+		expect(JSON.parse((await redis.client.get('canhazgpu:gpu:1'))!)).toEqual({
 			user: 'eve',
 			start_time: 1_751_301_278,
 			expiry_time: 1_751_301_278,
 			type: 'manual',
 		});
-		expect(await store.commit(change)).toBe('conflict');
+		expect(await redis.store.commit(change)).toBe('conflict');
 	});
 
 	test('may hold bytes that are not UTF-8', async () => {
@@ -222,45 +209,45 @@ describe("the peer's records", () => {
 			Buffer.from([0xff, 0x80, 0xc3]),
 			Buffer.from('"}'),
 		]);
-		await client.set('canhazgpu:gpu_count', 1);
-		await client.set('canhazgpu:gpu:0', bytes);
-		const snapshot = await store.read();
+		await redis.client.set('canhazgpu:gpu_count', 1);
+		await redis.client.set('canhazgpu:gpu:0', bytes);
+		const snapshot = await redis.store.read();
 		expect(leaseOn(snapshot, 0)).toMatchObject({user: 'eve', note: '\u{FFFD}\u{FFFD}\u{FFFD}'});
 		const release = (raw: string | undefined) =>
 			plan({expect: [{kind: 'gpu', index: 0, raw}], writes: [{kind: 'free', index: 0, lastReleased: start}]});
-		expect(await store.commit(release(bytes.toString()))).toBe('conflict');
-		expect(await store.commit(release(rawOn(snapshot, 0)))).toBe('done');
+		expect(await redis.store.commit(release(bytes.toString()))).toBe('conflict');
+		expect(await redis.store.commit(release(rawOn(snapshot, 0)))).toBe('done');
 	});
 
 	test('its last uses are known by its way of writing labels', async () => {
 		const record = String.raw`{"user":"a\u003cb\u0026c","gpu_id":3,"start_time":"2025-06-30T16:34:38Z","end_time":"2025-06-30T16:35:38.5Z","duration_seconds":60.5,"reservation_type":"run"}`;
-		await client.zadd('canhazgpu:usage_history_sorted', 1_751_301_338, record);
-		const {lastUsed} = await store.read({user: 'a<b&c'});
+		await redis.client.zadd('canhazgpu:usage_history_sorted', 1_751_301_338, record);
+		const {lastUsed} = await redis.store.read({user: 'a<b&c'});
 		expect([...lastUsed]).toEqual([[3, 1_751_301_338.5]]);
-		expect(await collect(store.history(1_751_301_338, 1_751_301_339))).toMatchObject([{user: 'a<b&c', gpuId: 3}]);
+		expect(await collect(redis.store.history(1_751_301_338, 1_751_301_339))).toMatchObject([{user: 'a<b&c', gpuId: 3}]);
 	});
 
 	test('an id without an entry is seen, and can be taken out', async () => {
-		await client.zadd('canhazgpu:queue', 1, 'ghost');
-		await write(store, join('q'));
-		const {queue} = await store.read();
+		await redis.client.zadd('canhazgpu:queue', 1, 'ghost');
+		await write(redis.store, join('q'));
+		const {queue} = await redis.store.read();
 		expect(queue[0]).toEqual({kind: 'orphan', id: 'ghost'});
 		const drop = plan({expect: [{kind: 'entry', id: 'ghost', raw: undefined}], writes: [{kind: 'leave', id: 'ghost'}]});
-		expect(await store.commit(drop)).toBe('done');
-		expect(lineOf(await store.read())).toEqual(['q']);
+		expect(await redis.store.commit(drop)).toBe('done');
+		expect(lineOf(await redis.store.read())).toEqual(['q']);
 	});
 
 	test('its lock stops grants, and nothing else', async () => {
-		await write(store, poolWrite(2), leaseWrite(0));
-		const before = stateOf(await store.read());
-		await client.set('canhazgpu:allocation_lock', 'locked', 'EX', 10);
+		await write(redis.store, poolWrite(2), leaseWrite(0));
+		const before = stateOf(await redis.store.read());
+		await redis.client.set('canhazgpu:allocation_lock', 'locked', 'EX', 10);
 		const grant = plan({writes: [leaseWrite(1)], grants: true});
-		expect(await store.commit(grant)).toBe('locked');
-		expect(stateOf(await store.read())).toEqual(before);
+		expect(await redis.store.commit(grant)).toBe('locked');
+		expect(stateOf(await redis.store.read())).toEqual(before);
 		expect(
-			await write(store, leaseWrite(0, {note: 'beat'}), join('q'), {kind: 'free', index: 1, lastReleased: start}),
+			await write(redis.store, leaseWrite(0, {note: 'beat'}), join('q'), {kind: 'free', index: 1, lastReleased: start}),
 		).toBe('done');
-		await client.del('canhazgpu:allocation_lock');
-		expect(await store.commit(grant)).toBe('done');
+		await redis.client.del('canhazgpu:allocation_lock');
+		expect(await redis.store.commit(grant)).toBe('done');
 	});
 });

@@ -1,0 +1,35 @@
+/** A Redis of the tests' own, with a store on it and a client beside, emptied before each test. */
+import {Redis} from 'ioredis';
+import {afterAll, beforeAll, beforeEach} from 'vitest';
+import type {Store} from '../../../source/core/model/ports.js';
+import {openRedisStore, type RedisStoreOptions} from '../../../source/store/redis/index.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
+
+type EmptyRedis = {
+	/** Where it is, for another store on it. */
+	readonly options: RedisStoreOptions;
+	readonly client: Redis;
+	readonly store: Store;
+};
+
+/** What is returned is there from the first `beforeAll` on. */
+export function emptyRedis(): EmptyRedis {
+	const redis: {-readonly [Key in keyof EmptyRedis]?: EmptyRedis[Key]} = {};
+	let stop: () => Promise<void>;
+	beforeAll(async () => {
+		const server = await startRedis();
+		stop = async () => server.stop();
+		redis.options = {host: server.host, port: server.port, db: 0, keepReconnecting: false};
+		redis.client = new Redis({port: server.port});
+		redis.store = await openRedisStore(redis.options);
+	});
+	beforeEach(async () => {
+		await redis.client!.flushall();
+	});
+	afterAll(async () => {
+		await redis.store!.close();
+		redis.client!.disconnect();
+		await stop();
+	});
+	return redis as EmptyRedis;
+}
