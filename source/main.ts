@@ -1,6 +1,7 @@
 /** Global flags, config, choose the command, print an error once, exit code. */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
+import {leavesOutput} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Understood} from './command-line/command.js';
@@ -113,8 +114,9 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 }
 
 async function perform(argv: readonly string[], early: EarlyRuns | undefined): Promise<number> {
-	const understood = await understand(argv, undefined, process.stdout);
+	const understood = await understand(argv, undefined, leavesOutput(argv) ? undefined : process.stdout);
 	if ('text' in understood) {
+		openOutput();
 		process.stdout.write(`${understood.text}\n`);
 		return 0;
 	}
@@ -125,7 +127,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 	}
 
 	const {createApp} = await import('./app/app.js');
-	return command.run(createApp({config: input.config, hasColor: !input.has('no-color'), early}), input);
+	return command.run(createApp({config: input.config, hasColor: !input.has('no-color'), early, openOutput}), input);
 }
 
 /** Errors that mean that the reader of stdout is gone. */
@@ -137,7 +139,7 @@ A user who redirects the output to a disk that is full must learn that it is not
 @returns Whether that was so.
 */
 function reportLostOutput(): boolean {
-	const {errored} = process.stdout;
+	const errored = isOutputOpen ? process.stdout.errored : null;
 	const code = errored instanceof Error && 'code' in errored ? String(errored.code) : '';
 	if (!errored || quietFailures.has(code)) {
 		return false;
@@ -148,14 +150,29 @@ function reportLostOutput(): boolean {
 	return true;
 }
 
-/** Runs the program on its arguments; returns the exit code and never throws. */
-export async function main(argv: readonly string[]): Promise<number> {
+let isOutputOpen = false;
+
+/** To be called before anything is printed. */
+function openOutput(): void {
+	if (isOutputOpen) {
+		return;
+	}
+
+	isOutputOpen = true;
 	// `canhazgpu status | head -1` closes our stdout early: that is no error. A terminal that is gone gives EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 		reportLostOutput();
 		// eslint-disable-next-line unicorn/no-process-exit -- nobody is left to read a word
 		process.exit(error.code === 'EPIPE' ? 0 : error.code === 'EIO' ? 129 : 1);
 	});
+}
+
+/** Runs the program on its arguments; returns the exit code and never throws. */
+export async function main(argv: readonly string[]): Promise<number> {
+	if (!leavesOutput(argv)) {
+		openOutput();
+	}
+
 	try {
 		if (argv[0] === libraryVerb) {
 			const {printScans} = await import('./app/gpus/nvml.js');

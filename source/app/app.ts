@@ -18,6 +18,7 @@ import {sendSignal} from '../host/process/send-signal.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
+import {writeError} from './start-up/unopened-output.js';
 import {createLineHistory} from './line-history.js';
 
 type AppOptions = {
@@ -25,6 +26,8 @@ type AppOptions = {
 	readonly hasColor: boolean;
 	/** A scan of the GPUs that is under way already. */
 	readonly early?: EarlyRuns;
+	/** Called before anything is printed. */
+	readonly openOutput?: () => void;
 };
 
 /** A module that was loaded once is in memory, and needs its file no more. */
@@ -47,7 +50,7 @@ function columnsOf(
 	return /^[1-9]\d{0,4}$/v.test(statedColumns) ? Number(statedColumns) : undefined;
 }
 
-export function createApp({config, hasColor, early: runs}: AppOptions): App {
+export function createApp({config, hasColor, early: runs, openOutput}: AppOptions): App {
 	const machine = createHost();
 	let outsideName: string | undefined;
 	/** In a user namespace, only an open pool can tell which account this is outside. */
@@ -259,16 +262,22 @@ export function createApp({config, hasColor, early: runs}: AppOptions): App {
 		},
 		paint: createPaint(hasColor, process.env),
 		print(text) {
+			openOutput?.();
 			process.stdout.write(`${text}\n`);
 		},
 		remark(text) {
 			process.stderr.write(`${text}\n`);
 		},
+		remarkBesideJob(text) {
+			writeError(`${text}\n`);
+		},
 		// Not by process.stdin: merely touching it begins to read what is meant for a job.
 		isTerminal: isatty(0) && isatty(1),
-		columns: columnsOf(process.stdout, process.env),
+		get columns() {
+			return columnsOf(process.stdout, process.env);
+		},
 		liveErrors:
-			process.stderr.isTTY && process.env['TERM'] !== 'dumb'
+			isatty(2) && process.env['TERM'] !== 'dumb'
 				? {
 						write(text) {
 							process.stderr.write(text);

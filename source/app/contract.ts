@@ -85,6 +85,8 @@ export type JobOptions = {
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	readonly timeoutSeconds?: number;
 	readonly onTimeout?: () => void;
+	/** Nothing is printed as long as it runs, but by `remarkBesideJob`: then stdout and stderr need not be opened before it. */
+	readonly leavesOutput?: boolean;
 };
 
 /** What a job is given to use an installation of CUDA. */
@@ -117,6 +119,8 @@ export type App = {
 	readonly print: (text: string) => void;
 	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
+	/** The same beside a job that was started with `leavesOutput`. */
+	readonly remarkBesideJob: (text: string) => void;
 	readonly isTerminal: boolean;
 	/** How wide stdout is; undefined where that is not known, as in a pipe. */
 	readonly columns: number | undefined;

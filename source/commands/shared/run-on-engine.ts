@@ -52,7 +52,7 @@ async function startedJob(
 		const startJob = await app.prepareJob(words, environment);
 		app.outliveBugs(failed);
 		const [command, ...args] = words;
-		return await startJob({command, args, environment});
+		return await startJob({command, args, environment, leavesOutput: true});
 	} catch (error) {
 		begin();
 		throw error;
@@ -112,7 +112,7 @@ export async function runOnEngine(
 	}
 
 	const submitted = await engine.submit(submission);
-	const background = createBackground(app.remark);
+	const background = createBackground(app.remarkBesideJob);
 	const job = await startedJob(app, submitted, background.failed);
 	const ended = new AbortController();
 	const announceGrant = async (): Promise<void> => {
@@ -122,9 +122,9 @@ export async function runOnEngine(
 		}
 
 		if (input.has('json')) {
-			app.remark(harmlessJsonLine(grantJson(grant, request)));
+			app.remarkBesideJob(harmlessJsonLine(grantJson(grant, request)));
 		} else {
-			app.remark(grantedText(grant, request));
+			app.remarkBesideJob(grantedText(grant, request));
 		}
 	};
 

@@ -1,4 +1,3 @@
-import type {ChildProcess} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
@@ -12,7 +11,7 @@ import {randomId} from '../tool/random-id.js';
 import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
 import {relaySignals} from './signals.js';
-import {spawnJob} from './spawn.js';
+import {spawnJob, type StartedProcess} from './spawn.js';
 import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
 
 type JobOptions = {
@@ -28,6 +27,10 @@ type JobOptions = {
 	readonly graceSeconds?: number;
 	/** Called once as the time limit is reached, before anything is signalled. */
 	readonly onTimeout?: () => void;
+	/**
+	True where this process leaves stdout and stderr unopened until the job has ended.
+	*/
+	readonly leavesOutput?: boolean;
 };
 
 export type JobEnd = {
@@ -79,8 +82,12 @@ export const startJob = async ({
 	timeoutSeconds,
 	graceSeconds = 30,
 	onTimeout,
+	leavesOutput = false,
 }: JobOptions): Promise<Job> => {
-	surviveLostOutput();
+	if (!leavesOutput) {
+		surviveLostOutput();
+	}
+
 	const mark = randomId();
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
@@ -104,14 +111,12 @@ export const startJob = async ({
 		}),
 	});
 	const {pid} = child;
-	const childEnd = endOf(child);
+	const childEnd = endOf(child.ended);
 	const identity = childIdentity(pid);
 	const {startTicks} = identity;
 	const connected = relay.connect({
 		pid,
-		kill(signal) {
-			child.kill(signal);
-		},
+		kill: child.kill,
 		isOnItsWay: () => begins(pid, entrance ?? []),
 	});
 	spareTerminalOfOthers();
@@ -167,16 +172,12 @@ const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJ
 	}
 };
 
-const endOf = async (child: ChildProcess): Promise<JobEnd> =>
-	new Promise((resolve) => {
-		child.once('exit', (code, signal) => {
-			resolve(
-				signal === null
-					? {exitCode: code ?? 1, reason: 'exited'}
-					: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal},
-			);
-		});
-	});
+const endOf = async (ended: StartedProcess['ended']): Promise<JobEnd> => {
+	const {code, signal} = await ended;
+	return signal === undefined
+		? {exitCode: code ?? 1, reason: 'exited'}
+		: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal};
+};
 
 /**
 A shell that runs a loop or a script ends that after a Ctrl-C only when it sees its command die of SIGINT; exit code 130 it takes for an
