@@ -1,4 +1,5 @@
-import type {GpuReading} from '../core/model/types.js';
+import type {GpuReading, Observation} from '../core/model/types.js';
+import {CanhazgpuError} from '../errors.js';
 
 /** A GPU as its own table tells it: the processes stand in another one. */
 export type BareReading = Omit<GpuReading, 'processes'>;
@@ -16,3 +17,12 @@ export const withoutVoidMemory = (gpu: BareReading): BareReading =>
 				unknown: {...gpu.unknown, memoryUsedMiB: '[N/A]', memoryTotalMiB: '[N/A]'},
 			}
 		: gpu;
+
+/** How many GPUs a scan saw. Throws CanhazgpuError `provider` for one that failed. */
+export const countSeen = ({gpus, failure}: Observation): number => {
+	if (failure !== undefined) {
+		throw new CanhazgpuError('provider', failure.message, {hint: failure.hint});
+	}
+
+	return gpus.length;
+};

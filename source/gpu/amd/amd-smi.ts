@@ -1,5 +1,6 @@
 import type {BareReading} from '../reading.js';
 import type {Failure} from '../tool/failures.js';
+import {linesOf} from '../tool/json.js';
 import {isComplete} from '../tool/tool.js';
 import {explainAmdFailure, errorText} from './failures.js';
 import {readDriverVersion, integratedGpus, readGpus} from './gpus.js';
@@ -21,7 +22,7 @@ export type AmdScan =
 	  }
 	| {readonly failure: Failure; readonly isMissing: boolean};
 
-type Options = {
+export type ScanOptions = {
 	readonly command: string;
 	/** Makes a question of several wordings. */
 	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
@@ -42,7 +43,7 @@ type Fixed = {
 const missingGroups = /missing the following required groups/iv;
 
 /** Makes the scan by amd-smi. Measurements and processes are asked for at each scan, names and limits only now and then, all at once. */
-export const createAmdSmi = ({command, question, monotonicMs}: Options) => {
+export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const measured = ['--usage', '--mem-usage', '--power', '--clock', '--temperature', '--ecc', '--fan'];
 	const askMetric = question(
 		['metric', ...measured, '--json'],
@@ -145,7 +146,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: Options) => {
 
 const none: ReadonlyMap<number, JsonObject> = new Map();
 
-type ProcessOptions = Pick<Options, 'command'> & {
+type ProcessOptions = Pick<ScanOptions, 'command'> & {
 	readonly timeoutMs: number;
 	readonly integrated: ReadonlySet<number>;
 };
@@ -165,12 +166,6 @@ const readProcessAnswer = (answer: Answer, {command, timeoutMs, integrated}: Pro
 };
 
 const entriesOf = ({json}: Answer) => entriesByGpu(json?.documents);
-
-const linesOf = (text: string): readonly string[] =>
-	text
-		.split('\n')
-		.map((line) => line.trim())
-		.filter((line) => line !== '');
 
 const remarksOf = ({json, outcome}: Answer, command: string, gpus: readonly BareReading[]): readonly string[] => [
 	...(json?.remarks ?? []),

@@ -1,6 +1,6 @@
 import type {GpuProvider} from '../../core/model/ports.js';
 import type {Observation} from '../../core/model/types.js';
-import {countSeen} from '../count.js';
+import {countSeen} from '../reading.js';
 import {createHangWatch} from '../tool/hang-watch.js';
 import {createPciPlacement} from '../tool/pci-placement.js';
 import {singleFlight} from '../tool/single-flight.js';

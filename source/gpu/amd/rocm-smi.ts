@@ -10,17 +10,10 @@ import {readGpus} from './gpus.js';
 import {isObject, type JsonObject, readIndex, readQuantity, readText, valueAt} from './json.js';
 import {numbersForPrograms} from './order.js';
 import type {ProcessesByGpu} from './processes.js';
-import type {Ask} from './query.js';
-import type {AmdScan} from './amd-smi.js';
-
-type Options = {
-	readonly command: string;
-	readonly question: (...wordings: ReadonlyArray<readonly string[]>) => Ask;
-	readonly monotonicMs: () => number;
-};
+import type {AmdScan, ScanOptions} from './amd-smi.js';
 
 /** Makes the scan by rocm-smi. */
-export const createRocmSmi = ({command, question, monotonicMs}: Options) => {
+export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => {
 	const askCards = question(
 		[
 			'--showproductname',

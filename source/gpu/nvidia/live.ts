@@ -1,14 +1,118 @@
+/**
+What sees NVIDIA GPUs again and again: runs of nvidia-smi, or of a process that calls the driver's library, that go on; and now and then a query
+of what changes rarely.
+*/
+import type {GpuReading} from '../../core/model/types.js';
 import type {ToolCall} from '../tool/early-tool.js';
 import {addProblems} from '../health.js';
-import {watchRuns} from '../tool/hang-watch.js';
-import {createCachedValue} from '../tool/cached-value.js';
+import {watchRuns, type HangWatch} from '../tool/hang-watch.js';
 import type {RunTool} from '../tool/tool.js';
-import {createToolStream} from '../tool/stream.js';
+import {createToolStream, readLines, type StreamReader, type ToolStream} from '../tool/stream.js';
 import {readLoggedProblems} from './problems/kernel-log.js';
 import {askDetails, attachParts} from './details.js';
-import type {CreateSources} from './sources.js';
-import {tableReader} from './stream.js';
-import {readScans} from './nvml/lines.js';
+import {parseGpuTable, type GpuTable} from './gpus.js';
+import {readScans, type WholeScan} from './nvml/lines.js';
+
+/** Quicker ways to see the GPUs, the best first. Where they fail, the tool is run. */
+type Sources = {
+	readonly whole?: ToolStream<WholeScan>;
+	/** Without the processes. */
+	readonly table?: ToolStream<GpuTable>;
+	/** Adds what is asked for but rarely. Waits for nothing. */
+	readonly enrich: (gpus: readonly GpuReading[]) => readonly GpuReading[];
+	readonly close: () => Promise<void>;
+};
+
+export type CreateSources = (provider: {
+	readonly command: string;
+	readonly hangs: HangWatch;
+	/** Of the query for the table, without the fields that the tool refused. */
+	readonly tableArguments: () => readonly string[];
+	/** As the last run of the tool reported it. */
+	readonly gpuCount: () => number | undefined;
+}) => Sources;
+
+/** Far more than the largest machine prints in a line. */
+const longestLine = 1024 * 1024;
+
+/**
+Reads what `nvidia-smi --query-gpu=index,... --format=csv,nounits -l N` prints: a header, then every N seconds a row for each GPU. Nothing
+stands between two tables, so it must be known how many rows one has.
+
+A table of another size, or with a broken GPU in it, is garbage: on some machines the loop goes bad while single runs of the tool are
+fine, so it is for those to tell.
+
+@param gpuCount - As a single run of the tool has just reported. Undefined: not known.
+*/
+export const tableReader =
+	(gpuCount: () => number | undefined): StreamReader<GpuTable> =>
+	({block, garbage}) => {
+		const size = gpuCount() ?? 0;
+		let header: string | undefined;
+		let rows: string[] = [];
+
+		const finish = () => {
+			const table = parseGpuTable([header, ...rows].join('\n'), '');
+			rows = [];
+			if (table?.gpus.length === size && isSound(table)) {
+				block(table);
+			} else {
+				garbage();
+			}
+		};
+
+		return readLines({longestLine, garbage}, (raw) => {
+			const line = raw.trim();
+			if (line === '' || line === header) {
+				return;
+			}
+
+			if (header === undefined) {
+				header = line;
+				return;
+			}
+
+			rows.push(line);
+			if (rows.length >= size) {
+				finish();
+			}
+		});
+	};
+
+const isSound = ({gpus, remarks}: GpuTable): boolean =>
+	remarks.length === 0 && gpus.every(({failure}) => failure === undefined);
+
+type CacheOptions<Value> = {
+	/** Never rejects. Undefined: nothing was found. */
+	readonly ask: () => Promise<Value | undefined>;
+	readonly everyMs: number;
+	/** After nothing was found. */
+	readonly retryMs: number;
+	readonly monotonicMs: () => number;
+};
+
+/** Keeps the last answer to a question that is asked in the background, at most once at a time: no one waits for it. */
+const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOptions<Value>) => {
+	let value: Value | undefined;
+	let isAsking = false;
+	let nextMs = -Infinity;
+
+	const refresh = async () => {
+		isAsking = true;
+		value = await ask();
+		nextMs = monotonicMs() + (value === undefined ? retryMs : everyMs);
+		isAsking = false;
+	};
+
+	/** What was found last; asks again when that was long ago. */
+	return (): Value | undefined => {
+		if (!isAsking && monotonicMs() >= nextMs) {
+			void refresh();
+		}
+
+		return value;
+	};
+};
 
 type Options = {
 	readonly run: RunTool;
@@ -23,17 +127,14 @@ type Options = {
 	readonly library?: ToolCall;
 };
 
-/** Who asks out of turn waits for the next reading. */
+/** A scan out of turn waits for the next reading, so it must come soon. */
 const longestPeriodMs = 2000;
 
 const minuteMs = 60_000;
 
-/** Who may not read the kernel's log will hardly be allowed to soon. */
+/** An account that may not read the kernel's log will hardly be allowed to soon. */
 const forbiddenLogMs = 10 * minuteMs;
 
-/**
-For a caller that scans NVIDIA GPUs again and again: one run of nvidia-smi that goes on, and now and then a query of what changes rarely.
-*/
 export const createLiveSources =
 	({run, monotonicMs, timeLimitMs, intervalMs, uptimeSeconds, library}: Options): CreateSources =>
 	({command, hangs, tableArguments, gpuCount}) => {
@@ -50,9 +151,6 @@ export const createLiveSources =
 			monotonicMs,
 			hangs,
 		});
-
-		const runNoted = watchRuns(run, hangs, monotonicMs);
-
 		const whole =
 			library &&
 			createToolStream({
@@ -65,20 +163,18 @@ export const createLiveSources =
 				hangs,
 			});
 
-		const details = createCachedValue({
-			async ask() {
-				return hangs.sinceMs() === undefined
+		const runNoted = watchRuns(run, hangs, monotonicMs);
+		const currentDetails = createCachedValue({
+			ask: async () =>
+				hangs.sinceMs() === undefined
 					? askDetails({run: runNoted, command, timeoutMs: timeLimitMs(), signal})
-					: undefined;
-			},
+					: undefined,
 			everyMs: minuteMs,
 			retryMs: minuteMs,
 			monotonicMs,
 		});
-		const xids = createCachedValue({
-			async ask() {
-				return readLoggedProblems({run, signal}, uptimeSeconds);
-			},
+		const currentProblems = createCachedValue({
+			ask: async () => readLoggedProblems({run, signal}, uptimeSeconds),
 			everyMs: minuteMs,
 			retryMs: forbiddenLogMs,
 			monotonicMs,
@@ -89,8 +185,8 @@ export const createLiveSources =
 			table,
 			enrich(gpus) {
 				const hasUnknownParts = gpus.some((gpu) => gpu.isMigEnabled === true && gpu.migInstances === undefined);
-				const problems = xids.current();
-				return attachParts(gpus, hasUnknownParts ? details.current() : undefined).map((gpu) =>
+				const problems = currentProblems();
+				return attachParts(gpus, hasUnknownParts ? currentDetails() : undefined).map((gpu) =>
 					addProblems(gpu, problems?.get(gpu.pciBusId ?? '')),
 				);
 			},

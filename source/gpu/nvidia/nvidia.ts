@@ -1,20 +1,20 @@
 import type {GpuProvider} from '../../core/model/ports.js';
 import type {GpuReading, Observation} from '../../core/model/types.js';
-import {countSeen} from '../count.js';
+import {countSeen} from '../reading.js';
 import {createPciPlacement} from '../tool/pci-placement.js';
 import {createHangWatch, watchRuns} from '../tool/hang-watch.js';
 import {singleFlight} from '../tool/single-flight.js';
-import {tidyWarnings} from '../tool/failures.js';
+import {explainHanging, tidyWarnings} from '../tool/failures.js';
 import {isComplete, type DescribeProcesses, type RunTool} from '../tool/tool.js';
 import {countDriverGpus, driverGpusDirectory} from './problems/driver.js';
 import {createHiddenGpus} from './problems/hidden-gpus.js';
-import {explainFailure, explainHang} from './problems/failures.js';
+import {explainFailure, nvidiaDriver} from './problems/failures.js';
 import type {SlowReadings} from './slow-readings.js';
 import {gpuFields, processFields, readDriverMajor} from './fields.js';
 import {parseGpuTable, type GpuTable} from './gpus.js';
 import {attachProcesses, parseProcessTable} from './processes.js';
 import {createQuery} from './query.js';
-import type {CreateSources} from './sources.js';
+import type {CreateSources} from './live.js';
 import {parseTopology} from './topology.js';
 import {createRemainingGpus, type AskRemainingGpus} from './problems/remaining-gpus.js';
 
@@ -102,9 +102,9 @@ export const createNvidiaProvider = ({
 	const refuse = async (failure: Observation['failure']): Promise<Observation> =>
 		report({gpus: [], failure, warnings: []});
 
-	const explainHanging = (): Observation['failure'] => {
+	const hangFailure = (): Observation['failure'] => {
 		const sinceMs = hangs.sinceMs();
-		return sinceMs === undefined ? undefined : explainHang(command, monotonicMs() - sinceMs);
+		return sinceMs === undefined ? undefined : explainHanging(command, monotonicMs() - sinceMs, nvidiaDriver);
 	};
 
 	/** From the stream where there is one, else by a run of the tool. */
@@ -114,7 +114,7 @@ export const createNvidiaProvider = ({
 			return {table: streamed.block, takenAtMs: streamed.takenAtMs};
 		}
 
-		const hanging = explainHanging();
+		const hanging = hangFailure();
 		if (hanging !== undefined) {
 			return {failure: hanging};
 		}
@@ -146,7 +146,7 @@ export const createNvidiaProvider = ({
 			return report({gpus: attached.gpus, driverVersion, warnings: [], takenAtMs: whole.takenAtMs});
 		}
 
-		const hanging = explainHanging();
+		const hanging = hangFailure();
 		if (hanging !== undefined) {
 			return refuse(hanging);
 		}
@@ -200,7 +200,7 @@ export const createNvidiaProvider = ({
 		},
 		async readLinks() {
 			// Where GPUs are hidden, the tool counts the others in its own way.
-			if (explainHanging() !== undefined || isPartial) {
+			if (hangs.sinceMs() !== undefined || isPartial) {
 				return undefined;
 			}
 

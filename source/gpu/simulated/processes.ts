@@ -1,7 +1,7 @@
 /** Processes that are simulated, and can nevertheless be inspected, adopted and signalled: what is done to them touches no real process. */
 import type {Host} from '../../core/model/ports.js';
 import type {FactsOfProcesses, GpuProcess, GpuReading, ProcessIdentity} from '../../core/model/types.js';
-import {isSimulatedPid} from './pids.js';
+import {isSimulatedPid} from './scenario.js';
 
 type Identity = Pick<GpuProcess, 'pid' | 'startTicks'>;
 

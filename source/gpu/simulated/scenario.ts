@@ -3,7 +3,15 @@ What a simulated box shows beyond the load of its leases: work of others, failur
 it is a function of the time since the box was switched on.
 */
 import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
-import {simulatedPid} from './pids.js';
+
+/** The largest pid that the kernel gives, whatever its settings. */
+const largestPid = 2 ** 22;
+
+/** Beyond the largest pid of the kernel, so that no signal reaches a real process by it. */
+export const simulatedPid = (index: number, position: number): number => largestPid + 1 + index * 1000 + position;
+
+/** Whether no real process can have this pid. */
+export const isSimulatedPid = (pid: number): boolean => pid > largestPid;
 
 /** When it holds, in seconds since the start: always, from and until then, or again in every period. */
 type Span = {readonly from?: number; readonly until?: number; readonly every?: number};

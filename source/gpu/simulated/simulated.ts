@@ -1,9 +1,17 @@
 import type {GpuProvider} from '../../core/model/ports.js';
 import type {GpuReading, Observation} from '../../core/model/types.js';
 import {singleFlight} from '../tool/single-flight.js';
-import {isSimulatedPid, simulatedPid} from './pids.js';
 import type {SimulatedProcesses} from './processes.js';
-import {hardwareOf, isNow, linksOf, type Scene, type Scenario, sceneOf} from './scenario.js';
+import {
+	hardwareOf,
+	isNow,
+	isSimulatedPid,
+	linksOf,
+	type Scenario,
+	type Scene,
+	sceneOf,
+	simulatedPid,
+} from './scenario.js';
 import {simulateGpu, type SimulatedLease} from './simulation.js';
 
 /** Those before are of the scenario. */

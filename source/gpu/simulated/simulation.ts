@@ -1,6 +1,5 @@
 import type {GpuProcess, GpuReading, LeaseType} from '../../core/model/types.js';
-import {simulatedPid} from './pids.js';
-import type {Scene} from './scenario.js';
+import {type Scene, simulatedPid} from './scenario.js';
 
 type Input = {
 	readonly seed: number;

@@ -71,7 +71,8 @@ const parseOrUndefined = (text: string): unknown => {
 	return undefined;
 };
 
-const linesOf = (text: string): readonly string[] =>
+/** The lines that are not empty. */
+export const linesOf = (text: string): readonly string[] =>
 	text
 		.split('\n')
 		.map((line) => line.trim())

@@ -2,10 +2,29 @@ import type {HangWatch} from './hang-watch.js';
 import type {RunTool} from './tool.js';
 
 /** Makes readings of text as it comes. `garbage` says that the stream is of no use. */
-export type StreamReader<Block> = (hear: {
+export type StreamReader<Block> = (sink: {
 	readonly block: (block: Block) => void;
 	readonly garbage: () => void;
 }) => (text: string) => void;
+
+/** Cuts text into lines as it comes. A line that never ends is garbage. */
+export function readLines(
+	{longestLine, garbage}: {readonly longestLine: number; readonly garbage: () => void},
+	take: (line: string) => void,
+): (text: string) => void {
+	let partial = '';
+	return (text) => {
+		const lines = (partial + text).split('\n');
+		partial = lines.pop() ?? '';
+		for (const line of lines) {
+			take(line);
+		}
+
+		if (partial.length > longestLine) {
+			garbage();
+		}
+	};
+}
 
 type Options<Block> = {
 	readonly run: RunTool;

@@ -1,9 +1,8 @@
 import type {GpuReading, MigInstance} from '../../../core/model/observation.js';
-import {judgeHealth} from '../../health.js';
+import {judgeHealth, olderRecoveryAction, type Symptoms} from '../../health.js';
 import {isBrakingForHeat, throttleWords} from '../problems/throttle.js';
 import {normalizePciBusId} from '../../../core/model/pci.js';
 import {type BareReading, withoutVoidMemory} from '../../reading.js';
-import {readRepairs} from './repairs.js';
 import {
 	ask,
 	askText,
@@ -79,6 +78,59 @@ const readPart = (calls: Calls, handle: bigint): MigInstance => {
 	};
 };
 
+/** `nvmlDeviceGpuRecoveryAction_t`, as nvidia-smi says it. One that is not here asks for nothing of this GPU. */
+const recoveryActions = ['None', 'Reset', 'Reboot', 'Drain P2P', 'Drain and Reset', 'Reset (bus)'] as const;
+
+/** Ids of fields, `NVML_FI_DEV_...`: what the driver wants done, and what older ones say instead. */
+const fields = {recoveryAction: 230, isResetRequired: 226, isDrainRecommended: 227} as const;
+
+/** The size of `nvmlFieldValue_t`, and where in it stand the code and the value. */
+const layout = {size: 40, code: 28, value: 32} as const;
+
+const readField = (calls: Calls, handle: bigint, id: number): number | undefined => {
+	const memory = new Uint8Array(layout.size);
+	const view = new DataView(memory.buffer);
+	view.setUint32(0, id, true);
+	const code = calls.call(['nvmlDeviceGetFieldValues'], ['handle', 'number', 'memory'], handle, 1, memory);
+	return code === codes.success && integerAt(view, layout.code) === codes.success
+		? integerAt(view, layout.value)
+		: undefined;
+};
+
+const readRecovery = (calls: Calls, handle: bigint): string | undefined => {
+	const action = readField(calls, handle, fields.recoveryAction);
+	return action === undefined
+		? olderRecoveryAction(
+				readField(calls, handle, fields.isResetRequired) === 1,
+				readField(calls, handle, fields.isDrainRecommended) === 1,
+			)
+		: recoveryActions[action];
+};
+
+/** A function that writes so many numbers. */
+const askNumbers = (calls: Calls, name: string, handle: bigint, count: number): Answer<readonly number[]> => {
+	const numbers = Array.from({length: count}, () => new Uint8Array(4));
+	const code = calls.call([name], ['handle', ...numbers.map(() => 'memory' as const)], handle, ...numbers);
+	return code === codes.success ? {value: numbers.map((memory) => integerAt(new DataView(memory.buffer)))} : {no: code};
+};
+
+const isOne = (number: number | undefined): boolean | undefined => (number === undefined ? undefined : number === 1);
+
+/** The last of these numbers, as yes or no. */
+const readFlag = (calls: Calls, name: string, handle: bigint, count: number): boolean | undefined =>
+	isOne(valueOf(askNumbers(calls, name, handle, count))?.at(-1));
+
+/** What is known of failing memory, and of what the driver wants to be done. Absent where this GPU or library does not tell. */
+const readRepairs = (
+	calls: Calls,
+	handle: bigint,
+): Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'> => ({
+	recoveryAction: readRecovery(calls, handle),
+	// Rows remapped for corrected and for uncorrected errors, whether more wait for a reset, whether that failed.
+	hasFailedRemapping: readFlag(calls, 'nvmlDeviceGetRemappedRows', handle, 4),
+	hasPendingPages: readFlag(calls, 'nvmlDeviceGetRetiredPagesPendingStatus', handle, 1),
+});
+
 /** A GPU of which nothing is known but that it fails, and how. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	const failure = wordOf(no).slice(1, -1);
@@ -135,9 +187,9 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		'eccUncorrectedErrors',
 		ask(calls, ['nvmlDeviceGetTotalEccErrors'], {handle, numbers: [1, 0], size: 8}, long),
 	);
-	const modes = keep('isMigEnabled', readMigModes(calls, handle));
-	const mig = modes?.isEnabled;
-	const capability = keep('computeCapability', readCapability(calls, handle));
+	const [mig, pendingMig] = keep('isMigEnabled', askNumbers(calls, 'nvmlDeviceGetMigMode', handle, 2)) ?? [];
+	const isMigEnabled = isOne(mig);
+	const capability = keep('computeCapability', askNumbers(calls, 'nvmlDeviceGetCudaComputeCapability', handle, 2));
 	const reading = {
 		index,
 		uuid: keep('uuid', askText(calls, 'nvmlDeviceGetUUID', handle)),
@@ -157,11 +209,11 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		memoryClockMHz: number('memoryClockMHz', ['nvmlDeviceGetClockInfo'], [2]),
 		throttleReasons: reasons === undefined ? undefined : throttleWords(reasons),
 		eccUncorrectedErrors,
-		isMigEnabled: mig,
-		...(modes?.isPending === true && {isMigPending: true}),
-		...(mig === true && {migInstances: readParts(calls, handle)}),
+		isMigEnabled,
+		...(mig !== pendingMig && {isMigPending: true}),
+		...(isMigEnabled === true && {migInstances: readParts(calls, handle)}),
 		computeMode: computeModes[number('computeMode', ['nvmlDeviceGetComputeMode']) ?? -1],
-		computeCapability: capability,
+		computeCapability: capability?.join('.'),
 	};
 	// Nothing but errors where it says who it is: not a sensor, the GPU.
 	broken ??= reading.uuid === undefined || unknown['memoryUsedMiB'] === '[Unknown Error]' ? codes.unknown : undefined;
@@ -175,21 +227,4 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		isBrakingForHeat: reasons !== undefined && isBrakingForHeat(reasons),
 	});
 	return withoutVoidMemory({...reading, ...(health.length > 0 && {health}), failure, unknown});
-};
-
-const readMigModes = (
-	calls: Calls,
-	handle: bigint,
-): Answer<{readonly isEnabled: boolean; readonly isPending: boolean}> => {
-	const [current, pending] = [new Uint8Array(4), new Uint8Array(4)];
-	const code = calls.call(['nvmlDeviceGetMigMode'], ['handle', 'memory', 'memory'], handle, current, pending);
-	return code === codes.success
-		? {value: {isEnabled: current[0] === 1, isPending: current[0] !== pending[0]}}
-		: {no: code};
-};
-
-const readCapability = (calls: Calls, handle: bigint): Answer<string> => {
-	const [major, minor] = [new Uint8Array(4), new Uint8Array(4)];
-	const code = calls.call(['nvmlDeviceGetCudaComputeCapability'], ['handle', 'memory', 'memory'], handle, major, minor);
-	return code === codes.success ? {value: `${major[0]}.${minor[0]}`} : {no: code};
 };

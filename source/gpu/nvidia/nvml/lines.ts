@@ -1,6 +1,14 @@
 /** A scan as a line of text, from the process that may call the driver's library to the one that shows it. */
-import type {WholeScan} from '../sources.js';
-import type {StreamReader} from '../../tool/stream.js';
+import type {BareReading} from '../../reading.js';
+import {readLines, type StreamReader} from '../../tool/stream.js';
+import type {ProcessTable} from '../processes.js';
+
+/** A whole scan at once. */
+export type WholeScan = {
+	readonly gpus: readonly BareReading[];
+	readonly processes: ProcessTable;
+	readonly driverVersion?: string;
+};
 
 /** Far more than the largest machine has to tell. */
 const longestLine = 4 * 1024 * 1024;
@@ -33,23 +41,12 @@ export const decodeScan = (line: string): WholeScan | undefined => {
 };
 
 /** Reads such lines as they come. */
-export const readScans: StreamReader<WholeScan> = ({block, garbage}) => {
-	let partial = '';
-	return (text) => {
-		const lines = (partial + text).split('\n');
-		partial = lines.pop() ?? '';
-		for (const line of lines) {
-			const scan = decodeScan(line);
-			if (scan === undefined) {
-				garbage();
-				return;
-			}
-
+export const readScans: StreamReader<WholeScan> = ({block, garbage}) =>
+	readLines({longestLine, garbage}, (line) => {
+		const scan = decodeScan(line);
+		if (scan === undefined) {
+			garbage();
+		} else {
 			block(scan);
 		}
-
-		if (partial.length > longestLine) {
-			garbage();
-		}
-	};
-};
+	});

@@ -1,9 +1,9 @@
-import type {WholeScan} from '../sources.js';
 import type {ProcessRow} from '../../tool/process-rows.js';
 import type {BareReading} from '../../reading.js';
 import {ask, askText, codes, createCalls, integerAt, longAt, wordOf} from './calls.js';
 import {brokenDevice, readDevice} from './device.js';
 import type {NativeLibrary} from './library.js';
+import type {WholeScan} from './lines.js';
 import {readProcesses, readUtilization} from './processes.js';
 
 /** No machine has so many. */

@@ -1,4 +1,4 @@
-import {explainHanging, explainRun, type DriverText, type Failure, type KnownFailure} from '../../tool/failures.js';
+import {explainRun, type DriverText, type Failure, type KnownFailure} from '../../tool/failures.js';
 import type {ToolOutcome} from '../../tool/tool.js';
 
 /** How nvidia-smi fails as a whole. Its exit codes are return codes of NVML (nvidia-smi(1), RETURN VALUE). */
@@ -57,7 +57,7 @@ const knownFailures: readonly KnownFailure[] = [
 	},
 ];
 
-const driver: DriverText = {
+export const nvidiaDriver: DriverText = {
 	known: knownFailures,
 	missingHint: 'Is the NVIDIA driver installed, and its directory in PATH?',
 	hangHint: 'The driver may hang; see `sudo dmesg | grep -i -E "nvrm|xid"`.',
@@ -65,7 +65,4 @@ const driver: DriverText = {
 
 /** Says why a run of nvidia-smi gave no readings, in words for the user. */
 export const explainFailure = (outcome: ToolOutcome, command: string, timeoutMs: number): Failure =>
-	explainRun(outcome, command, timeoutMs, driver);
-
-/** While a run of nvidia-smi cannot even be killed, no other is started beside it. */
-export const explainHang = (command: string, sinceMs: number): Failure => explainHanging(command, sinceMs, driver);
+	explainRun(outcome, command, timeoutMs, nvidiaDriver);

@@ -1,6 +1,7 @@
 import type {HealthProblem} from '../../../core/model/observation.js';
+import {normalizePciBusId} from '../../../core/model/pci.js';
+import {cap} from '../../tool/text.js';
 import {isComplete, type RunTool} from '../../tool/tool.js';
-import {judgeXids, parseXids} from './xids.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -42,6 +43,141 @@ const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<
 	}
 
 	return undefined;
+};
+
+/** What the driver wrote into the kernel's log of one GPU. */
+type Xid = {
+	readonly pciBusId: string;
+	/** Its number in NVIDIA's catalogue. Undefined for a GPU that is off the bus, which older drivers tell in words alone. */
+	readonly number?: number;
+	readonly words: string;
+	/** Since the start of the machine. Undefined where the log has other times. */
+	readonly atSeconds?: number;
+};
+
+/*
+[ 5107.644336] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
+[ 5107.644336] NVRM: Xid (PCI:0000:03:00 GPU-I:05 GPU-CI:00): 43, pid=7194, name=python3, Ch 00000008
+kernel: [  269.516977] NVRM: GPU at 0000:01:00.0 has fallen off the bus.
+[  412.101200] NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.
+[ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0
+               NVRM: (PCI ID: 10de:26b5) installed in this system has
+               NVRM: fallen off the bus and is not responding to commands.
+*/
+const xidForm =
+	/nvrm: xid \((?:pci:)?(?<address>[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2})(?:\.[\da-f])?(?: gpu-[^\)]{0,40})?\): (?<number>\d{1,4})(?:,(?<words>.*))?$/iv;
+const lostForm =
+	/nvrm: (?:the nvidia )?gpu (?:at )?(?:pci:)?(?<address>(?:[\da-f]{4,8}:)?[\da-f]{2}:[\da-f]{2})\.[\da-f](?: |: ).*fallen off the bus/iv;
+const longFormLines = 3;
+const longForm = 'NVRM: The NVIDIA GPU ';
+const timeForm = /\[\s*(?<seconds>\d{1,12}\.\d{1,9})\]/v;
+
+/** Far more than a line of the kernel's. */
+const longestLine = 2000;
+
+/** A driver that is loaded begins again with every GPU. The open modules and the others go on differently. */
+const driverLoaded = 'NVRM: loading NVIDIA UNIX';
+
+/** Reads `dmesg` or `journalctl -k`, since the driver was last loaded. Lines of everybody else are passed over. */
+export const parseXids = (text: string): readonly Xid[] =>
+	text
+		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))
+		.split('\n')
+		.flatMap((line, index, lines) =>
+			readLine(line.includes(longForm) ? lines.slice(index, index + longFormLines).join(' ') : line),
+		);
+
+const readLine = (raw: string): readonly Xid[] => {
+	const start = raw.indexOf('NVRM:');
+	if (start === -1 || raw.length > longestLine) {
+		return [];
+	}
+
+	const line = raw.trimEnd();
+	const {address, number, words} = (xidForm.exec(line) ?? lostForm.exec(line))?.groups ?? {};
+	// Without a domain it is that of the first.
+	const pciBusId = normalizePciBusId(`${address?.length === 5 ? '0000:' : ''}${address}.0`);
+	if (pciBusId === undefined) {
+		return [];
+	}
+
+	const seconds = timeForm.exec(line.slice(0, start))?.groups?.['seconds'];
+	return [
+		{
+			pciBusId,
+			number: number === undefined ? undefined : Number(number),
+			words: cap((words ?? '').trim().replace(/^pid=[^,]*, name=[^,]*,\s*/v, ''), 160),
+			atSeconds: seconds === undefined ? undefined : Number(seconds),
+		},
+	];
+};
+
+/**
+Which of NVIDIA's catalogue say that the GPU itself is at fault. Those that a faulty program causes (13, 31, 43, 45, ...) say nothing of
+it, and neither do errors that were corrected (63, 92) or kept to one program (94).
+*/
+const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
+	[48, 'ecc'],
+	[62, 'xid'],
+	[64, 'ecc'],
+	[74, 'xid'],
+	[79, 'fell-off-the-bus'],
+	[95, 'ecc'],
+	[110, 'xid'],
+	[119, 'xid'],
+	[120, 'xid'],
+	[140, 'ecc'],
+	[143, 'xid'],
+]);
+
+/** Of NVLink from Blackwell on: each says itself whether it is fatal. */
+const firstLink = 144;
+const lastLink = 150;
+
+/** The driver asks for another action than before. */
+const recoveryChanged = 154;
+
+/** A memory error that was kept to one program: the line says whether the GPU needs a reset all the same. */
+const containedError = 94;
+
+/**
+What the log says against each GPU, by PCI address. What is older than `longestAgoSeconds` counts no more: the log tells of no repair.
+*/
+export const judgeXids = (
+	xids: readonly Xid[],
+	nowSeconds: number,
+	longestAgoSeconds: number,
+): ReadonlyMap<string, readonly HealthProblem[]> => {
+	const problems = new Map<string, Map<string, HealthProblem>>();
+	for (const {pciBusId, number, words, atSeconds = nowSeconds} of xids) {
+		const known = problems.get(pciBusId) ?? new Map<string, HealthProblem>();
+		problems.set(pciBusId, known);
+		if (number === recoveryChanged && /to 0x0\b/iv.test(words)) {
+			known.clear();
+			continue;
+		}
+
+		const kind = number === undefined ? 'fell-off-the-bus' : kindOf(number, words);
+		if (kind !== undefined && nowSeconds - atSeconds <= longestAgoSeconds) {
+			known.set(String(number), {kind, words: describe(number, words)});
+		}
+	}
+
+	const unfit = [...problems].filter(([, known]) => known.size > 0);
+	return new Map(unfit.map(([gpu, known]) => [gpu, known.values().toArray()]));
+};
+
+const describe = (number: number | undefined, words: string): string => {
+	const name = number === undefined ? 'fallen off the bus' : `Xid ${number}`;
+	return words === '' ? name : `${name}: ${words}`;
+};
+
+const kindOf = (number: number, words: string): HealthProblem['kind'] | undefined => {
+	if (number === recoveryChanged || (number === containedError && /\brst: yes\b/iv.test(words))) {
+		return 'needs-reset';
+	}
+
+	return number >= firstLink && number <= lastLink && /\bfatal\b/iv.test(words) ? 'xid' : grave.get(number);
 };
 
 /** The log does not tell when a GPU was repaired. */

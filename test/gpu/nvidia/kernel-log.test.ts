@@ -3,7 +3,7 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {judgeXids, parseXids} from '../../../source/gpu/nvidia/problems/xids.js';
+import {judgeXids, parseXids} from '../../../source/gpu/nvidia/problems/kernel-log.js';
 
 const folder = fileURLToPath(new URL('../../../../shared/fixtures/nvidia/dmesg/', import.meta.url));
 const isHere = existsSync(folder);
