@@ -2,8 +2,7 @@
 import process from 'node:process';
 import {isatty} from 'node:tty';
 import type {Config} from '../config/config.js';
-import {requesterOf} from '../core/rules/leases/ownership.js';
-import {provenAccount} from '../core/rules/leases/proven-account.js';
+import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
 import type {GpuProvider, Host, Store} from '../core/model/ports.js';
 import type {ProviderName} from '../core/model/types.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';

@@ -1,8 +1,7 @@
 /** What completion wants to know of the pool: one read, which changes nothing. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Config} from '../config/config.js';
-import {requesterOf} from '../core/rules/leases/ownership.js';
-import {provenAccount} from '../core/rules/leases/proven-account.js';
+import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
 import type {Store} from '../core/model/ports.js';
 import {decodeSharedScan} from '../core/rules/pool/shared-scan.js';
 import type {AuditEntry, GpuReading, Requester, Snapshot} from '../core/model/types.js';

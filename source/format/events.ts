@@ -1,7 +1,6 @@
 /** What happened, in words for people and as JSON: a record of the audit log as every face shows it. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
-import {needText} from '../core/rules/allocation/impossible.js';
-import {wantedInstanceText} from '../core/rules/allocation/impossible-instances.js';
+import {needText, wantedInstanceText} from '../core/rules/allocation/impossible.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
 import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {instanceText} from '../core/rules/mig/instances.js';

@@ -1,6 +1,6 @@
 /** Instances of MIG in words and as JSON: what every face says in the same way. */
-import {instancesHeld} from '../core/rules/leases/additions.js';
-import type {ProfileCount} from '../core/rules/allocation/instance-inventory.js';
+import {instancesHeld} from '../core/rules/leases/holding-changes.js';
+import type {ProfileCount} from '../core/rules/allocation/instances.js';
 import {instanceText} from '../core/rules/mig/instances.js';
 import type {HeldInstance, InstanceName, InstanceOfGpu, Lease} from '../core/model/types.js';
 import {sanitize} from './text/text.js';

@@ -155,7 +155,7 @@ export function readPoolRecord(file: string, readers: Readers): PoolRecord | und
 	return result.output;
 }
 
-export type RecordModes = {
+type RecordModes = {
 	/** Permissions of the directory, when it is made here. */
 	readonly directoryMode: number;
 	readonly fileMode: number;

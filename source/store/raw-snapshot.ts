@@ -1,5 +1,5 @@
 /** What one atomic read of a store brings, before it is decoded. */
-import type {GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
+import type {EntryRecord, GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeDrains,
 	decodeGpu,
@@ -59,7 +59,7 @@ const queueRecord = (id: string, value: RawValue): QueueRecord =>
 		: decodeQueueEntry(id, value);
 
 /** One entry alone; undefined for what is not there or makes no sense. */
-export function decodeEntry(id: string, value: RawValue): Extract<QueueRecord, {kind: 'entry'}> | undefined {
+export function decodeEntry(id: string, value: RawValue): EntryRecord | undefined {
 	const record = queueRecord(id, value);
 	return record.kind === 'entry' ? record : undefined;
 }

@@ -4,7 +4,7 @@ import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {labelOf, mayChange, ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import {instancesOf, instanceText} from '../../core/rules/mig/instances.js';
-import {inventory} from '../../core/rules/allocation/instance-inventory.js';
+import {inventory} from '../../core/rules/allocation/instances.js';
 import type {
 	AuditEntry,
 	GpuReading,

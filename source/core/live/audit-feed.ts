@@ -4,7 +4,7 @@ import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind} from '../model/types.js';
 import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
-export type AuditListener = {
+type AuditListener = {
 	/** All that are known, oldest first. */
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
 	/** A request was granted after so many seconds in the queue; 0 for one that did not wait. */
@@ -15,7 +15,7 @@ export type AuditListener = {
 	readonly broken: (error: unknown) => void;
 };
 
-export type AuditFeed = {
+type AuditFeed = {
 	/** Reads what was added. */
 	readonly refresh: () => void;
 	/** Reads everything, because entries may have been missed or taken back. */

@@ -5,7 +5,7 @@ nothing by itself, is asked now and then.
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
-export type HostFeedOptions<Value> = {
+type HostFeedOptions<Value> = {
 	/**
 	Opens a connection. `onValue` is called with each status that the host sends.
 

@@ -5,7 +5,7 @@ no one subscribes none is asked.
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
-export type HostAnswer<Status> = {readonly status: Status} | {readonly error: string};
+type HostAnswer<Status> = {readonly status: Status} | {readonly error: string};
 
 /** An answer, and when it came. An answer that a host gives again, as the same object, keeps its age. */
 type Dated<Answer> = {readonly answer: Answer; readonly answeredMs: number};

@@ -11,7 +11,6 @@ import {holdingsOn} from '../rules/leases/holdings.js';
 import {statusRows, type StatusRow} from '../rules/pool/status.js';
 import {queueRows, type QueueRow} from '../rules/queue/queue-rows.js';
 import {followAuditLog} from './audit-feed.js';
-import {createNextRead} from './next-read.js';
 import {startScanLoop, type ScanIntervals, type Watched} from './scan-loop.js';
 import {startStoreFeed} from './store-feed.js';
 
@@ -68,6 +67,27 @@ export type LiveViewOptions = {
 	/** Gets an error that is a bug in what runs in the background. */
 	readonly broken: (error: unknown) => void;
 };
+
+/** Shares reads among all who ask: each is given one that began after they asked, and there is one at a time. */
+export function createNextRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
+	let running: Promise<unknown> = Promise.resolve();
+	let next: Promise<Value> | undefined;
+
+	const begin = async (): Promise<Value> => {
+		const before = running;
+		// The read before has its own callers, who learn that it failed.
+		await before.catch(() => undefined);
+		next = undefined;
+		const own = read();
+		running = own;
+		return own;
+	};
+
+	return async () => {
+		next ??= begin();
+		return next;
+	};
+}
 
 /** A failed scan takes nothing away for so long; then what it says stands. */
 const oldReadingsMs = 30_000;

@@ -3,11 +3,10 @@ How much each process used, from the scan that saw it first on. The length of a 
 so that a process of a week has as many points as one of an hour.
 */
 
-/** Shares of what there is, from 0 to 1. Unknown is undefined. */
-export type ProcessLoad = {readonly utilization?: number; readonly memory?: number};
+import type {Load} from '../model/load.js';
 
 /** One process. A point stands for `stepMs` from `firstMs` on; NaN where nothing is known. */
-export type ProcessSeries = {
+type ProcessSeries = {
 	readonly firstMs: number;
 	readonly lastMs: number;
 	readonly stepMs: number;
@@ -64,7 +63,7 @@ function extended(points: Float32Array, index: number, value: number): Float32Ar
 	return longer;
 }
 
-function withLoad(before: ProcessSeries, load: ProcessLoad, atMs: number): ProcessSeries {
+function withLoad(before: ProcessSeries, load: Load, atMs: number): ProcessSeries {
 	let series = before;
 	while (Math.floor((atMs - series.firstMs) / series.stepMs) >= mostPoints) {
 		series = coarser(series);
@@ -101,7 +100,7 @@ Adds a scan.
 */
 export function recordedProcesses(
 	{stepMs, series: before}: ProcessHistory,
-	seen: ReadonlyMap<string, ProcessLoad>,
+	seen: ReadonlyMap<string, Load>,
 	atMs: number,
 ): ProcessHistory {
 	const series = new Map<string, ProcessSeries>();

@@ -6,7 +6,7 @@ import {createTimer} from './timer.js';
 /** Which GPUs are scanned, and by which clock. */
 export type Watched = Pick<World, 'gpus' | 'clock'>;
 
-export type ScanLoop = {
+type ScanLoop = {
 	/** Scans soon, because something changed. */
 	readonly poke: () => void;
 	/** Resolves once there is a scan that is not old. */

@@ -6,7 +6,7 @@ import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.j
 import {decodeSharedScan, encodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
 import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
 import {nextIdle} from '../rules/usage/idle.js';
-import {planServedModels} from '../rules/processes/served-model-plan.js';
+import {planServedModels} from '../rules/processes/served-model.js';
 import {isEmpty} from '../model/plan.js';
 import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 

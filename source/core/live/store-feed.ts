@@ -6,7 +6,7 @@ import {readForDisplay} from '../operations/transact.js';
 import type {Snapshot} from '../model/types.js';
 import {createTimer} from './timer.js';
 
-export type FeedListener = {
+type FeedListener = {
 	readonly arrived: (snapshot: Snapshot) => void;
 	/**
 	The store cannot be reached or makes no sense; `reason` is for the user. The feed keeps trying. What arrived last was true until `sinceMs` of
@@ -17,7 +17,7 @@ export type FeedListener = {
 	readonly broken: (error: unknown) => void;
 };
 
-export type Feed = {
+type Feed = {
 	/** Reads as soon as possible. */
 	readonly refresh: () => void;
 	readonly stop: () => void;

@@ -1,6 +1,6 @@
 import type {Clock} from '../model/ports.js';
 
-export type Timer = {
+type Timer = {
 	/** Runs once, so many milliseconds from now. A run that was planned before is dropped. */
 	readonly runIn: (milliseconds: number, run: () => void) => void;
 	readonly stop: () => void;

@@ -1,7 +1,7 @@
 /** How busy each GPU was, for the graphs. A time without a reading is a gap, never a zero. */
-import type {Load} from '../model/load.js';
+import type {Load, MinuteLoads} from '../model/load.js';
 import type {GpuReading, Observation} from '../model/types.js';
-import {loadOf} from '../rules/pool/load-minutes.js';
+import {loadOf, loadIn} from '../rules/pool/load-minutes.js';
 
 type Mean = {readonly value: number; readonly count: number};
 
@@ -9,7 +9,7 @@ type Means = {readonly utilization?: Mean; readonly memory?: Mean};
 
 type Sample = {readonly atMs: number; readonly means: ReadonlyMap<string, Means>};
 
-export type HistoryLimits = {
+type HistoryLimits = {
 	/** How far back it goes. */
 	readonly windowMs: number;
 	/** Scans of the same stretch of this length become one sample, their mean. */
@@ -117,4 +117,45 @@ export function seriesOf(
 	return values.map(
 		(inColumn, column) => mean(inColumn) ?? (startMs + column * columnMs < nowMs ? covers[column] : undefined),
 	);
+}
+
+const minuteMs = 60_000;
+/** A minute ends before the next begins. */
+const coveredMs = minuteMs - 1;
+
+type PastOptions = {
+	/** What the GPU goes by in the load history. */
+	readonly name: string;
+	/** What it goes by in the history of this face, and in the one that is made. */
+	readonly key: string;
+	readonly windowMs: number;
+	/** To be added to the times of `own`, so that they are milliseconds since the epoch. */
+	readonly ownOffsetMs: number;
+};
+
+const meanOf = (value: number | undefined, count: number): Mean | undefined =>
+	value === undefined ? undefined : {value, count};
+
+/**
+What all scanners have written down, continued by what this face has seen since. Its times are milliseconds since the epoch. A minute stands for
+itself alone, so that a time that no one saw is a gap.
+*/
+export function pastHistory(
+	minutes: readonly MinuteLoads[],
+	own: UtilizationHistory,
+	{name, key, windowMs, ownOffsetMs}: PastOptions,
+): UtilizationHistory {
+	const kept = minutes.flatMap((line) => {
+		const load = loadIn(line, name);
+		const means = load && {
+			utilization: meanOf(load.utilization, line.scans),
+			memory: meanOf(load.memory, line.scans),
+		};
+		return means === undefined ? [] : [{atMs: (line.minute + 0.5) * minuteMs, means: new Map([[key, means]])}];
+	});
+	const newestMinute = minutes.at(-1)?.minute ?? 0;
+	const since = own.samples
+		.map(({atMs, means}) => ({atMs: atMs + ownOffsetMs, means}))
+		.filter(({atMs}) => atMs > (newestMinute + 1) * minuteMs);
+	return {windowMs, stepMs: minuteMs, coverMs: coveredMs, samples: [...kept, ...since]};
 }

@@ -61,7 +61,7 @@ export type IsolationProblem =
 	| {readonly kind: 'granted-refuses'; readonly device: string};
 
 /** An isolation that was proved: the job is started inside of it. */
-export type Isolated = {
+type Isolated = {
 	readonly kind: 'isolated';
 	/** What keeps the job from the others; undefined where there is nothing to keep it from. */
 	readonly fence: Fence | undefined;
@@ -71,7 +71,7 @@ export type Isolated = {
 	readonly close: () => Promise<void>;
 };
 
-export type NotIsolated = {readonly kind: 'not-isolated'; readonly problem: IsolationProblem};
+type NotIsolated = {readonly kind: 'not-isolated'; readonly problem: IsolationProblem};
 
 /** Makes an isolation for a job with these GPUs, by this fence or by the first that holds, and proves it. Never rejects. */
 export type Isolate = (granted: readonly GrantedGpu[], fence?: Fence) => Promise<Isolated | NotIsolated>;

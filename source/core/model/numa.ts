@@ -11,7 +11,7 @@ export type NumaProblem =
 	/** The program refused, in its own words, which are not sanitised. */
 	| {readonly kind: 'refused'; readonly program: string; readonly words: string};
 
-export type NumaBinding =
+type NumaBinding =
 	/** `entrance`: words that start a command so; the command follows them. */
 	| {readonly kind: 'bound'; readonly entrance: readonly string[]}
 	| {readonly kind: 'not-bound'; readonly problem: NumaProblem};

@@ -3,11 +3,11 @@ import type {Plan} from './plan.js';
 import type {
 	AuditEntry,
 	AuditQuery,
+	EntryRecord,
 	GpuLinks,
 	Liveness,
 	Observation,
 	PoolEvent,
-	QueueRecord,
 	ProcessIdentity,
 	ProviderName,
 	Snapshot,
@@ -119,7 +119,7 @@ export type Store = {
 	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it; with `change` (an id), `attemptDone`. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
 	/** One entry of the queue, for a heartbeat that needs nothing else. Undefined when it is not there, or not to be read alone. */
-	readonly readEntry: (id: string) => Promise<Extract<QueueRecord, {kind: 'entry'}> | undefined>;
+	readonly readEntry: (id: string) => Promise<EntryRecord | undefined>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Resolves once listening, so that nothing after a following read is missed. Returns the way to stop. */
 	readonly subscribe: (listener: StoreListener) => Promise<() => Promise<void>>;
@@ -173,7 +173,7 @@ export type Account = {
 CLOCK_MONOTONIC: no step of the date moves it, and it stands still while the machine is suspended. Readings of different processes can be
 compared where `id` is the same.
 */
-export type MonotonicClock = {
+type MonotonicClock = {
 	/** Names the boot and the time namespace. */
 	readonly id: string;
 	/** Undefined where the system does not tell it. */
@@ -219,5 +219,3 @@ export type World = {
 	/** GPUs with more memory in use than this, in MiB, and no lease, are in unreserved use. */
 	readonly memoryThresholdMiB: number;
 };
-
-export {type Requester} from './types.js';

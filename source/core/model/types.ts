@@ -214,6 +214,8 @@ export type QueueRecord =
 	| {readonly kind: 'orphan'; readonly id: string}
 	| {readonly kind: 'garbage'; readonly id: string; readonly raw: string | undefined; readonly problem: string};
 
+export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
+
 export type Pool = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;

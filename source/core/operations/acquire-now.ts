@@ -8,7 +8,7 @@ import {withinSharePolicy} from '../rules/allocation/share-policy.js';
 import {judge, latestEndOf} from '../rules/leases/liveness.js';
 import {policyValue} from '../rules/policy/policy.js';
 import type {StrategyName} from '../model/need.js';
-import {dependsOnLinks} from '../rules/allocation/strategy.js';
+import {dependsOnLinks} from '../rules/allocation/choose.js';
 import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';

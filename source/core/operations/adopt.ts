@@ -1,7 +1,6 @@
 /** Adopting a process that runs without a reservation: its GPUs become its owner's, for as long as it lives. */
 import {CanhazgpuError} from '../../errors.js';
-import {additionOf, grantedParts, type Addition} from '../rules/leases/additions.js';
-import {planHoldings} from '../rules/leases/holding-changes.js';
+import {additionOf, grantedParts, type Addition, planHoldings} from '../rules/leases/holding-changes.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
 import {instancesOf, instanceText, isOnInstance, isWhole} from '../rules/mig/instances.js';
 import {doubtAbout, isRoot, ownerOf} from '../rules/leases/ownership.js';
@@ -33,7 +32,7 @@ export type AdoptRequest = {
 	readonly note?: string;
 };
 
-export type Adopted = {
+type Adopted = {
 	/** Sorted. */
 	readonly gpus: readonly number[];
 	/** The instances of MIG that the process is on, where it is on some. */

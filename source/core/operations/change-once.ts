@@ -29,7 +29,7 @@ const briefTries = 3;
 /** After so many conflicts those who collide give something back themselves: asking at once, they would only keep each other from the store. */
 const hastyTries = 32;
 
-export type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
+type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 
 export type ChangeOptions<Result> = {
 	/** Reads what the attempts go by; with an id, it also asks which attempt of that change was carried out. */

@@ -1,7 +1,6 @@
 /** Holding a `run` lease: its job is named in it, its heartbeats go to the store, and it ends once, with its reason. */
 import {CanhazgpuError} from '../../errors.js';
-import {planHoldings, type HoldingChange} from '../rules/leases/holding-changes.js';
-import {instancesHeld} from '../rules/leases/additions.js';
+import {planHoldings, type HoldingChange, instancesHeld} from '../rules/leases/holding-changes.js';
 import {holdingsIn, holdingsOn, isShare, partKey, type Holding, type SharedRecord} from '../rules/leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.js';
 import {isLeaseHeartbeatDue} from '../rules/leases/liveness.js';
@@ -44,10 +43,10 @@ export type JobLease = {
 };
 
 /** One GPU, or one instance of a GPU, that a job has. */
-export type HeldPart = {readonly index: number; readonly lease: Lease};
+type HeldPart = {readonly index: number; readonly lease: Lease};
 
 /** A lease that was just granted, and how strictly the pool isolates its job. */
-export type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
+type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
 
 const partsOf = (parts: readonly HeldPart[]): JobLease['leases'] =>
 	new Map(parts.map(({index, lease}) => [partKey(index, lease), {index, lease}]));
@@ -79,7 +78,7 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 	return {leaseId, gpus: gpusOf(leases), leases, seenAt: now, poolIsolation: poolIsolationOf(snapshot)};
 }
 
-export type FindOptions = {
+type FindOptions = {
 	/** Is aborted when the caller gives the lease up. */
 	readonly signal: AbortSignal;
 	/** Gets, in words, why the store cannot be asked, once for each reason. */
@@ -140,7 +139,7 @@ function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 }
 
 /** A GPU that was free although its job runs and no one had given it up. `reason`: for which its lease had ended, where the record says that. */
-export type TakenBack = {readonly index: number; readonly reason: string | undefined};
+type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
 	| {readonly kind: 'held'; readonly jobLease: JobLease; readonly takenBack: readonly TakenBack[]}

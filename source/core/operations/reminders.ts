@@ -59,7 +59,7 @@ function dueTime({lease}: Holding, due: number, sender: ReminderSender): number 
 	return sender.reachesAll ? due + ownersFirstSeconds : undefined;
 }
 
-export type RemindersPlan = {
+type RemindersPlan = {
 	readonly plan: Plan;
 	/** One reminder a reservation, to be sent once the plan is committed. */
 	readonly reminders: readonly Reminder[];

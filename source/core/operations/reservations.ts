@@ -50,7 +50,7 @@ export async function readStatus(world: EngineWorld): Promise<View> {
 	};
 }
 
-export type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {readonly durationSeconds: number};
+type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {readonly durationSeconds: number};
 
 /**
 Reserves GPUs for a time, now or not at all.

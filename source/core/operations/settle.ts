@@ -4,7 +4,7 @@ import type {World} from '../model/ports.js';
 import type {Snapshot} from '../model/types.js';
 import {backoffMs, busy, isUnreachable, leastTries, patienceMs} from './change-once.js';
 
-export type Settling<Planned extends {readonly plan: Plan}> = {
+type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly read: () => Promise<Snapshot>;
 	/** @param failures - How many plans in a row were not carried out. */
 	readonly plan: (snapshot: Snapshot, failures: number) => Planned | Promise<Planned>;

@@ -4,7 +4,7 @@ import {allocate, type Allocation, type Refusal} from '../rules/grants/newcomer-
 import type {Holding} from '../rules/leases/holdings.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../model/plan.js';
-import {instancesHeld} from '../rules/leases/additions.js';
+import {instancesHeld} from '../rules/leases/holding-changes.js';
 import {instancesOf} from '../rules/mig/instances.js';
 import {anyGpus, type Eligibility} from '../rules/allocation/need.js';
 import {checkWanted, type Wanted} from '../rules/request/request.js';

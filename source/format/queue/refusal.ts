@@ -1,7 +1,8 @@
 /**
 A refusal in words. The first line is the peer's, which scripts may look for.
 */
-import type {Block, Refusal, UnusableGpu, UsageBlock} from '../../core/rules/grants/newcomer-grant.js';
+import type {Block, Refusal, UnusableGpu} from '../../core/rules/grants/newcomer-grant.js';
+import type {UsageBlock} from '../../core/rules/usage/usage-block.js';
 import {isPartOfGpu} from '../../core/rules/request/request.js';
 import {sizeText} from '../../core/rules/request/memory-size.js';
 import type {Quality} from '../../core/rules/allocation/need.js';

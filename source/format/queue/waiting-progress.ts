@@ -4,8 +4,7 @@ Waiting in words, for stderr.
 import type {Need} from '../../core/model/types.js';
 import type {Wanted} from '../../core/rules/request/request.js';
 import type {Progress} from '../../core/operations/waiting/waiter.js';
-import {needText} from '../../core/rules/allocation/impossible.js';
-import {wantedInstanceText} from '../../core/rules/allocation/impossible-instances.js';
+import {needText, wantedInstanceText} from '../../core/rules/allocation/impossible.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';

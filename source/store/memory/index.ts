@@ -2,21 +2,35 @@
 The reference store: what the others must do, in the plainest form. It keeps the stored strings, so that everything passes
 through the codec as it does elsewhere. For tests and demonstrations.
 */
-import type {Store, StoreListener} from '../../core/model/ports.js';
+import {
+	type Store,
+	type StoreListener,
+	longestLoadHour,
+	type LoadHistory,
+	type ScanBoard,
+	type ScannerRole,
+} from '../../core/model/ports.js';
 import {decodeEvent, mostGpus} from '../records/index.js';
 import {decodeAuditRows, rowAfter} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
+import {hoursBetween, isLoadText, oldestLoadHour} from '../load-hours.js';
+import {postedScan} from '../posted-scan.js';
 import {applyToState, emptyState, type State} from './state.js';
-import {createMemoryLoadHistory, type MemoryLoadHistory} from './load-history.js';
-import {createMemoryScanBoard, type MemoryScanBoard} from './scan-board.js';
 
 export type MemoryStore = Store & {
 	/** The stored strings themselves, for tests that spoil them. */
 	readonly state: State;
-	readonly scans: MemoryScanBoard;
-	readonly loads: MemoryLoadHistory;
+	readonly scans: ScanBoard & {
+		/** Puts anything in the place of a scan, for tests that spoil it. */
+		readonly spoil: (text: string) => void;
+		readonly clear: () => void;
+	};
+	readonly loads: LoadHistory & {
+		/** The texts by hour, for tests that spoil them. */
+		readonly hours: Map<number, string>;
+	};
 	/** Stands in for the lock that the Go peer takes in Redis. */
 	readonly setAllocationLock: (isLocked: boolean) => void;
 };
@@ -25,6 +39,80 @@ type Options = {
 	/** The store's clock, in seconds; the clock of this machine when absent. */
 	readonly now?: () => number;
 };
+
+function createMemoryLoadHistory(): MemoryStore['loads'] {
+	const hours = new Map<number, string>();
+	return {
+		hours,
+		async append(hour, line) {
+			for (const known of hours.keys()) {
+				if (known < oldestLoadHour(hour)) {
+					hours.delete(known);
+				}
+			}
+
+			const text = `${hours.get(hour) ?? ''}${line}\n`;
+			if (text.length <= longestLoadHour) {
+				hours.set(hour, text);
+			}
+		},
+		async read(fromHour, toHour) {
+			return new Map(
+				hoursBetween(fromHour, toHour).flatMap((hour) => {
+					const text = hours.get(hour);
+					return isLoadText(text) ? [[hour, text] as const] : [];
+				}),
+			);
+		},
+	};
+}
+
+function createMemoryScanBoard(now: () => number): MemoryStore['scans'] {
+	const listeners = new Set<{readonly posted: () => void}>();
+	let role: (ScannerRole & {readonly until: number}) | undefined;
+	let scan: {readonly time: number; readonly text: string} | undefined;
+	return {
+		async claim({owner, intervalMs}, seconds) {
+			if (role !== undefined && role.until > now() && role.owner !== owner && role.intervalMs <= intervalMs) {
+				return false;
+			}
+
+			role = {owner, intervalMs, until: now() + seconds};
+			return true;
+		},
+		async resign(owner) {
+			role = role?.owner === owner ? undefined : role;
+		},
+		async post(owner, text) {
+			if (role?.owner !== owner || role.until <= now()) {
+				return false;
+			}
+
+			scan = {time: now(), text};
+			queueMicrotask(() => {
+				for (const {posted} of listeners) {
+					posted();
+				}
+			});
+			return true;
+		},
+		latest: async () => scan && postedScan(scan.time, scan.text, now()),
+		async subscribe(posted) {
+			const subscription = {posted};
+			listeners.add(subscription);
+			return async () => {
+				listeners.delete(subscription);
+			};
+		},
+		spoil(text) {
+			scan = {time: now(), text};
+		},
+		clear() {
+			role = undefined;
+			scan = undefined;
+		},
+	};
+}
 
 /** Makes an empty store that lives as long as this process. */
 export function createMemoryStore({now = () => Date.now() / 1000}: Options = {}): MemoryStore {

@@ -1,7 +1,6 @@
 import type {DataLoss, HealthProblem, Alert, MemoryBaseline, Overuse, Snapshot} from '../../core/model/types.js';
 import type {Write} from '../../core/model/plan.js';
-import {readRecord} from './json/fields.js';
-import {textOf} from './json/raw.js';
+import {readIfSound} from './json/fields.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
@@ -9,7 +8,7 @@ const kinds: ReadonlyArray<Alert['kind']> = ['unreserved', 'squatter', 'health']
 const problems: ReadonlyArray<HealthProblem['kind']> = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'];
 
 /** All that is kept in the record of alerts. */
-export type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
+type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
 
 const nothingNoted: Noted = {alerts: [], dataLoss: undefined, baselines: new Map(), overuse: []};
 
@@ -26,59 +25,61 @@ export const decodeAlerts = (raw: string | undefined): Noted =>
 
 /** Reads which alerts stand. None for a record that cannot be read: then they are raised once more. */
 function alertsIn(raw: string): readonly Alert[] {
-	const result = readRecord(textOf(raw), (fields) =>
-		fields.records('notices', (item): Alert => ({
-			kind: item.choice('kind', kinds),
-			gpu: item.required('gpu', item.whole('gpu')),
-			account: item.text('account'),
-			owner: item.text('owner'),
-			problem: item.text('problem') === undefined ? undefined : item.choice('problem', problems),
-			since: item.required('since', item.time('since')),
-		})),
+	return (
+		readIfSound(raw, (fields) =>
+			fields.records('notices', (item): Alert => ({
+				kind: item.choice('kind', kinds),
+				gpu: item.required('gpu', item.whole('gpu')),
+				account: item.text('account'),
+				owner: item.text('owner'),
+				problem: item.text('problem') === undefined ? undefined : item.choice('problem', problems),
+				since: item.required('since', item.time('since')),
+			})),
+		) ?? []
 	);
-	return 'problem' in result ? [] : result.value;
 }
 
 /** Reads the last loss of data. None for a record that cannot be read. */
 function dataLossIn(raw: string): DataLoss | undefined {
-	const result = readRecord(textOf(raw), (fields) => {
+	return readIfSound(raw, (fields) => {
 		const restoredAt = fields.time('restored_at');
 		const readAt = fields.time('restored_read_at');
 		return restoredAt === undefined || readAt === undefined ? undefined : {restoredAt, readAt};
 	});
-	return 'problem' in result ? undefined : result.value;
 }
 
 /** Reads how much memory each GPU has in use while nothing runs there. None for a record that cannot be read. */
 function baselinesIn(raw: string): ReadonlyMap<number, MemoryBaseline> {
-	const result = readRecord(textOf(raw), (fields) =>
-		fields.records('baselines', (item): readonly [number, MemoryBaseline] => [
-			item.required('gpu', item.whole('gpu')),
-			{
-				memoryMiB: item.required('memory_mib', item.quantity('memory_mib')),
-				uuid: item.text('uuid'),
-				bootId: item.text('boot_id'),
-			},
-		]),
+	return new Map(
+		readIfSound(raw, (fields) =>
+			fields.records('baselines', (item): readonly [number, MemoryBaseline] => [
+				item.required('gpu', item.whole('gpu')),
+				{
+					memoryMiB: item.required('memory_mib', item.quantity('memory_mib')),
+					uuid: item.text('uuid'),
+					bootId: item.text('boot_id'),
+				},
+			]),
+		),
 	);
-	return new Map('problem' in result ? [] : result.value);
 }
 
 /** Reads which shares use more than they asked for. None for a record that cannot be read: then scans count from the beginning. */
 function overuseIn(raw: string): readonly Overuse[] {
-	const result = readRecord(textOf(raw), (fields) =>
-		fields.records('overuse', (item): Overuse => ({
-			gpu: item.required('gpu', item.whole('gpu')),
-			leaseId: item.required('lease_id', item.text('lease_id')),
-			since: item.required('since', item.time('since')),
-			countedAt: item.required('counted_at', item.time('counted_at')),
-			scans: item.required('scans', item.whole('scans')),
-			usedMiB: item.required('used_mib', item.quantity('used_mib')),
-			isRecorded: item.whole('told') === 1,
-			isReminded: item.whole('reminded') === 1,
-		})),
+	return (
+		readIfSound(raw, (fields) =>
+			fields.records('overuse', (item): Overuse => ({
+				gpu: item.required('gpu', item.whole('gpu')),
+				leaseId: item.required('lease_id', item.text('lease_id')),
+				since: item.required('since', item.time('since')),
+				countedAt: item.required('counted_at', item.time('counted_at')),
+				scans: item.required('scans', item.whole('scans')),
+				usedMiB: item.required('used_mib', item.quantity('used_mib')),
+				isRecorded: item.whole('told') === 1,
+				isReminded: item.whole('reminded') === 1,
+			})),
+		) ?? []
 	);
-	return 'problem' in result ? [] : result.value;
 }
 
 /** The stored form; undefined: nothing is stored, for nothing stands. */

@@ -1,9 +1,8 @@
 import type {AuditBefore, AuditKind, AuditRecord} from '../../core/model/types.js';
-import {readRecord, type Fields} from './json/fields.js';
-import {instanceRecord, readInstance} from './instance.js';
+import {mostGpus} from '../../core/model/limits.js';
+import {readIfSound, type Fields} from './json/fields.js';
+import {instanceRecord, readInstance} from './lease.js';
 import {needRecord, readNeed} from './need.js';
-import {mostGpus} from './pool.js';
-import {textOf} from './json/raw.js';
 import {checkTime} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
@@ -62,7 +61,7 @@ function decodeInstances(fields: Fields): AuditRecord['instances'] {
 
 /** Reads a record of the audit log; undefined for one that does not parse. */
 export function decodeAudit(raw: string): AuditRecord | undefined {
-	const result = readRecord(textOf(raw), (fields): AuditRecord => {
+	return readIfSound(raw, (fields): AuditRecord => {
 		const forced = fields.whole('forced') === 1;
 		const text = (name: string) => textFrom(fields, name);
 		const record = {
@@ -94,7 +93,6 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 			...(text('via') === 'web' && {via: 'web' as const}),
 		};
 	});
-	return 'problem' in result ? undefined : result.value;
 }
 
 /**

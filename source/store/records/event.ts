@@ -1,5 +1,5 @@
 import type {PoolEvent} from '../../core/model/types.js';
-import {readRecord} from './json/fields.js';
+import {readIfSound} from './json/fields.js';
 import {optionalText, writeRecord} from './json/write.js';
 
 /** A record, so that a kind that is missing here does not compile. */
@@ -21,7 +21,7 @@ export const eventKinds = Object.keys(kinds) as ReadonlyArray<PoolEvent['kind']>
 
 /** Reads an event; undefined for one that makes no sense, which still says that something changed. */
 export function decodeEvent(raw: string): PoolEvent | undefined {
-	const result = readRecord(raw, (fields): PoolEvent => {
+	return readIfSound(raw, (fields): PoolEvent => {
 		const user = fields.text('user');
 		const left = fields.texts('left');
 		const shared = fields.flag('shared');
@@ -33,7 +33,6 @@ export function decodeEvent(raw: string): PoolEvent | undefined {
 			...(shared && {shared}),
 		};
 	});
-	return 'problem' in result ? undefined : result.value;
 }
 
 export const encodeEvent = ({kind, gpus, user, left = [], shared}: PoolEvent): string =>

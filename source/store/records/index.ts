@@ -3,12 +3,12 @@ The JSON forms of everything that is stored, the same in every store. A reader i
 strict where the peer's Lua is.
 */
 export {decodeAudit, encodeAudit} from './audit.js';
-export {decodeDrains, encodeDrains} from './drains.js';
 export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';
 export {decodeAlerts, encodeAlerts} from './alerts.js';
-export {decodePolicy, encodePolicy} from './policy.js';
-export {decodePool, earlyProvider, encodePool, mostGpus, poolGarbage, type RawPool} from './pool.js';
+export {decodeDrains, decodePolicy, encodeDrains, encodePolicy} from './settings.js';
+export {mostGpus} from '../../core/model/limits.js';
+export {decodePool, earlyProvider, encodePool, poolGarbage, type RawPool} from './pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';
 export {bytesOf, rawOf, wireOf} from './json/raw.js';
 export {decodeRevision, encodeNextRevision} from './revision.js';

@@ -1,10 +1,7 @@
 import type {Write} from '../../core/model/plan.js';
-import type {EndedLease, GpuRecord, Lease, LeaseType} from '../../core/model/types.js';
+import type {EndedLease, GpuRecord, Lease, LeaseType, HeldInstance} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
-import {instanceRecord, readInstance} from './instance.js';
-import {holderFields, jobFields, readBoot, readProcess} from './process.js';
-import {textOf} from './json/raw.js';
-import {readSilence, silenceRecord} from './silence.js';
+import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
 import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js';
 
@@ -110,7 +107,7 @@ export function decodeGpu(index: number, raw: string | undefined): GpuRecord {
 }
 
 function readGpu(index: number, raw: string): GpuRecord {
-	const result = readRecord(textOf(raw), (fields): GpuRecord => {
+	const result = readRecord(raw, (fields): GpuRecord => {
 		const user = fields.text('user');
 		if (user === sharedUser && (fields.hasList('shares') || fields.hasList('instances'))) {
 			return {index, raw, ...readShared(fields)};
@@ -215,3 +212,24 @@ export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease)
 				last_released: formatRfc3339(lastReleased),
 				ended: ended && {reason: ended.reason, lease_id: optionalText(ended.leaseId)},
 			});
+
+/** The instance of MIG that a record is about. Only its UUID has to be there. */
+export function readInstance(fields: Fields): HeldInstance {
+	return {
+		uuid: fields.required('uuid', fields.text('uuid')),
+		number: fields.whole('number'),
+		profile: fields.text('profile'),
+		gpuInstanceId: fields.whole('gpu_instance_id'),
+		computeInstanceId: fields.whole('compute_instance_id'),
+	};
+}
+
+/** The stored form of an instance; undefined for none. */
+export const instanceRecord = (instance: HeldInstance | undefined) =>
+	instance && {
+		uuid: instance.uuid,
+		number: instance.number,
+		profile: optionalText(instance.profile),
+		gpu_instance_id: instance.gpuInstanceId,
+		compute_instance_id: instance.computeInstanceId,
+	};

@@ -1,12 +1,10 @@
 import {CanhazgpuError} from '../../errors.js';
+import {mostGpus} from '../../core/model/limits.js';
 import type {Pool, ProviderName} from '../../core/model/types.js';
 import {readRecord} from './json/fields.js';
 import {readBoot} from './process.js';
 import {textOf} from './json/raw.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
-
-/** No box has more: a larger number stored is garbage, and must not make a store look for that many records. */
-export const mostGpus = 1024;
 
 const providers: readonly ProviderName[] = ['nvidia', 'amd', 'fake'];
 
@@ -60,7 +58,7 @@ function decodeMachine(raw: string): NonNullable<Pool['machine']> {
 		return lastMachine.machine;
 	}
 
-	const machine = readRecord(textOf(raw), (fields) => ({
+	const machine = readRecord(raw, (fields) => ({
 		id: fields.required('machine_id', fields.text('machine_id')),
 		bootId: readBoot(fields),
 	}));

@@ -1,8 +1,8 @@
-import type {ProcessIdentity} from '../../core/model/types.js';
+import type {ProcessIdentity, Silence} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 
 /** The fields that hold a process begin so. */
-export type ProcessPrefix = 'pid' | 'job_pid';
+type ProcessPrefix = 'pid' | 'job_pid';
 
 /** The names of the fields, written out: names that are put together for each record make reading and writing it several times as slow. */
 const namesOf = {
@@ -60,3 +60,24 @@ export function readBoot(fields: Fields): string | undefined {
 	const bootId = fields.text('boot_id');
 	return bootId?.startsWith(unreadBootId) === true ? undefined : bootId;
 }
+
+/** Reads the watch over a silent holder. One that cannot be read is none: another is begun in its place, and no GPU is lost for that. */
+export function readSilence(fields: Fields): Silence | undefined {
+	const silence = fields.object('silence');
+	const clock = silence?.anyText('clock');
+	const seconds = silence?.anyNumber('seconds');
+	const since = silence?.anyNumber('since');
+	const lastHeartbeat = silence?.anyNumber('last_heartbeat');
+	return clock === undefined || seconds === undefined || since === undefined
+		? undefined
+		: {clock, seconds, since, ...(lastHeartbeat !== undefined && {lastHeartbeat})};
+}
+
+/** The same, to be written. */
+export const silenceRecord = (silence: Silence | undefined): Readonly<Record<string, unknown>> | undefined =>
+	silence && {
+		clock: silence.clock,
+		seconds: silence.seconds,
+		since: silence.since,
+		last_heartbeat: silence.lastHeartbeat,
+	};

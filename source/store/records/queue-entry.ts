@@ -2,9 +2,7 @@ import type {EligibleInstance, NotedOutage, QueueEntry, QueueRecord} from '../..
 import {readRecord, type Fields} from './json/fields.js';
 import {leaseTypes} from './lease.js';
 import {needRecord, readNeed} from './need.js';
-import {holderFields, readBoot, readProcess} from './process.js';
-import {textOf} from './json/raw.js';
-import {readSilence, silenceRecord} from './silence.js';
+import {holderFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 
@@ -91,7 +89,7 @@ export function decodeQueueEntry(id: string, raw: string | undefined): QueueReco
 		return {kind: 'orphan', id};
 	}
 
-	const result = readRecord(textOf(raw), (fields) => readEntry(fields, id));
+	const result = readRecord(raw, (fields) => readEntry(fields, id));
 	return 'problem' in result
 		? {kind: 'garbage', id, raw, problem: result.problem}
 		: {kind: 'entry', id, raw, entry: result.value};

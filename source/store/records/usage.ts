@@ -1,8 +1,6 @@
 import type {EndReason, UsageRecord} from '../../core/model/types.js';
-import {readRecord, type Fields} from './json/fields.js';
-import {leaseTypes} from './lease.js';
-import {instanceRecord} from './instance.js';
-import {textOf} from './json/raw.js';
+import {readIfSound, type Fields} from './json/fields.js';
+import {leaseTypes, instanceRecord} from './lease.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 
@@ -56,8 +54,7 @@ function readUsage(fields: Fields): UsageRecord {
 
 /** Reads a usage record; undefined for one that does not parse. */
 export function decodeUsage(raw: string): UsageRecord | undefined {
-	const result = readRecord(textOf(raw), readUsage);
-	return 'problem' in result ? undefined : result.value;
+	return readIfSound(raw, readUsage);
 }
 
 /**

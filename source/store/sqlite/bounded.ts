@@ -3,18 +3,16 @@ Reads within bounds. Accounts that share a pool can write anything into its file
 costs SQLite little, so that bounds of rows and of characters bound the time as well.
 */
 import type {DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync} from 'node:sqlite';
-import {databaseProblem} from './failures.js';
+import {changedByHand, databaseProblem} from './failures.js';
 
 /** The longest text that is read, in bytes. The longest that canhazgpu writes is a scan, of a million characters. */
-export const longestText = 4 * 2 ** 20;
+const longestText = 4 * 2 ** 20;
 
 /** So many rows are read at once: the audit log and the longest queue have far fewer. */
 const mostRows = 100_000;
 
 /** So many characters are read at once. */
 const mostCharacters = 64 * 2 ** 20;
-
-const makeAgain = 'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded';
 
 /** A column as SQL reads it: NULL in place of a text that is too long, whose bytes SQLite then does not load. */
 export const boundedColumn = (name: string, longestBytes = longestText, as = name): string =>
@@ -33,13 +31,13 @@ function checkRow(row: Row, path: string): number {
 	let characters = 0;
 	for (const value of Object.values(row)) {
 		if (value === null) {
-			throw databaseProblem(path, [`holds a text of more than ${longestText} bytes`, makeAgain]);
+			throw databaseProblem(path, [`holds a text of more than ${longestText} bytes`, changedByHand]);
 		}
 
 		if (typeof value === 'string') {
 			characters += value.length;
 		} else if (typeof value !== 'number') {
-			throw databaseProblem(path, ['holds bytes where canhazgpu writes text', makeAgain]);
+			throw databaseProblem(path, ['holds bytes where canhazgpu writes text', changedByHand]);
 		}
 	}
 
@@ -55,7 +53,7 @@ function within<Result>(path: string, read: () => Result): Result {
 		return read();
 	} catch (error) {
 		if (valueErrors.has((error as NodeJS.ErrnoException).code)) {
-			throw databaseProblem(path, ['holds a value that canhazgpu does not write', makeAgain], error);
+			throw databaseProblem(path, ['holds a value that canhazgpu does not write', changedByHand], error);
 		}
 
 		throw error;
@@ -97,7 +95,7 @@ export function bounded(database: DatabaseSync, text: string, path: string): Bou
 					characters += checkRow(row, path);
 					rows.push(row);
 					if (rows.length > mostRows || characters > mostCharacters) {
-						throw databaseProblem(path, ['holds more than canhazgpu ever writes', makeAgain]);
+						throw databaseProblem(path, ['holds more than canhazgpu ever writes', changedByHand]);
 					}
 				}
 

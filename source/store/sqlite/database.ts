@@ -10,7 +10,7 @@ import {dirname} from 'node:path';
 import type {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {bounded, type BoundedStatement} from './bounded.js';
-import {databaseProblem, explain, isBusy} from './failures.js';
+import {changedByHand, databaseProblem, explain, isBusy, makeAgain} from './failures.js';
 import {
 	checkDirectory,
 	checkOnce,
@@ -66,7 +66,7 @@ export type Form<Name extends string> = {
 
 export type Statements<Name extends string> = Readonly<Record<Name, BoundedStatement>>;
 
-export type DatabaseLocation = {
+type DatabaseLocation = {
 	readonly path: string;
 	/** For whom it is made, where there is none; without, that is `no-pool`. */
 	readonly audience: Audience | undefined;
@@ -194,17 +194,11 @@ directory and plays it back from there, and an account that may write the databa
 function requireOurKind(connection: DatabaseSync, path: string): void {
 	const ask = (question: string): unknown => connection.prepare(`PRAGMA ${question}`).get()?.[question];
 	if (ask('journal_mode') !== 'wal') {
-		throw databaseProblem(path, [
-			'was given another kind of journal',
-			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
-		]);
+		throw databaseProblem(path, ['was given another kind of journal', changedByHand]);
 	}
 
 	if (ask('auto_vacuum') !== 0) {
-		throw databaseProblem(path, [
-			'was given another form, in which it shrinks by itself',
-			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
-		]);
+		throw databaseProblem(path, ['was given another form, in which it shrinks by itself', changedByHand]);
 	}
 }
 
@@ -304,10 +298,7 @@ export class Database<Name extends string> {
 		this.#form.prepare(connection, this.path);
 		connection.exec('COMMIT; PRAGMA query_only = ON');
 		if (!this.#form.isReady(connection, this.path)) {
-			throw databaseProblem(this.path, [
-				'is damaged',
-				'Move it away, and make a new pool: canhazgpu admin --store embedded',
-			]);
+			throw databaseProblem(this.path, ['is damaged', makeAgain]);
 		}
 	}
 

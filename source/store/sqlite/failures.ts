@@ -4,16 +4,22 @@ import {lockHolder} from './lock-holder.js';
 
 const ask = 'Ask the person who made the pool to let you into its group, or look at the permissions of its directory.';
 
+/** The way out of a database that cannot be used any more. */
+export const makeAgain = 'Move it away, and make a new pool: canhazgpu admin --store embedded';
+
+/** The same for what canhazgpu never writes. */
+export const changedByHand = `Somebody changed it by hand. ${makeAgain}`;
+
 /** Primary result codes of SQLite. */
 const problems: ReadonlyMap<number, readonly [problem: string, hint: string]> = new Map([
 	[3, ['may not be opened: permission denied', ask]],
 	[8, ['is read-only for you', ask]],
 	[10, ['cannot be read or written: disk error', 'Is the disk full (df FILE)? If not, see what dmesg says.']],
-	[11, ['is damaged', 'Move it away, and make a new pool: canhazgpu admin --store embedded']],
+	[11, ['is damaged', makeAgain]],
 	[13, ['cannot be written: the disk is full', 'Free some space. Nothing was changed.']],
 	[14, ['cannot be opened', ask]],
 	[23, ['may not be opened: permission denied', ask]],
-	[26, ['is not a database', 'Move it away, and make a new pool: canhazgpu admin --store embedded']],
+	[26, ['is not a database', makeAgain]],
 ]);
 
 const systemProblems: ReadonlyMap<string, readonly [problem: string, hint: string]> = new Map([

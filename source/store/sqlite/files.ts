@@ -28,7 +28,7 @@ import process from 'node:process';
 import {CanhazgpuError} from '../../errors.js';
 import {findUnsafePlace} from '../../security/safe-file.js';
 import {isMachineRoot} from '../../security/user-namespace.js';
-import {databaseProblem, explain} from './failures.js';
+import {databaseProblem, explain, makeAgain} from './failures.js';
 
 export type Audience = {
 	/** Permissions of the directory. Group and others never write there. */
@@ -177,10 +177,7 @@ function checkFile(path: string): void {
 	}
 
 	if (!isOfPool(status, path)) {
-		throw databaseProblem(path, [
-			`belongs to account number ${status.uid}, which does not own the pool`,
-			'Move it away, and make a new pool: canhazgpu admin --store embedded',
-		]);
+		throw databaseProblem(path, [`belongs to account number ${status.uid}, which does not own the pool`, makeAgain]);
 	}
 
 	const journal = lstatSync(`${path}-wal`, {throwIfNoEntry: false});
@@ -268,7 +265,7 @@ Makes a file that is complete and has its permissions from the first moment; one
 
 @param fill - Given the path of the empty file, before anybody else can see it.
 */
-export function createFile(
+function createFile(
 	path: string,
 	{fileMode, gid}: Pick<Audience, 'fileMode' | 'gid'>,
 	fill: (path: string) => void = () => undefined,

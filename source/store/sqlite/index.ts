@@ -1,17 +1,17 @@
 /** The pool in one file, without a server. */
 import {Buffer} from 'node:buffer';
-import type {ReadOptions, Store} from '../../core/model/ports.js';
+import type {ReadOptions, Store, LoadHistory} from '../../core/model/ports.js';
 import {mostGpus} from '../records/index.js';
 import {decodeAuditRows, rowAfter} from '../decode-audit.js';
 import {decodeHistory} from '../decode-history.js';
 import {encodePlan, recentCount} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot, type RawSnapshot} from '../raw-snapshot.js';
+import {hoursBetween, oldestLoadHour} from '../load-hours.js';
 import {applyPlan} from './commit.js';
 import {Database, type Form} from './database.js';
 import {addEvent, signal} from './events.js';
-import {databaseProblem, explain} from './failures.js';
+import {databaseProblem, explain, makeAgain} from './failures.js';
 import {fileSystemType, isForOthers} from './files.js';
-import {createLoadHistory} from './load-history.js';
 import {createPoolWatch} from './pool-watch.js';
 import {createScanBoard} from './scan-board.js';
 import {poolForm, valueNames} from './schema.js';
@@ -132,16 +132,38 @@ async function* readPages(database: PoolDatabase, fromTime: number, toTime: numb
 			page: readUsagePage(statements, question),
 		}));
 		if (end !== undefined && !isLater(end, after)) {
-			throw databaseProblem(database.path, [
-				'is damaged: its history leads back to itself',
-				'Move it away, and make a new pool: canhazgpu admin --store embedded',
-			]);
+			throw databaseProblem(database.path, ['is damaged: its history leads back to itself', makeAgain]);
 		}
 
 		yield* page;
 		after = end;
 	}
 }
+
+/** The name of an hour of the load history. Six digits until the year 2084. */
+const loadNameOf = (hour: number): string => `load:${String(hour).padStart(6, '0')}`;
+
+/** How busy the GPUs were, among the values of the pool: a row for each hour. It is no event, so it wakes no one. */
+const createLoadHistory = (database: PoolDatabase): LoadHistory => ({
+	async append(hour, line) {
+		await database.write((statements) => {
+			statements.trimLoads.run(loadNameOf(oldestLoadHour(hour)), loadNameOf(hour));
+			statements.appendLoad.run(loadNameOf(hour), `${line}\n`);
+			return {isKept: true, result: undefined};
+		});
+	},
+	async read(fromHour, toHour) {
+		return database.read(
+			(statements) =>
+				new Map(
+					hoursBetween(fromHour, toHour).flatMap((hour) => {
+						const text = statements.loadHour.get(loadNameOf(hour))?.['raw'];
+						return typeof text === 'string' ? [[hour, text] as const] : [];
+					}),
+				),
+		);
+	},
+});
 
 /**
 Opens the pool in a file.

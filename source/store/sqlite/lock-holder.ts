@@ -2,7 +2,7 @@
 import {readFileSync, statSync} from 'node:fs';
 import process from 'node:process';
 
-export type LockHolder = {readonly pid: number; readonly isStopped: boolean};
+type LockHolder = {readonly pid: number; readonly isStopped: boolean};
 
 /** A line such as `3: POSIX  ADVISORY  WRITE 4711 08:01:131077 0 EOF` in /proc/locks (proc_locks(5)); device numbers are hexadecimal. */
 const linePattern = /^\d+: POSIX +ADVISORY +WRITE +(?<pid>\d+) (?<major>[\da-f]+):(?<minor>[\da-f]+):(?<inode>\d+) /v;

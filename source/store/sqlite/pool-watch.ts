@@ -11,7 +11,7 @@ import {Watch} from './watch.js';
 /** Somebody who was killed between the change and its signal, or who cannot signal, is noticed after this long. */
 const unsignalledMs = 20_000;
 
-export type PoolWatch = {
+type PoolWatch = {
 	readonly add: (listener: StoreListener) => Promise<() => void>;
 	/** Publishes an event of this process, the last of so many, which it signalled by this. */
 	readonly publishOwn: (event: string, sequence: number, signalled: string) => void;

@@ -5,7 +5,7 @@ that SQLite would read for ever.
 */
 import {Buffer} from 'node:buffer';
 import {closeSync, constants, lstatSync, openSync, readSync} from 'node:fs';
-import {databaseProblem} from './failures.js';
+import {changedByHand, databaseProblem} from './failures.js';
 
 /** Where the first page tells what kind of page it is, behind the header of the file. */
 const kindOffset = 100;
@@ -79,9 +79,6 @@ export function checkSchemaPages(path: string): void {
 		withFile(path, (descriptor) => isLeafAt(descriptor, 0)) !== false &&
 		(!hasJournal || withFile(journal, isLeafInJournal) !== false);
 	if (!isShort) {
-		throw databaseProblem(path, [
-			'has a list of tables that canhazgpu did not make',
-			'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
-		]);
+		throw databaseProblem(path, ['has a list of tables that canhazgpu did not make', changedByHand]);
 	}
 }

@@ -1,7 +1,7 @@
 /** The tables of the embedded store. They hold the same JSON as Redis does. */
 import type {DatabaseSync} from 'node:sqlite';
 import type {Form} from './database.js';
-import {databaseProblem} from './failures.js';
+import {changedByHand, databaseProblem, makeAgain} from './failures.js';
 
 /** `chgp`: says whose database this is. */
 const appId = 0x63_68_67_70;
@@ -51,7 +51,7 @@ export function refuseForeign(database: DatabaseSync, path: string, known: Reado
 		if (!isOurs) {
 			throw databaseProblem(path, [
 				`holds a ${type} that canhazgpu did not make (${name.slice(0, 40)})`,
-				'Somebody changed it by hand. Move it away, and make a new pool: canhazgpu admin --store embedded',
+				changedByHand,
 			]);
 		}
 
@@ -81,10 +81,7 @@ function checkOwner(database: DatabaseSync, path: string): number {
 
 	// A database is made complete, under another name. So this one was put in its place.
 	if (version < 1) {
-		throw databaseProblem(path, [
-			'is a database without tables: somebody cut it short',
-			'Move it away, and make a new pool: canhazgpu admin --store embedded',
-		]);
+		throw databaseProblem(path, ['is a database without tables: somebody cut it short', makeAgain]);
 	}
 
 	return version;

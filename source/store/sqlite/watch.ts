@@ -5,7 +5,7 @@ import {explain, isBusy} from './failures.js';
 
 const pollIntervalMs = 200;
 
-export type Watched = {
+type Watched = {
 	readonly path: string;
 	/**
 	Anything that is another when something changed. It is asked five times a second, so it must cost next to nothing. It throws when
@@ -19,7 +19,7 @@ export type Watched = {
 	readonly check: (occasion: Occasion) => Promise<void>;
 };
 
-export type Occasion = 'begin' | 'change' | 'return';
+type Occasion = 'begin' | 'change' | 'return';
 
 export class Watch {
 	readonly #watched: Watched;

@@ -1,7 +1,8 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
 import type {Observation, Snapshot} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
-import {recordedProcesses, type ProcessLoad} from '../../core/live/process-history.js';
+import {recordedProcesses} from '../../core/live/process-history.js';
+import type {Load} from '../../core/model/load.js';
 import {recorded} from '../../core/live/utilization-history.js';
 import {afterPanelUpdate} from './panels/reduce.js';
 import {afterHostsUpdate} from './hosts/reduce.js';
@@ -27,7 +28,7 @@ function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 }
 
 /** What each process uses of its GPU. */
-const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, ProcessLoad> =>
+const loadsOfProcesses = ({gpus}: Observation): ReadonlyMap<string, Load> =>
 	new Map(
 		keyedProcesses(gpus.map((reading) => ({index: reading.index, reading, processes: reading.processes ?? []}))).map(
 			({key, gpu, process: {utilizationPercent, memoryUsedMiB}}) => {

@@ -5,7 +5,7 @@ import {policyProblemText, policySetText} from '../../format/policy.js';
 import {eventTime, eventText} from '../../format/events.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import {offersShares, type Wish} from '../../core/operations/engine.js';
-import {inventory} from '../../core/rules/allocation/instance-inventory.js';
+import {inventory} from '../../core/rules/allocation/instances.js';
 import {freeInstancesText} from '../../format/instances.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';

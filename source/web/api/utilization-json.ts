@@ -3,8 +3,8 @@
 than six hours, the means over a minute that the pool keeps.
 */
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
-import {pastHistory} from '../../core/live/past-history.js';
 import {
+	pastHistory,
 	emptyHistory,
 	keysSince,
 	recorded,

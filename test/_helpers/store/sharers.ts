@@ -1,5 +1,6 @@
 /** People of one crowd who ask for shares of GPUs, all at once. */
-import type {Requester, World} from '../../../source/core/model/ports.js';
+import type {World} from '../../../source/core/model/ports.js';
+import type {Requester} from '../../../source/core/model/types.js';
 import {changePolicy} from '../../../source/core/operations/pool/policy.js';
 import {release} from '../../../source/core/operations/reservations.js';
 import {acquire} from '../../../source/core/operations/waiting/acquire.js';

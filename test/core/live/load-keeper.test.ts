@@ -1,9 +1,8 @@
 /** The load history of a host: who writes it, and what a reader makes of it. */
 import {expect, test} from 'vitest';
 import {createLoadKeeper} from '../../../source/core/live/load-keeper.js';
-import {pastHistory} from '../../../source/core/live/past-history.js';
+import {pastHistory, emptyHistory, recorded, seriesOf} from '../../../source/core/live/utilization-history.js';
 import {createSharedGpus} from '../../../source/core/live/shared-scanner.js';
-import {emptyHistory, recorded, seriesOf} from '../../../source/core/live/utilization-history.js';
 import {readPast} from '../../../source/core/operations/history/past.js';
 import {loadIn, loadName, namesIn} from '../../../source/core/rules/pool/load-minutes.js';
 import {CanhazgpuError} from '../../../source/errors.js';

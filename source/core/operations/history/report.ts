@@ -77,7 +77,7 @@ type Sum = {seconds: number; instanceSeconds: number; sharedMiBSeconds: number; 
 
 const gibPerMiB = 1 / 1024;
 
-export type ReportOptions = {
+type ReportOptions = {
 	readonly window: TimeWindow;
 	readonly split: Split;
 	/** Only this label. */

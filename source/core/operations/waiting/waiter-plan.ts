@@ -37,7 +37,7 @@ type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
 	readonly unknown?: Eligibility['unknown'];
 };
 
-export type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
+type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
 What the waiter may take now. The GPUs are scanned only when there is something to take by the records, and by what those earlier in the queue have seen: a release wakes one scan and not a herd.

@@ -9,7 +9,7 @@ import {
 	isEntryHeartbeatDue,
 	secondsToNextEnd,
 } from '../../rules/leases/liveness.js';
-import {instancesHeld} from '../../rules/leases/additions.js';
+import {instancesHeld} from '../../rules/leases/holding-changes.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
@@ -22,7 +22,6 @@ import {
 	planEntryNote,
 	planJoin,
 	planLeave,
-	type EntryRecord,
 } from '../../rules/queue/queue.js';
 import {requirePossible} from '../../rules/allocation/impossible.js';
 import {anyGpus, dependsOnGpus, eligibilityOf, eligibleOf, type Eligibility} from '../../rules/allocation/need.js';
@@ -30,7 +29,7 @@ import {withinSharePolicy} from '../../rules/allocation/share-policy.js';
 import {isPossible, wantsInstances} from '../../rules/queue/eligible.js';
 import {isWhole} from '../../rules/mig/instances.js';
 import {checkWanted, type AcquireRequest, type Grant, type Wanted} from '../../rules/request/request.js';
-import type {Observation, PoolEvent, Snapshot} from '../../model/types.js';
+import type {EntryRecord, Observation, PoolEvent, Snapshot} from '../../model/types.js';
 import {
 	readAfterMs,
 	tolerableDelayMs,
@@ -54,7 +53,7 @@ export type {GaveUp, Progress, WaitOptions} from './progress.js';
 
 const conflictWaitMs = 20;
 
-export type WaiterOptions = {
+type WaiterOptions = {
 	readonly world: World;
 	readonly request: AcquireRequest;
 	readonly options: WaitOptions;

@@ -1,6 +1,6 @@
 import type {Clock} from '../../model/ports.js';
 
-export type WakeSignal = {
+type WakeSignal = {
 	/** Ends the wait that is under way, or else the next one. */
 	readonly wake: () => void;
 	/** Wakes when the time is over, unless aborted. A second call meanwhile keeps the first time. */

@@ -1,8 +1,195 @@
-/** Which of the GPUs that could be had are taken: by the strategy, for a newcomer and for one who waits alike. */
-import type {GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../model/types.js';
+/**
+Which of the GPUs that could be had are taken, by a newcomer and by a waiter alike. Every strategy is a score of a set of GPUs: a list of numbers,
+compared from the first on, the lowest best. Pure, and total: the same GPUs give the same choice.
+*/
+import type {GpuLinks, GpuReading, GpuRecord, Snapshot, GpuLink} from '../../model/types.js';
 import type {StrategyName} from '../../model/need.js';
+import {compareNumbers} from './compare-numbers.js';
 import {readingsByIndex} from './need.js';
-import {bestOf, compareScores, scoreOf, type Candidate} from './strategy.js';
+
+/** What a strategy goes by. Times are seconds on the store's clock; what is unknown is undefined. */
+type Candidate = {
+	readonly index: number;
+	/** When anybody last gave it back. Undefined: never used. */
+	readonly lastReleased: number | undefined;
+	/** When the asking user last gave it back. Undefined: not among the recent records. */
+	readonly lastUsedByRequester: number | undefined;
+	readonly temperatureCelsius?: number | undefined;
+	readonly numaNode?: number | undefined;
+	readonly pciRoot?: string | undefined;
+};
+
+/** All GPUs that are free, and how GPUs are linked. */
+type Box = {readonly free: readonly Candidate[]; readonly links: GpuLinks | undefined};
+
+/** GPUs that are had already and stay, those that are free, and how many of these are to be chosen. */
+type Choice = {readonly kept: readonly Candidate[]; readonly free: readonly Candidate[]; readonly count: number};
+
+type Chosen = {readonly kept: readonly Candidate[]; readonly chosen: readonly Candidate[]};
+
+/** What orders GPUs, the first number first: the lowest comes first. What is unknown comes at one end. */
+type Order = (gpu: Candidate) => readonly number[];
+
+/** The GPU released longest ago first, never used before all others; then the lowest index. */
+const leastRecentFirst: Order = ({lastReleased = -Infinity, index}) => [lastReleased, index];
+
+/** The GPUs that this user used last come first: their caches and habits are there. */
+const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleased = -Infinity, index}) => [
+	-lastUsedByRequester,
+	lastReleased,
+	index,
+];
+
+const coolestFirst: Order = (gpu) => [gpu.temperatureCelsius ?? Infinity, ...mostRecentUserFirst(gpu)];
+
+/** Whole numbers: the sum of fractions would depend on their order. */
+const linkCosts: Readonly<Record<string, number>> = {XGMI: 100, PIX: 200, PXB: 300, PHB: 400, NODE: 500, SYS: 600};
+const unknownLinkCost = 700;
+
+/** The lower the better: many NVLinks before few, these and XGMI before any PCIe, and an unknown link last. */
+export function linkCost(link: GpuLink | undefined): number {
+	return link === undefined ? unknownLinkCost : (linkCosts[link] ?? 100 - Math.min(99, Number(link.slice(2))));
+}
+
+/** @returns The worst link of a set of GPUs, and the sum of all. None has the cost 0. */
+function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): readonly [worst: number, sum: number] {
+	let worst = 0;
+	let sum = 0;
+	for (const [position, {index}] of set.entries()) {
+		for (const other of set.slice(position + 1)) {
+			const cost = linkCost(links?.[index]?.[other.index]);
+			worst = Math.max(worst, cost);
+			sum += cost;
+		}
+	}
+
+	return [worst, sum];
+}
+
+/** How many NUMA nodes and PCI roots a set of GPUs is in. One that is unknown is another one, or the same, whichever is worse. */
+const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonly number[] =>
+	(['numaNode', 'pciRoot'] as const).map((domain) => {
+		const domains = [...kept, ...chosen].map((gpu) => gpu[domain]);
+		const known = domains.filter((one) => one !== undefined);
+		const unknown = domains.length - known.length;
+		return new Set(known).size + (isUnknownShared ? Math.min(1, unknown) : unknown);
+	});
+
+/** Free GPUs that a choice leaves in the NUMA nodes that it is in. */
+function leftBeside({kept, chosen}: Chosen, {free}: Box): number {
+	const nodes = new Set([...kept, ...chosen].map(({numaNode}) => numaNode).filter((node) => node !== undefined));
+	return free.filter((gpu) => gpu.numaNode !== undefined && nodes.has(gpu.numaNode) && !chosen.includes(gpu)).length;
+}
+
+const orders: Readonly<Record<StrategyName, Order>> = {
+	mru: mostRecentUserFirst,
+	lru: leastRecentFirst,
+	cool: coolestFirst,
+	pack: mostRecentUserFirst,
+	spread: mostRecentUserFirst,
+	topology: mostRecentUserFirst,
+};
+
+/** What counts before the order of the GPUs. Undefined: the order alone counts. */
+const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) => readonly number[]) | undefined>> = {
+	mru: undefined,
+	lru: undefined,
+	cool: undefined,
+	pack: (set, box) => [...domainCounts(set, false), leftBeside(set, box)],
+	spread: (set, box) => [...domainCounts(set, true), leftBeside(set, box)].map((count) => -count),
+	topology: ({kept, chosen}, {links}) => linkScore([...kept, ...chosen], links),
+};
+
+/** Whether the strategy goes by how the GPUs are linked. */
+export const dependsOnLinks = (strategy: StrategyName | undefined): boolean => strategy === 'topology';
+
+function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly Candidate[] {
+	const order = orders[strategy];
+	return gpus
+		.map((gpu) => ({gpu, score: order(gpu)}))
+		.toSorted((a, b) => compareNumbers(a.score, b.score))
+		.map(({gpu}) => gpu);
+}
+
+/**
+The score of a choice: what the strategy says of the set, then the ranks of its GPUs among all that are free.
+
+@param box - The same for all choices that are compared.
+*/
+function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly number[] {
+	const ranked = inOrder(strategy, box.free);
+	return [
+		...(scoresOfSets[strategy]?.(chosen, box) ?? []),
+		...chosen.chosen.map((gpu) => ranked.indexOf(gpu)).toSorted((a, b) => a - b),
+	];
+}
+
+/** With more free GPUs than these, their sets are too many to score each. */
+const mostForAllSets = 16;
+
+/**
+@yields All sets of so many of these, those of the first ones first.
+*/
+function* setsOf<Item>(items: readonly Item[], count: number, from = 0): Generator<readonly Item[]> {
+	if (count === 0) {
+		yield [];
+		return;
+	}
+
+	for (let index = from; index <= items.length - count; index++) {
+		for (const rest of setsOf(items, count - 1, index + 1)) {
+			yield [items[index]!, ...rest];
+		}
+	}
+}
+
+type Sets = Iterable<readonly Candidate[]>;
+
+type Score = (set: readonly Candidate[]) => readonly number[];
+
+/** Of several that are equally good the first. Undefined: there is none. */
+function bestSet(sets: Sets, scoreOfSet: Score): readonly Candidate[] | undefined {
+	let best: {readonly set: readonly Candidate[]; readonly score: readonly number[]} | undefined;
+	for (const set of sets) {
+		const score = scoreOfSet(set);
+		if (best === undefined || compareNumbers(score, best.score) < 0) {
+			best = {set, score};
+		}
+	}
+
+	return best?.set;
+}
+
+/** One set that begins with each GPU, grown by what is best beside it. */
+const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score): Sets =>
+	free.map((first) => {
+		let set: readonly Candidate[] = [first];
+		for (let size = 1; size < count; size++) {
+			const smaller = set;
+			const grown = free.filter((gpu) => !smaller.includes(gpu)).map((gpu) => [...smaller, gpu]);
+			set = bestSet(grown, scoreOfSet) ?? smaller;
+		}
+
+		return set;
+	});
+
+/**
+The best set of so many of the free GPUs: of all sets where up to 16 are free, and of those that grow step by step beyond.
+
+@returns In the order of the strategy. All of them, where there are not more.
+*/
+export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
+	const ordered = inOrder(strategy, free);
+	const setScore = scoresOfSets[strategy];
+	if (setScore === undefined || ordered.length <= count || count === 0) {
+		return ordered.slice(0, count);
+	}
+
+	const scoreOfSet: Score = (chosen) => setScore({kept, chosen}, box);
+	// In the strategy's order, so that of several that are equally good the first is the best.
+	const sets = ordered.length <= mostForAllSets ? setsOf(ordered, count) : grownSets(ordered, count, scoreOfSet);
+	return bestSet(sets, scoreOfSet) ?? [];
+}
 
 /** What is known of GPUs beside the records, as far as the strategy goes by it. */
 export type Preference = {
@@ -71,19 +258,11 @@ export function chooseGpus(
 		return [
 			{
 				group,
-				needed,
-				missing,
-				score,
+				order: [needed, missing, ...score],
 				taken: [...fromShared, ...chosen.map(({index}) => index), ...heldByOthers.slice(0, needed)],
 			},
 		];
 	});
-	const [best] = complete.toSorted((a, b) =>
-		a.needed === b.needed
-			? a.missing === b.missing
-				? compareScores(a.score, b.score)
-				: a.missing - b.missing
-			: a.needed - b.needed,
-	);
+	const [best] = complete.toSorted((a, b) => compareNumbers(a.order, b.order));
 	return best;
 }

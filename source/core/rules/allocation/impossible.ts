@@ -1,12 +1,73 @@
-/** A need that this pool can never serve is refused at once, with what there is instead. */
+/** A request that this pool can never serve is refused at once, with what there is instead. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import {instancesOf, instanceText, isWhole} from '../mig/instances.js';
-import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation} from '../../model/types.js';
+import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation, InstanceOfGpu} from '../../model/types.js';
 import {memoryText, sizeText} from '../request/memory-size.js';
 import type {Wanted} from '../request/request.js';
-import {eligibilityOf, isOfOneModel, meets, type Eligibility} from './need.js';
-import {instancesFor} from './instance-need.js';
-import {impossibleInstances, splitHint} from './impossible-instances.js';
+import {eligibilityOf, isOfOneModel, meets, readingsByIndex, type Eligibility} from './need.js';
+import {instancesFor, byProfile} from './instances.js';
+
+const impossible = (message: string, hint: string | undefined): CanhazgpuError =>
+	new CanhazgpuError('impossible', message, {hint});
+
+/** `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
+export function wantedInstanceText(need: InstanceNeed, count: number): string {
+	const noun = `MIG ${('instances' in need ? need.instances.length : count) === 1 ? 'instance' : 'instances'}`;
+	return 'instances' in need
+		? `${noun} ${need.instances.map((name) => instanceText(name)).join(' ')}`
+		: `${count} ${noun} of ${cutShort(need.profile)} or larger`;
+}
+
+/** Named one by one before the rest is only counted. */
+const fewInstances = 8;
+
+/** `0:0 (1g.10gb), 0:1 (1g.10gb)`. */
+function listOf(instances: readonly InstanceOfGpu[]): string {
+	const named = instances
+		.slice(0, fewInstances)
+		.map(({profile, ...instance}) => `${instanceText(instance)}${profile === undefined ? '' : ` (${profile})`}`);
+	return `${named.join(', ')}${instances.length > fewInstances ? ` and ${instances.length - fewInstances} more` : ''}`;
+}
+
+/** `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
+const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
+	byProfile(instances)
+		.map(({profile = 'an unknown profile', instances: all}) => `${all.length} of ${profile}`)
+		.join(', ');
+
+const noInstancesHint = 'It has no instances yet: an administrator makes them by nvidia-smi mig.';
+
+/** What can be asked for of a GPU that MIG has split, as a hint. */
+function splitHint(readings: readonly GpuReading[]): string {
+	if (readings.some((reading) => instancesOf(reading) === undefined)) {
+		return 'See its instances: canhazgpu status';
+	}
+
+	const instances = readings.flatMap((reading) => instancesOf(reading) ?? []);
+	const [first] = instances;
+	if (first === undefined) {
+		return noInstancesHint;
+	}
+
+	const profile = first.profile === undefined ? '' : `, or a profile: --mig ${first.profile}`;
+	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceText(first)}${profile}`;
+}
+
+/** Why an instance that was named is not there. */
+function missingProblem(gpu: number, name: string, reading: GpuReading | undefined): CanhazgpuError {
+	if (isWhole(reading) === true) {
+		return impossible(
+			`GPU ${gpu} is not split by MIG: there is no instance ${name}`,
+			`Ask for the whole GPU: --gpu-ids ${gpu}`,
+		);
+	}
+
+	const instances = instancesOf(reading) ?? [];
+	return impossible(
+		`GPU ${gpu} has no MIG instance ${name}`,
+		instances.length === 0 ? noInstancesHint : `GPU ${gpu} has the instances ${listOf(instances)}.`,
+	);
+}
 
 /** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
 export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
@@ -61,25 +122,54 @@ function migExample(split: readonly GpuReading[]): string {
 			: `--mig ${first.profile}`;
 }
 
-function instancesProblem(
-	mig: InstanceNeed,
-	{
-		wanted,
-		observation,
-		gpuCount,
-	}: Pick<Circumstances, 'gpuCount'> & {readonly wanted: Wanted; readonly observation: Observation},
-): CanhazgpuError {
-	const readings = Array.from({length: gpuCount}, (_, position) =>
-		observation.gpus.find(({index}) => index === position),
-	);
+/** Why instances can never be had. */
+function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation: Observation, gpuCount: number) {
+	const readings = readingsByIndex(observation.gpus, gpuCount);
 	const fit = readings
-		.map((reading, index) => [index, reading] as const)
-		.filter(([, reading]) => meets(wanted.need!, reading) === true);
-	return impossibleInstances(mig, wanted.count, readings, {
-		suitable: instancesFor(mig, fit).instances.length,
-		besides: fit.length === readings.length ? '' : cutShort(needText(wanted.need)),
-		inventory: inventoryText(observation.gpus),
-	});
+		.entries()
+		.filter(([, reading]) => meets(need!, reading) === true)
+		.toArray();
+	/** What is needed of their GPUs, in words that follow `GPU`. Empty where every GPU has it. */
+	const besides = fit.length === readings.length ? '' : cutShort(needText(need));
+	const gpusHint = `The GPUs: ${inventoryText(observation.gpus)}.`;
+	const all = readings.flatMap((reading) => instancesOf(reading) ?? []);
+	if ('instances' in mig) {
+		const missing = mig.instances.find(({gpu, number}) =>
+			all.every((instance) => instance.gpu !== gpu || instance.number !== number),
+		);
+		return missing === undefined
+			? impossible(
+					`${wantedInstanceText(mig, count)} ${mig.instances.length === 1 ? 'is on no GPU' : 'are not all on GPUs'}${besides}`,
+					gpusHint,
+				)
+			: missingProblem(missing.gpu, instanceText(missing), readings[missing.gpu]);
+	}
+
+	if (all.length === 0) {
+		return readings.some((reading) => isWhole(reading) === false)
+			? impossible(
+					'MIG is on in this pool, and there are no instances yet',
+					'An administrator makes them by nvidia-smi mig.',
+				)
+			: impossible(
+					'No GPU of this pool is split by MIG',
+					'Leave out --mig for whole GPUs. Where the policy allows it, --share 10G asks for a part of one.',
+				);
+	}
+
+	const suitable = instancesFor(mig, fit).instances.length;
+	const hint = `The pool has ${inventoryOf(all)}.${besides === '' ? '' : ` ${gpusHint}`}`;
+	if (suitable > 0) {
+		const on = besides === '' ? '' : `, on GPUs${besides}`;
+		return impossible(`Cannot reserve ${wantedInstanceText(mig, count)}${on}: this pool has ${suitable}`, hint);
+	}
+
+	return impossible(
+		besides === ''
+			? `No MIG instance of this pool is ${mig.profile} or larger`
+			: `No GPU${besides} in this pool has a MIG instance of ${mig.profile} or larger`,
+		hint,
+	);
 }
 
 type Circumstances = {
@@ -89,31 +179,29 @@ type Circumstances = {
 	readonly links?: GpuLinks;
 };
 
-type Named = {
-	readonly need: Need;
-	/** GPUs that MIG has split. */
-	readonly split: readonly GpuReading[];
-	readonly readings: readonly GpuReading[];
-	readonly hint: string | undefined;
-};
-
 /** Why the GPUs that were asked for by their ids can never serve the need: some are split, or lack what is needed. */
-function namedProblem(ids: readonly number[], {need, split, readings, hint}: Named): CanhazgpuError {
-	const named = split.filter(({index}) => ids.includes(index));
+function namedProblem(
+	ids: readonly number[],
+	need: Need,
+	readings: readonly GpuReading[],
+	hint: string | undefined,
+): CanhazgpuError {
+	const named = readings.filter((reading) => isWhole(reading) === false && ids.includes(reading.index));
 	if (named.length > 0) {
 		const isOne = named.length === 1;
-		return new CanhazgpuError(
-			'impossible',
+		return impossible(
 			`${isOne ? 'GPU' : 'GPUs'} ${named.map(({index}) => index).join(', ')} ${isOne ? 'is' : 'are'} split by MIG, and not handed out whole`,
-			{hint: splitHint(named)},
+			splitHint(named),
 		);
 	}
 
-	const readingOf = (id: number): GpuReading | undefined => readings.find(({index}) => index === id);
-	const unfit = ids.filter((id) => meets(need, readingOf(id)) === false);
+	const unfit = ids.filter((id) => {
+		const reading = readings.find(({index}) => index === id);
+		return meets(need, reading) === false;
+	});
 	const which = unfit.length > 0 ? unfit : ids;
 	const words = which.length === 1 ? `GPU ${which[0]!} is no GPU` : `GPUs ${which.join(', ')} are no GPUs`;
-	return new CanhazgpuError('impossible', `${words}${cutShort(needText(need))}`, {hint});
+	return impossible(`${words}${cutShort(needText(need))}`, hint);
 }
 
 /**
@@ -127,7 +215,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	const {need = {}, ids, count} = wanted;
 	const ofPool = observation.gpus.filter(({index}) => index < gpuCount);
 	if (need.mig !== undefined) {
-		throw instancesProblem(need.mig, {wanted, observation, gpuCount});
+		throw instancesProblem(need.mig, wanted, observation, gpuCount);
 	}
 
 	const split = ofPool.filter((reading) => isWhole(reading) === false);
@@ -138,24 +226,17 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	];
 	const hint = hints.length === 0 ? undefined : hints.join(' ');
 	if (ids !== undefined) {
-		throw namedProblem(ids, {need, split, readings: observation.gpus, hint});
+		throw namedProblem(ids, need, observation.gpus, hint);
 	}
 
 	const most = mostPossible(wanted, observation, gpuCount, links);
 	if (split.length > 0 && split.length === ofPool.length) {
-		throw new CanhazgpuError('impossible', 'MIG has split every GPU of this pool, and none is handed out whole', {
-			hint,
-		});
+		throw impossible('MIG has split every GPU of this pool, and none is handed out whole', hint);
 	}
 
 	if (most === 0) {
-		throw new CanhazgpuError(
-			'impossible',
-			`No GPU${cutShort(needText({...need, sameModel: false, nvlink: count > 1 ? need.nvlink : false}))} in this pool`,
-			{
-				hint,
-			},
-		);
+		const words = needText({...need, sameModel: false, nvlink: count > 1 ? need.nvlink : false});
+		throw impossible(`No GPU${cutShort(words)} in this pool`, hint);
 	}
 
 	// The caller may not know that GPUs are of one model by default.
@@ -163,9 +244,8 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 		need.sameModel === undefined &&
 		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;
 	const words = needText({...need, sameModel: isOfOneModel(wanted)});
-	throw new CanhazgpuError(
-		'impossible',
+	throw impossible(
 		`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`,
-		{hint: `${hint ?? ''}${isByDefault ? ' Different models will do with --mixed.' : ''}`.trim()},
+		`${hint ?? ''}${isByDefault ? ' Different models will do with --mixed.' : ''}`.trim(),
 	);
 }

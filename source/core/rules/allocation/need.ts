@@ -11,8 +11,8 @@ import type {
 } from '../../model/types.js';
 import {isWhole} from '../mig/instances.js';
 import type {Wanted} from '../request/request.js';
-import {instancesFor} from './instance-need.js';
-import {capacityOf} from './share-fit.js';
+import {instancesFor} from './instances.js';
+import {capacityOf} from './gpu-candidate.js';
 
 /** What a need may ask of a GPU, in words. */
 export type Quality = 'model' | 'memory' | 'compute capability' | 'links' | 'MIG mode' | 'MIG instances';

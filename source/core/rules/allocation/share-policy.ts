@@ -4,7 +4,7 @@ import type {Need, Snapshot} from '../../model/types.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {Wanted} from '../request/request.js';
 import type {Eligibility} from './need.js';
-import type {ShareLimits} from './share-fit.js';
+import type {ShareLimits} from './gpu-candidate.js';
 
 /** The limits of a share that a need asks for; undefined where GPUs are wanted alone. */
 export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): ShareLimits | undefined =>

@@ -1,12 +1,11 @@
 /** Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. */
-import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
-import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
+import {additionOf, grantedParts, type Addition, planHoldings, type HoldingChange} from '../leases/holding-changes.js';
 import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
 import {claimsOf, instanceClaimsOf} from '../queue/queue.js';
 import {instanceText} from '../mig/instances.js';
-import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instance-candidate.js';
+import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instances.js';
 import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {
@@ -18,22 +17,40 @@ import type {
 	Observation,
 	QueueEntry,
 	Snapshot,
+	Drain,
 } from '../../model/types.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
-import {gpusOf, readingsByIndex, type Eligibility} from '../allocation/need.js';
-import type {Block, BlockedGpu} from '../allocation/block.js';
-import {candidateOf, rankShares, type GpuCandidate, type GpuBlock} from '../allocation/gpu-candidate.js';
+import {gpusOf, readingsByIndex, type Eligibility, type Quality} from '../allocation/need.js';
+import {
+	candidateOf,
+	rankShares,
+	type GpuCandidate,
+	type GpuBlock,
+	type ShareLimits,
+} from '../allocation/gpu-candidate.js';
 import {chooseGpus} from '../allocation/choose.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
-import type {ShareLimits} from '../allocation/share-fit.js';
 import type {StrategyName} from '../../model/need.js';
-import {usageBlockFor, usageBlockOfInstance} from '../usage/usage-block.js';
+import {usageBlockFor, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
-export type {Block, BlockedGpu, UnusableGpu} from '../allocation/block.js';
-export type {UsageBlock} from '../usage/usage-block.js';
+/** Why a GPU cannot be handed out now. */
+export type Block =
+	| UsageBlock
+	| GpuBlock
+	/** Out of service: not even by force. */
+	| {readonly kind: 'drained'; readonly drain: Drain}
+	/** Kept for somebody who waits. */
+	| {readonly kind: 'queued'; readonly entry: QueueEntry}
+	/** Whether it has what is needed is unknown. */
+	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
+
+/** `instance`: of the GPU, this one, such as `0:1`. Absent: the GPU itself. */
+type BlockedGpu = {readonly index: number; readonly instance?: string; readonly block: Block};
+
+export type UnusableGpu = {readonly index: number; readonly instance?: string; readonly block: UsageBlock};
 
 /** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
 export type Refusal = {
@@ -55,7 +72,7 @@ export type Allocation = {
 	readonly instances?: readonly InstanceOfGpu[];
 };
 
-export type AllocationRequest = {
+type AllocationRequest = {
 	readonly wanted: Wanted;
 	/** Which GPUs can serve it, by the same scan: see need.ts. */
 	readonly eligibility: Eligibility;

@@ -2,7 +2,7 @@
 What the one who waits may take now: (snapshot, its entry) -> Plan. No one earlier in the queue could use what it takes, and what
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 */
-import {planHoldings, type HoldingChange} from '../leases/holding-changes.js';
+import {planHoldings, type HoldingChange, additionOf, grantedParts, type Addition} from '../leases/holding-changes.js';
 import {holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
 import {chooseGpus, type CandidateGroup, type Preference} from '../allocation/choose.js';
@@ -10,16 +10,24 @@ import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-cand
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {GpuGroup, GpuReading, GpuRecord, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import type {
+	EntryRecord,
+	GpuGroup,
+	GpuReading,
+	GpuRecord,
+	InstanceOfGpu,
+	Lease,
+	QueueEntry,
+	Snapshot,
+} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
-import {additionOf, grantedParts, type Addition} from '../leases/additions.js';
-import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instance-candidate.js';
-import {claimsOf, holdingsOf, instanceClaimsOf, type EntryRecord} from '../queue/queue.js';
+import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instances.js';
+import {claimsOf, holdingsOf, instanceClaimsOf} from '../queue/queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
 import {servableGroups, type OutOfService} from '../queue/out-of-service.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
-export type QueueGrantOptions = {
+type QueueGrantOptions = {
 	/** The lease that each GPU gets once there are enough. */
 	readonly lease: Lease;
 	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */

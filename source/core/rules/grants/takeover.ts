@@ -47,7 +47,7 @@ export function waitersOf(
 	};
 }
 
-export type Takeover = {
+type Takeover = {
 	/** The ends of what is taken, to be planned together with the leases that come in their place. */
 	readonly changes: readonly HoldingChange[];
 	readonly audit: readonly AuditRecord[];

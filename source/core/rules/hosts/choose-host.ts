@@ -1,5 +1,6 @@
 /** Which of several boxes serves a request first, by what each of them tells of its GPUs. Each box stays the sole judge of its own. */
 import type {Observation} from '../../model/types.js';
+import {compareNumbers} from '../allocation/compare-numbers.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
 
@@ -17,7 +18,7 @@ export type HostAnswer =
 	/** In words: it does not answer, or refuses. */
 	| {readonly host: string; readonly error: string};
 
-export type HostChoice =
+type HostChoice =
 	| {
 			readonly kind: 'chosen';
 			readonly host: string;
@@ -61,16 +62,11 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 }
 
 /** Where no one waits before others, then the sooner, then the shorter queue; a wait that no one knows comes last. */
-const isBetter = (one: Chosen, other: Chosen): boolean => {
-	const keys = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly number[] => [
-		waitSeconds === 0 && waitingCount === 0 ? 0 : 1,
-		waitSeconds,
-		waitingCount,
-	];
-	const theirs = keys(other);
-	const difference = keys(one).findIndex((key, index) => key !== theirs[index]);
-	return difference !== -1 && keys(one)[difference]! < theirs[difference]!;
-};
+const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly number[] => [
+	waitSeconds === 0 && waitingCount === 0 ? 0 : 1,
+	waitSeconds,
+	waitingCount,
+];
 
 /**
 @param wanted - What is asked for; its ids count on whatever box it is.
@@ -78,13 +74,10 @@ const isBetter = (one: Chosen, other: Chosen): boolean => {
 */
 export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): HostChoice {
 	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
-	let best: Chosen | undefined;
-	for (const {judgement} of judged) {
-		if (judgement.kind === 'chosen' && (best === undefined || isBetter(judgement, best))) {
-			best = judgement;
-		}
-	}
-
+	const [best] = judged
+		.map(({judgement}) => judgement)
+		.filter((judgement) => judgement.kind === 'chosen')
+		.toSorted((a, b) => compareNumbers(orderOf(a), orderOf(b)));
 	if (best !== undefined) {
 		const {kind, host, freeCount, waitSeconds} = best;
 		return {kind, host, freeCount, waitSeconds};

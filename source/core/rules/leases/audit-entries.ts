@@ -1,7 +1,7 @@
 /** Puts what happens to leases and positions in the queue into records of the audit log. */
 import type {Host} from '../../model/ports.js';
 import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
-import {instancesHeld} from './additions.js';
+import {instancesHeld} from './holding-changes.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
 

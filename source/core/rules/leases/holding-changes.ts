@@ -1,9 +1,29 @@
 /** Everything that ends, changes or grants leases is put into writes here: two shares of one GPU that change in one commit make one write. */
 import type {Expectation, Plan, Write} from '../../model/plan.js';
-import type {GpuRecord, Lease, UsageRecord} from '../../model/types.js';
+import type {GpuRecord, Lease, UsageRecord, InstanceOfGpu} from '../../model/types.js';
+import {heldInstanceOf} from '../mig/instances.js';
 import {isShare, type Holding, type SharedRecord} from './holdings.js';
 import type {Ending} from './liveness.js';
-import {usageOf} from './usage-record.js';
+
+/** The usage record of one lease on one GPU, which it leaves when it ends. A start after the end (clocks, old records, milliseconds for seconds) counts as no time at all. */
+export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
+	const start = Math.min(endTime, lease.startTime);
+	return {
+		user: lease.user,
+		actualUser: lease.actualUser,
+		gpuId: index,
+		startTime: start,
+		endTime,
+		durationSeconds: endTime - start,
+		reservationType: lease.type,
+		leaseId: lease.leaseId,
+		note: lease.note,
+		model: lease.model,
+		memoryMiB: lease.memoryMiB,
+		mig: lease.mig,
+		endReason: reason,
+	};
+}
 
 /** What becomes of a holding, or of a GPU that gets one more. */
 export type HoldingChange =
@@ -101,4 +121,48 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 			change.kind === 'end' ? [usageOf(change.holding.index, change.holding.lease, change.ending)] : [],
 		),
 	};
+}
+
+export type Addition = {
+	readonly record: GpuRecord;
+	/** Of a share of memory: what all shares of the GPU may have together. */
+	readonly capacityMiB?: number | undefined;
+	/** Which instance of MIG it is; absent for a whole GPU. */
+	readonly instance?: InstanceOfGpu;
+};
+
+/** @param lease - As every part of the grant has it. */
+export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lease): HoldingChange => ({
+	kind: 'add',
+	record,
+	lease: instance === undefined ? lease : {...lease, mig: heldInstanceOf(instance)},
+	capacityMiB,
+});
+
+type GrantedParts = {
+	/** Sorted, each once. */
+	readonly gpus: readonly number[];
+	/** Sorted. Absent where GPUs or shares were granted. */
+	readonly instances?: readonly InstanceOfGpu[];
+};
+
+/** Instances by GPU, and then by their number. */
+const sortInstances = (instances: readonly InstanceOfGpu[]): readonly InstanceOfGpu[] =>
+	instances.toSorted((a, b) => (a.gpu === b.gpu ? (a.number ?? Infinity) - (b.number ?? Infinity) : a.gpu - b.gpu));
+
+/** What all additions of a grant are together. */
+export function grantedParts(additions: readonly Addition[]): GrantedParts {
+	const instances = additions.map(({instance}) => instance).filter((instance) => instance !== undefined);
+	return {
+		gpus: [...new Set(additions.map(({record}) => record.index))].toSorted((a, b) => a - b),
+		...(instances.length > 0 && {instances: sortInstances(instances)}),
+	};
+}
+
+/** The instances among leases; undefined where there are none. */
+export function instancesHeld(
+	holdings: ReadonlyArray<{readonly index: number; readonly lease?: Pick<Lease, 'mig'>}>,
+): readonly InstanceOfGpu[] | undefined {
+	const instances = holdings.flatMap(({index, lease: {mig} = {}}) => (mig === undefined ? [] : [{gpu: index, ...mig}]));
+	return instances.length === 0 ? undefined : sortInstances(instances);
 }

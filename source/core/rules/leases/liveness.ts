@@ -34,7 +34,7 @@ type Held = {
 };
 
 /** `other-boot`: it was recorded under this machine-id and another boot, before a reboot or on a clone of this machine. */
-export type Verdict = Liveness | 'other-boot';
+type Verdict = Liveness | 'other-boot';
 
 /** Judges the processes behind a lease or an entry: one that lives keeps it; one that cannot be seen leaves it open. */
 export function judge(held: Held, host: Host): Verdict {

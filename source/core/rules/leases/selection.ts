@@ -26,7 +26,7 @@ export type HeldGpu = {readonly index: number; readonly lease: Lease};
 
 export type NotYours = HeldGpu;
 
-export type Selected = {
+type Selected = {
 	/** Those that may be changed. */
 	readonly records: readonly Holding[];
 	/** Those that were named and belong to others. */

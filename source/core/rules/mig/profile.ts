@@ -48,9 +48,3 @@ export function sizeOfProfile(profile: string | undefined): readonly number[] {
 		? [Infinity, Infinity, Infinity, Infinity]
 		: [parsed.gpuSlices, parsed.computeSlices, parsed.gigabytes, parsed.attributes.length];
 }
-
-/** Orders lists of numbers: the first number that differs decides. */
-export function compareNumbers(one: readonly number[], other: readonly number[]): number {
-	const index = one.findIndex((value, position) => value !== other[position]);
-	return index === -1 ? 0 : one[index]! - (other[index] ?? Infinity);
-}

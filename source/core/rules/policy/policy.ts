@@ -71,7 +71,7 @@ export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectati
 });
 
 /** One key as it is shown. */
-export type PolicyRow = {
+type PolicyRow = {
 	readonly key: string;
 	/** What holds, as it would be typed. Of a key that this version does not know: what is stored. */
 	readonly value: string;

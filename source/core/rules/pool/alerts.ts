@@ -77,7 +77,7 @@ function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow,
 	return (use.kind === 'idle' && kind === 'unreserved') || (['idle', 'used'].includes(use.kind) && areUsersKnown);
 }
 
-export type AlertChanges = {
+type AlertChanges = {
 	/** All alerts that stand from now on. */
 	readonly standing: readonly Alert[];
 	/** The records of alerts that began and of those that ended. */

@@ -39,7 +39,7 @@ export const poolIsolationOf = (snapshot: StoredPolicy): PoolIsolation => ({
 	doubt: policyDoubtOf(snapshot, ['isolate']),
 });
 
-export type IsolationRules = {
+type IsolationRules = {
 	/** What the user typed with this job. */
 	readonly wish?: IsolationWish;
 	/** What the user's config says. */

@@ -24,7 +24,7 @@ type Context = {
 	readonly host: string;
 };
 
-export type OveruseChanges = {
+type OveruseChanges = {
 	/** All that is known from now on. */
 	readonly overuse: readonly Overuse[];
 	/** The records of those that were decided. */

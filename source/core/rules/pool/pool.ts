@@ -20,7 +20,7 @@ export function checkPoolSize(gpuCount: number): void {
 }
 
 /** What a new pool takes the place of. */
-export type PoolChange = {
+type PoolChange = {
 	readonly reason: 'made' | 'remade' | 'restored';
 	readonly before?: AuditBefore;
 };

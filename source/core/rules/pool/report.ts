@@ -1,6 +1,6 @@
 /** Who used how much: GPU hours of usage records and of leases that still live, clipped to a window of time. */
 import {holdingsIn} from '../leases/holdings.js';
-import {usageOf} from '../leases/usage-record.js';
+import {usageOf} from '../leases/holding-changes.js';
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 
 const secondsPerHour = 3600;
@@ -9,7 +9,7 @@ const secondsPerHour = 3600;
 export type TimeWindow = {readonly from: number; readonly to: number};
 
 /** A part of one use: what falls under one key, such as one day. */
-export type Share = {readonly key: string; readonly seconds: number};
+type Share = {readonly key: string; readonly seconds: number};
 
 /** Parts a use, clipped to the window already, into shares. Their seconds add up to its own. */
 export type Split = (record: UsageRecord, span: TimeWindow) => readonly Share[];
@@ -63,7 +63,7 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
 /** A stretch of time: its name, and when the next begins, in seconds since the epoch. */
-export type Bin = {readonly key: string; readonly next: number};
+type Bin = {readonly key: string; readonly next: number};
 
 /** No clock on earth begins a day within a quarter of an hour. */
 const quarterSeconds = 900;
@@ -121,7 +121,7 @@ export type SeriesOptions = {
 	readonly binAt: (time: number) => Bin;
 };
 
-export type SeriesCollector = {
+type SeriesCollector = {
 	/** @param span - Of the record, clipped to the window. */
 	readonly add: (record: UsageRecord, span: TimeWindow) => void;
 	readonly series: () => ReportSeries;

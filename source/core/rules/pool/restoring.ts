@@ -2,9 +2,8 @@
 Putting back what a store has lost, from what somebody had read of it before. It decides by the revision that something was lost, and for
 each record whether that is older than what was read: what was granted since is never touched.
 */
-import {instancesHeld} from '../leases/additions.js';
+import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
-import {usageOf} from '../leases/usage-record.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';

@@ -1,5 +1,10 @@
 /** Which model a process serves or trains, read from its command line: vLLM, SGLang, TGI, lm_eval, and whatever takes `--model`. */
-import type {GpuProcess} from '../../model/types.js';
+import type {GpuProcess, GpuReading, Observation, Snapshot} from '../../model/types.js';
+import {emptyPlan, type Plan} from '../../model/plan.js';
+import {holdingsIn, type Holding} from '../leases/holdings.js';
+import {planChange} from '../leases/lease-changes.js';
+import {ownerOf} from '../leases/ownership.js';
+import {usageOfShares} from '../usage/share-usage.js';
 import {maskSecrets} from './secrets.js';
 
 export type Model = {
@@ -110,4 +115,35 @@ export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
 	}
 
 	return undefined;
+}
+
+/** The processes of the holder: those of its account or, of several shares that it may have, those of this one. */
+const processesOf = (
+	{lease, sharedBy}: Holding,
+	processes: readonly GpuProcess[],
+	reading: GpuReading | undefined,
+): readonly GpuProcess[] =>
+	sharedBy === undefined
+		? processes.filter(({user}) => user === ownerOf(lease))
+		: usageOfShares(sharedBy.record.shares, processes, reading).shares[sharedBy.position]!.processes;
+
+/**
+Names in their leases the models that the holders' processes name. The usage record of the lease will say so. The first that is seen
+stays, so that each lease is written once.
+*/
+export function planServedModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {
+	const models = new Map<Holding, string>();
+	const seen = holdingsIn(gpus).filter((holding) => {
+		const {index, lease} = holding;
+		const reading = lease.model === undefined ? observation.gpus.find((gpu) => gpu.index === index) : undefined;
+		const model = modelOf(processesOf(holding, reading?.processes ?? [], reading))?.model;
+		if (model !== undefined) {
+			models.set(holding, model);
+		}
+
+		return model !== undefined;
+	});
+	return seen.length === 0
+		? emptyPlan
+		: planChange(seen, (lease, holding) => ({...lease, model: models.get(holding)}), undefined);
 }

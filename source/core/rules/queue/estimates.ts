@@ -117,7 +117,7 @@ const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 	expirySeconds ?? timeLimitSeconds ?? Infinity;
 
 /** What is foreseen of one entry of the queue. */
-export type Wait = {
+type Wait = {
 	/** From now until it is served. Undefined: that cannot be foreseen. */
 	readonly seconds: number | undefined;
 	/** Who has the GPUs that it may get, those who leave first at the front. */

@@ -11,7 +11,7 @@ const isGrantOfRequest = ({kind, reason}: AuditRecord): boolean =>
 	// A lease that was taken back, adopted or put back by an undo was not asked for now.
 	kind === 'granted' && reason === undefined;
 
-export type GrantWaits = {
+type GrantWaits = {
 	readonly joined: JoinTimes;
 	/** In seconds, one for each request that was granted: 0 for one that did not have to wait. */
 	readonly waits: readonly number[];

@@ -9,16 +9,14 @@ import type {Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Wanted, AcquireRequest} from '../request/request.js';
 import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {GpuGroup, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
+import type {EntryRecord, GpuGroup, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {isSameEligible, type Eligible} from '../allocation/need.js';
 import {couldUse, eligibleInstancesOf, groupsOf, isPossible, wantsInstances} from './eligible.js';
 import {isSameNote} from './out-of-service.js';
 
-export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
-
 /** What the entry holds while it waits. */
-export const holdingsOf = (snapshot: Snapshot, id: string): readonly Holding[] =>
-	holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
+export const holdingsOf = ({gpus}: Pick<Snapshot, 'gpus'>, id: string): readonly Holding[] =>
+	holdingsIn(gpus).filter(({lease}) => lease.partialQueueId === id);
 
 /**
 For each GPU, the first entry of the queue that could claim it: an entry claims every GPU of every group that can serve it, so that
@@ -87,7 +85,7 @@ export function instanceClaimsOf(
 	return claims;
 }
 
-export type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
+type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
 	/** Of the GPUs or instances that can serve it. */
@@ -153,7 +151,7 @@ export function planLeave(
 ): Plan {
 	const endedEntry = (entry: QueueEntry) =>
 		hasTimedOut ? positionEntry('refused', entry, context, waitTimedOut) : positionEntry('left', entry, context);
-	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === record.id);
+	const held = holdingsOf(snapshot, record.id);
 	const ends = planEnd(
 		held.map((holding) => ({holding, ending: {reason: 'queue-left', endTime: snapshot.now}})),
 		{kind: 'queue', gpus: held.map(({index}) => index), user: context.account, left: [record.id]},
@@ -168,11 +166,8 @@ export function planLeave(
 }
 
 /** The heartbeat of a waiter, for its entry and for what it holds meanwhile. */
-export function planEntryHeartbeat(
-	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
-	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
-): Plan {
-	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
+export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id, raw, entry}: EntryRecord): Plan {
+	const held = holdingsOf(snapshot, id);
 	const heartbeats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
 	return {
 		...heartbeats,
@@ -204,13 +199,13 @@ longer wants.
 */
 export function planEntryNote(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
-	{id, raw, entry}: Extract<QueueRecord, {kind: 'entry'}>,
+	{id, raw, entry}: EntryRecord,
 	{unavailable, eligible}: EntryNote,
 	host: string,
 ): Plan {
 	const next: QueueEntry = {...entry, unavailable, ...eligible};
 	const groups = groupsOf(next, snapshot.gpus.length);
-	const held = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === id);
+	const held = holdingsOf(snapshot, id);
 	const unwanted = held.filter((holding) => groups.length !== 1 || !isWanted(next, groups[0]!, holding));
 	const kept = new Set(held.filter((holding) => !unwanted.includes(holding)).map(({index}) => index));
 	const gpus = [...new Set(unwanted.map(({index}) => index))];

@@ -96,7 +96,7 @@ export function readAfterMs(
 	return isRelevant && usable.length > 0 && rankFor(queue, entryId, usable, gpus.length) < wokenAtOnce ? 0 : undefined;
 }
 
-export type NextReadOptions = {
+type NextReadOptions = {
 	/** When something may be over that was seen, from now; `Infinity` when nothing can be foreseen. */
 	readonly nextEndSeconds: number;
 	/** In [0, 1). */

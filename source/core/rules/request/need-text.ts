@@ -73,7 +73,7 @@ function sortWords(text: string): Words {
 }
 
 /** What a form asks of the GPUs beside their number. */
-export type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
+type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
 
 /**
 @param text - Words with blanks or commas between them: a size of memory, a compute capability, models, `nvlink`, `mixed`, a profile of MIG, a strategy.

@@ -122,7 +122,7 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 }
 
 /** A reservation for a time, or one that lives as long as a job does. */
-export type Tenure =
+type Tenure =
 	| {readonly type: 'manual'; readonly durationSeconds: number}
 	/** `timeLimitSeconds`: when the wrapper stops its job. */
 	| {readonly type: 'run'; readonly timeLimitSeconds?: number};

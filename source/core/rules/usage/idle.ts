@@ -4,8 +4,7 @@ now is not idle by that, and what cannot be read is not idle either: it neither 
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
-import {judgeUsage} from './gpu-usage.js';
-import {isInstanceIdle} from './instance-usage.js';
+import {judgeUsage, isInstanceIdle} from './gpu-usage.js';
 import {usageOfShares} from './share-usage.js';
 
 /** A reservation may take this long to get going, and a job may pause for this long, before it is called idle. */

@@ -4,14 +4,14 @@ import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
 import {ownerOf} from '../leases/ownership.js';
 
 /** What one share uses. */
-export type ShareUsage = {
+type ShareUsage = {
 	readonly lease: Lease;
 	readonly processes: readonly GpuProcess[];
 	/** Of the GPU's memory, by its processes. Undefined where that of one of them is unknown, or no processes are reported. */
 	readonly memoryUsedMiB: number | undefined;
 };
 
-export type SharesUsage = {
+type SharesUsage = {
 	/** One a share, in their order. */
 	readonly shares: readonly ShareUsage[];
 	/** Processes of no share, and those whose user is unknown. */

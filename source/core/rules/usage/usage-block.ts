@@ -1,8 +1,7 @@
 /** Why a GPU that no one holds cannot be handed out, by what is seen of it. */
 import type {GpuProcess, GpuReading, GpuRecord, HealthProblem, InstanceOfGpu, Observation} from '../../model/types.js';
-import {judgeInstance, processesOnInstance} from './instance-usage.js';
+import {judgeInstance, processesOnInstance, judgeUsage, usersOf, type GpuUsage} from './gpu-usage.js';
 import type {CleanRule} from './cleanliness.js';
-import {judgeUsage, usersOf, type GpuUsage} from './gpu-usage.js';
 
 export type UsageBlock =
 	/** In use by somebody without a lease; the users that are known. */
@@ -103,7 +102,7 @@ function blockBy(
 
 /**
 The same for a request that may be for a share. Of a GPU that is shared already, memory in use and processes of others are part of the sum:
-see share-fit.ts.
+see gpu-candidate.ts.
 */
 export function usageBlockFor(
 	{index, kind}: GpuRecord,

@@ -1,4 +1,5 @@
 /** Reads the fields of a stored JSON object, strictly, and says in words what is wrong with one. */
+import {textOf} from './raw.js';
 import {parseTime} from './time.js';
 
 /** Why a record cannot be read; caught by {@link readRecord}. */
@@ -181,10 +182,10 @@ export class Fields {
 type Read<Value> = {readonly value: Value} | {readonly problem: string};
 
 /** Reads one record. Never throws for what is stored: whatever is wrong comes back as `problem`. */
-export function readRecord<Value>(text: string, read: (fields: Fields) => Value): Read<Value> {
+export function readRecord<Value>(raw: string, read: (fields: Fields) => Value): Read<Value> {
 	let object: unknown;
 	try {
-		object = JSON.parse(text);
+		object = JSON.parse(textOf(raw));
 	} catch {
 		return {problem: 'it is not JSON'};
 	}
@@ -202,4 +203,10 @@ export function readRecord<Value>(text: string, read: (fields: Fields) => Value)
 
 		throw error;
 	}
+}
+
+/** Reads one record; undefined for one that cannot be read. */
+export function readIfSound<Value>(raw: string, read: (fields: Fields) => Value): Value | undefined {
+	const result = readRecord(raw, read);
+	return 'problem' in result ? undefined : result.value;
 }

@@ -1,7 +1,7 @@
 /** The graphs of the selected GPU, with who held it under the curve where they go further back than a few minutes. */
 import {firstColumnMs, seriesOf} from '../../../core/live/utilization-history.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
-import {holdersByColumn} from '../../../core/rules/pool/past-holders.js';
+import {holdersByColumn} from '../../../core/rules/pool/occupancy.js';
 import {liveUsage} from '../../../core/rules/pool/report.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {UsageRecord} from '../../../core/model/types.js';

@@ -1,6 +1,5 @@
 /** What the graphs of a GPU are drawn from: what this monitor has seen, or what all have written down where they go further back. */
-import {pastHistory} from '../../../core/live/past-history.js';
-import type {UtilizationHistory} from '../../../core/live/utilization-history.js';
+import {pastHistory, type UtilizationHistory} from '../../../core/live/utilization-history.js';
 import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {remembering} from '../../state/memo.js';

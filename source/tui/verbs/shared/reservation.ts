@@ -7,7 +7,7 @@ import type {StrategyName} from '../../../core/model/need.js';
 import {acquire} from '../../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
 import type {Grant} from '../../../core/rules/request/request.js';
-import {inventory, type ProfileCount} from '../../../core/rules/allocation/instance-inventory.js';
+import {inventory, type ProfileCount} from '../../../core/rules/allocation/instances.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import {freeInstancesText} from '../../../format/instances.js';
 import {grantedText} from '../../../format/queue/granted.js';

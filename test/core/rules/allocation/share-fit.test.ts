@@ -2,8 +2,12 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuProcess, GpuReading, GpuRecord, Lease} from '../../../../source/core/model/types.js';
-import {candidateOf, rankShares} from '../../../../source/core/rules/allocation/gpu-candidate.js';
-import {committedMiB, roomFor} from '../../../../source/core/rules/allocation/share-fit.js';
+import {
+	candidateOf,
+	rankShares,
+	committedMiB,
+	roomFor,
+} from '../../../../source/core/rules/allocation/gpu-candidate.js';
 import {isOverused, usageOfShares} from '../../../../source/core/rules/usage/share-usage.js';
 import {idleReading} from '../../../_helpers/world.js';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {chooseGpus, type CandidateGroup} from '../../../../source/core/rules/allocation/choose.js';
+import {chooseGpus, type CandidateGroup, bestOf, linkCost} from '../../../../source/core/rules/allocation/choose.js';
 import {strategyNames, type StrategyName} from '../../../../source/core/model/need.js';
-import {bestOf, linkCost} from '../../../../source/core/rules/allocation/strategy.js';
 import type {GpuLink, GpuLinks, GpuReading, GpuRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {randomFrom} from '../../../_helpers/world.js';
 import {mixedBox, pairedLinks} from '../../../_helpers/mixed-box.js';

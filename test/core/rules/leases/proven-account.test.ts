@@ -2,8 +2,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Host} from '../../../../source/core/model/ports.js';
 import type {GpuRecord, Lease, ProcessIdentity} from '../../../../source/core/model/types.js';
-import {isRoot, mayChange, requesterOf} from '../../../../source/core/rules/leases/ownership.js';
-import {provenAccount} from '../../../../source/core/rules/leases/proven-account.js';
+import {isRoot, mayChange, requesterOf, provenAccount} from '../../../../source/core/rules/leases/ownership.js';
 import {testHost} from '../../../_helpers/machine/host.js';
 
 const wrapper: ProcessIdentity = {pid: 71, startTicks: 5, namespace: '4026531836'};

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {usageOf} from '../../../../source/core/rules/leases/usage-record.js';
+import {usageOf} from '../../../../source/core/rules/leases/holding-changes.js';
 import type {Lease} from '../../../../source/core/model/types.js';
 
 const lease: Lease = {user: 'alice', type: 'run', startTime: 1000};

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuReading, GpuRecord, InstanceOfGpu, Lease} from '../../../../source/core/model/types.js';
-import {judgeInstance} from '../../../../source/core/rules/usage/instance-usage.js';
-import {chooseInstances, instanceCandidateOf} from '../../../../source/core/rules/allocation/instance-candidate.js';
+import {judgeInstance} from '../../../../source/core/rules/usage/gpu-usage.js';
+import {chooseInstances, instanceCandidateOf} from '../../../../source/core/rules/allocation/instances.js';
 import {instancesOf, isGone, isWhole, parseInstanceName} from '../../../../source/core/rules/mig/instances.js';
 import {fitsProfile, parseProfile} from '../../../../source/core/rules/mig/profile.js';
 import {idleSecondsOf, nextIdle} from '../../../../source/core/rules/usage/idle.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {holdersByColumn} from '../../../../source/core/rules/pool/past-holders.js';
+import {holdersByColumn} from '../../../../source/core/rules/pool/occupancy.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
 
 const held = (user: string, startTime: number, endTime: number, gpuId = 0): UsageRecord => ({

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {byModel, liveUsage} from '../../../../source/core/rules/pool/report.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
-import {planServedModels} from '../../../../source/core/rules/processes/served-model-plan.js';
+import {planServedModels} from '../../../../source/core/rules/processes/served-model.js';
 import type {GpuProcess} from '../../../../source/core/model/types.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {createTestWorld, historyOf, idleReading, observationOf, person} from '../../../_helpers/world.js';

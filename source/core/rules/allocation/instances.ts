@@ -1,0 +1,151 @@
+/** Instances of MIG: which can serve a request, which of those could be had, which of them it gets, and how many there are of each profile. */
+import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
+import type {GpuRecord, InstanceOfGpu, Lease, GpuReading, InstanceNeed} from '../../model/types.js';
+import {sizeOfProfile, fitsProfile} from '../mig/profile.js';
+import {instancesOf} from '../mig/instances.js';
+import type {GpuBlock} from './gpu-candidate.js';
+import {compareNumbers} from './compare-numbers.js';
+
+/** Whether the request is about this GPU at all. */
+const isAboutGpu = (need: InstanceNeed, gpu: number): boolean =>
+	'profile' in need || need.instances.some((name) => name.gpu === gpu);
+
+const isWanted = (need: InstanceNeed, {gpu, number, profile}: InstanceOfGpu): boolean =>
+	'profile' in need
+		? profile !== undefined && fitsProfile(profile, need.profile)
+		: need.instances.some((name) => name.gpu === gpu && name.number === number);
+
+type InstancesFor = {
+	/** Any as many as are wanted serve the request. */
+	readonly instances: readonly InstanceOfGpu[];
+	/** GPUs of which it is unknown what instances they have. */
+	readonly unknown: readonly number[];
+};
+
+/**
+@param need - Of the request.
+@param readings - By GPU, of the GPUs that have what is needed besides.
+*/
+export function instancesFor(
+	need: InstanceNeed,
+	readings: ReadonlyArray<readonly [index: number, reading: GpuReading | undefined]>,
+): InstancesFor {
+	const gpus = readings
+		.filter(([index]) => isAboutGpu(need, index))
+		.map(([index, reading]) => ({index, all: instancesOf(reading)}));
+	// A profile that the tool does not name may be the one that is wanted.
+	const isUnsure = (all: readonly InstanceOfGpu[]): boolean =>
+		'profile' in need && all.some(({profile}) => profile === undefined);
+	return {
+		instances: gpus.flatMap(({all = []}) => all.filter((instance) => isWanted(need, instance))),
+		unknown: gpus.filter(({all}) => all === undefined || isUnsure(all)).map(({index}) => index),
+	};
+}
+
+export type InstanceCandidate = {
+	readonly kind: 'candidate';
+	readonly record: GpuRecord;
+	readonly instance: InstanceOfGpu;
+	/** What others hold of it meanwhile, and lose with the grant. */
+	readonly takes: readonly Holding[];
+};
+
+/**
+Whether an instance could be had, by what others have of its GPU. A lease of another instance is in no one's way; one that has the whole GPU or a
+share of its memory, from before MIG split the GPU, is.
+
+@param canTake - Whether what a lease holds may be taken, because its holder waits.
+*/
+export function instanceCandidateOf(
+	record: GpuRecord,
+	instance: InstanceOfGpu,
+	canTake: (lease: Lease) => boolean,
+): InstanceCandidate | GpuBlock {
+	if (record.kind === 'garbage') {
+		return {kind: 'garbage', problem: record.problem};
+	}
+
+	const takes = holdingsOn(record).filter(({lease: {mig}}) => mig === undefined || mig.uuid === instance.uuid);
+	const firm = takes.map(({lease}) => lease).filter((lease) => !canTake(lease));
+	const holder = firm.find(({mig}) => mig !== undefined) ?? (record.kind === 'leased' ? firm[0] : undefined);
+	return holder === undefined
+		? firm.length > 0
+			? {kind: 'shared', shares: firm}
+			: {kind: 'candidate', record, instance, takes}
+		: {kind: 'leased', lease: holder};
+}
+
+/**
+Chooses: what is free before what others hold while they wait, the smallest profile, and of that the GPU with the most instances in use, so
+that large instances and empty GPUs are left for those who need them.
+
+@param gpus - The records of the pool.
+@param candidates - Of what others hold, in the order in which it is taken.
+@returns As many as could be had; fewer than the count where there are no more.
+*/
+export function chooseInstances(
+	gpus: readonly GpuRecord[],
+	candidates: readonly InstanceCandidate[],
+	count: number,
+): readonly InstanceCandidate[] {
+	const used = new Map<number, number>();
+	const use = (gpu: number): void => {
+		used.set(gpu, (used.get(gpu) ?? 0) + 1);
+	};
+
+	for (const {index, lease} of holdingsIn(gpus)) {
+		if (lease.mig !== undefined) {
+			use(index);
+		}
+	}
+
+	const taken = candidates.filter(({takes}) => takes.length > 0);
+	const orderOf = (candidate: InstanceCandidate): readonly number[] => {
+		const {takes, instance} = candidate;
+		const {gpu, profile, number = Infinity} = instance;
+		return takes.length > 0
+			? [1, taken.indexOf(candidate)]
+			: [0, ...sizeOfProfile(profile), -(used.get(gpu) ?? 0), gpu, number];
+	};
+
+	const chosen: InstanceCandidate[] = [];
+	let left = candidates;
+	while (chosen.length < count && left.length > 0) {
+		const [best] = left
+			.map((candidate) => ({candidate, order: orderOf(candidate)}))
+			.toSorted((a, b) => compareNumbers(a.order, b.order));
+		const {candidate} = best!;
+		chosen.push(candidate);
+		left = left.filter((one) => one !== candidate);
+		if (candidate.takes.length === 0) {
+			use(candidate.instance.gpu);
+		}
+	}
+
+	return chosen;
+}
+
+/** Instances of one profile, in the order in which they were given. */
+type OfProfile = {readonly profile: string | undefined; readonly instances: readonly InstanceOfGpu[]};
+
+/** The smallest profile first, an unknown one last. */
+export const byProfile = (instances: readonly InstanceOfGpu[]): readonly OfProfile[] =>
+	[...Map.groupBy(instances, ({profile}) => profile)]
+		.toSorted(([a], [b]) => compareNumbers(sizeOfProfile(a), sizeOfProfile(b)))
+		.map(([profile, all]) => ({profile, instances: all}));
+
+export type ProfileCount = {readonly profile: string; readonly total: number; readonly free: number};
+
+/** UUIDs of the instances that leases have. */
+const heldInstances = (gpus: readonly GpuRecord[]): ReadonlySet<string> =>
+	new Set(holdingsIn(gpus).flatMap(({lease}) => (lease.mig === undefined ? [] : [lease.mig.uuid])));
+
+/** Of the profiles that are known, the smallest first. Free are those that no lease has: whether they are idle is not asked. */
+export function inventory(readings: readonly GpuReading[], gpus: readonly GpuRecord[]): readonly ProfileCount[] {
+	const held = heldInstances(gpus);
+	return byProfile(readings.flatMap((reading) => instancesOf(reading) ?? [])).flatMap(({profile, instances}) =>
+		profile === undefined
+			? []
+			: [{profile, total: instances.length, free: instances.filter(({uuid}) => !held.has(uuid)).length}],
+	);
+}
