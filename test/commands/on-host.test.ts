@@ -184,6 +184,31 @@ test.each([
 	expect(await holders(near)).toBe(0);
 });
 
+const unreached = 'ssh: connect to host lost port 22: No route to host\n';
+
+test.each([
+	[
+		'release --on lost',
+		`${unreached}canhazgpu: lost was not reached, or the connection ended. To see why: canhazgpu status --remote lost\n`,
+	],
+	[
+		'queue --on lost',
+		`${unreached}canhazgpu: lost was not reached, or the connection ended. To see why: canhazgpu status --remote lost\n`,
+	],
+	[
+		'run --on lost -- true',
+		`${unreached}canhazgpu: lost was not reached, the connection ended, or the command ended with 255. To see which: canhazgpu status --remote lost\n`,
+	],
+	[
+		'run --on far -- sh -c exit\u{A0}255',
+		'canhazgpu: far was not reached, the connection ended, or the command ended with 255. To see which: canhazgpu status --remote far\n',
+	],
+])('%s: exit code 255, and a line that names the host and says what to do', async (words, stderr) => {
+	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));
+	expect(await here.run(typed, environment)).toEqual({exitCode: 255, stdout: '', stderr});
+	expect(await holders(far)).toBe(0);
+});
+
 test('queue --all: who waits on every host, and which host does not answer', async () => {
 	await far.run('reserve -g 4 -d 1h');
 	const waiter = start(far, ['reserve', '-g', '2', '--note', 'tonight \u{1B}[31m', '-d', '1h'], {});

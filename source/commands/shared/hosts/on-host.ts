@@ -53,9 +53,12 @@ type ThereOptions = ElsewhereOptions & {
 	readonly waitSeconds?: number | undefined;
 };
 
+/** The exit code of ssh itself. A command may have it, too. */
+const connectionFailure = 255;
+
 async function runThere(app: App, input: Input, options: ThereOptions): Promise<number> {
 	const {command, host, keepsDirectory, entryId, waitSeconds} = options;
-	return app.runOnHost({
+	const exitCode = await app.runOnHost({
 		host,
 		words: [
 			command.name,
@@ -67,6 +70,16 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 		directory: keepsDirectory === true ? process.cwd() : undefined,
 		environment: entryId === undefined ? {} : {[queueEntryVariable]: entryId},
 	});
+	if (exitCode === connectionFailure) {
+		const name = sanitize(host);
+		app.remark(
+			command.takesRest === true
+				? `canhazgpu: ${name} was not reached, the connection ended, or the command ended with 255. To see which: canhazgpu status --remote ${name}`
+				: `canhazgpu: ${name} was not reached, or the connection ended. To see why: canhazgpu status --remote ${name}`,
+		);
+	}
+
+	return exitCode;
 }
 
 /**
