@@ -10,7 +10,7 @@ import type {MouseEvent} from './mouse/input.js';
 import {isCharacter, keyNames, type KeyEvent} from './keys/key-names.js';
 import {intentOf, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
-import {modeOf, type Mode} from './state/keys/mode.js';
+import {modeOf, type Mode} from './state/keys.js';
 import {isPanelMode, unboundText} from './keys/unbound.js';
 
 export type Effects = {

@@ -8,7 +8,7 @@ import process from 'node:process';
 import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import type {GpuReading, Snapshot} from '../../source/core/model/types.js';
-import {mostEvents} from '../../source/tui/state/events.js';
+import {mostEvents} from '../../source/tui/state/state.js';
 import {keepHeapSmall} from '../../source/commands/shared/small-heap.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {busy, createBox, lease, utcTime} from '../tui/_world.js';

@@ -1,8 +1,7 @@
 /** The list of the table's columns: which are shown, and in which order. The table follows at once. */
 import {fit} from '../../format/text/width.js';
 import {gpuTitles} from '../panels/shared/gpu-titles.js';
-import {listedColumns} from '../state/view/columns.js';
-import type {ColumnsDialog} from '../state/view/state.js';
+import {listedColumns, type ColumnsDialog} from '../state/view/state.js';
 import type {State} from '../state/state.js';
 import {windowOf} from '../widgets/scroll.js';
 import {span, type Line} from '../widgets/styled-text.js';

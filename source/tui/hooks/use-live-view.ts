@@ -3,7 +3,7 @@ import {startLiveView, type LiveView} from '../../core/live/live-view.js';
 import type {Watched} from '../../core/live/scan-loop.js';
 import type {World} from '../../core/model/ports.js';
 import type {Dispatch} from '../state/actions.js';
-import {mostEvents} from '../state/events.js';
+import {mostEvents} from '../state/state.js';
 
 type Options = {
 	readonly world: World;

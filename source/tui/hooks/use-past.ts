@@ -4,7 +4,7 @@ import type {World} from '../../core/model/ports.js';
 import {readPast, type Past} from '../../core/operations/history/past.js';
 import {sanitize} from '../../format/text/text.js';
 import {shownRangeOf} from '../layout.js';
-import {ownRange} from '../state/past.js';
+import {ownRange} from '../state/panels/state.js';
 import {storeNow, type State} from '../state/state.js';
 import type {Dispatch} from '../state/actions.js';
 import {useAgain} from './use-again.js';

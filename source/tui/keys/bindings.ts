@@ -4,9 +4,8 @@ table, so they cannot say anything else.
 */
 import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
-import {panelModes, tableModes, type Mode} from '../state/keys/mode.js';
-import type {KeyHint} from '../state/keys/hints.js';
-import type {Intent} from '../state/keys/intents.js';
+import {panelModes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
+import type {Intent} from '../state/actions.js';
 import {hostBindings, hostFilterBindings} from './host-bindings.js';
 
 type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];

@@ -1,6 +1,6 @@
 /** Keys that a user has chosen (`top.keys`) in the place of the usual ones. */
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {panelModes, type Mode} from '../state/keys/mode.js';
+import {panelModes, type Mode} from '../state/keys.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
 import {keyNamed, keyText} from './key-text.js';
 

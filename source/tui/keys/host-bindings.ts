@@ -1,6 +1,6 @@
 /** The keys that move over the table of all hosts, and sort and filter it: the same as those of the GPUs of one host. */
 import type {HostsIntent} from '../state/hosts/reduce.js';
-import type {KeyHint} from '../state/keys/hints.js';
+import type {KeyHint} from '../state/keys.js';
 
 type HostBinding = KeyHint & {readonly intent: HostsIntent};
 

@@ -1,6 +1,6 @@
 /** What is said of a key that does nothing where it was pressed. */
 import {sanitize} from '../../format/text/text.js';
-import {panelModes, type Mode} from '../state/keys/mode.js';
+import {panelModes, type Mode} from '../state/keys.js';
 import type {Binding} from './bindings.js';
 import {keyText} from './key-text.js';
 

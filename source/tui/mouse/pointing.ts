@@ -1,6 +1,6 @@
 /** What a click, or a turn of the wheel, leads to: keys as they would be pressed, and changes of the state. */
 import {placedDialog} from '../dialogs/position.js';
-import {type Mode, modeOf} from '../state/keys/mode.js';
+import {type Mode, modeOf} from '../state/keys.js';
 import {isTooSmall, roomOf} from '../layout.js';
 import {footerKeyAt} from '../panels/footer.js';
 import {gpuAt} from '../panels/gpus/panel.js';
@@ -9,7 +9,7 @@ import {loadTileAt} from '../panels/loads.js';
 import {processAt} from '../panels/processes/panel.js';
 import {queueEntryAt} from '../panels/queue.js';
 import {panelAt, type Region} from '../regions.js';
-import type {Pointed, PointerAction} from '../state/mouse/pointer.js';
+import type {Pointed, PointerAction} from '../state/mouse.js';
 import type {State} from '../state/state.js';
 import type {MouseEvent} from './input.js';
 

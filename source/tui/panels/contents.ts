@@ -1,6 +1,5 @@
 /** The panels: what each is called, and what stands in it. */
-import {panelNames, type PanelName} from '../state/panels/state.js';
-import {reportDays} from '../state/report.js';
+import {panelNames, type PanelName, reportDays} from '../state/panels/state.js';
 import {selectedRow} from '../state/table/rows.js';
 import type {State} from '../state/state.js';
 import type {Room} from '../layout.js';

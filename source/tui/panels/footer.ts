@@ -1,7 +1,7 @@
 /** The last line: the keys that count now. Built from the table of keys. */
 import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
-import {modeOf} from '../state/keys/mode.js';
+import {modeOf} from '../state/keys.js';
 import type {State} from '../state/state.js';
 import {verbOf} from '../verbs/index.js';
 import {ellipsisOf} from '../widgets/glyphs.js';

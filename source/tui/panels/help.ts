@@ -2,7 +2,7 @@
 import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
 import {keyText} from '../keys/key-text.js';
-import {helpGroups, type HelpGroup} from '../state/keys/hints.js';
+import {helpGroups, type HelpGroup} from '../state/keys.js';
 import {states, stateText, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';

@@ -5,7 +5,7 @@ import {gibibytes} from '../../format/readings.js';
 import {truncate, widthOf} from '../../format/text/width.js';
 import {layoutOf, loadsRangeOf, roomOf, type LoadTiles} from '../layout.js';
 import {regionsOf} from '../regions.js';
-import {ownRange, rangeWord} from '../state/past.js';
+import {ownRange, rangeWord} from '../state/panels/state.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {membersOf} from '../state/table/fold.js';
 import {visibleRows} from '../state/table/rows.js';

@@ -10,7 +10,7 @@ import {filteredRows} from '../state/table/rows.js';
 import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
 import type {TextField} from '../state/text-field.js';
 import {fieldSpans} from '../widgets/field.js';
-import {matchCount} from '../state/search/reduce.js';
+import {matchCount} from '../state/search.js';
 import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
 import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
 import type {Flash} from '../state/messages.js';

@@ -14,7 +14,7 @@ import {grown, rowText, type Column, type GrowthRound} from '../../format/text/c
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
 import {selectedPosition} from '../state/panels/queue-selection.js';
-import type {Pointed} from '../state/mouse/pointer.js';
+import type {Pointed} from '../state/mouse.js';
 import type {State} from '../state/state.js';
 import {hasQueueHead, type Room} from '../layout.js';
 import {ellipsisOf} from '../widgets/glyphs.js';

@@ -5,7 +5,7 @@ import {sanitize} from '../../format/text/text.js';
 import {totalHoursText} from '../../format/tables/report.js';
 import {grown, rowText, type Column} from '../../format/text/columns.js';
 import {reportRowsWithin, type Room} from '../layout.js';
-import {reportDays} from '../state/report.js';
+import {reportDays} from '../state/panels/state.js';
 import type {State} from '../state/state.js';
 import {barSpans} from '../widgets/bar.js';
 import {ellipsisOf} from '../widgets/glyphs.js';

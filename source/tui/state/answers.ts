@@ -30,24 +30,6 @@ export type Answer =
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'undo-began'};
 
-const kinds: Readonly<Record<Answer['kind'], true>> = {
-	opened: true,
-	submitted: true,
-	changed: true,
-	refused: true,
-	done: true,
-	'put-away': true,
-	printed: true,
-	'page-came': true,
-	completed: true,
-	'undo-began': true,
-	'wait-went-on': true,
-	'wait-ended': true,
-};
-
-/** Tells answers from everything else that happens. */
-export const isAnswer = (action: {readonly kind: string}): action is Answer => Object.hasOwn(kinds, action.kind);
-
 /** A success goes by itself; an error stays until a key is pressed. */
 const withFlash = (state: State, flash: Flash): State => ({
 	...state,
@@ -91,64 +73,33 @@ function afterWaitingUpdate(state: State, update: WaitingUpdate): State {
 		: {...state, waits: [...others, {id: update.id, words: update.words}].toSorted((a, b) => a.id - b.id)};
 }
 
-/** Of what is shown no longer, nothing is kept. */
-const afterLiveOutput = (state: State, {liveOutput, page}: Extract<Answer, {kind: 'page-came'}>): State =>
-	state.dialog?.kind === 'output' && state.dialog.liveOutput === liveOutput
-		? {...state, dialog: withPage(state.dialog, page)}
-		: state;
+const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<Answer, {kind: Kind}>) => State} = {
+	opened: (state, {dialog}) => ({...state, dialog, flash: undefined}),
+	submitted: (state) => (isAsking(state.dialog) ? {...state, dialog: {...state.dialog, isBusy: true}} : state),
+	changed: (state, {dialog, next}) => (state.dialog === dialog ? {...state, dialog: next} : state),
+	refused: afterRefusal,
+	done(state, {dialog, flash, undo}) {
+		const isOpen = dialog !== undefined && state.dialog === dialog;
+		return withFlash(withUndo({...state, dialog: isOpen ? undefined : state.dialog}, undo), flash);
+	},
+	'put-away': (state, {dialog}) => (state.dialog === dialog ? {...state, dialog: undefined} : state),
+	printed: (state, answer) => afterPrinting(withUndo(state, answer.undo), answer),
+	// Of what is shown no longer, nothing is kept.
+	'page-came': (state, {liveOutput, page}) =>
+		state.dialog?.kind === 'output' && state.dialog.liveOutput === liveOutput
+			? {...state, dialog: withPage(state.dialog, page)}
+			: state,
+	completed: (state, {completion, dialog}) =>
+		state.dialog?.kind === 'command' && state.dialog === dialog
+			? {...state, dialog: completed(state.dialog, completion)}
+			: state,
+	'undo-began': (state) => ({...state, undo: undefined}),
+	'wait-went-on': afterWaitingUpdate,
+	'wait-ended': afterWaitingUpdate,
+};
 
-const afterCompletion = (state: State, {completion, dialog}: Extract<Answer, {kind: 'completed'}>): State =>
-	state.dialog?.kind === 'command' && state.dialog === dialog
-		? {...state, dialog: completed(state.dialog, completion)}
-		: state;
+/** Tells answers from everything else that happens. */
+export const isAnswer = (action: {readonly kind: string}): action is Answer => Object.hasOwn(after, action.kind);
 
-export function afterAnswer(state: State, answer: Answer): State {
-	const {dialog} = state;
-	switch (answer.kind) {
-		case 'opened': {
-			return {...state, dialog: answer.dialog, flash: undefined};
-		}
-
-		case 'submitted': {
-			return isAsking(dialog) ? {...state, dialog: {...dialog, isBusy: true}} : state;
-		}
-
-		case 'changed': {
-			return dialog === answer.dialog ? {...state, dialog: answer.next} : state;
-		}
-
-		case 'refused': {
-			return afterRefusal(state, answer);
-		}
-
-		case 'done': {
-			const isOpen = answer.dialog !== undefined && dialog === answer.dialog;
-			return withFlash(withUndo({...state, dialog: isOpen ? undefined : dialog}, answer.undo), answer.flash);
-		}
-
-		case 'put-away': {
-			return dialog === answer.dialog ? {...state, dialog: undefined} : state;
-		}
-
-		case 'printed': {
-			return afterPrinting(withUndo(state, answer.undo), answer);
-		}
-
-		case 'page-came': {
-			return afterLiveOutput(state, answer);
-		}
-
-		case 'completed': {
-			return afterCompletion(state, answer);
-		}
-
-		case 'undo-began': {
-			return {...state, undo: undefined};
-		}
-
-		case 'wait-went-on':
-		case 'wait-ended': {
-			return afterWaitingUpdate(state, answer);
-		}
-	}
-}
+export const afterAnswer = (state: State, answer: Answer): State =>
+	(after[answer.kind] as (state: State, answer: Answer) => State)(state, answer);

@@ -1,28 +1,11 @@
 /** How the keys change a dialog that is being filled in. */
-import type {FormIntent} from './keys/intents.js';
 import type {Form, FormField} from './dialogs.js';
-import {edit, fieldOf, insert, isEdit, type TextField} from './text-field.js';
+import {edit, fieldOf, insert, isEdit, type Edit, type TextField} from './text-field.js';
+
+/** Changes what is being filled in. */
+export type FormIntent = Edit | keyof typeof moves;
 
 export type FormAction = {readonly kind: FormIntent} | {readonly kind: 'typed'; readonly text: string};
-
-const kinds: Readonly<Record<FormAction['kind'], true>> = {
-	typed: true,
-	increase: true,
-	decrease: true,
-	'focus-next-field': true,
-	'focus-previous-field': true,
-	'delete-before': true,
-	'delete-after': true,
-	'clear-field': true,
-	'caret-left': true,
-	'caret-right': true,
-	'caret-start': true,
-	'caret-end': true,
-};
-
-/** Tells the keys of a dialog from everything else that happens. */
-export const isFormAction = (action: {readonly kind: string}): action is FormAction =>
-	Object.hasOwn(kinds, action.kind);
 
 const focusedField = (form: Form): FormField => form.fields[form.focused]!;
 
@@ -52,40 +35,30 @@ function step(form: Form, by: 1 | -1): Form {
 /** A box is ticked by whatever is typed into it, and its mark taken away by the same. */
 const toggled = (form: Form): Form => withField(form, fieldOf(focusedField(form).field.value === '' ? 'yes' : ''));
 
+const moves = {
+	'focus-next-field': (form) => focusBy(form, 1),
+	'focus-previous-field': (form) => focusBy(form, -1),
+	increase: (form) => step(form, 1),
+	decrease: (form) => step(form, -1),
+} as const satisfies Readonly<Record<string, (form: Form) => Form>>;
+
+/** Tells the keys of a dialog from everything else that happens. */
+export const isFormAction = (action: {readonly kind: string}): action is FormAction =>
+	action.kind === 'typed' || isEdit(action.kind) || Object.hasOwn(moves, action.kind);
+
 export function changeForm(form: Form, action: FormAction): Form {
-	if (focusedField(form).kind === 'check' && (action.kind === 'typed' || isEdit(action.kind))) {
+	const {kind, field} = focusedField(form);
+	if (action.kind !== 'typed' && !isEdit(action.kind)) {
+		return moves[action.kind](form);
+	}
+
+	if (kind === 'check') {
 		return action.kind === 'typed' && action.text.length === 1 ? toggled(form) : form;
 	}
 
-	switch (action.kind) {
-		case 'typed': {
-			return action.text === '' ? form : withField(form, insert(focusedField(form).field, action.text));
-		}
-
-		case 'delete-before':
-		case 'delete-after':
-		case 'clear-field':
-		case 'caret-left':
-		case 'caret-right':
-		case 'caret-start':
-		case 'caret-end': {
-			return withField(form, edit(focusedField(form).field, action.kind));
-		}
-
-		case 'focus-next-field': {
-			return focusBy(form, 1);
-		}
-
-		case 'focus-previous-field': {
-			return focusBy(form, -1);
-		}
-
-		case 'increase': {
-			return step(form, 1);
-		}
-
-		case 'decrease': {
-			return step(form, -1);
-		}
+	if (action.kind === 'typed') {
+		return action.text === '' ? form : withField(form, insert(field, action.text));
 	}
+
+	return withField(form, edit(field, action.kind));
 }

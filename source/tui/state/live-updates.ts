@@ -1,17 +1,49 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
-import type {Observation, Snapshot} from '../../core/model/types.js';
+import type {Observation, Snapshot, Requester} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {recordedProcesses} from '../../core/live/process-history.js';
 import type {Load} from '../../core/model/load.js';
 import {recorded} from '../../core/live/utilization-history.js';
+import {holdingsIn} from '../../core/rules/leases/holdings.js';
+import {owns} from '../../core/rules/leases/ownership.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import {afterPanelUpdate} from './panels/reduce.js';
 import {afterHostsUpdate} from './hosts/reduce.js';
 import {keyedProcesses} from './processes/state.js';
 import {tagOf} from './table/state.js';
 import type {LiveUpdate} from './actions.js';
-import {reminderFlash} from './reminder.js';
-import {flashMs, type State} from './state.js';
-import {withEventUpdates} from './events.js';
+import {flashMs, mostEvents, type State} from './state.js';
+import type {Flash} from './messages.js';
+
+/** GPUs of this account by the end that was reminded of. */
+const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
+	new Map(
+		holdingsIn(gpus)
+			.filter(({lease}) => owns(requester, lease) && lease.remindedOf !== undefined)
+			.filter(({lease}) => lease.remindedOf === lease.expiryTime)
+			.map(({index, lease}) => [index, lease.remindedOf!]),
+	);
+
+/**
+The monitor's own word on a reservation that ends soon, shown when this monitor or another has taken over the reminding. Undefined when there is
+nothing new to say.
+*/
+export function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: Requester): Flash | undefined {
+	const known = before === undefined ? undefined : remindedIn(before, requester);
+	const fresh = [...remindedIn(now, requester)].filter(([index, end]) => known?.get(index) !== end);
+	if (fresh.length === 0) {
+		return undefined;
+	}
+
+	const gpus = fresh.map(([index]) => index);
+	const left = Math.min(...fresh.map(([, end]) => end)) - now.now;
+	return {
+		level: 'warning',
+		text: `your reservation of ${gpuList(gpus)} ends in ${shortDuration(left)}`,
+		next: `canhazgpu extend --gpu-ids ${gpus.join(',')} --duration 1h`,
+	};
+}
 
 function withSnapshot(state: State, snapshot: Snapshot, nowMs: number): State {
 	const wasLost = state.connection.kind === 'lost' && state.snapshot !== undefined;
@@ -98,9 +130,13 @@ export function afterLiveUpdate(state: State, update: LiveUpdate): State {
 			return {...state, nowMs: update.nowMs, connection, flash};
 		}
 
-		case 'events-arrived':
+		case 'events-arrived': {
+			const entries = update.entries.slice(-mostEvents);
+			return {...state, events: {...state.events, problem: undefined, entries}};
+		}
+
 		case 'events-lost': {
-			return {...state, events: withEventUpdates(state.events, update)};
+			return {...state, events: {...state.events, problem: update.reason}};
 		}
 
 		case 'scroll-limited': {

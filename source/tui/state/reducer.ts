@@ -1,25 +1,22 @@
 /** The next state, purely. */
 import {commandLineIntents, withText} from './command-line/reduce.js';
-import type {DialogIntent} from './keys/intents.js';
-import {changeHostsFilter, hostsIntents, settledHosts} from './hosts/reduce.js';
+import type {DialogIntent, Action} from './actions.js';
+import {hostsIntents, settledHosts} from './hosts/reduce.js';
 import {settledQueue} from './panels/queue-selection.js';
 import {panelIntents} from './panels/reduce.js';
-import {changeProcessFilter, openProcess, processIntents, stepProcess} from './processes/reduce.js';
-import {settledProcesses} from './processes/settle.js';
-import {changeSearch, searchIntents} from './search/reduce.js';
+import {openProcess, processIntents, stepProcess, settledProcesses} from './processes/reduce.js';
+import {searchIntents} from './search.js';
 import {viewIntents} from './view/reduce.js';
-import {changeFilter, tableIntents} from './table/reduce.js';
-import {settled} from './table/settle.js';
+import {tableIntents, settled} from './table/reduce.js';
 import {afterAnswer, isAnswer} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
-import {toggleMouse} from './mouse/mouse.js';
-import {afterPointer, isPointerAction} from './mouse/pointer.js';
-import {edit, insert, isEdit} from './text-field.js';
+import {toggleMouse, afterPointer, isPointerAction} from './mouse.js';
+import {changed, edit, insert, isEdit, type FieldChange} from './text-field.js';
 import {storeNow, type State} from './state.js';
 import {afterLiveUpdate} from './live-updates.js';
 import {changeForm, isFormAction, type FormAction} from './form.js';
+import {withTyped} from './table/state.js';
 import {isAsking, type AskingDialog} from './dialogs.js';
-import type {Action} from './actions.js';
 
 const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
 	'key-pressed': (state) => (state.flash?.level === 'error' ? {...state, flash: undefined} : state),
@@ -59,14 +56,20 @@ function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
 }
 
 /** The search, or the filter of whichever table is being typed. */
-const changePrompt = (state: State, change: Parameters<typeof changeFilter>[1]): State =>
-	state.search.prompt === undefined
-		? state.hosts.prompt === undefined
-			? state.processes.prompt === undefined
-				? changeFilter(state, change)
-				: changeProcessFilter(state, change)
-			: changeHostsFilter(state, change)
-		: changeSearch(state, change);
+function changePrompt(state: State, change: FieldChange): State {
+	const {search, hosts, processes, table} = state;
+	if (search.prompt !== undefined) {
+		return {...state, search: {...search, prompt: changed(search.prompt, change)}};
+	}
+
+	if (hosts.prompt !== undefined) {
+		return {...state, hosts: withTyped(hosts, change)};
+	}
+
+	return processes.prompt === undefined
+		? {...state, table: withTyped(table, change)}
+		: {...state, processes: withTyped(processes, change)};
+}
 
 function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}>): State {
 	if (isFormAction(action)) {

@@ -1,23 +1,20 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
-import type {Observation, Requester, Snapshot} from '../../core/model/types.js';
+import type {AuditEntry, Observation, Requester, Snapshot} from '../../core/model/types.js';
 import type {Wish} from '../../core/operations/engine.js';
 import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
 import type {Drawing} from '../widgets/drawing.js';
 import {initialProcesses, type ProcessesState} from './processes/state.js';
-import {initialPanels, type PanelsState} from './panels/state.js';
+import {initialPanels, type PanelsState, type ShownPast, type ShownReport} from './panels/state.js';
 import {initialTable, type TableState} from './table/state.js';
-import {noSearch, type SearchState} from './search/state.js';
 import type {ViewState} from './view/state.js';
 import type {Dialog} from './dialogs.js';
 import {initialHosts, type HostsState} from './hosts/state.js';
 import {remembering} from './memo.js';
-import {emptyEvents, type Events} from './events.js';
-import type {ShownPast} from './past.js';
-import type {ShownReport} from './report.js';
-import {type Waiting, type Flash} from './messages.js';
+import type {Waiting, Flash} from './messages.js';
+import type {TextField} from './text-field.js';
 
 /** How long a success, or a reason why not, is shown. */
 export const flashMs = 4000;
@@ -57,7 +54,7 @@ export type Settings = Drawing & {
 
 export type Size = {readonly columns: number; readonly rows: number};
 
-export type Connection =
+type Connection =
 	| {readonly kind: 'connecting'}
 	| {readonly kind: 'live'}
 	| {readonly kind: 'lost'; readonly reason: string; readonly sinceMs: number};
@@ -106,6 +103,27 @@ export type State = {
 	readonly pause?: Pause;
 };
 
+/** What is searched for in the tables and in the queue: the selection jumps to it, and no row is hidden. */
+export type SearchState = {
+	/** Words that a row must all hold, in any case. Empty before the first search. */
+	readonly text: string;
+	/** It is being typed. */
+	readonly prompt?: TextField;
+};
+
+/** So many events are kept; `canhazgpu events` has them all. */
+export const mostEvents = 300;
+
+/** The events that are shown: what happened to the pool, and what went wrong in this monitor. */
+type Events = {
+	/** Oldest first. */
+	readonly entries: readonly AuditEntry[];
+	/** Errors that were shown here. */
+	readonly errors: ReadonlyArray<{readonly time: number; readonly text: string}>;
+	/** Why the entries cannot be read. */
+	readonly problem?: string;
+};
+
 /** What stands still during a pause. */
 export type Shown = Pick<
 	State,
@@ -113,7 +131,7 @@ export type Shown = Pick<
 >;
 
 /** What is shown is of `sinceMs`; `latest` is what would be shown otherwise. */
-export type Pause = {readonly sinceMs: number; readonly latest: Shown};
+type Pause = {readonly sinceMs: number; readonly latest: Shown};
 
 /** The graphs show so much of the past. */
 const graphWindowMs = 5 * 60 * 1000;
@@ -134,11 +152,11 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	processes: initialProcesses,
 	panels: settings.hasNoPool === true ? {...initialPanels, focus: 'hosts'} : initialPanels,
 	hosts: initialHosts,
-	search: noSearch,
+	search: {text: ''},
 	view: {preset: 'default', remembered: {}},
 	history: emptyGraphs(settings.scanIntervalMs),
 	processHistory: emptyProcessHistory(Math.max(settings.scanIntervalMs, 1000)),
-	events: emptyEvents,
+	events: {entries: [], errors: []},
 	waits: [],
 	isMouseOn: settings.hasMouse === true && settings.isMouseWanted !== false,
 	flash,

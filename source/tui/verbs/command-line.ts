@@ -1,7 +1,7 @@
 /** `:` and the lines typed there, or that a line of an output stands for. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
-import {panelModes} from '../state/keys/mode.js';
+import {panelModes} from '../state/keys.js';
 import type {CommandLine} from '../ports.js';
 import {latestOf} from '../state/pause.js';
 import {

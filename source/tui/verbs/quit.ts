@@ -1,6 +1,6 @@
 /** `q`: ends the monitor, and asks first while a request waits in the queue from here. */
 import {aboutAndWarning, questionWidth} from '../widgets/dialog-parts.js';
-import {panelModes} from '../state/keys/mode.js';
+import {panelModes} from '../state/keys.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {span} from '../widgets/styled-text.js';
 import {defineVerb} from './verb.js';

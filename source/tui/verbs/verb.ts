@@ -3,7 +3,7 @@ import type {OwnScan} from '../../core/rules/processes/process-targets.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
 import type {DialogText} from '../widgets/dialog-parts.js';
-import type {KeyHint} from '../state/keys/hints.js';
+import type {KeyHint} from '../state/keys.js';
 import type {MonitorPorts} from '../ports.js';
 import type {Action, Dispatch} from '../state/actions.js';
 import type {Answer} from '../state/answers.js';

@@ -9,7 +9,7 @@ import {panelOf} from '../../../source/tui/panels/contents.js';
 import {regionsOf} from '../../../source/tui/regions.js';
 import {lineText} from '../../../source/tui/widgets/styled-text.js';
 import {intentOf} from '../../../source/tui/keys/bindings.js';
-import {modeOf} from '../../../source/tui/state/keys/mode.js';
+import {modeOf} from '../../../source/tui/state/keys.js';
 import type {MouseEvent} from '../../../source/tui/mouse/input.js';
 import {pointingAt} from '../../../source/tui/mouse/pointing.js';
 import {reduce} from '../../../source/tui/state/reducer.js';

@@ -1,7 +1,7 @@
 /** Which panels are there, which has the keys, and how far each scrolls. */
 import {expect, test} from 'vitest';
 import {selectedEntry} from '../../../source/tui/state/panels/queue-selection.js';
-import {modeOf} from '../../../source/tui/state/keys/mode.js';
+import {modeOf} from '../../../source/tui/state/keys.js';
 import type {Size} from '../../../source/tui/state/state.js';
 import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
 import {loadTone} from '../../../source/tui/widgets/styled-text.js';

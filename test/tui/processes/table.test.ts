@@ -1,10 +1,9 @@
 /** The table of all processes: its order, filter, tags, tree and selection. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {asTree} from '../../../source/tui/state/processes/tree.js';
+import {asTree, selectedProcess, taggedProcesses, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
 import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
-import {selectedProcess, taggedProcesses, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
-import {modeOf} from '../../../source/tui/state/keys/mode.js';
+import {modeOf} from '../../../source/tui/state/keys.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {pageRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';

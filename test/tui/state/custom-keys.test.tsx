@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import fc from 'fast-check';
 import {afterEach, expect, test} from 'vitest';
 import {checkSetting, checkText} from '../../../source/config/schema.js';
-import {panelModes} from '../../../source/tui/state/keys/mode.js';
+import {panelModes} from '../../../source/tui/state/keys.js';
 import {bindings, intentOf} from '../../../source/tui/keys/bindings.js';
 import {actions, bindingsWith} from '../../../source/tui/keys/custom.js';
 import {release} from '../../../source/tui/verbs/release.js';

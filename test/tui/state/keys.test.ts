@@ -1,7 +1,7 @@
 import type {Key} from 'ink';
 import {expect, test} from 'vitest';
 import {keyNames} from '../../../source/tui/keys/key-names.js';
-import {panelModes} from '../../../source/tui/state/keys/mode.js';
+import {panelModes} from '../../../source/tui/state/keys.js';
 import {bindings, intentOf} from '../../../source/tui/keys/bindings.js';
 
 const plain = Object.fromEntries(

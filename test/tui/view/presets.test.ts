@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import fc from 'fast-check';
 import {gpuColumnNames, presetNames, type PresetName} from '../../../source/format/monitor-settings.js';
 import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpus/columns.js';
-import {listedColumns} from '../../../source/tui/state/view/columns.js';
+import {listedColumns} from '../../../source/tui/state/view/state.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';
 import {roomOf, tableRowsOf} from '../../../source/tui/layout.js';
 import {gpusPanel} from '../../../source/tui/panels/gpus/panel.js';

@@ -1,7 +1,7 @@
 /** Searching: the selection jumps, and nothing is hidden. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {modeOf} from '../../../source/tui/state/keys/mode.js';
+import {modeOf} from '../../../source/tui/state/keys.js';
 import {selectedEntry} from '../../../source/tui/state/panels/queue-selection.js';
 import {selectedProcess, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';

@@ -4,7 +4,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
 import {hostLines, selectedLineIndex, type GpuLine, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
-import type {Pointed} from '../../state/mouse/pointer.js';
+import type {Pointed} from '../../state/mouse.js';
 import type {HostSortKey} from '../../state/hosts/state.js';
 import type {State} from '../../state/state.js';
 import {arrowOf} from '../../state/table/order.js';

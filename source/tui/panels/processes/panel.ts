@@ -5,7 +5,7 @@ import type {Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
 import {allProcesses, taggedProcesses, visibleProcesses} from '../../state/processes/rows.js';
 import {processSortKeys, type ProcessRow, type ProcessSortKey} from '../../state/processes/state.js';
-import type {Pointed} from '../../state/mouse/pointer.js';
+import type {Pointed} from '../../state/mouse.js';
 import type {State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
 import {rangeText, windowOf} from '../../widgets/scroll.js';

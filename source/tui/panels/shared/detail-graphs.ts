@@ -9,7 +9,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
-import {ownRange, rangeWord} from '../../state/past.js';
+import {ownRange, rangeWord} from '../../state/panels/state.js';
 import type {State} from '../../state/state.js';
 import {selectedRow} from '../../state/table/rows.js';
 import {tagOf} from '../../state/table/state.js';

@@ -5,7 +5,7 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {rowText, type Column} from '../../../format/text/columns.js';
 import {truncate} from '../../../format/text/width.js';
-import {asTree} from '../../state/processes/tree.js';
+import {asTree} from '../../state/processes/rows.js';
 import {storeNow, type State} from '../../state/state.js';
 import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
 import {span, type Line} from '../../widgets/styled-text.js';

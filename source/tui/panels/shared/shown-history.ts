@@ -3,8 +3,7 @@ import {pastHistory, type UtilizationHistory} from '../../../core/live/utilizati
 import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {remembering} from '../../state/memo.js';
-import type {PastRange} from '../../state/panels/state.js';
-import {ownRange} from '../../state/past.js';
+import {type PastRange, ownRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {tagOf} from '../../state/table/state.js';
 

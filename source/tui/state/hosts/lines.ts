@@ -11,8 +11,8 @@ import {isFiltered, type Filter} from '../table/state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {monitorStateOf} from '../table/row-state.js';
-import {sortedGpuLines} from './sort.js';
-import type {SeenHost} from './state.js';
+import {compareIn, type SortValue} from '../table/order.js';
+import type {SeenHost, HostSortKey, HostsState} from './state.js';
 
 /** Where ssh could not connect to: the line names the host, and has no room for both that and the reason. */
 const sshPlace = /^ssh: connect to host \S+ port \d+: /v;
@@ -260,3 +260,48 @@ export function selectedHostLine(state: State): HostLine | undefined {
 /** Whom the line is about: who holds the GPU, or else who uses it. */
 export const userOfLine = (line: HostLine | undefined): string | undefined =>
 	line?.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined;
+
+/** What needs somebody first comes first. */
+const urgency: Readonly<Record<MonitorState, number>> = {
+	error: 0,
+	unreserved: 1,
+	mine: 2,
+	waiting: 3,
+	idle: 3,
+	'in-use': 3,
+	unknown: 4,
+	drained: 5,
+	available: 6,
+};
+
+type Sortable = {readonly gpu: RemoteGpu; readonly state: MonitorState};
+
+/** Nobody holds it, so that there is nothing to end. */
+const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
+
+const endOf = ({gpu, state}: Sortable): SortValue =>
+	isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity);
+
+/** The host itself is the order that the lines have. */
+const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) => SortValue>> = {
+	state: ({state}) => urgency[state],
+	owner: ({gpu}) => gpu.user ?? gpu.sharers?.[0] ?? gpu.unreserved_users?.[0],
+	ends: endOf,
+	utilization: ({gpu}) => gpu.utilization,
+	memory: ({gpu}) => gpu.memory_used_mb,
+	temperature: ({gpu}) => gpu.temperature,
+	model: ({gpu}) => gpu.gpu_model,
+};
+
+export function sortedGpuLines<Line extends Sortable>(
+	lines: readonly Line[],
+	sort: HostsState['sort'],
+): readonly Line[] {
+	const {by, isInverted} = sort;
+	if (by === 'host') {
+		return isInverted ? lines.toReversed() : lines;
+	}
+
+	const value = valueOf[by];
+	return lines.toSorted((a, b) => compareIn(sort, value(a), value(b)));
+}

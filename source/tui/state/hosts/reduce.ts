@@ -2,7 +2,7 @@
 import {roomOf} from '../../layout.js';
 import {noFilter, type Filter} from '../table/state.js';
 import {withFlash, type State} from '../state.js';
-import {changed, fieldOf, type FieldChange} from '../text-field.js';
+import {fieldOf} from '../text-field.js';
 import {hostLines, selectedHostLine, selectedLineIndex, userOfLine} from './lines.js';
 import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
 
@@ -69,17 +69,6 @@ export const hostsIntents = {
 
 /** What a user may want of the table of all hosts. */
 export type HostsIntent = keyof typeof hostsIntents;
-
-/** Typing into the filter: the table follows at once. */
-export function changeHostsFilter(state: State, change: FieldChange): State {
-	const {prompt} = state.hosts;
-	if (prompt === undefined) {
-		return state;
-	}
-
-	const field = changed(prompt.field, change);
-	return withHosts(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
-}
 
 export const afterHostsUpdate = (state: State, {known, nowMs}: HostsUpdate): State =>
 	withHosts({...state, nowMs}, {known});

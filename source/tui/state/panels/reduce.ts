@@ -1,9 +1,16 @@
 /** What the keys do to the panels. */
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, pageRowsOf, roomOf} from '../../layout.js';
-import {rangeWord} from '../past.js';
+import {
+	rangeWord,
+	panelNames,
+	pastRanges,
+	reportKinds,
+	type PanelName,
+	type PanelsState,
+	type ScrollingPanel,
+} from './state.js';
 import {selectedPosition, selectOwnEntry, selectPosition} from './queue-selection.js';
-import {panelNames, pastRanges, reportKinds, type PanelName, type PanelsState, type ScrollingPanel} from './state.js';
 
 const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	...state,

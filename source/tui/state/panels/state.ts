@@ -1,4 +1,6 @@
-/** Which panel has the focus, and how each is scrolled and sorted. */
+/** Which panel has the focus, how each is scrolled and sorted, and what was read for one alone. */
+import type {Past} from '../../../core/operations/history/past.js';
+import type {Report} from '../../../core/rules/pool/report.js';
 
 export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'processes', 'hosts'] as const;
 
@@ -43,3 +45,21 @@ export const initialPanels: PanelsState = {
 	range: 5,
 	helpPage: 0,
 };
+
+/** The past of the pool that was read, or why it could not be. */
+export type ShownPast =
+	{readonly kind: 'read'; readonly past: Past} | {readonly kind: 'failed'; readonly reason: string};
+
+/** The range that the monitor sees for itself: all others are read from the store. */
+export const ownRange: PastRange = 5;
+
+/** Such as `6h`. */
+export const rangeWord = (range: PastRange): string => (range < 60 ? `${range}m` : `${range / 60}h`);
+
+/** How far back the report goes. */
+export const reportDays = 30;
+
+/** A report that was made, or why it could not be. */
+export type ShownReport =
+	| {readonly kind: 'made'; readonly by: ReportKind; readonly report: Report}
+	| {readonly kind: 'failed'; readonly by: ReportKind; readonly reason: string};

@@ -1,7 +1,7 @@
 /** What the keys of tables do to the table of processes. */
 import {withFlash, type State} from '../state.js';
-import {changed, fieldOf, type FieldChange} from '../text-field.js';
-import {pageRowsOf} from '../../layout.js';
+import {fieldOf} from '../text-field.js';
+import {pageRowsOf, layoutOf} from '../../layout.js';
 import {noSecondSort, sortedByNext, withInverted, withNextSecond, withSecondInverted} from '../table/order.js';
 import type {TableIntent} from '../table/reduce.js';
 import {isFiltered, noFilter, type Filter} from '../table/state.js';
@@ -114,17 +114,6 @@ export const processIntents: Readonly<Record<TableIntent, (state: State) => Stat
 	'clear-marks': clearMarks,
 };
 
-/** Typing into the filter: the table follows at once. */
-export function changeProcessFilter(state: State, change: FieldChange): State {
-	const {prompt} = state.processes;
-	if (prompt === undefined) {
-		return state;
-	}
-
-	const field = changed(prompt.field, change);
-	return withProcesses(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
-}
-
 /** Opens the selected process: what is known of it, with graphs. */
 export function openProcess(state: State): State {
 	const selected = selectedProcess(state);
@@ -133,3 +122,35 @@ export function openProcess(state: State): State {
 
 /** Goes on to another process while one is open. */
 export const stepProcess = (state: State, by: 1 | -1): State => openProcess(focusBy(state, by));
+
+const isInView = (state: State): boolean => {
+	const {alone, processRows} = layoutOf(state);
+	return alone === 'processes' || (alone === undefined && processRows > 0);
+};
+
+/**
+Keeps the selection on the process that was meant, and in view, whatever happened to the rows. Hundreds of processes are put in order only where
+they are seen.
+*/
+export function settledProcesses(state: State): State {
+	if (!isInView(state)) {
+		return state;
+	}
+
+	const rows = visibleProcesses(state);
+	const index = selectedProcessIndex(state);
+	const {processes} = state;
+	if (index === undefined) {
+		return processes.firstRow === 0 ? state : {...state, processes: {...processes, firstRow: 0}};
+	}
+
+	const shown = Math.max(1, pageRowsOf(state, 'processes'));
+	const lastFirst = Math.max(0, rows.length - shown);
+	// Without the focus nothing is selected: the table begins with its first rows.
+	const meant = state.panels.focus === 'processes' ? Math.min(processes.firstRow, index) : 0;
+	const firstRow = Math.min(lastFirst, Math.max(meant, state.panels.focus === 'processes' ? index - shown + 1 : 0));
+	const {key} = rows[index]!;
+	return firstRow === processes.firstRow && index === processes.position && key === processes.selectedKey
+		? state
+		: {...state, processes: {...processes, firstRow, position: index, selectedKey: key}};
+}

@@ -1,10 +1,10 @@
-/** What the keys do to the table. */
-import {withFlash, type State} from '../state.js';
-import {changed, fieldOf, type FieldChange} from '../text-field.js';
+/** What the keys do to the table of GPUs. */
+import {withFlash, type State, rowsOf} from '../state.js';
+import {fieldOf} from '../text-field.js';
 import {layoutOf, tableRowsOf} from '../../layout.js';
-import {userOfRow} from './filter.js';
-import {membersOf} from './fold.js';
-import {rowWith, selectedRow, visibleRows} from './rows.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {userOfRow, rowWith, selectedRow, visibleRows} from './rows.js';
+import {membersOf, type TableRow} from './fold.js';
 import {tagOf, noFilter, sortKeys, type Filter, type Sort, type TableState} from './state.js';
 import {noSecondSort, sortedByNext, withInverted, withNextSecond, withSecondInverted} from './order.js';
 
@@ -112,13 +112,53 @@ export const tableIntents = {
 /** What a user may want of a table: of that of the GPUs, or of that of the processes where this has the focus. */
 export type TableIntent = keyof typeof tableIntents;
 
-/** Typing into the filter: the table follows at once. */
-export function changeFilter(state: State, change: FieldChange): State {
-	const {prompt} = state.table;
-	if (prompt === undefined) {
-		return state;
-	}
+/** Where the GPU is now that was selected. Two that claim one uuid are told apart by their index. */
+function meantGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly StatusRow[]): number | undefined {
+	return selectedUuid === undefined || rows.find(({index}) => index === selectedGpu)?.reading?.uuid === selectedUuid
+		? selectedGpu
+		: (rows.find(({reading}) => reading?.uuid === selectedUuid)?.index ?? selectedGpu);
+}
 
-	const field = changed(prompt.field, change);
-	return withTable(withFilter(state, {text: field.value}), {prompt: {...prompt, field}});
+/** The one that the meant GPU stands in, or the nearest to it by index. */
+function nearest(rows: readonly TableRow[], meant: number): TableRow | undefined {
+	const distance = (row: TableRow): number => Math.min(...membersOf(row).map(({index}) => Math.abs(index - meant)));
+	return rows.toSorted((a, b) => distance(a) - distance(b))[0];
+}
+
+/** A GPU that was tagged by its index before it was scanned is tagged by its uuid from then on. */
+function settledTags(tags: ReadonlySet<string>, rows: readonly StatusRow[]): ReadonlySet<string> {
+	const late = new Map(
+		rows.filter(({index}) => tags.has(`#${index}`)).map(({index, reading}) => [`#${index}`, tagOf(index, reading)]),
+	);
+	return late.entries().every(([tag, known]) => tag === known)
+		? tags
+		: new Set([...tags].map((tag) => late.get(tag) ?? tag));
+}
+
+/** Keeps the selection on the GPU that was meant, and in view, whatever happened to the rows. */
+export function settled(state: State): State {
+	const rows = visibleRows(state);
+	const selected = nearest(rows, meantGpu(state, rowsOf(state)) ?? 0);
+	const selectedGpu = selected?.index;
+	// Whose reading is missing keeps its name: it may come back elsewhere.
+	const isSameGpu = selectedGpu === state.selectedGpu;
+	const selectedUuid =
+		selected === undefined
+			? state.table.selectedUuid
+			: (selected.reading?.uuid ?? (isSameGpu ? state.table.selectedUuid : undefined));
+	const tags = settledTags(state.table.tags, rowsOf(state));
+	const shown = tableRowsOf(state);
+	const position = Math.max(
+		0,
+		rows.findIndex(({index}) => index === selectedGpu),
+	);
+	const lastFirst = Math.max(0, rows.length - shown);
+	const firstRow = Math.min(lastFirst, Math.max(0, Math.min(state.firstRow, position), position - shown + 1));
+	const table =
+		selectedUuid === state.table.selectedUuid && tags === state.table.tags
+			? state.table
+			: {...state.table, selectedUuid, tags};
+	return isSameGpu && firstRow === state.firstRow && table === state.table
+		? state
+		: {...state, selectedGpu, firstRow, table};
 }

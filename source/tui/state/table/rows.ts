@@ -1,12 +1,15 @@
 /** The rows of the table as they are shown now, and which of them are meant. */
-import type {StatusRow} from '../../../core/rules/pool/status.js';
+import type {StatusRow, GpuState} from '../../../core/rules/pool/status.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {isFolded} from '../../layout.js';
-import {isShown} from './filter.js';
+import {owns} from '../../../core/rules/leases/ownership.js';
+import type {Requester} from '../../../core/model/types.js';
+import {sanitize} from '../../../format/text/text.js';
+import {tagOf, wordsOfFilter, type Filter, type Sort, type SortKey} from './state.js';
 import {folded, membersOf, type TableRow} from './fold.js';
-import {sorted} from './sort.js';
-import {tagOf} from './state.js';
+import {stateName} from './row-state.js';
+import {inOrder, type SortValue} from './order.js';
 
 /** The GPUs that the filter leaves, by their index. */
 export const filteredRows = remembering(
@@ -55,4 +58,98 @@ export const selectedGpus = (state: State): readonly number[] => {
 export function chosenGpus(state: State): readonly number[] {
 	const tagged = taggedGpus(state);
 	return tagged.length > 0 || state.selectedGpu === undefined ? tagged : selectedGpus(state);
+}
+
+/** Accounts that hold the GPU or have processes on it. */
+const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
+	...(owner === undefined ? [] : [owner]),
+	...shares.map((share) => share.owner),
+	...processes.map(({user}) => user).filter((user) => user !== undefined),
+];
+
+/** Whom the row is about: who holds it, or else who uses it. */
+export const userOfRow = (row: StatusRow): string | undefined => row.owner ?? row.unreservedUsers[0] ?? usersOf(row)[0];
+
+/** All that a person could look for in a row. */
+const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): string =>
+	[
+		`gpu${row.index}`,
+		stateName(row, requester, isScanned),
+		row.label,
+		row.lease?.type,
+		row.lease?.note,
+		...(row.shares ?? []).flatMap(({label, lease}) => [label, lease.type, lease.note]),
+		row.reading?.name,
+		row.reading?.uuid,
+		row.reading?.place && `${row.reading.place.node}:${row.reading.place.gpu}`,
+		row.problem,
+		...usersOf(row),
+		...row.processes.flatMap(({pid, name, commandLine}) => [String(pid), name, commandLine]),
+	]
+		.map((word) => sanitize(word ?? ''))
+		.join(' ')
+		.toLowerCase();
+
+/** Whether a row holds all of these words, in any case. */
+export function rowHolds(row: StatusRow, words: readonly string[], requester: Requester, isScanned: boolean): boolean {
+	const held = words.length === 0 ? '' : wordsOf(row, requester, isScanned);
+	return words.every((word) => held.includes(word));
+}
+
+export function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned: boolean): boolean {
+	const {user, isMine} = filter;
+	if (
+		(isMine && !usersOf(row).includes(requester.account) && !(row.lease && owns(requester, row.lease))) ||
+		(user !== undefined && !usersOf(row).includes(user))
+	) {
+		return false;
+	}
+
+	return rowHolds(row, wordsOfFilter(filter), requester, isScanned);
+}
+
+/** What needs somebody first comes first. */
+const urgency: Readonly<Record<GpuState, number>> = {error: 0, unreserved: 1, 'in-use': 2, available: 3};
+
+const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>
+	lease === undefined ? undefined : (remainingSeconds ?? Infinity);
+
+const valueOf: Readonly<Record<SortKey, (row: StatusRow) => SortValue>> = {
+	gpu: ({index}) => index,
+	state: ({state}) => urgency[state],
+	owner: ({owner, shares, unreservedUsers}) => owner ?? shares?.[0]?.owner ?? unreservedUsers[0],
+	held: ({heldSeconds}) => heldSeconds,
+	ends: endOf,
+	utilization: ({reading}) => reading?.utilizationPercent,
+	memory: ({reading}) => reading?.memoryUsedMiB,
+	temperature: ({reading}) => reading?.temperatureCelsius,
+	power: ({reading}) => reading?.powerWatts,
+};
+
+/** The first GPU of each reservation, by its id. */
+function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
+	const first = new Map<string, number>();
+	for (const {lease, index} of rows) {
+		const id = lease?.leaseId;
+		if (id !== undefined) {
+			first.set(id, Math.min(index, first.get(id) ?? Infinity));
+		}
+	}
+
+	return first;
+}
+
+/** The rows in another order. By owner, the GPUs of one reservation stay together. */
+export function sorted<Row extends StatusRow>(rows: readonly Row[], sort: Sort): readonly Row[] {
+	const byIndex = (a: StatusRow, b: StatusRow): number => a.index - b.index;
+	if (sort.by !== 'owner') {
+		return inOrder(rows, sort, valueOf, byIndex);
+	}
+
+	const first = firstOfLeases(rows);
+	const positionOf = ({lease, index}: StatusRow): number => first.get(lease?.leaseId ?? '') ?? index;
+	return inOrder(rows, sort, valueOf, (a, b) => {
+		const order = positionOf(a) - positionOf(b);
+		return order === 0 ? byIndex(a, b) : order;
+	});
 }

@@ -1,5 +1,5 @@
 /** How the table of GPUs is shown: order, filter, tags. */
-import type {TextField} from '../text-field.js';
+import {changed, type FieldChange, type TextField} from '../text-field.js';
 import type {GpuReading} from '../../../core/model/types.js';
 import type {SortBy} from './order.js';
 
@@ -28,18 +28,16 @@ export type Filter = {
 	readonly isMine: boolean;
 };
 
-/** A filter being typed, and what it was before. */
-export type FilterPrompt = {
-	readonly field: TextField;
-	readonly before: {readonly text: string; readonly selectedGpu?: number; readonly selectedUuid?: string};
-};
-
 export type TableState = {
 	/** The selection follows this GPU, whatever its index and wherever its row. */
 	readonly selectedUuid?: string;
 	readonly sort: Sort;
 	readonly filter: Filter;
-	readonly prompt?: FilterPrompt;
+	/** A filter being typed, and what it was before. */
+	readonly prompt?: {
+		readonly field: TextField;
+		readonly before: {readonly text: string; readonly selectedGpu?: number; readonly selectedUuid?: string};
+	};
 	/** See `tagOf` in rows.ts. */
 	readonly tags: ReadonlySet<string>;
 };
@@ -54,6 +52,19 @@ export const initialTable: TableState = {
 
 /** True when some GPUs may be left out. */
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
+
+/** A table with a filter whose words are being typed: it follows at once. */
+export function withTyped<Table extends {readonly filter: Filter; readonly prompt?: {readonly field: TextField}}>(
+	table: Table,
+	change: FieldChange,
+): Table {
+	if (table.prompt === undefined) {
+		return table;
+	}
+
+	const field = changed(table.prompt.field, change);
+	return {...table, filter: {...table.filter, text: field.value}, prompt: {...table.prompt, field}};
+}
 
 /** The words of a filter, as they are looked for. */
 export const wordsOfFilter = ({text}: Pick<Filter, 'text'>): readonly string[] =>

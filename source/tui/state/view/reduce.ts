@@ -6,8 +6,7 @@ import {foldedCount} from '../table/fold.js';
 import {initialTable} from '../table/state.js';
 import type {PanelName} from '../panels/state.js';
 import {withFlash, type State} from '../state.js';
-import {listedColumns} from './columns.js';
-import type {Remembered, ViewState} from './state.js';
+import {listedColumns, type Remembered, type ViewState} from './state.js';
 
 const descriptions: Readonly<Record<PresetName, string>> = {
 	default: 'Preset default: GPUs, queue, detail and events',

@@ -1,16 +1,16 @@
 /** What the mouse does to the state: a click selects, sorts or goes somewhere, and the wheel moves by lines. */
-import {focusRow, selectedRowNumber} from '../table/reduce.js';
-import {focusProcess} from '../processes/reduce.js';
-import {selectedProcessIndex} from '../processes/rows.js';
-import {sortKeys, type SortKey} from '../table/state.js';
-import type {ProcessSortKey} from '../processes/state.js';
-import {selectedLineIndex} from '../hosts/lines.js';
-import {selectHostLine} from '../hosts/reduce.js';
-import {selectedPosition, selectPosition} from '../panels/queue-selection.js';
-import {focusPanel, scrollTo} from '../panels/reduce.js';
-import type {PanelName} from '../panels/state.js';
-import type {SortBy} from '../table/order.js';
-import type {State} from '../state.js';
+import {focusRow, selectedRowNumber} from './table/reduce.js';
+import {focusProcess} from './processes/reduce.js';
+import {selectedProcessIndex} from './processes/rows.js';
+import {sortKeys, type SortKey} from './table/state.js';
+import type {ProcessSortKey} from './processes/state.js';
+import {selectedLineIndex} from './hosts/lines.js';
+import {selectHostLine} from './hosts/reduce.js';
+import {selectedPosition, selectPosition} from './panels/queue-selection.js';
+import {focusPanel, scrollTo} from './panels/reduce.js';
+import type {PanelName} from './panels/state.js';
+import type {SortBy} from './table/order.js';
+import {type State, withFlash} from './state.js';
 
 /** Something of a panel. */
 export type Pointed =
@@ -103,3 +103,19 @@ export const isPointerAction = (action: {readonly kind: string}): action is Poin
 
 /** Whether a click on the heading of this column sorts by it. */
 export const isSortKey = (name: string): name is SortKey => (sortKeys as readonly string[]).includes(name);
+
+/** Listens to the mouse, or leaves it to the terminal. */
+export function toggleMouse(state: State): State {
+	const {hasMouse, isInGnuScreen} = state.settings;
+	if (hasMouse !== true) {
+		return withFlash(state, 'warning', 'This terminal is not known to have a mouse');
+	}
+
+	const isMouseOn = state.isMouseOn !== true;
+	const text = isMouseOn
+		? isInGnuScreen === true
+			? 'The mouse clicks and scrolls here; meanwhile screen holds Escape back until the next key'
+			: 'The mouse clicks and scrolls here; with Shift it selects text'
+		: 'The mouse is left to the terminal; M takes it back';
+	return withFlash({...state, isMouseOn}, 'ok', text);
+}

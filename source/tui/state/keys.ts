@@ -1,6 +1,6 @@
 /** Which keys count: a key may do one thing in a panel and another in a dialog. */
-import {isTooSmall} from '../../layout.js';
-import type {State} from '../state.js';
+import {isTooSmall} from '../layout.js';
+import type {State} from './state.js';
 
 /** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
 export type Mode =
@@ -71,3 +71,19 @@ export function modeOf(state: State): Mode {
 		dialog.kind === 'form' && dialog.complaint?.canWait === true && dialog.fields[dialog.focused]?.kind !== 'text';
 	return canWait ? 'refusal' : dialog.kind;
 }
+
+/** What the keys are for, in the order of the help. */
+export const helpGroups = ['Reserve', 'GPUs and processes', 'Queue and processes', 'Panels', 'Monitor'] as const;
+
+export type HelpGroup = (typeof helpGroups)[number];
+
+/** Where keys count, and how the help and the footer name them. */
+export type KeyHint = {
+	readonly modes: readonly Mode[];
+	/** Names as {@link keyNames} gives them. */
+	readonly keys: readonly string[];
+	/** For the help: its group, and what it does; bindings of the same words share a line. Without any it is not listed there. */
+	readonly help?: readonly [group: HelpGroup, words: string];
+	/** For the footer: how the key is written, one word, and how soon it is left out where there is no room: never, unless given. */
+	readonly footer?: readonly [key: string, word: string, soon?: number];
+};

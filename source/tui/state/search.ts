@@ -1,18 +1,16 @@
 /** Searching: the selection jumps to the next row that holds the words, round and round. */
-import {labelOf, ownerOf} from '../../../core/rules/leases/ownership.js';
-import type {QueueRecord} from '../../../core/model/types.js';
-import {sanitize} from '../../../format/text/text.js';
-import {selectedPosition, selectPosition} from '../panels/queue-selection.js';
-import {focusProcess} from '../processes/reduce.js';
-import {holdsWords, selectedProcessIndex, visibleProcesses} from '../processes/rows.js';
-import {withFlash, type State} from '../state.js';
-import {rowHolds} from '../table/filter.js';
-import {membersOf} from '../table/fold.js';
-import {focusRow, selectedRowNumber} from '../table/reduce.js';
-import {visibleRows} from '../table/rows.js';
-import {wordsOfFilter} from '../table/state.js';
-import {changed, presetField, type FieldChange} from '../text-field.js';
-import type {SearchState} from './state.js';
+import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
+import type {QueueRecord} from '../../core/model/types.js';
+import {sanitize} from '../../format/text/text.js';
+import {selectedPosition, selectPosition} from './panels/queue-selection.js';
+import {focusProcess} from './processes/reduce.js';
+import {holdsWords, selectedProcessIndex, visibleProcesses} from './processes/rows.js';
+import {withFlash, type State, type SearchState} from './state.js';
+import {rowHolds, visibleRows} from './table/rows.js';
+import {membersOf} from './table/fold.js';
+import {focusRow, selectedRowNumber} from './table/reduce.js';
+import {wordsOfFilter} from './table/state.js';
+import {presetField} from './text-field.js';
 
 const withSearch = (state: State, search: Partial<SearchState>): State => ({
 	...state,
@@ -109,13 +107,3 @@ export const searchIntents = {
 
 /** What a user may want of the search. */
 export type SearchIntent = keyof typeof searchIntents;
-
-/** Typing what is searched for. */
-export function changeSearch(state: State, change: FieldChange): State {
-	const {prompt} = state.search;
-	return prompt === undefined
-		? state
-		: withSearch(state, {
-				prompt: changed(prompt, change),
-			});
-}
