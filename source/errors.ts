@@ -82,3 +82,9 @@ export function cutShort(text: string): string {
 
 /** What was typed, as a message names it: cut short, in double quotes. */
 export const quoted = (text: string): string => JSON.stringify(cutShort(text));
+
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The system's code of an error, such as `ENOENT`. */
+export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

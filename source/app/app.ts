@@ -5,6 +5,7 @@ import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
 import type {GpuProvider, Host, Store} from '../core/model/ports.js';
 import type {ProviderName} from '../core/model/types.js';
+import {messageOf} from '../errors.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
@@ -12,7 +13,6 @@ import {createPaint} from '../format/text/paint.js';
 import {createClock} from '../host/clock.js';
 import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';
-import {outliveBugs} from '../host/process/outlive-bugs.js';
 import {sendSignal} from '../host/process/send-signal.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
@@ -33,7 +33,7 @@ type AppOptions = {
 const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
-const loadNuma = async () => import('../host/numa/bind.js');
+const loadNuma = async () => import('../host/numa.js');
 
 /**
 How wide stdout is. A terminal knows, but for one that says 0; elsewhere COLUMNS tells where it is exported, as `watch` does for what it shows.
@@ -236,10 +236,7 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 	};
 
 	const prepareJob: App['prepareJob'] = async (words, environment) => {
-		const [{startJob, checkJob}, {restoreOpenFiles}] = await Promise.all([
-			import('../host/job/job.js'),
-			import('../host/process/open-files.js'),
-		]);
+		const {startJob, checkJob, restoreOpenFiles} = await import('../host/job/job.js');
 		checkJob(words, environment);
 		void restoreOpenFiles();
 		return startJob;
@@ -302,7 +299,7 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 				const {notifyBy} = await loadNotify();
 				return await notifyBy(config, host, reminder, signal);
 			} catch (error) {
-				return [error instanceof Error ? error.message : String(error)];
+				return [messageOf(error)];
 			}
 		},
 		notifiesAll: config.isGiven('notify.command') || config.isGiven('notify.webhook'),
@@ -320,7 +317,14 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 				return uid === undefined || uid === own;
 			};
 		},
-		outliveBugs,
+		outliveBugs(report) {
+			const listener = (error: unknown): void => {
+				report(error);
+			};
+
+			process.on('uncaughtException', listener);
+			process.on('unhandledRejection', listener);
+		},
 		async inspectProcesses(pids) {
 			const {inspectProcesses} = await import('../host/process/inspect.js');
 			return inspectProcesses(pids);

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import {cudaEnvironment, cudaWarning, requireCuda} from '../core/rules/cuda/cuda.js';
 import {readSupportedCuda} from '../gpu/nvidia/supported-cuda.js';
-import {findCuda, usualParents} from '../host/cuda/installations.js';
+import {findCuda, usualParents} from '../host/cuda.js';
 import {exactEnvironment} from '../host/inherited/exact-text.js';
 import {runTool} from '../host/tool/spawn.js';
 import type {PreparedCuda} from './contract.js';

@@ -3,9 +3,7 @@ import type {Host} from '../core/model/ports.js';
 import {readUserNamespace} from '../security/user-namespace.js';
 import {readBootId, readMachineId} from './machine.js';
 import {monotonicClockId, monotonicSeconds} from './monotonic.js';
-import {livenessOfOrphans} from './process/orphans.js';
-import {liveness, ownIdentity} from './process/processes.js';
-import {runsAsCaller} from './process/same-account.js';
+import {liveness, livenessOfOrphans, ownIdentity, runsAsCaller} from './process/processes.js';
 import {createUsers, ownUid} from './accounts/users.js';
 
 /** This machine, read once; costs a few file reads, and a call of `getent` when our account is not in /etc/passwd. */

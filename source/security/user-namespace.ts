@@ -1,5 +1,6 @@
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import process from 'node:process';
+import {codeOf} from '../errors.js';
 
 type Options = {
 	readonly procDirectory?: string;
@@ -16,8 +17,6 @@ Every uid stands for itself. Only the initial user namespace has this map, and o
 more than what its parent has.
 */
 const isWholeMap = (map: string): boolean => /^\s*0\s+0\s+4294967295\s*$/v.test(map);
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
 The user namespace that this process is in, when uids need not mean there what they mean to the machine:

@@ -1,7 +1,7 @@
 /**
 Work beside a job or a wait, such as heartbeats, reminders and notices. Its failure is said once, and ends neither the wrapper nor the waiter.
 */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, messageOf} from '../../errors.js';
 import {stackText} from '../../format/text/text.js';
 
 type Background = {
@@ -19,7 +19,7 @@ Makes the one place that catches.
 export function createBackground(report: (words: string) => void): Background {
 	const said = new Set<string>();
 	const failed = (error: unknown): void => {
-		const what = error instanceof Error ? error.message : String(error);
+		const what = messageOf(error);
 		if (error instanceof CanhazgpuError || said.has(what)) {
 			return;
 		}

@@ -1,5 +1,6 @@
 import type {GpuProvider} from '../../core/model/ports.js';
 import type {GpuReading, Observation} from '../../core/model/types.js';
+import {messageOf} from '../../errors.js';
 import {singleFlight} from '../tool/single-flight.js';
 import type {SimulatedProcesses} from './processes.js';
 import {
@@ -74,7 +75,7 @@ export const createSimulatedProvider = ({
 		if (count.status === 'rejected') {
 			return report({
 				gpus: [],
-				failure: {message: `The simulated GPUs cannot be counted: ${reasonOf(count)}`},
+				failure: {message: `The simulated GPUs cannot be counted: ${messageOf(count.reason)}`},
 				warnings: [],
 			});
 		}
@@ -126,7 +127,7 @@ export const createSimulatedProvider = ({
 		processes?.see(gpus);
 		return report({
 			gpus: warm(gpus, seconds),
-			warnings: held.status === 'rejected' ? [`Simulated without load: ${reasonOf(held)}`] : [],
+			warnings: held.status === 'rejected' ? [`Simulated without load: ${messageOf(held.reason)}`] : [],
 		});
 	};
 
@@ -160,9 +161,6 @@ const shareProcesses = (shares: readonly SimulatedLease[], seconds: number): Sce
 		utilization: Math.round(80 / shares.length),
 		startedSecondsAgo: Math.max(0, seconds - startTime),
 	}));
-
-const reasonOf = ({reason}: PromiseRejectedResult): string =>
-	reason instanceof Error ? reason.message : String(reason);
 
 /** In seconds: how long metal takes to warm up or cool down by two thirds. */
 const inertiaSeconds = 12;

@@ -8,6 +8,7 @@ import {closeSync, constants, fstatSync, openSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {isatty} from 'node:tty';
+import {messageOf} from '../../errors.js';
 import type {runTool} from '../tool/spawn.js';
 import type {Users} from './users.js';
 
@@ -79,9 +80,6 @@ async function writeTerminals(message: Message, {run, users, devices = '/dev'}: 
 		linesOf(message.account, stdout).map(async (line) => writeTo(path.join(devices, line), message, users)),
 	);
 }
-
-/** The reason in words, of whatever was thrown. */
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Together with what it started. */
 function endGroup(pid: number): void {
@@ -175,7 +173,7 @@ async function problemOf(name: string, work: Promise<string | undefined> | undef
 		const problem = await work;
 		return problem === undefined ? [] : [`${name}: ${problem}`];
 	} catch (error) {
-		return [`${name}: ${wordsOf(error)}`];
+		return [`${name}: ${messageOf(error)}`];
 	}
 }
 

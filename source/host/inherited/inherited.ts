@@ -84,13 +84,8 @@ export const startedWords = (): Uint8Array => words ?? readBytes('/proc/self/cmd
 /** The same of the environment. */
 export const startedEnvironment = (): Uint8Array => startFacts?.environment ?? readBytes('/proc/self/environ');
 
-const read = (file: string): string => {
-	try {
-		return readFileSync(file, 'utf8');
-	} catch {
-		return '';
-	}
-};
+/** Empty where it cannot be read. */
+export const readText = (file: string): string => Buffer.from(readBytes(file)).toString('utf8');
 
 /** A binary made by Bun leaves the signals as they are, but for these two. */
 const ignoredByBun: ReadonlySet<number> = new Set([constants.signals.SIGPIPE, constants.signals.SIGXFSZ]);
@@ -98,7 +93,7 @@ const ignoredByBun: ReadonlySet<number> = new Set([constants.signals.SIGPIPE, co
 const readMask = (): string | undefined =>
 	process.versions['bun'] === undefined
 		? startFacts?.mask
-		: /^SigIgn:\s*(?<mask>[\da-f]+)$/mv.exec(read('/proc/self/status'))?.groups?.['mask'];
+		: /^SigIgn:\s*(?<mask>[\da-f]+)$/mv.exec(readText('/proc/self/status'))?.groups?.['mask'];
 
 let known: {readonly signals: ReadonlySet<number> | undefined} | undefined;
 
@@ -128,7 +123,7 @@ export const signalsIgnoredAtStart = (): ReadonlySet<number> | undefined => {
 
 /** The soft limit of open files of a process: a number, or `unlimited`. */
 const openFilesOf = (pid: number | 'self'): string | undefined =>
-	/^Max open files\s+(?<soft>\d+|unlimited)\s/mv.exec(read(`/proc/${pid}/limits`))?.groups?.['soft'];
+	/^Max open files\s+(?<soft>\d+|unlimited)\s/mv.exec(readText(`/proc/${pid}/limits`))?.groups?.['soft'];
 
 /** The soft limit of open files of this process as it is now. */
 export const ownOpenFiles = (): string | undefined => openFilesOf('self');

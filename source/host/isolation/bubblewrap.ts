@@ -5,14 +5,13 @@ accounts other than root, the user namespace that this takes) are the job's own.
 Bubblewrap makes the namespaces, a shell in them proves that they hold, and both end. The job enters them by nsenter(1), which becomes the job. A job that bubblewrap itself starts is
 the child of a process that passes no signal on, dies of Ctrl-C before its job, and hides of which signal the job died.
 */
-import {closeSync, openSync, readdirSync, readlinkSync, statSync} from 'node:fs';
+import {closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import type {IsolationProblem} from '../../core/model/isolation.js';
+import type {IsolationProblem, NamespaceSetting} from '../../core/model/isolation.js';
+import {messageOf} from '../../errors.js';
 import {findProgram, type Fenced, type MakeFence} from './fence.js';
-import type {ProofNodes} from './proof.js';
-import {forbiddingSettings} from './user-namespaces.js';
-import {startWitness} from './witness.js';
+import {startWitness, type ProofNodes} from './witness.js';
 
 type Programs = {readonly bwrap: string; readonly nsenter: string};
 
@@ -122,12 +121,35 @@ const makeNamespaces = async (
 			},
 		};
 	} catch (error) {
-		return {kind: 'refused', program: 'bwrap', words: error instanceof Error ? error.message : String(error)};
+		return {kind: 'refused', program: 'bwrap', words: messageOf(error)};
 	} finally {
 		// The descriptors keep the namespaces: the witness is needed no more, and the job does not wait for its end.
 		void witness.end();
 	}
 };
+
+/** Settings of Linux, Debian and Ubuntu that forbid an ordinary account to have a user namespace of its own. */
+const namespaceSettings: ReadonlyArray<{
+	readonly name: string;
+	readonly forbids: (value: number) => boolean;
+	readonly wanted: string;
+}> = [
+	{name: 'user.max_user_namespaces', forbids: (value) => value === 0, wanted: '15000'},
+	{name: 'user.max_mnt_namespaces', forbids: (value) => value === 0, wanted: '15000'},
+	{name: 'kernel.unprivileged_userns_clone', forbids: (value) => value === 0, wanted: '1'},
+	{name: 'kernel.apparmor_restrict_unprivileged_userns', forbids: (value) => value !== 0, wanted: '0'},
+];
+
+/** Those that forbid it on this machine. Empty where none does, or where they cannot be read. */
+const forbiddingSettings = (): readonly NamespaceSetting[] =>
+	namespaceSettings.flatMap(({name, forbids, wanted}) => {
+		try {
+			const value = readFileSync(path.join('/proc/sys', name.replaceAll('.', '/')), 'utf8').trim();
+			return /^\d+$/v.test(value) && forbids(Number(value)) ? [{name, value, wanted}] : [];
+		} catch {
+			return [];
+		}
+	});
 
 /** A refusal, with what the kernel has to do with it. */
 const explained = (problem: IsolationProblem, hasUsers: boolean): IsolationProblem => {

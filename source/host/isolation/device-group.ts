@@ -8,6 +8,7 @@ import {existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync} from 'node
 import path from 'node:path';
 import process from 'node:process';
 import type {IsolationProblem} from '../../core/model/isolation.js';
+import {messageOf} from '../../errors.js';
 import {randomId} from '../tool/random-id.js';
 import {controlGroupsOf, joiningWords} from './control-groups.js';
 import {numberKey, numberOf} from './device-numbers.js';
@@ -105,7 +106,7 @@ const make = async (
 
 			problem = made;
 		} catch (error) {
-			problem = {kind: 'refused', program: 'cgroup', words: error instanceof Error ? error.message : String(error)};
+			problem = {kind: 'refused', program: 'cgroup', words: messageOf(error)};
 		}
 
 		if (problem.kind !== 'refused' || attempt === attempts) {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 import {lookUpCommand} from '../tool/command.js';
-import type {ProofNodes} from './proof.js';
+import type {ProofNodes} from './witness.js';
 
 export type FenceOptions = {
 	/** Where the devices are: `/dev`, or what stands in for it. */

@@ -12,9 +12,8 @@ import {fenceByBubblewrap} from './bubblewrap.js';
 import {fenceByDeviceGroup, sweepDeviceGroups} from './device-group.js';
 import {partNodesBy, readDeviceNodes, type DeviceNode} from './device-nodes.js';
 import type {Fenced, FenceOptions, MakeFence} from './fence.js';
-import {leakIn, proofLines, proofWords, type ProofNodes} from './proof.js';
 import {fenceBySystemd} from './systemd.js';
-import {plainEnvironment} from './witness.js';
+import {leakIn, plainEnvironment, proofLines, proofWords, type ProofNodes} from './witness.js';
 
 type IsolationOptions = {
 	/** Where /dev, /proc and /sys of the GPUs are. Undefined where GPUs are simulated without a stand-in. */

@@ -7,6 +7,7 @@ The scope ends by itself with the last process in it, whatever became of `run`. 
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import {messageOf} from '../../errors.js';
 import {randomId} from '../tool/random-id.js';
 import {controlGroupsOf, joiningWords} from './control-groups.js';
 import {loadedMajors, nextMajors, numberKey, numberOf, numbersIn, type DeviceNumber} from './device-numbers.js';
@@ -51,7 +52,7 @@ export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, enviro
 		({
 			kind: 'refused',
 			program: 'systemd-run',
-			words: error instanceof Error ? error.message : String(error),
+			words: messageOf(error),
 		}) as const;
 	let patterns: readonly string[];
 	try {

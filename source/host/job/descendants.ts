@@ -1,6 +1,5 @@
-import {readdirSync} from 'node:fs';
 import process from 'node:process';
-import {hasEnded, readStat} from '../process/proc.js';
+import {hasEnded, pidsIn, readStat} from '../process/proc.js';
 import type {runTool} from '../tool/spawn.js';
 
 /** A process, told from a later one of the same pid by when it was started, in clock ticks since boot. */
@@ -12,26 +11,15 @@ type ProcessRow = Running & {readonly parentPid: number};
 Every process that runs now and that we may see, by pid; those that have ended are left out. One pass over /proc: about 50 µs each.
 Empty where there is no /proc.
 */
-export const listProcesses = (): ReadonlyMap<number, ProcessRow> => {
-	let names: readonly string[];
-	try {
-		names = readdirSync('/proc');
-	} catch {
-		names = [];
-	}
-
-	return new Map(
-		names
-			.filter((name) => /^\d+$/v.test(name))
-			.flatMap((name) => {
-				const pid = Number(name);
-				const stat = readStat(pid);
-				return typeof stat !== 'object' || hasEnded(stat)
-					? []
-					: [[pid, {pid, startTicks: stat.startTicks, parentPid: stat.parentPid}] as const];
-			}),
+export const listProcesses = (): ReadonlyMap<number, ProcessRow> =>
+	new Map(
+		pidsIn().flatMap((pid) => {
+			const stat = readStat(pid);
+			return typeof stat !== 'object' || hasEnded(stat)
+				? []
+				: [[pid, {pid, startTicks: stat.startTicks, parentPid: stat.parentPid}] as const];
+		}),
 	);
-};
 
 /** The children of those processes, their children, and so on, parents first. One that lost its parent has become the child of another. */
 export const descendantsOf = (

@@ -8,6 +8,7 @@ import {childIdentity} from '../process/processes.js';
 import {exactEnvironment, exactWords, type Environment} from '../inherited/exact-text.js';
 import {callersOpenFiles, ownOpenFiles} from '../inherited/inherited.js';
 import {randomId} from '../tool/random-id.js';
+import {runTool} from '../tool/spawn.js';
 import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
 import {relaySignals} from './signals.js';
@@ -61,6 +62,20 @@ Whether these words, the last of our own command line, name a command that could
 */
 export const checkJob = (words: readonly [string, ...string[]], environment: Environment): void => {
 	checkCommand(exactWords(words)[0], exactEnvironment(environment));
+};
+
+/** This process needs some files for itself. */
+const leastOpenFiles = 256;
+
+/**
+Lowers our own soft limit of open files to what it was before Node raised it, so that a job inherits the caller's. A job is started with the
+right limit also where this fails or has not happened yet. Never rejects.
+*/
+export const restoreOpenFiles = async (): Promise<void> => {
+	const wanted = callersOpenFiles();
+	if (wanted !== undefined && wanted !== ownOpenFiles() && !(Number(wanted) < leastOpenFiles)) {
+		await runTool('prlimit', [`--pid=${process.pid}`, `--nofile=${wanted}:`], {timeoutMs: 2000});
+	}
 };
 
 const markVariable = 'CANHAZGPU_JOB';

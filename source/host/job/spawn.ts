@@ -1,7 +1,7 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {fstatSync} from 'node:fs';
 import process from 'node:process';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
 import {checkCommand} from '../tool/command.js';
 import {withoutSecrets} from '../tool/secrets.js';
 import type {Environment} from '../inherited/exact-text.js';
@@ -177,8 +177,6 @@ const isPipeOrFile = (descriptor: number): boolean => {
 	}
 };
 
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-
 const startFailure = (error: unknown, file: string): CanhazgpuError => {
 	const name = JSON.stringify(file);
 	const code = codeOf(error) ?? '';
@@ -199,5 +197,3 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 
 /** It is not the command which is at fault. */
 const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

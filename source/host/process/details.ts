@@ -3,7 +3,6 @@ import type {GpuProcess} from '../../core/model/types.js';
 import type {runTool} from '../tool/spawn.js';
 import type {Users} from '../accounts/users.js';
 import {createCommandLineReader} from './command-lines.js';
-import {createCpuMeter} from './cpu-meter.js';
 import type {ProcessStat} from './proc.js';
 import {createProcessFiles, type FileOwner, secondsPerTick} from './files.js';
 import {createOwnerFinder} from './owners.js';
@@ -146,3 +145,45 @@ const flatten = (commandLine: string): string | undefined => {
 
 /** At most {@link longestCommandLine} units, without half a character at the end. */
 const cap = (text: string): string => text.slice(0, longestCommandLine).replace(/\p{Surrogate}$/v, '');
+
+type Sample = {
+	readonly startTicks: number;
+	readonly cpuTicks: number;
+	readonly atMs: number;
+	readonly percent?: number;
+};
+
+/** Ticks are coarse: over less time than this they say little, and the figure before stays. */
+const shortestMs = 500;
+
+/**
+Makes the meter of processor use, in per cent of one core, between one call and the next. Undefined for a process that it has not seen
+before.
+*/
+const createCpuMeter = (monotonicMs: () => number) => {
+	let samples: ReadonlyMap<number, Sample> = new Map();
+
+	return (stats: ReadonlyMap<number, ProcessStat | undefined>): ReadonlyMap<number, number | undefined> => {
+		const atMs = monotonicMs();
+		samples = new Map(
+			[...stats].flatMap(([pid, stat]) =>
+				stat === undefined ? [] : [[pid, next(samples.get(pid), {...stat, atMs})] as const],
+			),
+		);
+		return new Map([...samples].map(([pid, {percent}]) => [pid, percent]));
+	};
+};
+
+const next = (earlier: Sample | undefined, {startTicks, cpuTicks, atMs}: Sample): Sample => {
+	if (earlier?.startTicks !== startTicks) {
+		return {startTicks, cpuTicks, atMs};
+	}
+
+	const elapsedMs = atMs - earlier.atMs;
+	if (elapsedMs < shortestMs) {
+		return earlier;
+	}
+
+	const usedMs = Math.max(0, cpuTicks - earlier.cpuTicks) * secondsPerTick * 1000;
+	return {startTicks, cpuTicks, atMs, percent: Math.round((100 * usedMs) / elapsedMs)};
+};

@@ -1,22 +1,13 @@
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import type {DeviceHolder, DeviceHolders, HolderState} from '../../core/model/device-holders.js';
 import type {GrantedGpu} from '../../core/model/isolation.js';
+import {codeOf} from '../../errors.js';
 import {createUsers, ownUid} from '../accounts/users.js';
 import {belongsTo, readDeviceNodes} from '../isolation/device-nodes.js';
 import {runSystemTool} from '../tool/system-tool.js';
 import {createProcessDescriber} from './details.js';
 import {ownerOfProcess} from './files.js';
-import {readStat, type ProcessStat} from './proc.js';
-
-const pidsIn = (directory: string): readonly number[] => {
-	try {
-		return readdirSync(directory).flatMap((name) => (/^[1-9]\d*$/v.test(name) ? [Number(name)] : []));
-	} catch {
-		return [];
-	}
-};
-
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+import {pidsIn, readStat, type ProcessStat} from './proc.js';
 
 /** Whether one of the files is open in the process. `unreadable` where its files are not for this account, `gone` where it has ended. */
 const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadable' | 'gone' => {
@@ -83,7 +74,7 @@ export async function findDeviceHolders(
 	const files = new Set(devices);
 	const opened = new Map<number, boolean | undefined>();
 	const unreadable: number[] = [];
-	for (const pid of files.size === 0 ? [] : pidsIn('/proc')) {
+	for (const pid of files.size === 0 ? [] : pidsIn()) {
 		const hasOpen = opensAny(pid, files);
 		const stat = hasOpen === 'unreadable' ? readStat(pid) : undefined;
 		if (hasOpen === true) {

@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs';
+import {readdirSync, readFileSync} from 'node:fs';
 
 /** What /proc/PID/stat says of one process (proc_pid_stat(5)). */
 export type ProcessStat = {
@@ -84,3 +84,12 @@ threads work on.
 */
 export const hasEnded = ({state, threads}: Pick<ProcessStat, 'state' | 'threads'>) =>
 	/^x$/iv.test(state) || (state === 'Z' && threads <= 1);
+
+/** The processes that we may see. None where there is no /proc. */
+export const pidsIn = (directory = '/proc'): readonly number[] => {
+	try {
+		return readdirSync(directory).flatMap((name) => (/^[1-9]\d*$/v.test(name) ? [Number(name)] : []));
+	} catch {
+		return [];
+	}
+};

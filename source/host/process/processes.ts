@@ -1,7 +1,8 @@
-import {readlinkSync} from 'node:fs';
+import {readFileSync, readlinkSync, statSync} from 'node:fs';
 import process from 'node:process';
 import type {Liveness, ProcessIdentity} from '../../core/model/types.js';
-import {hasEnded, readStat} from './proc.js';
+import {codeOf} from '../../errors.js';
+import {hasEnded, pidsIn, type ProcessStat, readStat} from './proc.js';
 
 /**
 Tells whether processes still live, one answer each, in order. Never throws and never waits: a file read each.
@@ -33,7 +34,7 @@ const isComparable = (recorded: string | undefined, own: string | undefined): bo
 	recorded === undefined || recorded === own;
 
 /** Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of the reader. */
-export const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
+const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
 	isComparable(identity.timeNamespace, timeNamespace(procDirectory));
 
 const judgeByProc = (
@@ -72,12 +73,12 @@ const judgeBySignal = (pid: number): Liveness => {
 What the kernel says to a signal that does nothing: `there`, `ESRCH` when there is no such process, `EPERM` when it is somebody else's. Of a
 process group by its negative number.
 */
-export const signalAnswer = (pid: number): string => {
+const signalAnswer = (pid: number): string => {
 	try {
 		process.kill(pid, 0);
 		return 'there';
 	} catch (error) {
-		return (error as NodeJS.ErrnoException).code ?? 'failed';
+		return codeOf(error) ?? 'failed';
 	}
 };
 
@@ -114,3 +115,86 @@ const ownNamespaces = (): Pick<ProcessIdentity, 'namespace' | 'timeNamespace'> =
 	const time = timeNamespace();
 	return {namespace: pidNamespace(), ...(time !== undefined && {timeNamespace: time})};
 };
+
+/**
+Whether something lives that a process has started which itself is dead. Who is left behind stays in the process group, and falls to the
+first process of all or to one of another session that collects such (PR_SET_CHILD_SUBREAPER). Others of the group, such as the rest of a
+pipeline or of a script, still have their shell, or were there before.
+
+`unknown` when there is somebody in that group whom we cannot see (hidepid). What has left the group is not found.
+*/
+export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
+	const {group} = dead;
+	// Where the start time cannot be compared, everybody of the group may have been started by it.
+	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
+	// Hardly ever is there such a group at all, and to ask costs nothing.
+	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
+		return 'dead';
+	}
+
+	const stats = readAll(procDirectory);
+	const members = stats
+		.values()
+		.filter(({processGroup}) => processGroup === group)
+		.toArray();
+	const isOrphan = (stat: ProcessStat): boolean => {
+		const isLeft = stat.parentPid <= 1 || stats.get(stat.parentPid)?.session !== stat.session;
+		return isLeft && stat.startTicks >= startTicks && !hasEnded(stat);
+	};
+
+	if (members.length === 0) {
+		// The last of them may have been reaped while all processes were read, which takes a while on a busy machine.
+		return signalAnswer(-group) === 'ESRCH' ? 'dead' : 'unknown';
+	}
+
+	return members.some((stat) => isOrphan(stat)) ? 'alive' : 'dead';
+};
+
+const readAll = (procDirectory: string): ReadonlyMap<number, ProcessStat> =>
+	new Map(
+		pidsIn(procDirectory).flatMap((pid) => {
+			const stat = readStat(pid, procDirectory);
+			return typeof stat === 'object' ? [[pid, stat] as const] : [];
+		}),
+	);
+
+type AccountOptions = {
+	readonly procDirectory?: string;
+	/** Ours. */
+	readonly uid?: number | undefined;
+};
+
+/** What the kernel shows for every account that a user namespace does not know (DEFAULT_OVERFLOWUID). */
+const usualOverflowUid = 65_534;
+
+/** Whether the kernel shows accounts without a name of their own in this namespace by this uid. */
+function standsForStrangers(uid: number, procDirectory: string): boolean {
+	try {
+		return uid === Number(readFileSync(`${procDirectory}/sys/kernel/overflowuid`, 'latin1'));
+	} catch {
+		return false;
+	}
+}
+
+/**
+Whether a process lives and runs as the very account that runs us, also across user namespaces: the kernel shows the owner of /proc/PID by
+our own map of uids, in which no two accounts have one uid. Only the uid that stands for all unknown accounts tells nothing.
+
+@param identity - With a start time, or another process with its pid would do.
+*/
+export function runsAsCaller(
+	identity: ProcessIdentity,
+	{procDirectory = '/proc', uid = process.getuid?.()}: AccountOptions = {},
+): boolean {
+	if (uid === undefined || uid === usualOverflowUid || standsForStrangers(uid, procDirectory)) {
+		return false;
+	}
+
+	try {
+		const owner = statSync(`${procDirectory}/${identity.pid}`).uid;
+		// In this order: what was looked at is what lives.
+		return owner === uid && ['alive', 'stopped'].includes(liveness([identity], procDirectory)[0]!);
+	} catch {
+		return false;
+	}
+}

@@ -1,6 +1,6 @@
 import {accessSync, constants, statSync} from 'node:fs';
 import path from 'node:path';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, codeOf} from '../../errors.js';
 import {pathOf, type Environment} from '../inherited/exact-text.js';
 
 type CommandLookup =
@@ -97,7 +97,7 @@ const judge = (file: string): CommandLookup => {
 		accessSync(pathOf(file), constants.X_OK);
 		return isDirectory(file) ? {kind: 'not-executable', file} : {kind: 'found', file};
 	} catch (error) {
-		return (error as NodeJS.ErrnoException).code === 'EACCES' ? {kind: 'not-executable', file} : {kind: 'not-found'};
+		return codeOf(error) === 'EACCES' ? {kind: 'not-executable', file} : {kind: 'not-found'};
 	}
 };
 

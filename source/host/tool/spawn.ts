@@ -1,8 +1,43 @@
+import {Buffer} from 'node:buffer';
 import {type ChildProcess, spawn} from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
 import {withoutSecrets} from './secrets.js';
-import {supervise, type ToolFailure, type ToolOptions, type ToolOutcome} from './supervise.js';
+
+/**
+Why a tool gave no complete answer. `too-much-output`: it was stopped after `maxBytes`. `failed`: it could not be started for
+another reason, given in `detail`.
+*/
+export type ToolFailure = 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
+
+export type ToolOutcome = {
+	/** What it printed up to its end or its failure, as UTF-8; broken bytes become U+FFFD. */
+	readonly stdout: string;
+	readonly stderr: string;
+	/** Undefined when a signal ended it, or when it was not seen to end. */
+	readonly exitCode?: number;
+	readonly signal?: NodeJS.Signals;
+	readonly failure?: ToolFailure;
+	/** The system's words for the failure, such as `spawn EAGAIN`. */
+	readonly detail?: string;
+	/** Only when the child outlived SIGKILL (it hangs inside the kernel): resolves once it has really ended. */
+	readonly ended?: Promise<void>;
+};
+
+export type ToolOptions = {
+	/**
+	The tool is ended after this, never if infinite. The outcome comes then, or, if it does not let itself be ended, half a second later.
+	*/
+	readonly timeoutMs: number;
+	/** Of stdout and stderr together. */
+	readonly maxBytes?: number;
+	/** Ends the tool early, with the failure `aborted`. */
+	readonly signal?: AbortSignal;
+	/** For a tool that goes on and on: its stdout is handed on as it comes, and not kept. */
+	readonly onText?: (text: string) => void;
+	/** The whole environment of the tool, instead of ours. */
+	readonly environment?: Readonly<Record<string, string>>;
+};
 
 const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([
 	['ENOENT', 'not-found'],
@@ -70,3 +105,101 @@ const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
 		child.kill(signal);
 	}
 };
+
+/** Between SIGTERM and SIGKILL, and between SIGKILL and giving up. */
+const killGraceMs = 250;
+
+const defaultMaxBytes = 16 * 1024 * 1024;
+
+/**
+Follows a child that has just been spawned, with its two outputs piped, to its end or to the end of our patience. `kill` sends it a
+signal; when even SIGKILL does not end it, it is abandoned: its pipes are closed, and it no longer keeps our process from ending.
+*/
+export const supervise = async (
+	child: ChildProcess,
+	{timeoutMs, maxBytes = defaultMaxBytes, signal, onText}: ToolOptions,
+	kill: (signal: 'SIGTERM' | 'SIGKILL') => void,
+): Promise<ToolOutcome> =>
+	new Promise((resolve) => {
+		const stdout: Uint8Array[] = [];
+		const stderr: Uint8Array[] = [];
+		let bytes = 0;
+		let failure: ToolFailure | undefined;
+
+		const ended = new Promise<void>((resolveEnded) => {
+			child.once('exit', () => {
+				resolveEnded();
+			});
+		});
+
+		const settle = (end: Pick<ToolOutcome, 'exitCode' | 'signal' | 'ended'>) => {
+			clearTimeout(timer);
+			signal?.removeEventListener('abort', abort);
+			child.stdout?.destroy();
+			child.stderr?.destroy();
+			resolve({
+				stdout: Buffer.concat(stdout).toString('utf8'),
+				stderr: Buffer.concat(stderr).toString('utf8'),
+				failure,
+				...end,
+			});
+		};
+
+		const settleAsEnded = () => {
+			settle({exitCode: child.exitCode ?? undefined, signal: child.signalCode ?? undefined});
+		};
+
+		const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+
+		const stop = (why: ToolFailure) => {
+			if (failure !== undefined) {
+				return;
+			}
+
+			failure = why;
+			if (hasEnded()) {
+				// Its pid may be somebody else's by now.
+				return;
+			}
+
+			clearTimeout(timer);
+			kill('SIGTERM');
+			timer = setTimeout(() => {
+				kill('SIGKILL');
+				timer = setTimeout(() => {
+					child.unref();
+					settle({ended});
+				}, killGraceMs);
+			}, killGraceMs);
+		};
+
+		const abort = () => {
+			stop('aborted');
+		};
+
+		const collect = (into: Uint8Array[]) => (chunk: Uint8Array) => {
+			const room = Math.max(0, maxBytes - bytes);
+			bytes += chunk.length;
+			into.push(chunk.subarray(0, room));
+			if (bytes > maxBytes) {
+				stop('too-much-output');
+			}
+		};
+
+		if (onText === undefined) {
+			child.stdout?.on('data', collect(stdout));
+		} else {
+			child.stdout?.setEncoding('utf8').on('data', onText);
+		}
+
+		child.stderr?.on('data', collect(stderr));
+		child.once('exit', () => {
+			// What it started may hold the pipes open long after, but all that it had to say is in them.
+			clearTimeout(timer);
+			timer = setTimeout(settleAsEnded, killGraceMs);
+		});
+		child.once('close', settleAsEnded);
+		// A timer of infinite length would fire at once.
+		let timer = timeoutMs === Infinity ? undefined : setTimeout(stop, timeoutMs, 'timed-out');
+		signal?.addEventListener('abort', abort);
+	});

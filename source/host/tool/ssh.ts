@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import {isPlausibleStatus, isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {runTool} from './spawn.js';
-import type {ToolFailure} from './supervise.js';
+import {runTool, type ToolFailure} from './spawn.js';
 
 /** One GPU of another host, as `status --json` of this program or of the peer prints it. Texts are whatever that host says. */
 export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: number; readonly status: string};

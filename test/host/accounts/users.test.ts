@@ -1,9 +1,8 @@
 import path from 'node:path';
 import process from 'node:process';
 import {expect, test, vi} from 'vitest';
-import {type runTool, runTool as run} from '../../../source/host/tool/spawn.js';
+import {type runTool, runTool as run, type ToolOutcome} from '../../../source/host/tool/spawn.js';
 import {createUsers, findInPasswd} from '../../../source/host/accounts/users.js';
-import type {ToolOutcome} from '../../../source/host/tool/supervise.js';
 import {createFiles} from '../temporary.js';
 
 const passwd = [

@@ -3,7 +3,7 @@ import process from 'node:process';
 import * as fc from 'fast-check';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {createProcessDescriber} from '../../../source/host/process/details.js';
-import {parseContainerId} from '../../../source/host/process/container-id.js';
+import {parseContainerId} from '../../../source/host/process/files.js';
 import {runTool} from '../../../source/host/tool/spawn.js';
 import {createUsers} from '../../../source/host/accounts/users.js';
 import {eventually} from '../../_helpers/eventually.js';

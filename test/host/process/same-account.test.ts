@@ -4,8 +4,7 @@ import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
-import {childIdentity, ownIdentity} from '../../../source/host/process/processes.js';
-import {runsAsCaller} from '../../../source/host/process/same-account.js';
+import {childIdentity, ownIdentity, runsAsCaller} from '../../../source/host/process/processes.js';
 
 test('this very process is ours, and one that has ended or bears another start time is not', () => {
 	const self = ownIdentity();

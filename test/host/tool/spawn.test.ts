@@ -7,8 +7,7 @@ import process from 'node:process';
 import {build} from 'esbuild';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {liveness} from '../../../source/host/process/processes.js';
-import {runTool} from '../../../source/host/tool/spawn.js';
-import {supervise} from '../../../source/host/tool/supervise.js';
+import {runTool, supervise} from '../../../source/host/tool/spawn.js';
 import {createFiles} from '../temporary.js';
 
 const timeoutMs = 10_000;
@@ -111,7 +110,7 @@ test('a program that not even SIGKILL ends is abandoned, and its end is told lat
 test('an abandoned program does not keep us from ending', async () => {
 	const entry = `
 		import {spawn} from 'node:child_process';
-		import {supervise} from './source/host/tool/supervise.ts';
+		import {supervise} from './source/host/tool/spawn.ts';
 		const child = spawn('sleep', ['600'], {stdio: ['ignore', 'pipe', 'pipe'], detached: true});
 		const {failure} = await supervise(child, {timeoutMs: 50}, () => undefined);
 		console.log(failure, child.pid);`;

@@ -2,11 +2,11 @@
 Finds installations of CUDA. A job runs what is in such a directory, so nothing is believed of one that another account may change, and a
 version is read from the file that says it, and never from a name.
 */
-import {readdirSync, realpathSync, statSync} from 'node:fs';
+import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
-import type {CudaInstallation, CudaSearch, RefusedCuda} from '../../core/model/cuda.js';
-import {findUnsafePlace, isOurs, isWritableByOthers, ownerText, readSafely} from '../../security/safe-file.js';
-import {rootsInModules} from './modules.js';
+import type {CudaInstallation, CudaSearch, RefusedCuda} from '../core/model/cuda.js';
+import {codeOf} from '../errors.js';
+import {findUnsafePlace, isOurs, isWritableByOthers, ownerText, readSafely} from '../security/safe-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,6 +41,62 @@ function rootsIn(parent: string): readonly string[] {
 		.map((name) => path.join(parent, name));
 }
 
+/** Names under which sites keep the modules of CUDA. */
+const moduleNames = ['cuda', 'CUDA', 'cudatoolkit', 'cuda-toolkit'];
+const longestModuleBytes = 64 * 1024;
+const mostModules = 50;
+
+/** `set root /opt/x` and `local root = "/opt/x"`. */
+const assignment =
+	/^\s*(?:set\s+(?<tcl>\w+)\s+"?(?<tclValue>[^\s"]+)"?|local\s+(?<lua>\w+)\s*=\s*["'](?<luaValue>[^"']*)["'])\s*(?:;\s*)?$/v;
+
+/** Every path in a modulefile, and what a path leads to without its last part: `/opt/x/bin` is in `/opt/x`. */
+export function pathsInModule(text: string): readonly string[] {
+	const values = new Map<string, string>();
+	const expand = (value: string): string =>
+		value.replaceAll(/\$\{?(?<name>\w+)\}?/gv, (whole, name: string) => values.get(name) ?? whole);
+	const paths: string[] = [];
+	for (const line of text.split('\n')) {
+		const {tcl, tclValue = '', lua, luaValue = ''} = assignment.exec(line)?.groups ?? {};
+		const name = tcl ?? lua;
+		if (name !== undefined) {
+			values.set(name, expand(tclValue + luaValue));
+		}
+
+		paths.push(...(expand(line).match(/\/[\w+\-.\/]+/gv) ?? []));
+	}
+
+	const resolved = paths.map((found) => path.resolve(found));
+	return [...new Set(resolved.flatMap((found) => [found, path.dirname(found)]))].filter((found) => found !== '/');
+}
+
+function modulesIn(directory: string): readonly string[] {
+	try {
+		return readdirSync(directory)
+			.filter((name) => !name.startsWith('.'))
+			.map((name) => path.join(directory, name));
+	} catch {
+		return [];
+	}
+}
+
+/**
+Paths in the modulefiles of CUDA, which environment modules (Tcl) and Lmod (Lua) read. They are never run: which of the paths is an installation,
+its own version file says.
+
+@param modulePath - As MODULEPATH has it.
+*/
+const rootsInModules = (modulePath: string): readonly string[] =>
+	modulePath
+		.split(':')
+		.filter((directory) => path.isAbsolute(directory))
+		.flatMap((directory) => moduleNames.flatMap((name) => modulesIn(path.join(directory, name))))
+		.slice(0, mostModules)
+		.flatMap((file) => {
+			const read = readSafely(file, {longestBytes: longestModuleBytes, followsLinks: true});
+			return read.kind === 'read' ? pathsInModule(read.text) : [];
+		});
+
 /** In the order in which they count where two have one version. */
 function candidateRoots({parents, environment}: CudaPlaces): readonly string[] {
 	const named = ['CUDA_HOME', 'CUDA_PATH'].map((name) => environment[name]).filter((root) => root !== undefined);
@@ -61,20 +117,17 @@ function realPath(file: string): string | undefined {
 	}
 }
 
-/** Why what is in this directory may be somebody else's. Undefined: only root and this account may change it. */
+/** Why another account may change it. Undefined: only root and this account may. */
+const strangerProblem = (status: Stats, writableText: string): string | undefined =>
+	isOurs(status) ? (isWritableByOthers(status) ? writableText : undefined) : ownerText(status);
+
+/** Why what is in this directory may be another account's. */
 function problemOf(directory: string): string | undefined {
 	try {
 		const unsafe = findUnsafePlace(directory, {trustsOwner: false});
-		const status = statSync(directory);
-		return unsafe === undefined
-			? isOurs(status)
-				? isWritableByOthers(status)
-					? 'others may write'
-					: undefined
-				: ownerText(status)
-			: unsafe.problem;
+		return unsafe?.problem ?? strangerProblem(statSync(directory), 'others may write');
 	} catch (error) {
-		return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
+		return `cannot be read (${codeOf(error) ?? 'unknown error'})`;
 	}
 }
 
@@ -99,8 +152,7 @@ function readVersion(root: string): {readonly version: string} | {readonly probl
 		const read = readSafely(path.join(root, name), {
 			longestBytes: longestVersionFileBytes,
 			followsLinks: false,
-			judge: (status) =>
-				isOurs(status) ? (isWritableByOthers(status) ? 'others may write it' : undefined) : ownerText(status),
+			judge: (status) => strangerProblem(status, 'others may write it'),
 		});
 		if (read.kind === 'absent') {
 			continue;

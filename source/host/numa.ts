@@ -4,9 +4,9 @@ their processors. Memory then comes from them all the same as long as there is s
 */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
-import type {BindToNodes, NumaProblem} from '../../core/model/numa.js';
-import {lookUpCommand} from '../tool/command.js';
-import {runTool} from '../tool/spawn.js';
+import type {BindToNodes, NumaProblem} from '../core/model/numa.js';
+import {lookUpCommand} from './tool/command.js';
+import {runTool} from './tool/spawn.js';
 
 type Options = {
 	/** Where /sys is: the root directory, or a stand-in. */

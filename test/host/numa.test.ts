@@ -3,8 +3,8 @@ import {execFileSync} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {createBindToNodes} from '../../../source/host/numa/bind.js';
-import {lookUpCommand} from '../../../source/host/tool/command.js';
+import {createBindToNodes} from '../../source/host/numa.js';
+import {lookUpCommand} from '../../source/host/tool/command.js';
 
 let directory: string;
 

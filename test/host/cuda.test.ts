@@ -4,8 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {findCuda} from '../../../source/host/cuda/installations.js';
-import {pathsInModule} from '../../../source/host/cuda/modules.js';
+import {findCuda, pathsInModule} from '../../source/host/cuda.js';
 
 let base: string;
 
