@@ -77,7 +77,9 @@ function headSentence(state: State): string {
 	return sentence([
 		`canhazgpu on ${sanitize(settings.hostname)}`,
 		model,
-		connection.kind === 'live' && scanFailure !== undefined ? undefined : connections[connection.kind],
+		connection.kind === 'live' && (scanFailure !== undefined || state.pause !== undefined)
+			? undefined
+			: connections[connection.kind],
 		state.pause === undefined ? undefined : 'PAUSED',
 		scanFailure === undefined ? undefined : 'GPU scan failed',
 		observation?.simulated ? 'simulated' : undefined,

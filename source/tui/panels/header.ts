@@ -10,7 +10,7 @@ import {inventory} from '../../format/readings.js';
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 7;
 
-function badge({connection, scanFailure, nowMs}: State): Line {
+function badge({connection, scanFailure, nowMs, pause}: State): Line {
 	switch (connection.kind) {
 		case 'connecting': {
 			return [span('[CONNECTING]', 'warning')];
@@ -19,7 +19,9 @@ function badge({connection, scanFailure, nowMs}: State): Line {
 		case 'live': {
 			// What the store tells still changes, and the readings do not.
 			return scanFailure === undefined
-				? [span('[LIVE]', 'success')]
+				? pause === undefined
+					? [span('[LIVE]', 'success')]
+					: []
 				: [span(`[SCAN FAILED ${shortDuration(Math.max(0, nowMs - scanFailure.sinceMs) / 1000)}]`, 'warning')];
 		}
 
@@ -34,10 +36,12 @@ const pauseBadge = ({pause, nowMs}: State): Line =>
 	pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')];
 
 /** From when the values are, where they are stale, or how old the scan is. The message says why. */
-function freshness({connection, snapshot, snapshotAtMs, scanFailure, observation, nowMs, settings}: State): Line {
+function freshness(state: State): Line {
+	const {connection, snapshot, snapshotAtMs, scanFailure, observation, nowMs, pause, settings} = state;
 	if (connection.kind === 'lost') {
-		// It was up to date until the moment it was lost.
-		const lostAt = snapshot && snapshot.now + Math.max(0, connection.sinceMs - snapshotAtMs) / 1000;
+		// It was up to date until the moment it was lost, or the screen stood still.
+		const untilMs = Math.min(connection.sinceMs, pause?.sinceMs ?? Infinity);
+		const lostAt = snapshot && snapshot.now + Math.max(0, untilMs - snapshotAtMs) / 1000;
 		const values = lostAt === undefined ? 'nothing read yet' : `values from ${settings.formatTime(lostAt).slice(0, 5)}`;
 		return [span(values, 'warning')];
 	}

@@ -3,6 +3,7 @@ import {afterEach, expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {Engine} from '../../../source/core/operations/engine.js';
 import {lacksOf, noneNow} from '../../../source/engine/slurm/refusals.js';
+import {hostLines} from '../../../source/tui/state/hosts/lines.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {adopt} from '../../../source/tui/verbs/adopt.js';
 import {release} from '../../../source/tui/verbs/release.js';
@@ -142,4 +143,19 @@ test('z and [ say why there is nothing to undo, and nothing to look back in', as
 	expect(frameOf(after(state, {kind: 'look-back'}))).toContain(
 		' WARN No load is read from the nodes here: there are no graphs to look back in',
 	);
+});
+
+test('the table of all hosts names the node of each GPU, and finds it by that', async () => {
+	const own = {...settings, hostname: 'laptop', otherHosts: []};
+	const frame = frameOf(await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, own, ['focus-hosts']));
+	const hosts = Array.from(frame.matchAll(/^.{3}(?<host>laptop|box\d) +(?<gpu>\d) /gmv), ({groups}) => groups);
+	expect(hosts).toEqual([
+		{host: 'box1', gpu: '0'},
+		{host: 'box1', gpu: '1'},
+		{host: 'box2', gpu: '2'},
+		{host: 'box2', gpu: '3'},
+	]);
+	const found = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, own, ['focus-hosts']);
+	const lines = hostLines({...found, hosts: {...found.hosts, filter: {...found.hosts.filter, text: 'box2'}}});
+	expect(lines.map((line) => line.kind === 'gpu' && line.gpu.gpu_id)).toEqual([2, 3]);
 });

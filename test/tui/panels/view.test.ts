@@ -8,6 +8,7 @@ import {edge} from '../../../source/tui/widgets/panel-frames.js';
 import {glyphsOf} from '../../../source/tui/widgets/glyphs.js';
 import {lineText, merged, span, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import {roomOf} from '../../../source/tui/layout.js';
+import {linearLines} from '../../../source/tui/screen-reader.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
 import {after, frameOf, stateOf} from '../_harness.js';
 import {busy, createBox, createScene, gpuReading, lease, run, sceneTime, waiter} from '../_world.js';
@@ -143,6 +144,22 @@ test('simulated GPUs and private pools are labelled at every width', async () =>
 		expect(header).toContain('PRIVATE pool');
 		expect(header).toContain('[LIVE]');
 	}
+});
+
+test('a screen that stands still does not call itself live, and its values are of then', async () => {
+	const live = await stateOf(await createBox(1), {columns: 120, rows: 32});
+	const paused: State = {...after(live, 'toggle-pause'), nowMs: live.nowMs + 60_000};
+	expect(lineText(headerLine(live))).toContain('[LIVE]');
+	expect(lineText(headerLine(paused))).toContain('[PAUSED 1m]');
+	expect(lineText(headerLine(paused))).not.toContain('LIVE');
+	expect(linearLines(paused)[0]).toMatch(/PAUSED/v);
+	expect(linearLines(paused)[0]).not.toMatch(/live/v);
+
+	const lost: State = {...paused, connection: {kind: 'lost', reason: 'gone', sinceMs: live.nowMs + 120_000}};
+	const {formatTime} = live.settings;
+	expect(lineText(headerLine({...lost, nowMs: live.nowMs + 180_000}))).toContain('[STALE 1m]  [PAUSED 3m]');
+	const shownAt = live.snapshot!.now + (live.nowMs - live.snapshotAtMs) / 1000;
+	expect(lineText(headerLine(lost))).toContain(`values from ${formatTime(shownAt).slice(0, 5)}`);
 });
 
 const rowOf = async (...parameters: Parameters<typeof createBox>): Promise<string> => {

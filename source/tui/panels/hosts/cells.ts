@@ -2,7 +2,7 @@
 import {states} from '../../../format/states.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
-import {holdersOf, type GpuLine} from '../../state/hosts/lines.js';
+import {holdersOf, namedHost, type GpuLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
 import {idleWord} from '../../state/table/row-state.js';
 import {ellipsisOf} from '../../widgets/glyphs.js';
@@ -83,7 +83,7 @@ function stateCell({gpu, state, isLast}: GpuLine): Span {
 type CellOf = (line: GpuLine, column: HostColumn, state: State) => Line;
 
 const cells: Readonly<Record<HostColumnName, CellOf>> = {
-	host: ({host, isOwn}) => [span(sanitize(host), isOwn ? 'strong' : 'plain')],
+	host: (line) => [span(sanitize(namedHost(line)), line.isOwn ? 'strong' : 'plain')],
 	gpu: ({gpu}) => [span(String(gpu.gpu_id), 'strong')],
 	state: (line) => [stateCell(line)],
 	owner: (line) => [ownerCell(line)],

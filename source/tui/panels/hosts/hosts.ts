@@ -3,7 +3,14 @@ import {roughDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
-import {hostLines, selectedLineIndex, type GpuLine, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
+import {
+	hostLines,
+	namedHost,
+	selectedLineIndex,
+	type GpuLine,
+	type HostLine,
+	type NoteLine,
+} from '../../state/hosts/lines.js';
 import type {Pointed} from '../../state/mouse.js';
 import type {HostSortKey} from '../../state/hosts/state.js';
 import type {State} from '../../state/state.js';
@@ -113,7 +120,7 @@ export function hostsPanel(state: State, {rows, width}: Room): PanelBody {
 	const shown = all.slice(from, to).map((line, row, inView) =>
 		tableLine(line, state, {
 			isSelected: from + row === selected,
-			isRepeated: inView[row - 1]?.host === line.host,
+			isRepeated: row > 0 && namedHost(inView[row - 1]!) === namedHost(line),
 			width,
 		}),
 	);

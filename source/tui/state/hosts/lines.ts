@@ -45,6 +45,10 @@ export type NoteLine = LineOf<{
 
 export type HostLine = GpuLine | NoteLine;
 
+/** The host that the line names. Of a cluster that this host speaks to that is the node: the computer in between has no GPU. */
+export const namedHost = (line: HostLine): string =>
+	line.kind === 'gpu' && line.isOwn ? (line.gpu.node ?? line.host) : line.host;
+
 /** Who holds it; of one that several share, all of them. */
 export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
@@ -192,6 +196,7 @@ const allLines = remembering(
 const wordsOf = ({host, gpu, state}: GpuLine): string =>
 	[
 		host,
+		gpu.node,
 		`gpu${gpu.gpu_id}`,
 		states[state].short,
 		gpu.reservation_type,
