@@ -1,7 +1,7 @@
 /**
 `--on`: the same verbs on another host, through a stub of ssh that runs them in the home of that host. Real sshd: test/long/hosts/on-host.
 */
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
@@ -128,6 +128,21 @@ test('any: the first of the hosts with enough free GPUs; where none has, the one
 			/^canhazgpu: on near: it is the first to have enough, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
 		),
 	]);
+});
+
+test('any: the order of the setting decides and not who answers first, and who does not answer is told', async () => {
+	const bin = path.join(here.home, 'slow');
+	makeStubSsh(bin, {near, far});
+	const ssh = path.join(bin, 'ssh');
+	const stub = readFileSync(ssh, 'utf8');
+	writeFileSync(ssh, stub.replace('shift 2\n', 'shift 2\n[ "$host" = near ] && sleep 1.5\n'));
+	const slow = {PATH: `${bin}:${here.environment['PATH']!}`, CANHAZGPU_REMOTE_HOSTS: 'lost,gone,near,far'};
+	expect((await here.run('reserve --on any -g 2 -d 1h', slow)).stderr).toBe(
+		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: passed over 2 hosts that gave no answer, the first lost: ssh: connect to host lost port 22: No route to host\n',
+	);
+	expect((await here.run('reserve --on any -g 4 -d 1h', {...slow, CANHAZGPU_REMOTE_HOSTS: 'lost,far'})).stderr).toBe(
+		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: passed over lost: ssh: connect to host lost port 22: No route to host\n',
+	);
 });
 
 test('any: no host that can ever serve it is an error with the reason of each', async () => {

@@ -144,12 +144,20 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 			: new CanhazgpuError('store-unreachable', 'No host says which GPUs it has', {hint: reasons.join('; ')});
 	}
 
-	const {host, freeCount, waitSeconds} = choice;
+	const {host, freeCount, waitSeconds, unanswered} = choice;
 	const when =
 		waitSeconds === 0
 			? `${freeCount} GPU(s) are free there`
 			: `it is the first to have enough, ${waitSeconds === undefined ? 'though nobody knows when' : `in about ${longDuration(waitSeconds)}`}`;
 	app.remark(`canhazgpu: on ${sanitize(host)}: ${when}`);
+	const [first] = unanswered;
+	if (first !== undefined) {
+		const which = unanswered.length === 1 ? '' : `${unanswered.length} hosts that gave no answer, the first `;
+		app.remark(
+			`canhazgpu: passed over ${which}${sanitize(first.host)}: ${sanitize(withoutName(first.words, first.host))}`,
+		);
+	}
+
 	return host;
 }
 

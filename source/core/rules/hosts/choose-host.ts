@@ -26,6 +26,8 @@ type HostChoice =
 			readonly freeCount: number;
 			/** Seconds until there are enough, 0 for now. Undefined: no one knows. */
 			readonly waitSeconds: number | undefined;
+			/** The boxes before it, in the order of preference, of which nothing is known: why, in words. */
+			readonly unanswered: ReadonlyArray<{readonly host: string; readonly words: string}>;
 	  }
 	/** No box can ever serve it, as far as they answer: why, in the order in which they were asked. */
 	| {readonly kind: 'none'; readonly reasons: ReadonlyArray<{readonly host: string; readonly reason: HostReason}>};
@@ -33,14 +35,17 @@ type HostChoice =
 export type HostReason =
 	{readonly kind: 'error'; readonly words: string} | {readonly kind: 'insufficient'; readonly gpuCount: number};
 
-type Chosen = Extract<HostChoice, {kind: 'chosen'}> & {readonly waitingCount: number};
+type Chosen = Omit<Extract<HostChoice, {kind: 'chosen'}>, 'unanswered'> & {readonly waitingCount: number};
+
+/** A queue that was not told comes behind one that is known to be empty, and before one in which somebody waits. */
+const unknownQueue = 0.5;
 
 function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostReason {
 	if ('error' in answer) {
 		return {kind: 'error', words: answer.error};
 	}
 
-	const {host, observation, freeInSeconds, waitingCount = 0} = answer;
+	const {host, observation, freeInSeconds, waitingCount = unknownQueue} = answer;
 	const indexes = observation.gpus.map(({index}) => index);
 	const {groups = [indexes], isPossible} = eligibilityOf({count, ids, need}, observation, indexes.length);
 	const waits = groups
@@ -80,7 +85,14 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 		.toSorted((a, b) => compareNumbers(orderOf(a), orderOf(b)));
 	if (best !== undefined) {
 		const {kind, host, freeCount, waitSeconds} = best;
-		return {kind, host, freeCount, waitSeconds};
+		const before = judged.slice(
+			0,
+			judged.findIndex(({judgement}) => judgement === best),
+		);
+		const unanswered = before.flatMap((each) =>
+			each.judgement.kind === 'error' ? [{host: each.host, words: each.judgement.words}] : [],
+		);
+		return {kind, host, freeCount, waitSeconds, unanswered};
 	}
 
 	return {

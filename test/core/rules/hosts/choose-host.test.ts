@@ -126,6 +126,30 @@ test('a request moves only to another host that serves it at once, where nobody 
 	);
 });
 
+test('a free host whose queue is not told comes behind one where nobody waits, and before one where somebody does', () => {
+	const free = [{model: 'A', freeIn: 0}];
+	const [untold, empty, awaited] = [
+		answer('untold', free, undefined),
+		answer('empty', free, 0),
+		answer('awaited', free, 1),
+	];
+	expect(chooseHost({count: 1}, [untold, awaited, empty])).toMatchObject({host: 'empty'});
+	expect(chooseHost({count: 1}, [awaited, untold])).toMatchObject({host: 'untold'});
+	expect(chooseHost({count: 1}, [untold, answer('other', free, undefined)])).toMatchObject({host: 'untold'});
+});
+
+test('hosts that gave no answer, and come before the chosen one, are told', () => {
+	const away = (host: string) => ({host, error: 'no answer within 10 s'});
+	const free = answer('free', [{model: 'A', freeIn: 0}], 0);
+	expect(chooseHost({count: 1}, [away('a'), answer('none', [], 0), away('b'), free, away('c')])).toMatchObject({
+		host: 'free',
+		unanswered: [
+			{host: 'a', words: 'no answer within 10 s'},
+			{host: 'b', words: 'no answer within 10 s'},
+		],
+	});
+});
+
 test('a host that does not tell how many wait there is nowhere to move to', () => {
 	expect(hostToMoveTo({count: 1}, 'here', [answer('peer', [{model: 'A', freeIn: 0}], undefined)])).toBeUndefined();
 });
