@@ -70,6 +70,10 @@ export class CanhazgpuError extends Error {
 	}
 }
 
+/** Whether this is the failure that the code names. */
+export const hasCode = (error: unknown, code: ErrorCode): error is CanhazgpuError =>
+	error instanceof CanhazgpuError && error.code === code;
+
 /** A message repeats so much of what was typed: enough to know it again. */
 const mostRepeated = 100;
 

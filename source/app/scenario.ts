@@ -6,7 +6,7 @@ import {CanhazgpuError} from '../errors.js';
 import type {GpuLink} from '../core/model/types.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
 import {readSafely} from '../security/safe-file.js';
-import {mostGpus} from '../core/model/limits.js';
+import {mostGpus} from '../core/model/observation.js';
 
 const text = v.pipe(v.string('a text'), v.trim(), v.minLength(1, 'a text that is not empty'));
 

@@ -1,5 +1,6 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
-import {extend as extendLeases, type NewEnd} from '../core/operations/reservations.js';
+import {extend as extendLeases} from '../core/operations/reservations.js';
+import type {NewEnd} from '../core/operations/engine.js';
 import {CanhazgpuError} from '../errors.js';
 import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';

@@ -7,9 +7,9 @@ import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
 import {cudaVersionPattern} from '../core/rules/cuda/cuda.js';
 import {checkNote, longestNote} from '../core/rules/request/request.js';
-import {type CanhazgpuError} from '../errors.js';
+import type {CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
-import {mostGpus} from '../core/model/limits.js';
+import {mostGpus} from '../core/model/observation.js';
 import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';

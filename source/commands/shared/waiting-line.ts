@@ -3,7 +3,7 @@ import {progressText} from '../../format/queue/waiting-progress.js';
 import {longDuration} from '../../format/text/durations.js';
 import {truncate} from '../../format/text/width.js';
 import type {App} from '../../app/contract.js';
-import type {Progress} from '../../core/operations/waiting/waiter.js';
+import type {Progress} from '../../core/operations/engine.js';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 120;

@@ -3,7 +3,7 @@ How much each process used, from the scan that saw it first on. The length of a 
 so that a process of a week has as many points as one of an hour.
 */
 
-import type {Load} from '../model/load.js';
+import type {Load} from '../model/observation.js';
 
 /** One process. A point stands for `stepMs` from `firstMs` on; NaN where nothing is known. */
 type ProcessSeries = {

@@ -2,7 +2,7 @@
 A store for processes that go on for long: it remembers the last read, and when the store comes back without its data, it puts back what it knew before
 anybody plans by what is left.
 */
-import {CanhazgpuError} from '../../errors.js';
+import {hasCode} from '../../errors.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {Clock, Host, Store} from '../model/ports.js';
 import {hasLostData, planPoolRecord, planRestoring} from '../rules/pool/restoring.js';
@@ -33,7 +33,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 		try {
 			return await store.audit({fromTime});
 		} catch (error) {
-			if (error instanceof CanhazgpuError && error.code === 'store-refused') {
+			if (hasCode(error, 'store-refused')) {
 				return [];
 			}
 
@@ -65,7 +65,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			);
 			return true;
 		} catch (error) {
-			if (error instanceof CanhazgpuError && error.code === 'busy') {
+			if (hasCode(error, 'busy')) {
 				return false;
 			}
 
@@ -78,7 +78,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			return await restore(from);
 		} catch (error) {
 			// A store that takes no changes can be read all the same.
-			if (error instanceof CanhazgpuError && error.code === 'store-refused') {
+			if (hasCode(error, 'store-refused')) {
 				return false;
 			}
 

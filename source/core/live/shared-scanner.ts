@@ -53,7 +53,7 @@ export class SharedScanner {
 	/** When the last scan was asked for: a viewer that asks no more does not keep the role. */
 	#lastObservedMs = 0;
 	/** When the last scan was passed on. */
-	#given: number | undefined;
+	#shownTime: number | undefined;
 	#idle: readonly IdleSpan[] = [];
 	readonly #loadKeeper: LoadKeeper;
 
@@ -100,7 +100,7 @@ export class SharedScanner {
 
 	async #observeShared(): Promise<Observation> {
 		const {clock, intervalMs} = this.#options;
-		await this.#listen();
+		await this.#subscribe();
 		const startMs = clock.monotonicMs();
 		for (;;) {
 			if (this.#role !== undefined && (await this.#claim())) {
@@ -110,7 +110,7 @@ export class SharedScanner {
 			const seen = await this.#latest();
 			const ageMs = seen === undefined ? Infinity : seen.posted.ageSeconds * 1000;
 			if (seen !== undefined && this.#isWorthShowing(seen, ageMs)) {
-				return this.#give(seen);
+				return this.#show(seen);
 			}
 
 			if (ageMs >= intervalMs && this.#isPartial) {
@@ -134,7 +134,7 @@ export class SharedScanner {
 		}
 	}
 
-	async #listen(): Promise<void> {
+	async #subscribe(): Promise<void> {
 		const {store, host} = this.#options;
 		if (this.#unsubscribe !== undefined) {
 			return;
@@ -161,15 +161,15 @@ export class SharedScanner {
 
 	#isWorthShowing({posted}: Seen, ageMs: number): boolean {
 		const {intervalMs} = this.#options;
-		return this.#given === undefined
+		return this.#shownTime === undefined
 			? ageMs < earlierScanIntervals * intervalMs
-			: posted.time !== this.#given && ageMs <= Math.max(tickMs, staleShare * intervalMs);
+			: posted.time !== this.#shownTime && ageMs <= Math.max(tickMs, staleShare * intervalMs);
 	}
 
-	async #give({posted, scan}: Seen): Promise<Observation> {
+	async #show({posted, scan}: Seen): Promise<Observation> {
 		// What was needed while the store was away.
 		await this.#dropRole();
-		this.#given = posted.time;
+		this.#shownTime = posted.time;
 		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
 	}
 

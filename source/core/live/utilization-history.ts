@@ -1,5 +1,5 @@
 /** How busy each GPU was, for the graphs. A time without a reading is a gap, never a zero. */
-import type {Load, MinuteLoads} from '../model/load.js';
+import type {Load, MinuteLoads} from '../model/observation.js';
 import type {GpuReading, Observation} from '../model/types.js';
 import {loadOf, loadIn} from '../rules/pool/load-minutes.js';
 

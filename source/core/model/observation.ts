@@ -142,3 +142,29 @@ export type Observation = {
 	/** A scan that was shared tells how long leases have been idle. */
 	readonly idle?: readonly IdleSpan[];
 };
+
+/** More than any box holds: a larger number is a slip of the finger, or was stored by another hand. */
+export const mostGpus = 1024;
+
+const pciAddress = /^(?<domain>[\da-f]{1,8}):(?<bus>[\da-f]{2}):(?<device>[\da-f]{2})\.(?<unit>[\da-f])$/iv;
+
+/**
+One spelling for a PCI address, the one of nvidia-smi's tables: `0000:0b:00.0` -> `00000000:0B:00.0`. In this spelling the order of
+the texts is the order on the bus, which is the order of GPU indices. Undefined for anything else.
+*/
+export const normalizePciBusId = (text: string): string | undefined => {
+	const {domain, bus, device, unit} = pciAddress.exec(text.trim())?.groups ?? {};
+	return domain === undefined ? undefined : `${domain.padStart(8, '0')}:${bus}:${device}.${unit}`.toUpperCase();
+};
+
+/** How busy a GPU was: shares of what there is, from 0 to 1. Unknown is undefined. */
+export type Load = {readonly utilization?: number; readonly memory?: number};
+
+/** A line of the load history: the means over one minute since the epoch. */
+export type MinuteLoads = {
+	readonly minute: number;
+	/** How many scans were added up. */
+	readonly scans: number;
+	/** A cell for each GPU, see load-minutes.ts. */
+	readonly cells: string;
+};

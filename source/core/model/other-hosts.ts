@@ -1,5 +1,5 @@
 /** The other boxes, which are asked by ssh: what their names may be, and what their answers may hold. */
-import {mostGpus} from './limits.js';
+import {mostGpus} from './observation.js';
 
 /** What ssh may be told to connect to: `host` or `user@host`, nothing that ssh or a shell could take for anything else. */
 const destination = /^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z](?:[\w\-.:]*[\dA-Za-z])?$/v;

@@ -5,7 +5,7 @@ Every attempt bears the id of the change, and the store carries out at most one 
 was sent or after the caller was told that nothing was done, does nothing.
 */
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, hasCode} from '../../errors.js';
 import {emptyPlan, isEmpty, withdrawn, type Plan} from '../model/plan.js';
 import type {Clock, World} from '../model/ports.js';
 import type {Snapshot} from '../model/types.js';
@@ -45,8 +45,7 @@ export type ChangeOptions<Result> = {
 	readonly shownBy?: 'status' | 'queue';
 };
 
-export const isUnreachable = (error: unknown): boolean =>
-	error instanceof CanhazgpuError && error.code === 'store-unreachable';
+export const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreachable');
 
 /** Doubles from 2 ms to 250 ms, each a random share of it: so that many who collide spread out. */
 export const backoffMs = (tries: number, random: number): number =>
@@ -220,7 +219,7 @@ class OneChange<Result> {
 			return await this.#options.read(change);
 		} catch (error) {
 			// Others clear away what is dead, and need no help: no one's own leases depend on it.
-			if (isAboutLeases && error instanceof CanhazgpuError && error.code === 'busy') {
+			if (isAboutLeases && hasCode(error, 'busy')) {
 				return asItIs();
 			}
 

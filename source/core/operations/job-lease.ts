@@ -1,7 +1,15 @@
 /** Holding a `run` lease: its job is named in it, its heartbeats go to the store, and it ends once, with its reason. */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, hasCode} from '../../errors.js';
 import {planHoldings, type HoldingChange, instancesHeld} from '../rules/leases/holding-changes.js';
-import {holdingsIn, holdingsOn, isShare, partKey, type Holding, type SharedRecord} from '../rules/leases/holdings.js';
+import {
+	gpusOf,
+	holdingsIn,
+	holdingsOn,
+	isShare,
+	partKey,
+	type Holding,
+	type SharedRecord,
+} from '../rules/leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.js';
 import {isLeaseHeartbeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
@@ -51,10 +59,6 @@ type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
 const partsOf = (parts: readonly HeldPart[]): JobLease['leases'] =>
 	new Map(parts.map(({index, lease}) => [partKey(index, lease), {index, lease}]));
 
-const gpusOf = (leases: JobLease['leases']): readonly number[] => [
-	...new Set(Array.from(leases.values(), ({index}) => index)),
-];
-
 /** The instances of MIG that a job has, by GPU and number; undefined where it has GPUs or shares. */
 export const instancesOfJob = ({leases}: Pick<JobLease, 'leases'>): readonly InstanceOfGpu[] | undefined =>
 	instancesHeld(leases.values().toArray());
@@ -75,7 +79,7 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 	}
 
 	const leases = partsOf(holdings);
-	return {leaseId, gpus: gpusOf(leases), leases, seenAt: now, poolIsolation: poolIsolationOf(snapshot)};
+	return {leaseId, gpus: gpusOf(leases.values().toArray()), leases, seenAt: now, poolIsolation: poolIsolationOf(snapshot)};
 }
 
 type FindOptions = {
@@ -135,7 +139,7 @@ export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string
 /** The lease without the parts that were lost. */
 function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	const leases = new Map([...jobLease.leases].filter(([, part]) => !lost.includes(part)));
-	return {...jobLease, leases, gpus: gpusOf(leases)};
+	return {...jobLease, leases, gpus: gpusOf(leases.values().toArray())};
 }
 
 /** A GPU that was free although its job runs and no one had given it up. `reason`: for which its lease had ended, where the record says that. */
@@ -166,7 +170,7 @@ const isOfPart = (holding: HeldPart, part: HeldPart): boolean =>
 	partKey(holding.index, holding.lease) === partKey(part.index, part.lease);
 
 /** What the record has to say now: all of ours where the peer dropped it, else only that the holder lives. */
-function beaten(lease: Lease, own: Lease, now: number): Lease {
+function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 	const {job, model, unknownFields} = own;
 	return lease.leaseId === undefined
 		? withHeartbeat({...own, unknownFields: lease.unknownFields ?? unknownFields}, now)
@@ -272,7 +276,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 		}
 	} catch (error) {
 		// A store that keeps no audit log says nothing.
-		if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
+		if (!hasCode(error, 'store-refused')) {
 			throw error;
 		}
 
@@ -294,7 +298,7 @@ type Back = {readonly record: VacantRecord; readonly part: HeldPart; readonly le
 /** Takes back GPUs that no one gave up and no one has, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
-	const gpus = [...new Set(back.map(({record}) => record.index))];
+	const gpus = gpusOf(back.map(({record}) => record));
 	const {lease} = back[0]!;
 	const instances = instancesHeld(back.map((one) => ({index: one.record.index, lease: one.lease})));
 	const changes = planHoldings(back.map((one): HoldingChange => ({kind: 'add', record: one.record, lease: one.lease})));
@@ -339,7 +343,10 @@ async function planHeartbeat(
 	}
 
 	const due = own.filter((holding) => isDue(holding.lease, ownOf(jobLease, holding)!, now));
-	return {plan: planChange(due, (lease, holding) => beaten(lease, ownOf(jobLease, holding)!, now), undefined), back};
+	return {
+		plan: planChange(due, (lease, holding) => withOwnFacts(lease, ownOf(jobLease, holding)!, now), undefined),
+		back,
+	};
 }
 
 /**
@@ -394,7 +401,7 @@ export const endJobLease = async (world: World, jobLease: JobLease, reason: EndR
 		isAboutLeases: true,
 		attempt(snapshot) {
 			const holdings = ownHoldings(snapshot, jobLease);
-			const gpus = [...new Set(holdings.map(({index}) => index))];
+			const gpus = gpusOf(holdings);
 			return holdings.length === 0
 				? {plan: emptyPlan, result: []}
 				: {

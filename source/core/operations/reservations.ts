@@ -17,8 +17,6 @@ import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js
 import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 
-export type {ExtendResult, NewEnd, ReleaseResult} from './engine.js';
-
 /** What those who watch have found out about idleness; nothing when that cannot be had. */
 async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
 	try {

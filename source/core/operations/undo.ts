@@ -1,7 +1,7 @@
 /** Undoing a release: the very GPUs again, for what was left of their time, while no one else has them. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Allocation, type Refusal} from '../rules/grants/newcomer-grant.js';
-import type {Holding} from '../rules/leases/holdings.js';
+import {gpusOf, type Holding} from '../rules/leases/holdings.js';
 import {mayChange, ownerOf} from '../rules/leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../model/plan.js';
 import {instancesHeld} from '../rules/leases/holding-changes.js';
@@ -53,7 +53,7 @@ export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 		.map((holdings) => {
 			const instances = instancesHeld(holdings);
 			return {
-				gpus: [...new Set(holdings.map(({index}) => index))],
+				gpus: gpusOf(holdings),
 				...(instances !== undefined && {instances}),
 				lease: {...holdings[0]!.lease, mig: undefined},
 			};

@@ -2,8 +2,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/request/request.js';
-import type {Engine} from '../../core/operations/engine.js';
-import type {GaveUp, Progress, WaitOptions} from '../../core/operations/waiting/progress.js';
+import type {Engine, GaveUp, Progress, WaitOptions} from '../../core/operations/engine.js';
 import {allocate} from './allocation.js';
 import {cancelJob, extendJobs, leaveSlurmQueue, releaseJobs} from './changes.js';
 import type {ClusterState} from './answers/state.js';

@@ -3,7 +3,7 @@ Waiting in words, for stderr.
 */
 import type {Need} from '../../core/model/types.js';
 import type {Wanted} from '../../core/rules/request/request.js';
-import type {Progress} from '../../core/operations/waiting/waiter.js';
+import type {Progress} from '../../core/operations/engine.js';
 import {needText, wantedInstanceText} from '../../core/rules/allocation/impossible.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {longDuration} from '../text/durations.js';

@@ -1,6 +1,6 @@
 import type {GpuReading} from '../../core/model/types.js';
 import {judgeHealth} from '../health.js';
-import {normalizePciBusId} from '../../core/model/pci.js';
+import {normalizePciBusId} from '../../core/model/observation.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './json.js';
 

@@ -1,6 +1,6 @@
 /** What `nvidia-smi --query-gpu` printed: the lines as GPUs, and their cells as readings. */
 import type {GpuReading} from '../../core/model/types.js';
-import {normalizePciBusId} from '../../core/model/pci.js';
+import {normalizePciBusId} from '../../core/model/observation.js';
 import {judgeHealth, olderRecoveryAction} from '../health.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {cap} from '../tool/text.js';

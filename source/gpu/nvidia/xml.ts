@@ -1,7 +1,6 @@
 import {XMLParser} from 'fast-xml-parser';
-import type {GpuProcess, MigInstance} from '../../core/model/observation.js';
+import {type GpuProcess, type MigInstance, normalizePciBusId} from '../../core/model/observation.js';
 import {olderRecoveryAction} from '../health.js';
-import {normalizePciBusId} from '../../core/model/pci.js';
 import {cap} from '../tool/text.js';
 import {isMarker, readAnswer, readNumber} from './csv.js';
 

@@ -5,7 +5,7 @@ not be the index of nvidia-smi: both are known by the address on the PCI bus.
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GrantedGpu} from '../../core/model/isolation.js';
-import {normalizePciBusId} from '../../core/model/pci.js';
+import {normalizePciBusId} from '../../core/model/observation.js';
 
 export type DeviceNode = {
 	/** Where a job opens it: `/dev/nvidia3`. */

@@ -1,5 +1,5 @@
 import type {AuditBefore, AuditKind, AuditRecord} from '../../core/model/types.js';
-import {mostGpus} from '../../core/model/limits.js';
+import {mostGpus} from '../../core/model/observation.js';
 import {readIfSound, type Fields} from './json/fields.js';
 import {instanceRecord, readInstance} from './lease.js';
 import {needRecord, readNeed} from './need.js';

@@ -7,7 +7,7 @@ export {decodeEvent, encodeEvent} from './event.js';
 export {decodeGpu, encodeFree, encodeLease, encodeShares} from './lease.js';
 export {decodeAlerts, encodeAlerts} from './alerts.js';
 export {decodeDrains, decodePolicy, encodeDrains, encodePolicy} from './settings.js';
-export {mostGpus} from '../../core/model/limits.js';
+export {mostGpus} from '../../core/model/observation.js';
 export {decodePool, earlyProvider, encodePool, poolGarbage, type RawPool} from './pool.js';
 export {decodeQueueEntry, encodeQueueEntry} from './queue-entry.js';
 export {bytesOf, rawOf, wireOf} from './json/raw.js';

@@ -1,5 +1,5 @@
 import {CanhazgpuError} from '../../errors.js';
-import {mostGpus} from '../../core/model/limits.js';
+import {mostGpus} from '../../core/model/observation.js';
 import type {Pool, ProviderName} from '../../core/model/types.js';
 import {readRecord} from './json/fields.js';
 import {readBoot} from './process.js';

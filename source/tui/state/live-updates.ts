@@ -2,7 +2,7 @@
 import type {Observation, Snapshot, Requester} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {recordedProcesses} from '../../core/live/process-history.js';
-import type {Load} from '../../core/model/load.js';
+import type {Load} from '../../core/model/observation.js';
 import {recorded} from '../../core/live/utilization-history.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';

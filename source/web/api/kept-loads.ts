@@ -1,5 +1,5 @@
 /** What the pool keeps of how busy its GPUs were, read once for all who open a chart. */
-import type {MinuteLoads} from '../../core/model/load.js';
+import type {MinuteLoads} from '../../core/model/observation.js';
 import type {World} from '../../core/model/ports.js';
 import {readLoads} from '../../core/operations/history/past.js';
 import {readForDisplay} from '../../core/operations/transact.js';

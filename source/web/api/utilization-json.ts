@@ -11,7 +11,7 @@ import {
 	seriesOf,
 	type UtilizationHistory,
 } from '../../core/live/utilization-history.js';
-import type {Load, MinuteLoads} from '../../core/model/load.js';
+import type {Load, MinuteLoads} from '../../core/model/observation.js';
 import {loadName, minuteOf} from '../../core/rules/pool/load-minutes.js';
 
 const stepSeconds = 10;

@@ -19,7 +19,7 @@ import {webReportCsv} from '../../format/tables/report.js';
 import type {ReportJson, Reports} from '../api/reports.js';
 import {queueJson, statusJson} from '../api/status-json.js';
 import {mostMinutes, type UtilizationRecorder} from '../api/utilization-json.js';
-import type {MinuteLoads} from '../../core/model/load.js';
+import type {MinuteLoads} from '../../core/model/observation.js';
 import {actPaths, addActing, type Acting} from './act-routes.js';
 import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {createWaitingLine} from '../../../source/commands/shared/waiting-line.js';
 import {progressText} from '../../../source/format/queue/waiting-progress.js';
 import {createVirtualClock} from '../../_helpers/virtual-clock.js';
-import type {Progress} from '../../../source/core/operations/waiting/waiter.js';
+import type {Progress} from '../../../source/core/operations/engine.js';
 
 const progress: Progress = {
 	kind: 'waiting',

@@ -1,5 +1,5 @@
 /** The past of the pool, as a face draws it: how busy the GPUs were, and who held them. */
-import type {MinuteLoads} from '../../model/load.js';
+import type {MinuteLoads} from '../../model/observation.js';
 import type {Store} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';
 import {decodeHour, hourOf, minuteOf} from '../../rules/pool/load-minutes.js';

@@ -1,5 +1,5 @@
 /** The report of the last days, as every face shows it. */
-import {CanhazgpuError} from '../../../errors.js';
+import {hasCode} from '../../../errors.js';
 import type {UsageHistory, World} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';
 import {
@@ -33,7 +33,7 @@ export async function takeOverHistory({store}: World): Promise<void> {
 	try {
 		await store.takeOverHistory?.();
 	} catch (error) {
-		if (!(error instanceof CanhazgpuError && error.code === 'store-refused')) {
+		if (!hasCode(error, 'store-refused')) {
 			throw error;
 		}
 	}

@@ -1,5 +1,5 @@
 /** The verb `admin`: makes the pool, or remakes it by force. */
-import {CanhazgpuError} from '../../../errors.js';
+import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
 import {checkPoolSize, planPool, planPoolReset} from '../../rules/pool/pool.js';
@@ -39,7 +39,7 @@ async function readEvenGarbage(
 	try {
 		return {snapshot: await store.read({change}), wasGarbage: false};
 	} catch (error) {
-		if (!(replacement !== undefined && error instanceof CanhazgpuError && error.code === 'pool-garbage')) {
+		if (replacement === undefined || !hasCode(error, 'pool-garbage')) {
 			throw error;
 		}
 

@@ -1,12 +1,11 @@
 /** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
-import {CanhazgpuError} from '../../../errors.js';
+import {CanhazgpuError, hasCode} from '../../../errors.js';
 import type {Observation} from '../../model/types.js';
 import type {Refusal} from '../../rules/grants/newcomer-grant.js';
 import type {AcquireRequest, Grant} from '../../rules/request/request.js';
 import {acquireNow, acquireOrRefuse, createFreshScan} from '../acquire-now.js';
 import {release} from '../reservations.js';
-import type {EngineWorld} from '../engine.js';
-import type {GaveUp, WaitOptions} from './progress.js';
+import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
 import {Waiter} from './waiter.js';
 
 /** Undefined: others were in the way for too long, such as a peer that scans. A caller that may wait can join the queue all the same. */
@@ -14,7 +13,7 @@ async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Pro
 	try {
 		return await acquireNow(...request);
 	} catch (error) {
-		if (error instanceof CanhazgpuError && error.code === 'busy') {
+		if (hasCode(error, 'busy')) {
 			return undefined;
 		}
 

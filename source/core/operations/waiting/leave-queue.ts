@@ -7,8 +7,6 @@ import type {Requester} from '../../model/types.js';
 import type {EngineWorld, LeaveResult} from '../engine.js';
 import {transact} from '../transact.js';
 
-export type {LeaveResult} from '../engine.js';
-
 /** It holds these GPUs already, and was to leave only without any. */
 type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 

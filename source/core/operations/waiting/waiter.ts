@@ -10,7 +10,7 @@ import {
 	secondsToNextEnd,
 } from '../../rules/leases/liveness.js';
 import {instancesHeld} from '../../rules/leases/holding-changes.js';
-import {holdingsIn} from '../../rules/leases/holdings.js';
+import {gpusOf, holdingsIn} from '../../rules/leases/holdings.js';
 import {judgedByWaiter} from '../../rules/leases/lease-changes.js';
 import type {World} from '../../model/ports.js';
 import {outagesByRecord, outOfServiceFor} from '../../rules/queue/out-of-service.js';
@@ -45,11 +45,9 @@ import {estimateWaits} from '../../rules/queue/estimates.js';
 import {readCurrent, transact} from '../transact.js';
 import {createAlertRecorder, type AlertRecorder} from '../record-alerts.js';
 import {createLinkReader, grantOf, leaseFor, type ReadLinks} from '../acquire-now.js';
-import type {GaveUp, Progress, WaitOptions} from './progress.js';
+import type {GaveUp, Progress, WaitOptions} from '../engine.js';
 import {createWakeSignal} from './wake-signal.js';
 import {planWithScan} from './waiter-plan.js';
-
-export type {GaveUp, Progress, WaitOptions} from './progress.js';
 
 const conflictWaitMs = 20;
 
@@ -112,13 +110,13 @@ export class Waiter {
 		// It listens first, so that whatever happens after the read that follows wakes it.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {
-				this.#hear(event);
+				this.#applyEvent(event);
 			},
 			restored: () => {
 				this.#wakeSignal.wake();
 			},
 			lost: (reason) => {
-				this.#tell({kind: 'store-lost', reason});
+				this.#report({kind: 'store-lost', reason});
 			},
 			tolerableDelayMs: () => tolerableDelayMs(this.#lastRead, this.#entryId),
 		});
@@ -135,7 +133,7 @@ export class Waiter {
 					return await this.#leave('timeout');
 				}
 
-				await this.#rest(signal);
+				await this.#waitUntilDue(signal);
 			}
 
 			return await this.#leave('aborted');
@@ -144,12 +142,12 @@ export class Waiter {
 			throw error;
 		} finally {
 			this.#ended.abort();
-			await Promise.all([this.#beside(unsubscribe()), this.#recording]);
+			await Promise.all([this.#inBackground(unsubscribe()), this.#recording]);
 		}
 	}
 
 	/** Work whose failure ends no waiting, and takes nothing from a grant. Never rejects. */
-	async #beside(work: Promise<void>): Promise<void> {
+	async #inBackground(work: Promise<void>): Promise<void> {
 		try {
 			await work;
 		} catch (error) {
@@ -161,7 +159,7 @@ export class Waiter {
 		const {now, joinedAt} = await joinQueue(this.#world, {
 			id: this.#entryId,
 			request: this.#request,
-			observation: await this.#look(),
+			observation: await this.#scanIfNeeded(),
 			readLinks: this.#readLinks,
 			waitSeconds: this.#options.waitSeconds,
 			joinedAt: this.#joinedAt,
@@ -171,7 +169,7 @@ export class Waiter {
 	}
 
 	/** What a request for any GPU needs no scan for: its position must not wait for a slow tool. */
-	async #look(): Promise<Observation | undefined> {
+	async #scanIfNeeded(): Promise<Observation | undefined> {
 		const {count, ids, need} = this.#request;
 		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
 	}
@@ -182,7 +180,7 @@ export class Waiter {
 	}
 
 	/** Waits until it is time to read again; heartbeats go on meanwhile. */
-	async #rest(signal: AbortSignal): Promise<void> {
+	async #waitUntilDue(signal: AbortSignal): Promise<void> {
 		const {clock, host} = this.#world;
 		const untilReadMs = nextReadMs(this.#lastRead, this.#entryId, {
 			nextEndSeconds: this.#lastRead === undefined ? Infinity : secondsToNextEnd(this.#lastRead, host),
@@ -193,8 +191,8 @@ export class Waiter {
 			const heartbeatMs =
 				this.#lastRead === undefined ? Infinity : nextHeartbeatMs(this.#lastHeartbeat, this.#now(this.#lastRead));
 			const leftMs = untilMs - clock.monotonicMs();
-			const rang = await this.#wakeSignal.wait(clock, Math.min(leftMs, heartbeatMs), signal);
-			if (rang || signal.aborted || leftMs <= heartbeatMs || !(await this.#beatAlone())) {
+			const isWoken = await this.#wakeSignal.wait(clock, Math.min(leftMs, heartbeatMs), signal);
+			if (isWoken || signal.aborted || leftMs <= heartbeatMs || !(await this.#sendHeartbeat())) {
 				return;
 			}
 		}
@@ -210,7 +208,7 @@ export class Waiter {
 
 	@returns False when it takes a read to know what to do.
 	*/
-	async #beatAlone(): Promise<boolean> {
+	async #sendHeartbeat(): Promise<boolean> {
 		const {store} = this.#world;
 		const lastRead = this.#lastRead;
 		if (lastRead === undefined || holdingsOf(lastRead, this.#entryId).length > 0) {
@@ -236,7 +234,7 @@ export class Waiter {
 	}
 
 	/** Applies the event to the last snapshot. An entry that moves up in the queue says so without a read. */
-	#hear(event: PoolEvent | undefined): void {
+	#applyEvent(event: PoolEvent | undefined): void {
 		this.#lastRead = snapshotAfterEvent(this.#lastRead, event);
 		const afterMs = readAfterMs(event, this.#lastRead, this.#entryId);
 		if (afterMs === 0) {
@@ -245,12 +243,12 @@ export class Waiter {
 		}
 
 		if (afterMs !== undefined) {
-			void this.#beside(this.#wakeSignal.wakeAfter(this.#world.clock, afterMs, this.#ended.signal));
+			void this.#inBackground(this.#wakeSignal.wakeAfter(this.#world.clock, afterMs, this.#ended.signal));
 		}
 
 		const position = this.#lastRead?.queue.findIndex(({id}) => id === this.#entryId) ?? -1;
 		if (event?.left !== undefined && position !== -1 && this.#lastProgress?.kind === 'waiting') {
-			this.#tell({...this.#lastProgress, position: position + 1, waiting: this.#lastRead!.queue.length});
+			this.#report({...this.#lastProgress, position: position + 1, waiting: this.#lastRead!.queue.length});
 		}
 	}
 
@@ -265,7 +263,7 @@ export class Waiter {
 
 			this.#hadOutage = true;
 			this.#lastRead = undefined;
-			this.#tell({kind: 'store-lost', reason: error.message});
+			this.#report({kind: 'store-lost', reason: error.message});
 			return undefined;
 		}
 	}
@@ -286,7 +284,7 @@ export class Waiter {
 				(record): record is EntryRecord => record.kind === 'entry' && record.id === this.#entryId,
 			);
 			if (own === undefined) {
-				const end = await this.#missing(snapshot);
+				const end = await this.#endOrRejoin(snapshot);
 				if (end !== undefined) {
 					return end;
 				}
@@ -312,7 +310,7 @@ export class Waiter {
 				seen: (observation) => {
 					this.#seenAtMs = clock.monotonicMs();
 					this.#hasSplit = observation.gpus.some((reading) => isWhole(reading) !== true);
-					this.#recording = this.#beside(this.#recordAlerts(snapshot, observation));
+					this.#recording = this.#inBackground(this.#recordAlerts(snapshot, observation));
 				},
 			});
 			if (grant === 'stale') {
@@ -331,7 +329,7 @@ export class Waiter {
 				}
 
 				// What a scan found to be unknown stays so until the next.
-				this.#tell(waitingProgress(snapshot, own, wanted, {...grant, unknown: this.#seenOf?.unknown}));
+				this.#report(waitingProgress(snapshot, own, wanted, {...grant, unknown: this.#seenOf?.unknown}));
 				return undefined;
 			}
 
@@ -356,7 +354,7 @@ export class Waiter {
 			}
 
 			if (outcome === 'locked') {
-				this.#tell(waitingProgress(snapshot, own, wanted, {unusable: []}));
+				this.#report(waitingProgress(snapshot, own, wanted, {unusable: []}));
 			}
 
 			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
@@ -381,7 +379,7 @@ export class Waiter {
 	}
 
 	/** Our entry is gone from the queue. Undefined: joined again. */
-	async #missing(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
+	async #endOrRejoin(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
 		const grant = grantIn(snapshot, this.#leaseId);
 		if (grant !== undefined) {
 			return grant;
@@ -394,12 +392,12 @@ export class Waiter {
 
 		// Lost with the store's data, or dropped by a peer while we were stopped.
 		await this.#join();
-		this.#tell({kind: 'rejoined'});
+		this.#report({kind: 'rejoined'});
 		return undefined;
 	}
 
 	/** Reports each step once. The estimate alone is no step: it changes with every second. */
-	#tell(progress: Progress): void {
+	#report(progress: Progress): void {
 		const isSame = JSON.stringify(unestimated(this.#lastProgress)) === JSON.stringify(unestimated(progress));
 		this.#lastProgress = progress;
 		if (!isSame) {
@@ -519,8 +517,5 @@ function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
 		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,
 	);
 	const [first] = mine;
-	return (
-		first &&
-		grantOf({gpus: [...new Set(mine.map(({index}) => index))], instances: instancesHeld(mine)}, leaseId, first.lease)
-	);
+	return first && grantOf({gpus: gpusOf(mine), instances: instancesHeld(mine)}, leaseId, first.lease);
 }

@@ -11,35 +11,35 @@ type WakeSignal = {
 
 /** A wait that can be cut short. A wake while nothing waits is kept, so that none is lost between a read and the wait after it. */
 export function createWakeSignal(): WakeSignal {
-	let hasRung = false;
-	let isSet = false;
+	let isWoken = false;
+	let isTimerSet = false;
 	let waiting: AbortController | undefined;
-	const ring = (): void => {
-		hasRung = true;
+	const wake = (): void => {
+		isWoken = true;
 		waiting?.abort();
 	};
 
 	return {
-		wake: ring,
+		wake,
 		async wakeAfter(clock, milliseconds, signal) {
-			if (isSet || signal.aborted) {
+			if (isTimerSet || signal.aborted) {
 				return;
 			}
 
-			isSet = true;
+			isTimerSet = true;
 			try {
 				await clock.sleep(milliseconds, signal);
-				ring();
+				wake();
 			} catch (error) {
 				if (!signal.aborted) {
 					throw error;
 				}
 			} finally {
-				isSet = false;
+				isTimerSet = false;
 			}
 		},
 		async wait(clock, milliseconds, signal) {
-			if (!hasRung && !signal.aborted && milliseconds > 0) {
+			if (!isWoken && !signal.aborted && milliseconds > 0) {
 				waiting = new AbortController();
 				try {
 					await clock.sleep(milliseconds, AbortSignal.any([signal, waiting.signal]));
@@ -52,9 +52,9 @@ export function createWakeSignal(): WakeSignal {
 				}
 			}
 
-			const rang = hasRung;
-			hasRung = false;
-			return rang;
+			const wasWoken = isWoken;
+			isWoken = false;
+			return wasWoken;
 		},
 	};
 }

@@ -1,14 +1,5 @@
 /** Which GPUs can serve a need: one answer, from what is known of each GPU. What is unknown never meets a need that names it. */
-import type {
-	EligibleInstance,
-	GpuGroup,
-	GpuLinks,
-	GpuReading,
-	InstanceOfGpu,
-	Need,
-	Observation,
-	QueueEntry,
-} from '../../model/types.js';
+import type {GpuGroup, GpuLinks, GpuReading, InstanceOfGpu, Need, Observation, QueueEntry} from '../../model/types.js';
 import {isWhole} from '../mig/instances.js';
 import type {Wanted} from '../request/request.js';
 import {instancesFor} from './instances.js';
@@ -323,29 +314,21 @@ const asksForNothing = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, 
 /** The GPUs of all groups, ascending. */
 export const gpusOf = (groups: readonly GpuGroup[]): GpuGroup => [...new Set(groups.flat())].toSorted((a, b) => a - b);
 
-/** Whether two entries may have the same GPUs. */
-const isSameGroups = (one: readonly GpuGroup[] | undefined, other: readonly GpuGroup[] | undefined): boolean =>
-	JSON.stringify(one) === JSON.stringify(other);
-
 /** Whether a scan of the GPUs can make a difference to which of them serve a request. */
 export const dependsOnGpus = (wanted: Wanted): boolean => wanted.need !== undefined || isOfOneModel(wanted);
-
-/** The instances of an entry as it writes them down. */
-const eligibleInstancesOf = ({instances}: Eligibility): readonly EligibleInstance[] | undefined =>
-	instances?.map(({gpu, uuid}) => ({gpu, uuid}));
 
 /** What an entry of the queue says of the GPUs or instances that can serve it. */
 export type Eligible = Pick<QueueEntry, 'eligible' | 'eligibleInstances'>;
 
 /** What an entry says as it joins. */
-export const eligibleOf = (eligibility: Eligibility): Eligible => ({
-	eligible: eligibility.groups,
-	eligibleInstances: eligibleInstancesOf(eligibility),
+export const eligibleOf = ({groups, instances}: Eligibility): Eligible => ({
+	eligible: groups,
+	eligibleInstances: instances?.map(({gpu, uuid}) => ({gpu, uuid})),
 });
 
 /** Whether two entries may have the same. */
 export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
-	isSameGroups(one.eligible, other.eligible) &&
+	JSON.stringify(one.eligible) === JSON.stringify(other.eligible) &&
 	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
 
 /**

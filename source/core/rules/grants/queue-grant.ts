@@ -3,23 +3,14 @@ What the one who waits may take now: (snapshot, its entry) -> Plan. No one earli
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 */
 import {planHoldings, type HoldingChange, additionOf, grantedParts, type Addition} from '../leases/holding-changes.js';
-import {holdingsOn, type Holding} from '../leases/holdings.js';
+import {gpusOf, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
 import {chooseGpus, type CandidateGroup, type Preference} from '../allocation/choose.js';
 import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
-import type {
-	EntryRecord,
-	GpuGroup,
-	GpuReading,
-	GpuRecord,
-	InstanceOfGpu,
-	Lease,
-	QueueEntry,
-	Snapshot,
-} from '../../model/types.js';
+import type {EntryRecord, GpuGroup, GpuReading, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
 import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instances.js';
 import {claimsOf, holdingsOf, instanceClaimsOf} from '../queue/queue.js';
@@ -63,9 +54,6 @@ export type QueueGrant =
 	/** Something more, not all: it is held until the rest comes. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
-
-const indexesOf = (records: ReadonlyArray<Pick<GpuRecord, 'index'>>): readonly number[] =>
-	[...new Set(records.map(({index}) => index))].toSorted((a, b) => a - b);
 
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
@@ -256,7 +244,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const held = holdingsOf(snapshot, id);
 	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
 	if (groups.length === 0) {
-		return {kind: 'nothing', gpus: indexesOf(held)};
+		return {kind: 'nothing', gpus: gpusOf(held)};
 	}
 
 	const waiters = waitersOf(snapshot, outOfService, isAwake);
@@ -269,7 +257,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		waiters,
 	});
 	if (!isComplete && taken.length === 0) {
-		return {kind: 'nothing', gpus: indexesOf(held)};
+		return {kind: 'nothing', gpus: gpusOf(held)};
 	}
 
 	const {gpus, instances} = grantedParts([

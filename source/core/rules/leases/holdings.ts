@@ -43,3 +43,7 @@ export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
 /** All leases on these GPUs, by GPU and then in the order of their grants. */
 export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] =>
 	gpus.filter((gpu) => gpu.kind === 'leased' || gpu.kind === 'shared').flatMap((gpu) => holdingsOn(gpu));
+
+/** The GPUs of these, each once, by index. */
+export const gpusOf = (parts: ReadonlyArray<{readonly index: number}>): readonly number[] =>
+	[...new Set(parts.map(({index}) => index))].toSorted((a, b) => a - b);

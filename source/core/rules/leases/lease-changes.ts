@@ -6,13 +6,9 @@ import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {planHoldings, type HoldingChange} from './holding-changes.js';
-import {holdingsIn, type Holding} from './holdings.js';
+import {gpusOf, holdingsIn, type Holding} from './holdings.js';
 import {judgeEntry, judgeLease, type Ending} from './liveness.js';
 import {endingEntries, extensionEntries, positionEntry, type AuditContext} from './audit-entries.js';
-
-/** GPUs, each once, by index. */
-const gpusOf = (holdings: readonly Holding[]): readonly number[] =>
-	[...new Set(holdings.map(({index}) => index))].toSorted((a, b) => a - b);
 
 type Ended = {readonly holding: Holding; readonly ending: Ending};
 

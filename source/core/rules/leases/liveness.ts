@@ -96,7 +96,7 @@ const watchOf = ({silence, lastHeartbeat}: Heard): Silence | undefined =>
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
 /** Judges by the heartbeat alone. `lost`: it was watched being missed. */
-function listen(heard: Heard, snapshot: Snapshot, host: Host, patience: Patience): 'holds' | 'lost' | Silence {
+function judgeSilence(heard: Heard, snapshot: Snapshot, host: Host, patience: Patience): 'holds' | 'lost' | Silence {
 	const {limitSeconds, watchSeconds} = patience;
 	if (!isLongerAgo(heard.lastSign, limitSeconds, snapshot, watchSeconds)) {
 		return 'holds';
@@ -184,7 +184,7 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 			}
 
 			const {lastHeartbeat, silence} = lease;
-			const heard = listen({lastSign, lastHeartbeat, silence}, snapshot, host, leasePatience);
+			const heard = judgeSilence({lastSign, lastHeartbeat, silence}, snapshot, host, leasePatience);
 			return heard === 'holds'
 				? holds
 				: heard === 'lost'
@@ -249,7 +249,7 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 				return end('reboot');
 			}
 
-			const heard = listen({lastSign: lastHeartbeat, lastHeartbeat, silence}, snapshot, host, entryPatience);
+			const heard = judgeSilence({lastSign: lastHeartbeat, lastHeartbeat, silence}, snapshot, host, entryPatience);
 			return heard === 'holds' ? holds : heard === 'lost' ? end('heartbeat-lost') : {kind: 'watch', silence: heard};
 		}
 	}

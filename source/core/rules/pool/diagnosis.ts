@@ -13,52 +13,52 @@ export type Finding = {
 	readonly fix?: string;
 };
 
-/** A store that loses data, or throws some of it away, hands out GPUs twice. */
-const judgeCondition = ({isDurable, evicts, damage}: StoreCondition): readonly Finding[] => [
-	...(isDurable === false
-		? [
-				{
-					check: 'store',
-					level: 'warning',
-					words: 'appendonly is off: a crash of Redis takes the newest reservations with it',
-					fix: 'redis-cli config set appendonly yes, and the same in redis.conf',
-				} as const,
-			]
-		: []),
-	...(evicts === true
-		? [
-				{
-					check: 'store',
-					level: 'warning',
-					words: 'Redis throws keys away when its memory is full, reservations among them',
-					fix: 'redis-cli config set maxmemory-policy noeviction, and the same in redis.conf',
-				} as const,
-			]
-		: []),
-	...(damage === undefined
-		? []
-		: [
-				{
-					check: 'store',
-					level: 'error',
-					words: `The database is damaged: ${damage}`,
-					fix: 'Move the file away, with its -wal, and make the pool again: canhazgpu admin --store embedded. Jobs, waiters and monitors that run on put back what they know.',
-				} as const,
-			]),
-];
+const finding = (check: Finding['check'], level: Finding['level'], words: string, fix?: string): Finding => ({
+	check,
+	level,
+	words,
+	fix,
+});
 
-export function judgeStore(location: string, roundTripMs: number, condition: StoreCondition): readonly Finding[] {
-	const isSlow = roundTripMs > 100;
+const when = (isSo: boolean, ...of: Parameters<typeof finding>): readonly Finding[] => (isSo ? [finding(...of)] : []);
+
+export function judgeStore(
+	location: string,
+	roundTripMs: number,
+	{isDurable, evicts, damage}: StoreCondition,
+): readonly Finding[] {
+	const words = `${location} answers in ${Math.max(1, Math.round(roundTripMs))} ms`;
 	return [
-		{
-			check: 'store',
-			level: isSlow ? 'warning' : 'ok',
-			words: `${location} answers in ${Math.max(1, Math.round(roundTripMs))} ms`,
-			fix: isSlow
-				? 'Every verb waits for it several times: use one nearer by, or find out what keeps it busy.'
-				: undefined,
-		},
-		...judgeCondition(condition),
+		roundTripMs > 100
+			? finding(
+					'store',
+					'warning',
+					words,
+					'Every verb waits for it several times: use one nearer by, or find out what keeps it busy.',
+				)
+			: finding('store', 'ok', words),
+		// A store that loses data, or throws some of it away, hands out GPUs twice.
+		...when(
+			isDurable === false,
+			'store',
+			'warning',
+			'appendonly is off: a crash of Redis takes the newest reservations with it',
+			'redis-cli config set appendonly yes, and the same in redis.conf',
+		),
+		...when(
+			evicts === true,
+			'store',
+			'warning',
+			'Redis throws keys away when its memory is full, reservations among them',
+			'redis-cli config set maxmemory-policy noeviction, and the same in redis.conf',
+		),
+		...when(
+			damage !== undefined,
+			'store',
+			'error',
+			`The database is damaged: ${damage}`,
+			'Move the file away, with its -wal, and make the pool again: canhazgpu admin --store embedded. Jobs, waiters and monitors that run on put back what they know.',
+		),
 	];
 }
 
@@ -66,22 +66,15 @@ export function judgeStore(location: string, roundTripMs: number, condition: Sto
 export function judgeAccount(account: Account): readonly Finding[] {
 	const fix = doubtAbout(account);
 	const {outsideName} = account;
-	if (outsideName !== undefined) {
-		return [
-			{check: 'permissions', level: 'ok', words: `to the pool this account is ${outsideName}, whose job runs here`},
-		];
-	}
-
-	return fix === undefined
-		? []
-		: [
-				{
-					check: 'permissions',
-					level: 'warning',
-					words: `to the pool this account is ${accountName(account)}, and nobody else`,
-					fix,
-				},
-			];
+	return outsideName === undefined
+		? when(
+				fix !== undefined,
+				'permissions',
+				'warning',
+				`to the pool this account is ${accountName(account)}, and nobody else`,
+				fix,
+			)
+		: [finding('permissions', 'ok', `to the pool this account is ${outsideName}, whose job runs here`)];
 }
 
 const moveAway = (key: string, to = `${key}.damaged`): string =>
@@ -105,86 +98,65 @@ export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
 	if (policyProblem !== undefined) {
 		const {words, fix} = unreadablePolicy(policyProblem, stored.policy);
 		const {effects} = policyDoubtOf(snapshot)!;
-		return [{check: 'store', level: 'error', words: `${words}. Meanwhile: ${effects.join('; ')}`, fix}];
+		return [finding('store', 'error', `${words}. Meanwhile: ${effects.join('; ')}`, fix)];
 	}
 
 	const set = policyRows(snapshot).filter(({setting, fallback}) => setting !== undefined && fallback !== undefined);
-	const holding = set.filter(({problem}) => problem === undefined);
+	const holding = set.filter(({problem}) => problem === undefined).map(({key, value}) => `${key}=${value}`);
 	return [
-		...(holding.length === 0
-			? []
-			: [
-					{
-						check: 'pool',
-						level: 'ok',
-						words: `policy: ${holding.map(({key, value}) => `${key}=${value}`).join(', ')}`,
-					} as const,
-				]),
-		...set.flatMap(({key, problem, effect}): readonly Finding[] =>
-			problem === undefined
-				? []
-				: [
-						{
-							check: 'pool',
-							level: 'warning',
-							words: `The key ${key} of the policy cannot be read: ${problem}. Meanwhile: ${effect}`,
-							fix: `Set it again, or: canhazgpu admin --unset ${key}`,
-						},
-					],
+		...when(holding.length > 0, 'pool', 'ok', `policy: ${holding.join(', ')}`),
+		...set.flatMap(({key, problem, effect}) =>
+			when(
+				problem !== undefined,
+				'pool',
+				'warning',
+				`The key ${key} of the policy cannot be read: ${problem}. Meanwhile: ${effect}`,
+				`Set it again, or: canhazgpu admin --unset ${key}`,
+			),
 		),
 	];
 };
 
 /** Records of the pool that make no sense. */
-export const judgeRecords = (
-	{gpus, drainProblem, alertsProblem}: Snapshot,
-	kind: Store['kind'],
-): readonly Finding[] => [
-	...gpus.flatMap((record): readonly Finding[] =>
-		record.kind === 'garbage'
-			? [
-					{
-						check: 'pool',
-						level: 'error',
-						words: `The record of GPU ${record.index} makes no sense: ${record.problem}`,
-						fix: `${removeRecord(record.index, kind)}. Then nobody holds it; admin --force would end all reservations.`,
-					},
-				]
-			: [],
-	),
-	...(drainProblem === undefined ? [] : [{check: 'store', level: 'error', ...unreadableDrains(drainProblem)} as const]),
-	...(alertsProblem === undefined
-		? []
-		: [
-				{
-					check: 'store',
-					level: 'warning',
-					words: `The record of notices cannot be read, and nothing more is told of use without a reservation: ${alertsProblem}`,
-					fix: moveAway('canhazgpu:notices'),
-				} as const,
-			]),
-];
+export function judgeRecords({gpus, drainProblem, alertsProblem}: Snapshot, kind: Store['kind']): readonly Finding[] {
+	const drains = drainProblem === undefined ? undefined : unreadableDrains(drainProblem);
+	return [
+		...gpus
+			.filter((record) => record.kind === 'garbage')
+			.map(({index, problem}) =>
+				finding(
+					'pool',
+					'error',
+					`The record of GPU ${index} makes no sense: ${problem}`,
+					`${removeRecord(index, kind)}. Then nobody holds it; admin --force would end all reservations.`,
+				),
+			),
+		...(drains === undefined ? [] : [finding('store', 'error', drains.words, drains.fix)]),
+		...when(
+			alertsProblem !== undefined,
+			'store',
+			'warning',
+			`The record of notices cannot be read, and nothing more is told of use without a reservation: ${alertsProblem}`,
+			moveAway('canhazgpu:notices'),
+		),
+	];
+}
 
 const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 	const {index, failure, health = []} = gpu;
 	const use = judgeUsage(gpu, 0);
+	const problems = wordsOnce([...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)]);
+	const drainHint = `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`;
 	return [
-		...wordsOnce([...(failure === undefined ? [] : [failure]), ...health.map(({words}) => words)]).map(
-			(words): Finding => ({
-				check: 'gpus',
-				level: 'error',
-				words: `GPU ${index}: ${words}`,
-				fix: `It is not handed out meanwhile. For the record: canhazgpu admin --drain ${index} --reason TEXT`,
-			}),
-		),
+		...problems.map((words) => finding('gpus', 'error', `GPU ${index}: ${words}`, drainHint)),
 		...(use.kind === 'unknown'
 			? [
-					{
-						check: 'gpus',
-						level: 'warning',
-						words: `GPU ${index}: ${use.why}`,
-						fix: 'Unknown is not free: it is handed out by --force alone.',
-					} as const,
+					finding(
+						'gpus',
+						'warning',
+						`GPU ${index}: ${use.why}`,
+						'Unknown is not free: it is handed out by --force alone.',
+					),
 				]
 			: []),
 	];
@@ -194,7 +166,7 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 export function judgeScan(observation: Observation, pool: Pool | undefined): readonly Finding[] {
 	const {gpus, failure, warnings, provider, simulated, driverVersion, isPartial} = observation;
 	if (failure !== undefined) {
-		return [{check: 'provider', level: 'error', words: failure.message, fix: failure.hint}];
+		return [finding('provider', 'error', failure.message, failure.hint)];
 	}
 
 	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
@@ -206,82 +178,65 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			: [];
 	const unowned = gpus.flatMap(({processes = []}) => processes).filter(({user}) => user === undefined);
 	return [
-		{check: 'provider', level: 'ok', words: `${simulated ? 'simulated' : provider}: ${gpus.length} GPU(s)${driver}`},
-		...warnings.map((words): Finding => ({check: 'provider', level: 'warning', words})),
-		...(pool !== undefined && pool.gpuCount !== gpus.length
-			? [
-					{
-						check: 'pool',
-						level: 'warning',
-						words: `The pool has ${pool.gpuCount} GPU(s), this machine ${gpus.length}`,
-						fix: 'Once everybody has released theirs: canhazgpu admin --force',
-					} as const,
-				]
-			: []),
-		...(unseen.length > 0
-			? [
-					{
-						check: 'gpus',
-						level: 'warning',
-						words: `GPU ${unseen.join(', ')} cannot be looked at from here: an isolated job opens its own GPUs alone`,
-						fix: 'Outside of the job, canhazgpu doctor sees them all.',
-					} as const,
-				]
-			: []),
+		finding('provider', 'ok', `${simulated ? 'simulated' : provider}: ${gpus.length} GPU(s)${driver}`),
+		...warnings.map((words) => finding('provider', 'warning', words)),
+		...when(
+			pool !== undefined && pool.gpuCount !== gpus.length,
+			'pool',
+			'warning',
+			`The pool has ${pool?.gpuCount} GPU(s), this machine ${gpus.length}`,
+			'Once everybody has released theirs: canhazgpu admin --force',
+		),
+		...when(
+			unseen.length > 0,
+			'gpus',
+			'warning',
+			`GPU ${unseen.join(', ')} cannot be looked at from here: an isolated job opens its own GPUs alone`,
+			'Outside of the job, canhazgpu doctor sees them all.',
+		),
 		...gpus.filter(({index}) => !unseen.includes(index)).flatMap((gpu) => judgeGpu(gpu)),
-		...(hidden.length > 0
-			? [
-					{
-						check: 'permissions',
-						level: 'warning',
-						words: `The processes on GPU ${hidden.join(', ')} cannot be seen`,
-						fix: 'In a container, share the pid namespace of the host (docker run --pid=host); else see what the tool says as root.',
-					} as const,
-				]
-			: []),
-		...(unowned.length > 0
-			? [
-					{
-						check: 'permissions',
-						level: 'warning',
-						words: `${unowned.length} process(es) have an owner who cannot be told`,
-						fix: 'Is /proc mounted with hidepid? Then join its group (mount option gid=), or run canhazgpu as root.',
-					} as const,
-				]
-			: []),
+		...when(
+			hidden.length > 0,
+			'permissions',
+			'warning',
+			`The processes on GPU ${hidden.join(', ')} cannot be seen`,
+			'In a container, share the pid namespace of the host (docker run --pid=host); else see what the tool says as root.',
+		),
+		...when(
+			unowned.length > 0,
+			'permissions',
+			'warning',
+			`${unowned.length} process(es) have an owner who cannot be told`,
+			'Is /proc mounted with hidepid? Then join its group (mount option gid=), or run canhazgpu as root.',
+		),
 	];
 }
 
 /** Reservations end by the store's clock, and are shown by ours. */
 export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs: number): Finding {
 	const difference = Math.abs(storeSeconds - ownSeconds);
-	const isOff = difference > 2 + roundTripMs / 1000;
-	return {
-		check: 'clock',
-		level: isOff ? 'warning' : 'ok',
-		words: isOff
-			? `The clocks of this machine and of the store differ by ${Math.round(difference)} s`
-			: 'agrees with the clock of the store',
-		fix: isOff ? 'Let both follow a time server: timedatectl set-ntp true' : undefined,
-	};
+	return difference > 2 + roundTripMs / 1000
+		? finding(
+				'clock',
+				'warning',
+				`The clocks of this machine and of the store differ by ${Math.round(difference)} s`,
+				'Let both follow a time server: timedatectl set-ntp true',
+			)
+		: finding('clock', 'ok', 'agrees with the clock of the store');
 }
 
 /** The audit log needs Redis 5, and nothing else needs more. */
 const oldestRedis = 5;
 
 export function judgeVersions(program: string, runtime: string, store: string | undefined): readonly Finding[] {
-	const isOld = store?.startsWith('Redis ') === true && Number(store.slice(6).split('.', 1)[0]) < oldestRedis;
 	return [
-		{check: 'versions', level: 'ok', words: [`canhazgpu ${program}`, runtime, store].filter(Boolean).join(', ')},
-		...(isOld
-			? [
-					{
-						check: 'versions',
-						level: 'warning',
-						words: `${store} keeps no audit log: canhazgpu events shows nothing`,
-						fix: `Use Redis ${oldestRedis} or newer.`,
-					} as const,
-				]
-			: []),
+		finding('versions', 'ok', [`canhazgpu ${program}`, runtime, store].filter(Boolean).join(', ')),
+		...when(
+			store?.startsWith('Redis ') === true && Number(store.slice(6).split('.', 1)[0]) < oldestRedis,
+			'versions',
+			'warning',
+			`${store} keeps no audit log: canhazgpu events shows nothing`,
+			`Use Redis ${oldestRedis} or newer.`,
+		),
 	];
 }

@@ -1,5 +1,5 @@
 /** What was reserved against what was used: leases laid over the load history. */
-import type {MinuteLoads} from '../../model/load.js';
+import type {MinuteLoads} from '../../model/observation.js';
 import type {UsageRecord} from '../../model/types.js';
 import {loadsIn} from './load-minutes.js';
 import type {TimeWindow} from './report.js';

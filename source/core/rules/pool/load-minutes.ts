@@ -3,8 +3,7 @@ The load history: how busy each GPU was, as means over a minute. A minute is a l
 characters: six that name the GPU, two digits in base 36 for each percentage of utilization and of memory, `--` where it is unknown.
 Anybody who may write to the store may have written anything there: what is not exactly such a line was not seen.
 */
-import {mostGpus} from '../../model/limits.js';
-import type {Load, MinuteLoads} from '../../model/load.js';
+import {mostGpus, type Load, type MinuteLoads} from '../../model/observation.js';
 import type {GpuReading, Observation} from '../../model/types.js';
 
 const secondsPerMinute = 60;

@@ -1,7 +1,7 @@
 /** Who had which GPU over time: usage records and living leases as spans few enough to be drawn, or in the columns of a graph. */
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';
-import {ownerOf} from '../leases/ownership.js';
+import {usageOf} from '../leases/holding-changes.js';
 import type {TimeWindow} from './report.js';
 
 /** Times are seconds since the epoch, clipped to the window. */
@@ -115,18 +115,7 @@ export const liveOccupancy = (
 	snapshot: Snapshot,
 ): ReadonlyArray<{readonly record: UsageRecord; readonly endsBy: number | undefined}> =>
 	holdingsIn(snapshot.gpus).map(({index, lease}) => ({
-		record: {
-			user: lease.user,
-			actualUser: ownerOf(lease),
-			gpuId: index,
-			startTime: lease.startTime,
-			endTime: Math.max(snapshot.now, lease.startTime),
-			durationSeconds: Math.max(0, snapshot.now - lease.startTime),
-			reservationType: lease.type,
-			leaseId: lease.leaseId,
-			note: lease.note,
-			memoryMiB: lease.memoryMiB,
-		},
+		record: {...usageOf(index, lease, {reason: 'released', endTime: snapshot.now}), startTime: lease.startTime},
 		endsBy: lease.expiryTime ?? lease.endsBy,
 	}));
 

@@ -1,6 +1,6 @@
 /** Making and remaking the pool. */
 import {CanhazgpuError} from '../../../errors.js';
-import {holdingsIn} from '../leases/holdings.js';
+import {gpusOf, holdingsIn} from '../leases/holdings.js';
 import {planEnd} from '../leases/lease-changes.js';
 import {cloneIn} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
@@ -8,7 +8,7 @@ import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
-import {mostGpus} from '../../model/limits.js';
+import {mostGpus} from '../../model/observation.js';
 
 /**
 @throws CanhazgpuError `usage` unless it is a number of GPUs that a box may have.
@@ -66,7 +66,7 @@ export function planPoolReset(snapshot: Snapshot, pool: Pool, context: AuditCont
 	const leased = holdingsIn(snapshot.gpus);
 	const ends = planEnd(
 		leased.map((holding) => ({holding, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
-		{kind: 'pool', gpus: [...new Set(leased.map(({index}) => index))]},
+		{kind: 'pool', gpus: gpusOf(leased)},
 		context,
 	);
 	const cleaned = snapshot.gpus.filter((record) => record.kind === 'garbage' || record.index >= pool.gpuCount);

@@ -3,7 +3,7 @@ Putting back what a store has lost, from what somebody had read of it before. It
 each record whether that is older than what was read: what was granted since is never touched.
 */
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
-import {holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
+import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
 import {accountName, isSameLease} from '../leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
@@ -11,11 +11,9 @@ import {grantEntry, positionEntry, type AuditContext} from '../leases/audit-entr
 import type {
 	AuditKind,
 	AuditRecord,
-	Drain,
 	EndReason,
 	GpuRecord,
 	Lease,
-	PolicySetting,
 	Pool,
 	QueueEntry,
 	Snapshot,
@@ -87,8 +85,10 @@ const hasEndedSince = ({leaseId, mig}: Lease, gpu: number, {audit}: Loss): boole
 				: record.instances?.some((instance) => instance.uuid === mig.uuid) === true),
 	);
 
+type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
+
 /** Whether a free record says nothing newer than that this lease was there. */
-function isOlderThan(free: Extract<GpuRecord, {kind: 'free'}>, lease: Lease, loss: Loss): boolean {
+function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 	const {index, lastReleased, ended} = free;
 	if ((ended?.leaseId !== undefined && ended.leaseId === lease.leaseId) || hasEndedSince(lease, index, loss)) {
 		return false;
@@ -119,8 +119,6 @@ type Restored = {
 	/** Leases that were lost and hold again. */
 	readonly leases?: readonly Lease[];
 };
-
-type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
 
 const free = ({index, lastReleased, ended}: FreeRecord): Write => ({
 	kind: 'free',
@@ -245,10 +243,10 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 
-type RestoredQueue = Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]};
+const nothing = {expect: [], writes: []} as const;
 
 /** Those who waited stand in their old order again; those who had left it when it was read leave it again. */
-function restoreQueue(loss: Loss): RestoredQueue {
+function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]} {
 	const {known, found} = loss;
 	const expect: Expectation[] = [];
 	const writes: Write[] = [];
@@ -288,45 +286,44 @@ function restoreQueue(loss: Loss): RestoredQueue {
 	return {expect, writes, back};
 }
 
-/** What was out of service is so again. What somebody drained or put back into service since stays as it is. */
-function restoreDrains({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writes'> {
-	if (known.drainProblem !== undefined || found.drainProblem !== undefined) {
-		return {expect: [], writes: []};
-	}
-
-	const undrained = new Set(audit.filter(({kind}) => kind === 'undrained').flatMap(({gpus}) => gpus));
-	const isSince = ({since}: Drain): boolean => since >= Math.floor(known.now);
-	const drains = new Map(
-		[
-			...[...known.drains].filter(([gpu]) => !undrained.has(gpu)),
-			...[...found.drains].filter(([, drain]) => isSince(drain)),
-		].toSorted(([a], [b]) => a - b),
-	);
-	const isSame =
-		drains.size === found.drains.size &&
-		[...drains].every(([gpu, drain]) => JSON.stringify(found.drains.get(gpu)) === JSON.stringify(drain));
-	return isSame
-		? {expect: [], writes: []}
-		: {expect: [{kind: 'drains', raw: found.stored.drains}], writes: [{kind: 'drains', drains}]};
-}
-
-/** What was set is so again, key by key. What somebody set or unset since stays as it is. */
-function restorePolicy({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writes'> {
-	if (known.policyProblem !== undefined || found.policyProblem !== undefined) {
-		return {expect: [], writes: []};
-	}
-
-	const changed = new Set(audit.filter(({kind}) => kind === 'policy').map(({key}) => key));
-	const isSince = ({since}: PolicySetting): boolean => since >= Math.floor(known.now);
-	const policy = new Map([
-		...[...known.policy].filter(([key]) => !changed.has(key)),
-		...[...found.policy].filter(([key, setting]) => changed.has(key) || isSince(setting)),
+/** What an administrator had set holds again, key by key. What somebody has set or unset since stays as it is. */
+function restoreSettings<Key, Setting extends {readonly since: number}>(
+	known: ReadonlyMap<Key, Setting>,
+	found: ReadonlyMap<Key, Setting>,
+	{since, changed}: {readonly since: number; readonly changed: ReadonlySet<Key | undefined>},
+): ReadonlyMap<Key, Setting> | undefined {
+	const settings = new Map([
+		...[...known].filter(([key]) => !changed.has(key)),
+		...[...found].filter(([key, setting]) => changed.has(key) || setting.since >= Math.floor(since)),
 	]);
 	const isSame =
-		policy.size === found.policy.size &&
-		[...policy].every(([key, setting]) => JSON.stringify(found.policy.get(key)) === JSON.stringify(setting));
-	return isSame
-		? {expect: [], writes: []}
+		settings.size === found.size &&
+		[...settings].every(([key, setting]) => JSON.stringify(found.get(key)) === JSON.stringify(setting));
+	return isSame ? undefined : settings;
+}
+
+function restoreDrains({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writes'> {
+	const changed = new Set(audit.filter(({kind}) => kind === 'undrained').flatMap(({gpus}) => gpus));
+	const drains =
+		known.drainProblem === undefined && found.drainProblem === undefined
+			? restoreSettings(known.drains, found.drains, {since: known.now, changed})
+			: undefined;
+	return drains === undefined
+		? nothing
+		: {
+				expect: [{kind: 'drains', raw: found.stored.drains}],
+				writes: [{kind: 'drains', drains: new Map([...drains].toSorted(([a], [b]) => a - b))}],
+			};
+}
+
+function restorePolicy({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writes'> {
+	const changed = new Set(audit.filter(({kind}) => kind === 'policy').map(({key}) => key));
+	const policy =
+		known.policyProblem === undefined && found.policyProblem === undefined
+			? restoreSettings(known.policy, found.policy, {since: known.now, changed})
+			: undefined;
+	return policy === undefined
+		? nothing
 		: {expect: [{kind: 'policy', raw: found.stored.policy}], writes: [{kind: 'policy', policy}]};
 }
 
@@ -377,7 +374,6 @@ export function planRestoring(
 		const back = restoreGpu(record, there, loss);
 		return back === undefined ? [] : [{...back, index, raw: there.raw}];
 	});
-	const nothing = {expect: [], writes: []};
 	const queue = isLate ? {...nothing, back: []} : restoreQueue(loss);
 	const drains = isLate ? nothing : restoreDrains(loss);
 	const policy = isLate ? nothing : restorePolicy(loss);
@@ -424,7 +420,7 @@ export function planRestoring(
 				until: known.now,
 			},
 			...Array.from(leases.values(), (group) =>
-				grantEntry(group[0]!.lease, [...new Set(group.map(({index}) => index))], context, {
+				grantEntry(group[0]!.lease, gpusOf(group), context, {
 					instances: instancesHeld(group),
 					reason: 'restored',
 					kind: group[0]!.lease.partialQueueId === undefined ? 'granted' : 'held',

@@ -12,7 +12,7 @@ import type {
 	MigInstance,
 	Observation,
 } from '../../model/types.js';
-import {mostGpus} from '../../model/limits.js';
+import {mostGpus} from '../../model/observation.js';
 import {maskSecrets} from '../processes/secrets.js';
 
 /** What is shared: all but the time, which is the store's, and never a scan that is partial. */

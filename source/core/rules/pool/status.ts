@@ -54,28 +54,14 @@ export type ShareRow = LeaseFacts & {
 	readonly isGone?: true;
 };
 
-export type StatusRow = {
+/** What is known of one GPU. The facts of a lease are there where one lease has the GPU alone. */
+export type StatusRow = Partial<LeaseFacts> & {
 	readonly index: number;
 	readonly state: GpuState;
-	/** Of a GPU that one lease has alone, as is all that is said of a lease below. */
-	readonly lease?: Lease;
 	/** Of a GPU that is shared, in the order of their grants. */
 	readonly shares?: readonly ShareRow[];
 	/** How much memory all shares may have together. */
 	readonly capacityMiB?: number | undefined;
-	/** OS account that owns the lease. */
-	readonly owner?: string;
-	/** The lease's label, when that is not the account. */
-	readonly label?: string;
-	/** How long the lease has been held. */
-	readonly heldSeconds?: number;
-	readonly heartbeatAgeSeconds?: number;
-	/** A clock was set back since the last heartbeat: its age is not known. */
-	readonly isHeartbeatAhead?: true | undefined;
-	/** Until the lease is over at the latest: its expiry, or the time limit of its job. */
-	readonly remainingSeconds?: number;
-	/** How long nothing has run on a held GPU, as far as anybody watched. Absent when something does, or when that is unknown. */
-	readonly idleSeconds?: number;
 	/** Free GPUs that were used before. */
 	readonly freeSeconds?: number;
 	readonly lastReleased?: number;

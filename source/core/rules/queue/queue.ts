@@ -3,7 +3,7 @@ The queue: first come, first served, without holding up those it need not.
 
 The rule "no one overtakes" is {@link claimsOf}: a GPU that somebody earlier in the queue could use is not free for anybody later.
 */
-import {holdingsIn, type Holding} from '../leases/holdings.js';
+import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
 import type {Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
@@ -208,7 +208,7 @@ export function planEntryNote(
 	const held = holdingsOf(snapshot, id);
 	const unwanted = held.filter((holding) => groups.length !== 1 || !isWanted(next, groups[0]!, holding));
 	const kept = new Set(held.filter((holding) => !unwanted.includes(holding)).map(({index}) => index));
-	const gpus = [...new Set(unwanted.map(({index}) => index))];
+	const gpus = gpusOf(unwanted);
 	const ends = planEnd(
 		unwanted.map((holding) => ({holding, ending: {reason: 'queue-left', endTime: snapshot.now}})),
 		// A face that shows the queue reads it again.

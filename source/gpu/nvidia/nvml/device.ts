@@ -1,7 +1,6 @@
-import type {GpuReading, MigInstance} from '../../../core/model/observation.js';
+import {type GpuReading, type MigInstance, normalizePciBusId} from '../../../core/model/observation.js';
 import {judgeHealth, olderRecoveryAction, type Symptoms} from '../../health.js';
 import {isBrakingForHeat, throttleWords} from '../problems/throttle.js';
-import {normalizePciBusId} from '../../../core/model/pci.js';
 import {type BareReading, withoutVoidMemory} from '../../reading.js';
 import {
 	ask,

@@ -3,7 +3,7 @@ GPUs whose devices do not open for this process, as in an isolated job. The tool
 reading would be taken for that of another GPU. The driver still lists all of them.
 */
 import path from 'node:path';
-import {normalizePciBusId} from '../../../core/model/pci.js';
+import {normalizePciBusId} from '../../../core/model/observation.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
 import type {RunTool} from '../../tool/tool.js';
 import {listDriverGpus} from './driver.js';

@@ -1,5 +1,4 @@
-import type {HealthProblem} from '../../../core/model/observation.js';
-import {normalizePciBusId} from '../../../core/model/pci.js';
+import {type HealthProblem, normalizePciBusId} from '../../../core/model/observation.js';
 import {cap} from '../../tool/text.js';
 import {isComplete, type RunTool} from '../../tool/tool.js';
 

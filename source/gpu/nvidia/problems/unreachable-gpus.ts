@@ -1,6 +1,6 @@
 import {judgeHealth} from '../../health.js';
 import type {BareReading} from '../../reading.js';
-import {normalizePciBusId} from '../../../core/model/pci.js';
+import {normalizePciBusId} from '../../../core/model/observation.js';
 import {cap} from '../../tool/text.js';
 
 /** A GPU that nvidia-smi lists but cannot ask. */

@@ -6,7 +6,7 @@ import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {person} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
-import type {Progress, WaitOptions} from '../../../../source/core/operations/waiting/waiter.js';
+import type {Progress, WaitOptions} from '../../../../source/core/operations/engine.js';
 
 export const alice = person('alice');
 export const bob = person('bob', 'bob', 1001);

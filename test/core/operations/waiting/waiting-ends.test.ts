@@ -6,7 +6,7 @@ import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {createTestWorld, historyOf, person, type TestWorld} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
-import type {Progress} from '../../../../source/core/operations/waiting/waiter.js';
+import type {Progress} from '../../../../source/core/operations/engine.js';
 
 const request: AcquireRequest = {
 	requester: person('bob', 'bob', 1001),

@@ -9,7 +9,7 @@ import {CanhazgpuError} from '../../../../source/errors.js';
 import {join, write} from '../../../store/samples.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
-import type {Progress} from '../../../../source/core/operations/waiting/waiter.js';
+import type {Progress} from '../../../../source/core/operations/engine.js';
 
 const alice = person('alice');
 const bob = person('bob', 'bob', 1001);

@@ -1,4 +1,0 @@
-/** What no pool exceeds. */
-
-/** More than any box holds; a larger number is a slip of the finger. */
-export const mostGpus = 1024;
