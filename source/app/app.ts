@@ -1,4 +1,4 @@
-/** The composition root: the only place, with the app-*.ts beside it, that chooses adapters. */
+/** The composition root: this room alone chooses adapters. */
 import process from 'node:process';
 import {isatty} from 'node:tty';
 import type {Config} from '../config/config.js';
@@ -63,17 +63,6 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 	const context = {config, host, clock, locations: createLocations(config, host), early: runs};
 
 	const memoryThresholdMiB = config.get('memory.threshold')!;
-
-	/** Simulated GPUs alone have one. */
-	const scenarioFor = async (provider: ProviderName): Promise<Scenario | undefined> => {
-		const file = provider === 'fake' ? config.get('simulated.scenario') : undefined;
-		if (file === undefined) {
-			return undefined;
-		}
-
-		const {loadScenario} = await import('./scenario.js');
-		return loadScenario(file);
-	};
 
 	type WorldOptions = {
 		readonly providers: Awaited<ReturnType<typeof loadGpus>>;
@@ -156,7 +145,7 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 		const {account} = requesterOf(host.account);
 		const processes = createSimulatedProcesses(account);
 		const demoHost = processes.hostOver(host);
-		const scenario = (await scenarioFor('fake')) ?? demoScenarioFor(account);
+		const scenario = (await gpus.scenarioOf('fake', config)) ?? demoScenarioFor(account);
 		const demoContext = {...context, host: demoHost, scenario, simulatedProcesses: processes};
 		const demo = await createDemo({
 			host: demoHost,
@@ -226,7 +215,14 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 			const provider = pool?.provider ?? 'fake';
 			return {
 				...opened,
-				...worldOf({providers: gpus, store, provider, early, details, scenario: await scenarioFor(provider)}),
+				...worldOf({
+					providers: gpus,
+					store,
+					provider,
+					early,
+					details,
+					scenario: await gpus.scenarioOf(provider, config),
+				}),
 			};
 		} catch (error) {
 			await early?.close?.();

@@ -47,9 +47,8 @@ async function readGpus(
 		return undefined;
 	}
 
-	const file = provider === 'fake' ? context.config.get('simulated.scenario') : undefined;
-	const scenario = file === undefined ? undefined : await (await import('./scenario.js')).loadScenario(file);
-	const {createProvider} = await import('./gpus/gpus.js');
+	const {createProvider, scenarioOf} = await import('./gpus/gpus.js');
+	const scenario = await scenarioOf(provider, context.config);
 	const gpus = createProvider(provider, {...context, store, scenario, details: 'parts'});
 	try {
 		const observation = await Promise.race([gpus.observe(), sleep(scanMs, undefined, {ref: false})]);

@@ -8,8 +8,14 @@ import type {BindToNodes} from '../core/model/numa.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
 import type {Engine} from '../core/operations/engine.js';
 import type {Reminder} from '../core/operations/reminders.js';
-import type {FactsOfProcesses, ProcessIdentity, ProviderName, Requester} from '../core/model/types.js';
+import type {FactsOfProcesses, ProviderName, Requester} from '../core/model/types.js';
 import type {Paint} from '../format/text/paint.js';
+import type {Job, JobOptions} from '../host/job/job.js';
+import type {sendSignal} from '../host/process/send-signal.js';
+import type {RemoteCall, RemoteCommand} from '../host/tool/remote-command.js';
+import type {LineHistory} from './line-history.js';
+
+export type {Job, JobOptions} from '../host/job/job.js';
 
 /** A pool that is open, with everything the core's verbs need. */
 export type OpenWorld = World & {
@@ -69,25 +75,11 @@ export type Interruption = {
 	readonly end: () => void;
 };
 
-/** A job of `run`, in the terminal's foreground. */
-export type Job = {
-	readonly process: ProcessIdentity;
-	readonly ended: Promise<{readonly exitCode: number; readonly reason: 'exited' | 'signalled' | 'timeout'}>;
-	/** Until then no signal ends this process, so that the GPUs are given back in peace. */
-	readonly letGo: () => void;
-};
-
-export type JobOptions = {
-	readonly command: string;
-	readonly args: readonly string[];
-	/** Words that start the command inside of an isolation. */
-	readonly entrance?: readonly string[];
-	readonly environment: Readonly<Record<string, string | undefined>>;
-	readonly timeoutSeconds?: number;
-	readonly onTimeout?: () => void;
-	/** Nothing is printed as long as it runs, but by `remarkBesideJob`: then stdout and stderr need not be opened before it. */
-	readonly leavesOutput?: boolean;
-};
+/** What GPUs this box has, or why none were found. */
+export type Detected =
+	/** `others`: kinds of GPUs that this machine has besides. */
+	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
+	| {readonly provider: undefined; readonly reason: string};
 
 /** What a job is given to use an installation of CUDA. */
 export type PreparedCuda = {
@@ -109,11 +101,7 @@ export type App = {
 	/** Where a new pool would be made, by configuration. */
 	readonly openPoolLocation: () => Promise<PoolLocation>;
 	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
-	readonly detect: (wanted: ProviderName | undefined) => Promise<
-		/** `others`: kinds of GPUs that this machine has besides. */
-		| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
-		| {readonly provider: undefined; readonly reason: string}
-	>;
+	readonly detect: (wanted: ProviderName | undefined) => Promise<Detected>;
 	readonly paint: Paint;
 	/** Prints lines on stdout: only what was asked for. */
 	readonly print: (text: string) => void;
@@ -161,28 +149,14 @@ export type App = {
 	Runs this program on another host by ssh, as if it had been typed there: it shares our terminal, signals reach it, and the connection's end is
 	its end. Resolves with the exit code; 255 is that of ssh itself, too. Rejects with a CanhazgpuError where ssh cannot be started.
 	*/
-	readonly runOnHost: (command: {
-		readonly host: string;
-		/** Behind `canhazgpu`, up to `--`. */
-		readonly words: readonly string[];
-		/** What follows `--`. */
-		readonly rest: readonly string[] | undefined;
-		/** Where it starts, if that host has it. */
-		readonly directory?: string | undefined;
-		/** Variables of its environment there. */
-		readonly environment?: Readonly<Record<string, string>>;
-	}) => Promise<number>;
+	readonly runOnHost: (command: Omit<RemoteCommand, 'hasTerminal'>) => Promise<number>;
 	/**
 	Runs this program on another host by ssh, as if it had been typed there without a terminal, and collects what it prints. Rejects with a
 	CanhazgpuError in words where ssh fails, and where no answer came within 30 s unless it `isUnbounded`: then it lasts until `signal` is aborted.
 	*/
-	readonly callOnHost: (call: {
-		readonly host: string;
-		/** The words that follow `canhazgpu`. */
-		readonly words: readonly string[];
-		readonly isUnbounded: boolean;
-		readonly signal?: AbortSignal | undefined;
-	}) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
+	readonly callOnHost: (
+		call: RemoteCall,
+	) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
 	/**
 	Makes or finds a directory of mode 0700 for what only this account may reach, such as a socket.
@@ -205,12 +179,9 @@ export type App = {
 	/** What the kernel tells of processes just now. Never rejects. */
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
 	/** To a process of this very account, as it was seen, and to no other. */
-	readonly sendSignal: (
-		process: ProcessIdentity,
-		signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL',
-	) => 'sent' | 'gone' | 'not-yours' | 'unknown';
+	readonly sendSignal: typeof sendSignal;
 	/** What this user typed into the monitor's command line, newest last. Never fails. */
-	readonly lineHistory: {readonly load: () => readonly string[]; readonly add: (line: string) => void};
+	readonly lineHistory: LineHistory;
 	/**
 	Tells an account something, on its terminals and by what the config names. Never rejects; answers within seconds what went wrong, in words.
 	Given up when `signal` is aborted.

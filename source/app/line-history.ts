@@ -6,7 +6,7 @@ const mostLines = 500;
 const mostCharacters = 200_000;
 const longestBytes = 5 * mostCharacters;
 
-type LineHistory = {
+export type LineHistory = {
 	readonly load: () => readonly string[];
 	readonly add: (line: string) => void;
 };

@@ -47,6 +47,13 @@ export const labelFlag: Flag = {
 /** What people often type for a time; any other will do as well. */
 export const usualDurations: readonly string[] = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];
 
+/** @throws CanhazgpuError `usage` where both flags are typed. */
+export function refuseBoth({has}: Pick<Input, 'has'>, one: string, other: string, hint?: string): void {
+	if (has(one) && has(other)) {
+		throw new CanhazgpuError('usage', `Give --${one} or --${other}, not both`, {hint});
+	}
+}
+
 /** Where the verb stands: at the first word that is neither a flag nor the value of one. Behind all words, when there is none. */
 export function verbPosition(words: readonly string[]): number {
 	let index = 0;

@@ -9,7 +9,7 @@ import {CanhazgpuError, quoted} from '../errors.js';
 import type {Command, Input} from '../command-line/command.js';
 import {jsonFlag, usualDurations} from '../command-line/flags.js';
 import {isTransient} from '../core/operations/waiting/waiter.js';
-import {parseSince} from './shared/since.js';
+import {parseSince} from './shared/time-of-day.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;

@@ -5,21 +5,18 @@ import {CanhazgpuError} from '../errors.js';
 import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
-import {namedText, partName, partsOfHoldings} from '../format/instances.js';
+import {partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf, usualDurations} from '../command-line/flags.js';
+import {idsFlag, jsonFlag, labelFlag, namedPartsOf, refuseBoth, usualDurations} from '../command-line/flags.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
-import {checkLeft, leaseFlag, selectionOf} from './shared/meant-leases.js';
+import {checkLeft, leaseFlag, meantLeases, nothingFoundText} from './shared/meant-leases.js';
 import {parseTimeOfDay} from './shared/time-of-day.js';
 
 function newEndOf(input: Input): NewEnd {
 	const until = input.text('until');
 	const by = input.config.get('extend.duration');
-	if (until !== undefined && input.has('duration')) {
-		throw new CanhazgpuError('usage', 'Give --duration or --until, not both');
-	}
-
+	refuseBoth(input, 'duration', 'until');
 	if (until !== undefined) {
 		return {until: parseTimeOfDay(until)};
 	}
@@ -63,15 +60,12 @@ export const extend: Command = {
 		}
 
 		const named = namedPartsOf(input);
-		const label = checkLabel(input.text('user'));
+		const {label, selectionOf} = meantLeases(input, named);
 		const end = newEndOf(input);
-		// Wrong words are refused before the pool is opened.
-		selectionOf(input, {requester: app.requester(label), label, named});
 		const world = await app.open();
 		try {
-			// In an isolated job only the pool tells whose account this is.
 			const requester = app.requester(label);
-			const selection = selectionOf(input, {requester, label, named});
+			const selection = selectionOf(requester);
 			const {extended, notYours, notTimed, now} = await extendLeases(world, requester, selection, end);
 			if (notYours.length > 0) {
 				throw notYoursError('extend', notYours, requester);
@@ -89,13 +83,9 @@ export const extend: Command = {
 
 			checkLeft(selection, extended);
 			if (extended.length === 0) {
-				throw new CanhazgpuError(
-					'not-found',
-					named === undefined
-						? 'No manually reserved GPUs found for current user'
-						: `No reservations found for current user on ${namedText(named.ids, named.instances)}`,
-					{hint: doubtAbout(requester) ?? 'See who holds what: canhazgpu status'},
-				);
+				throw new CanhazgpuError('not-found', nothingFoundText(named), {
+					hint: doubtAbout(requester) ?? 'See who holds what: canhazgpu status',
+				});
 			}
 
 			if (input.has('json')) {

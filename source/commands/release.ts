@@ -3,12 +3,12 @@ import {release as releaseGpus} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {releaseJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
-import {isInstance, namedText, partsOfHoldings} from '../format/instances.js';
+import {isInstance, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/not-yours.js';
 import type {Command} from '../command-line/command.js';
-import {checkLabel, idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
+import {idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
-import {checkLeft, leaseFlag, selectionOf} from './shared/meant-leases.js';
+import {checkLeft, leaseFlag, meantLeases, nothingFoundText} from './shared/meant-leases.js';
 
 export const release: Command = {
 	name: 'release',
@@ -35,14 +35,11 @@ export const release: Command = {
 
 		const configured = input.has('lease') ? undefined : input.config.get('release.gpu-ids');
 		const named = namedPartsOf(input) ?? (configured && {ids: configured, instances: []});
-		const label = checkLabel(input.text('user'));
-		// Wrong words are refused before the pool is opened.
-		selectionOf(input, {requester: app.requester(label), label, named});
+		const {label, selectionOf} = meantLeases(input, named);
 		const world = await app.open();
 		try {
-			// In an isolated job only the pool tells whose account this is.
 			const requester = app.requester(label);
-			const selection = selectionOf(input, {requester, label, named});
+			const selection = selectionOf(requester);
 			const {released, notYours} = await releaseGpus(world, requester, selection);
 			if (notYours.length > 0) {
 				throw notYoursError('release', notYours, requester);
@@ -54,16 +51,14 @@ export const release: Command = {
 				app.print(harmlessJson(releaseJson(released, named)));
 			} else if (released.length > 0) {
 				const ids = named === undefined ? [] : named.ids.filter((id) => released.every(({index}) => index !== id));
-				const instances = named?.instances.filter((name) => released.every((holding) => !isInstance(holding, name)));
+				const instances =
+					named?.instances.filter((name) => released.every((holding) => !isInstance(holding, name))) ?? [];
 				app.print(`Released ${partsOfHoldings(released)}`);
-				if (ids.length > 0 || (instances ?? []).length > 0) {
-					app.remark(`No reservations found for current user on ${namedText(ids, instances ?? [])}`);
+				if (ids.length > 0 || instances.length > 0) {
+					app.remark(nothingFoundText({ids, instances}));
 				}
 			} else {
-				const nothing =
-					named === undefined
-						? 'No manually reserved GPUs found for current user'
-						: `No reservations found for current user on ${namedText(named.ids, named.instances)}`;
+				const nothing = nothingFoundText(named);
 				const doubt = doubtAbout(requester);
 				if (doubt !== undefined) {
 					// Who asks may well hold some, by an account that cannot be seen from here.

@@ -24,8 +24,8 @@ import {counted} from '../format/text/numbers.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {jsonFlag} from '../command-line/flags.js';
-import {parseSince} from './shared/since.js';
+import {jsonFlag, refuseBoth} from '../command-line/flags.js';
+import {parseSince} from './shared/time-of-day.js';
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
@@ -74,10 +74,7 @@ function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days'
 		return {question: {days}, words: `in the last ${counted(days, 'day')}`};
 	}
 
-	if (input.has('days')) {
-		throw new CanhazgpuError('usage', 'Give --days or --since, not both');
-	}
-
+	refuseBoth(input, 'days', 'since');
 	const since = parseSince(typed);
 	return 'time' in since
 		? {question: {days, from: since.time}, words: `since ${sanitize(typed.trim())}`}
@@ -153,10 +150,7 @@ export const report: Command = {
 			throw new CanhazgpuError('usage', `--format must be one of ${forms.join(', ')}, not ${quoted(form)}`);
 		}
 
-		if (input.has('json') && input.has('format')) {
-			throw new CanhazgpuError('usage', 'Give --json or --format, not both');
-		}
-
+		refuseBoth(input, 'json', 'format');
 		if (input.has('used') && input.has('by')) {
 			throw new CanhazgpuError('usage', 'Give --used or --by, not both: what was used is told by user');
 		}

@@ -1,6 +1,5 @@
 import {doubtAbout} from '../core/rules/leases/ownership.js';
 import type {AcquireRequest} from '../core/rules/request/request.js';
-import {CanhazgpuError} from '../errors.js';
 import {grantJson} from '../format/json/change-json.js';
 import {placeText, useLines} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
@@ -9,11 +8,9 @@ import {longDuration} from '../format/text/durations.js';
 import {partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
-import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';
+import {checkLabel, jsonFlag, refuseBoth, usualDurations} from '../command-line/flags.js';
 import {acquireShown} from './shared/acquire.js';
-import {requireModelNames} from './shared/model-flag.js';
-import {detailsFor, waitSecondsOf, wantedOf, wantFlags} from './shared/want-flags.js';
-import {strategyOf} from './shared/need-flags.js';
+import {detailsFor, requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 import {hostOf, onAnyFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {reserveForProcess} from './adopt.js';
 import {createBackground} from './shared/background.js';
@@ -57,10 +54,7 @@ export const reserve: Command = {
 		'TIME is such as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait it waits in the queue for as long as it takes.',
 	],
 	async run(app, input) {
-		if (input.has('json') && input.has('short')) {
-			throw new CanhazgpuError('usage', 'Give --json or --short, not both');
-		}
-
+		refuseBoth(input, 'json', 'short');
 		if (input.has('pid')) {
 			return (await runOnNamedHost(app, input, reserve)) ?? reserveForProcess(app, input);
 		}

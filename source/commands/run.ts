@@ -1,14 +1,12 @@
 import type {AcquireRequest} from '../core/rules/request/request.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, jsonFlag, usualDurations} from '../command-line/flags.js';
-import {requireModelNames} from './shared/model-flag.js';
-import {strategyOf} from './shared/need-flags.js';
+import {checkLabel, jsonFlag, refuseBoth, usualDurations} from '../command-line/flags.js';
 import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
 import {isolateFlag} from './shared/job/isolation.js';
 import {numaFlag} from './shared/job/numa.js';
 import {checkNotLater, laterFlags} from './shared/later-flags.js';
-import {waitSecondsOf, wantedOf, wantFlags} from './shared/want-flags.js';
+import {requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 
 /** @throws CanhazgpuError `usage` that shows what to type. */
 export function commandOf({
@@ -70,10 +68,7 @@ export const run: Command = {
 	takesRest: true,
 	async run(app, input) {
 		const words = commandOf(input);
-		if (input.has('json') && input.has('quiet')) {
-			throw new CanhazgpuError('usage', 'Give --json or --quiet, not both');
-		}
-
+		refuseBoth(input, 'json', 'quiet');
 		await requireModelNames(app, input);
 		if (input.text('timeout') === '') {
 			app.remark('Warning: --timeout is empty, so the command has no time limit');

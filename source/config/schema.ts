@@ -79,24 +79,19 @@ const boundedDuration = (minimumSeconds: number, maximumSeconds: number) => {
 };
 
 /** Text such as `40G`; becomes MiB. */
-const memorySize = () => {
-	const what = 'a size with its unit, such as 40G or 40GiB';
+const size = (parse: (typed: string) => number | undefined, examples: string) => () => {
+	const what = `a size with its unit, such as ${examples}`;
 	return v.pipe(
 		v.string(what),
-		v.transform((typed) => parseMemoryMiB(typed) ?? 0),
+		v.transform((typed) => parse(typed) ?? 0),
 		v.minValue(1, what),
 	);
 };
 
-/** Text such as `8G`, as `--share` reads it; becomes MiB. */
-const shareSize = () => {
-	const what = 'a size with its unit, such as 8G or 8GiB';
-	return v.pipe(
-		v.string(what),
-		v.transform((typed) => parseShareMiB(typed) ?? 0),
-		v.minValue(1, what),
-	);
-};
+const memorySize = size(parseMemoryMiB, '40G or 40GiB');
+
+/** As `--share` reads it. */
+const shareSize = size(parseShareMiB, '8G or 8GiB');
 
 /** Models of GPUs, as a list or as text with commas. */
 const models = () => {

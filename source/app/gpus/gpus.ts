@@ -12,7 +12,7 @@ import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {Observation, ProviderName} from '../../core/model/types.js';
 import {createAmdProvider} from '../../gpu/amd/amd.js';
 import {detectProvider} from '../../gpu/detect.js';
-import type {EarlyRuns} from '../../gpu/tool/early-tool.js';
+import type {EarlyRuns, ToolCall} from '../../gpu/tool/early-tool.js';
 import {createNvidiaProvider} from '../../gpu/nvidia/nvidia.js';
 import {createSlowReadings, type WantedDetails} from '../../gpu/nvidia/slow-readings.js';
 import type {Scenario} from '../../gpu/simulated/scenario.js';
@@ -22,9 +22,20 @@ import {createProcessDescriber} from '../../host/process/details.js';
 import {runTool} from '../../host/tool/spawn.js';
 import {runSystemTool} from '../../host/tool/system-tool.js';
 import {createUsers} from '../../host/accounts/users.js';
+import type {Detected} from '../contract.js';
 import {libraryVerb, simulatedCount} from '../names.js';
-import {selfCommand} from '../self-command.js';
 import {createToolTime, type ToolTime} from './tool-time.js';
+
+/** The scenario of the config. Simulated GPUs alone have one. */
+export async function scenarioOf(provider: ProviderName | undefined, config: Config): Promise<Scenario | undefined> {
+	const file = provider === 'fake' ? config.get('simulated.scenario') : undefined;
+	if (file === undefined) {
+		return undefined;
+	}
+
+	const {loadScenario} = await import('../scenario.js');
+	return loadScenario(file);
+}
 
 /** What a provider is made of. */
 export type ProviderContext = {
@@ -143,6 +154,17 @@ export function createProvider(name: ProviderName, context: ProviderContext): Gp
 	}
 }
 
+/** Where a binary made by Bun keeps the program that is in it. */
+const insideBinary = '/$bunfs/';
+
+/** How this program starts itself, in little memory: for what keeps nothing. */
+function selfCommand(...words: readonly string[]): ToolCall {
+	const {execPath, argv, versions} = process;
+	const file = argv[1] ?? '';
+	const flags = versions['bun'] === undefined ? ['--max-semi-space-size=1', '--max-old-space-size=64'] : [];
+	return {command: execPath, args: file.startsWith(insideBinary) ? words : [...flags, file, ...words]};
+}
+
 /** Makes providers for a face that scans again and again, every `intervalMs`. */
 export async function watchingProvider(
 	name: ProviderName,
@@ -163,11 +185,6 @@ export async function watchingProvider(
 	});
 	return () => createNvidiaProvider({...world, createSources});
 }
-
-/** What is here, or why nothing was found. */
-export type Detected =
-	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
-	| {readonly provider: undefined; readonly reason: string};
 
 /**
 Counts the GPUs of this box.

@@ -9,7 +9,7 @@ import {harmlessJson} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
-import {idsOf} from '../../command-line/flags.js';
+import {idsOf, refuseBoth} from '../../command-line/flags.js';
 
 /** Flags that make a pool, and have no meaning beside those that change the one that is there. */
 export const makingFlags = ['gpus', 'provider', 'group', 'force'];
@@ -43,10 +43,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		);
 	}
 
-	if (toDrain !== undefined && toUndrain !== undefined) {
-		throw new CanhazgpuError('usage', 'Give --drain or --undrain, not both');
-	}
-
+	refuseBoth(input, 'drain', 'undrain');
 	if (reason !== undefined && toDrain === undefined) {
 		throw new CanhazgpuError('usage', '--reason says why of --drain', {
 			hint: 'For example: canhazgpu admin --drain 3 --reason "fan is dead"',

@@ -3,7 +3,8 @@ import type {Selection} from '../../core/rules/leases/selection.js';
 import type {Requester} from '../../core/model/types.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import type {Flag, Input} from '../../command-line/command.js';
-import type {NamedParts} from '../../command-line/flags.js';
+import {checkLabel, type NamedParts} from '../../command-line/flags.js';
+import {namedText} from '../../format/instances.js';
 
 export const leaseFlag: Flag = {
 	value: 'ID',
@@ -40,29 +41,43 @@ function leaseIdOf(input: Input): string | undefined {
 	return id;
 }
 
-type Meant = {
-	readonly requester: Requester;
+type MeantLeases = {
 	/** The name that was typed for a shared account. */
 	readonly label: string | undefined;
-	/** Undefined: all of the caller's manual reservations, or all of `--lease`. */
-	readonly named: NamedParts | undefined;
+	/** To be called once the pool is open: in an isolated job only the pool tells whose account this is. */
+	readonly selectionOf: (requester: Requester) => Selection;
 };
 
-/** @throws CanhazgpuError `usage` for flags that contradict one another. */
-export function selectionOf(input: Input, {requester, label, named}: Meant): Selection {
+/**
+@param named - Undefined: all of the caller's manual reservations, or all of `--lease`.
+@throws CanhazgpuError `usage` for flags that contradict one another.
+*/
+export function meantLeases(input: Input, named: NamedParts | undefined): MeantLeases {
+	const label = checkLabel(input.text('user'));
 	const leaseId = leaseIdOf(input);
-	if (leaseId === undefined) {
-		return named === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ...named, label};
-	}
-
-	if ((named?.instances ?? []).length > 0) {
+	if (leaseId !== undefined && (named?.instances ?? []).length > 0) {
 		throw new CanhazgpuError('usage', '--lease goes with whole GPUs, and --gpu-ids names an instance of MIG', {
 			hint: 'Leave out one of them.',
 		});
 	}
 
-	return {by: 'lease', leaseId, ids: named?.ids};
+	return {
+		label,
+		selectionOf(requester) {
+			if (leaseId !== undefined) {
+				return {by: 'lease', leaseId, ids: named?.ids};
+			}
+
+			return named === undefined ? {by: 'label', label: requester.label} : {by: 'gpus', ...named, label};
+		},
+	};
 }
+
+/** In the Go program's words. */
+export const nothingFoundText = (named: NamedParts | undefined): string =>
+	named === undefined
+		? 'No manually reserved GPUs found for current user'
+		: `No reservations found for current user on ${namedText(named.ids, named.instances)}`;
 
 /** @throws CanhazgpuError `not-found` where nothing is left of the reservation that `--lease` names, on the GPUs that were named with it. */
 export function checkLeft({by}: Selection, changed: readonly unknown[]): void {

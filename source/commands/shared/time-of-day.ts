@@ -1,3 +1,5 @@
+/** Times as they are typed: a time of day, a date, how long ago. */
+import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 
 const minuteMs = 60_000;
@@ -37,7 +39,7 @@ const examples = {
 	'--since': 'Write how long ago, such as 7d, or 2026-05-01 or 2026-05-01T18:30.',
 };
 
-export const noTime = (typed: string, flag: keyof typeof examples, problem = ''): CanhazgpuError =>
+const noTime = (typed: string, flag: keyof typeof examples, problem = ''): CanhazgpuError =>
 	new CanhazgpuError('usage', `${flag}: ${quoted(typed)} is not a time`, {hint: `${problem}${examples[flag]}`});
 
 const datePattern =
@@ -83,4 +85,33 @@ export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()
 	}
 
 	return instant / 1000;
+}
+
+/** From when on: so many seconds before now, or a time in seconds since the epoch. */
+type Since = {readonly seconds: number} | {readonly time: number};
+
+/**
+Reads what `--since` says: how long ago (`2h`, `7d`), or a date and time here (`2026-05-01`, `2026-05-01T18:30`).
+
+@throws CanhazgpuError `usage` for anything else, and for a time that is still to come.
+*/
+export function parseSince(typed: string, now = new Date()): Since {
+	const isDate = /^\s*\d{4}-/v.test(typed);
+	// Neither a date nor anything of which durations are made.
+	if (!isDate && !/^[\s\d+.dhms]+$/v.test(typed)) {
+		throw noTime(typed.trim(), '--since');
+	}
+
+	if (!isDate) {
+		return {seconds: parseDuration(typed, '--since')};
+	}
+
+	const time = parseTimeOfDay(typed, {flag: '--since', now});
+	if (time * 1000 > now.getTime()) {
+		throw new CanhazgpuError('usage', `--since: ${quoted(typed)} is still to come`, {
+			hint: 'Write how long ago, such as 7d, or a date that was.',
+		});
+	}
+
+	return {time};
 }

@@ -6,7 +6,7 @@ import type {App, OpenWorld} from '../../app/contract.js';
 import type {CommandLine, LineOptions} from '../../tui/ports.js';
 import type {Grammar, Input} from '../../command-line/command.js';
 import {candidatesOf} from '../../command-line/completion/known-values.js';
-import {completeLine} from '../../command-line/completion/line.js';
+import {completeWords} from '../../command-line/completion/words.js';
 import {globalFlags} from '../../command-line/flags.js';
 import type {HostOutputs} from './hosts.js';
 import {namingReplaced} from './replaced.js';
@@ -166,10 +166,11 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 	},
 	inShell: (line) => shellCommand(['canhazgpu', ...withoutHostWord(wordsOf(line), hosts.own)]),
 	async complete(line, seen) {
-		const verbs = grammar.verbs.filter((verb) => Object.hasOwn(manners, verb));
-		return namingReplaced(async () =>
-			completeLine(line, {
-				verbs,
+		const start = line.search(/(?<!\S)\S*$/v);
+		const before = line.slice(0, start).split(/\s+/v).filter(Boolean);
+		const completed = await namingReplaced(async () =>
+			completeWords(before, line.slice(start), {
+				verbs: grammar.verbs.filter((verb) => Object.hasOwn(manners, verb)),
 				names: {[hostWord]: ['all', ...hosts.names]},
 				find: grammar.find,
 				// Those were settled when the monitor started.
@@ -178,5 +179,6 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 				know: async (kind) => candidatesOf(kind, {...seen, requester: app.requester(undefined), hosts: hosts.names}),
 			}),
 		);
+		return {start, candidates: completed.kind === 'words' ? completed.candidates.map(({word}) => word) : []};
 	},
 });

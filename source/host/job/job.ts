@@ -15,7 +15,7 @@ import {relaySignals} from './signals.js';
 import {spawnJob, type StartedProcess} from './spawn.js';
 import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
 
-type JobOptions = {
+export type JobOptions = {
 	readonly command: string;
 	readonly args: readonly string[];
 	/** Words that start the command inside of an isolation; none without one. */
@@ -42,7 +42,7 @@ export type JobEnd = {
 	readonly signal?: NodeJS.Signals;
 };
 
-type Job = {
+export type Job = {
 	readonly process: ProcessIdentity;
 	/** Resolves when the job itself has ended, whatever it left running; after the time limit, when that has ended, too. Never rejects. */
 	readonly ended: Promise<JobEnd>;

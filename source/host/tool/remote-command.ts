@@ -6,7 +6,7 @@ import {runTool} from './spawn.js';
 import {checkRemoteHost, sshFailed} from './ssh.js';
 import {endsWithUs} from './system-tool.js';
 
-type RemoteCommand = {
+export type RemoteCommand = {
 	readonly host: string;
 	/** The words behind `canhazgpu`, up to `--`. */
 	readonly words: readonly string[];
@@ -80,7 +80,7 @@ const mostBytes = 1_000_000;
 /** The exit code of ssh itself. */
 const connectionFailure = 255;
 
-type RemoteCall = {
+export type RemoteCall = {
 	readonly host: string;
 	/** The words behind `canhazgpu`. */
 	readonly words: readonly string[];

@@ -20,7 +20,7 @@ import type {Input} from '../../../command-line/command.js';
 import {acquireShown} from '../acquire.js';
 import {createBackground} from '../background.js';
 import {queueEntryVariable} from '../hosts/moving.js';
-import {detailsFor} from '../want-flags.js';
+import {detailsFor} from '../request-flags.js';
 import {checkIsolationWish, createJobIsolator, type JobIsolation} from './isolation.js';
 import {gpuEnvironment} from './job-environment.js';
 import {keepJobLease} from './keep-job-lease.js';

@@ -2,7 +2,7 @@
 import {globalFlags} from '../../../../source/command-line/flags.js';
 import {findCommand, verbs} from '../../../../source/command-line/arguments.js';
 import type {Flag, Flags} from '../../../../source/command-line/command.js';
-import {countOf} from '../../../../source/commands/shared/want-flags.js';
+import {countOf} from '../../../../source/commands/shared/request-flags.js';
 import {loadConfig} from '../../../../source/config/config.js';
 import type {Case, Group} from './group.js';
 

@@ -2,7 +2,7 @@
 import {understand} from '../../../../source/main.js';
 import {checkLabel} from '../../../../source/command-line/flags.js';
 import {commandOf} from '../../../../source/commands/run.js';
-import {countOf, waitSecondsOf} from '../../../../source/commands/shared/want-flags.js';
+import {countOf, waitSecondsOf} from '../../../../source/commands/shared/request-flags.js';
 import {formOf} from '../../../../source/commands/status/status.js';
 import {checkWanted} from '../../../../source/core/rules/request/request.js';
 

@@ -1,16 +1,19 @@
-/** How `run` and `reserve` say what the GPUs must have. */
+/** What `run` and `reserve` have in common on the command line: how many GPUs, what these must have, and how long to wait. */
+import type {App} from '../../app/contract.js';
 import type {Flags, Input} from '../../command-line/command.js';
-import type {NamedParts} from '../../command-line/flags.js';
+import {idsFlag, namedPartsOf, refuseBoth, usualDurations, type NamedParts} from '../../command-line/flags.js';
+import type {StrategyName} from '../../core/model/need.js';
 import type {InstanceNeed, Need} from '../../core/model/types.js';
+import {inventoryText} from '../../core/rules/allocation/impossible.js';
 import {instanceText} from '../../core/rules/mig/instances.js';
 import {parseProfile} from '../../core/rules/mig/profile.js';
-import type {StrategyName} from '../../core/model/need.js';
 import {shareMiBOf} from '../../core/rules/request/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
+import {sanitize} from '../../format/text/text.js';
 
 type Verb = 'run' | 'reserve';
 
-export const needFlags = (verb: Verb): Flags => ({
+const needFlags = (verb: Verb): Flags => ({
 	share: {
 		value: 'SIZE',
 		summary: 'a part of each GPU, others beside it: so much of its memory',
@@ -76,11 +79,7 @@ export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
 		});
 	}
 
-	if (input.has('strategy')) {
-		throw new CanhazgpuError('usage', 'Give --strategy or --workload, not both', {
-			hint: `--workload ${workload} is --strategy ${workloads[workload]}.`,
-		});
-	}
+	refuseBoth(input, 'strategy', 'workload', `--workload ${workload} is --strategy ${workloads[workload]}.`);
 
 	return workloads[workload];
 }
@@ -100,7 +99,7 @@ The instances of MIG that are wanted, by a profile or by their names; undefined 
 @param named - What `--gpu-ids` names.
 @throws CanhazgpuError `usage` for what is no profile, and for flags that go with whole GPUs.
 */
-export function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNeed | undefined {
+function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNeed | undefined {
 	const typed = input.text('mig');
 	const hasNames = named !== undefined && named.instances.length > 0;
 	if (typed === undefined && !hasNames) {
@@ -113,11 +112,7 @@ export function instanceNeedOf(input: Input, named: NamedParts | undefined): Ins
 		});
 	}
 
-	if (typed !== undefined && named !== undefined) {
-		throw new CanhazgpuError('usage', 'Give --mig or --gpu-ids, not both', {
-			hint: 'A name such as 0:1 says which instance, a profile which will do.',
-		});
-	}
+	refuseBoth(input, 'mig', 'gpu-ids', 'A name such as 0:1 says which instance, a profile which will do.');
 
 	const what = hasNames ? `--gpu-ids ${instanceText(named.instances[0]!)}` : '--mig';
 	const other = wholeFlags.find((flag) => input.has(flag));
@@ -142,7 +137,7 @@ export function instanceNeedOf(input: Input, named: NamedParts | undefined): Ins
 }
 
 /** The same with what their GPUs must be. */
-export const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => ({
+const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => ({
 	mig,
 	models: input.has('model') ? input.config.get(`${verb}.model`) : undefined,
 	minCompute: input.has('min-compute') ? input.config.get(`${verb}.min-compute`) : undefined,
@@ -194,7 +189,7 @@ What was typed, and what the config says, of what the GPUs must have.
 @throws CanhazgpuError `usage` for flags that contradict each other.
 @returns Undefined where nothing was said.
 */
-export function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
+function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 	const given = <Value>(flag: 'min-memory' | 'model' | 'min-compute', value: Value): Value | undefined =>
 		isMeant(input, flag, wish.ids) ? value : undefined;
 	const need: Need = {
@@ -206,4 +201,106 @@ export function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 		nvlink: nvlinkOf(input, verb, wish),
 	};
 	return Object.values(need).every((value) => value === undefined) ? undefined : need;
+}
+
+/** The flags by which both say what they want. */
+export const wantFlags = (verb: Verb): Flags => ({
+	gpus: {short: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
+	'gpu-ids': idsFlag('parts'),
+	...needFlags(verb),
+	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`, mayBeEmpty: true},
+	user: {
+		short: 'u',
+		value: 'NAME',
+		summary: 'the name to show, where people share an account',
+		setting: `${verb}.user`,
+		mayBeEmpty: true,
+		completes: 'labels',
+	},
+	nonblock: {
+		summary: 'do not wait in the queue: exit 3 at once when there are not enough',
+		setting: `${verb}.nonblock`,
+	},
+	wait: {
+		short: 'w',
+		value: 'TIME',
+		summary: 'give up after this long in the queue, with exit code 3',
+		setting: `${verb}.wait`,
+		mayBeEmpty: true,
+		completes: usualDurations,
+	},
+});
+
+/**
+What `run` and `reserve` are asked for.
+
+@throws CanhazgpuError `usage` for flags that contradict each other.
+*/
+export function wantedOf(
+	input: Input,
+	verb: Verb,
+): {readonly ids: readonly number[] | undefined; readonly count: number; readonly need: Need | undefined} {
+	const named = namedPartsOf(input);
+	const mig = instanceNeedOf(input, named);
+	const ids = mig === undefined ? (named?.ids ?? input.config.get(`${verb}.gpu-ids`)) : undefined;
+	const count = countOf(input, `${verb}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
+	return {ids, count, need: mig === undefined ? needOf(input, verb, {count, ids}) : needOfInstances(input, verb, mig)};
+}
+
+/** What the GPUs are asked for besides: their instances take long to read, and only who wants one waits for that. */
+export const detailsFor = (need: Need | undefined): 'parts' | undefined =>
+	need?.mig === undefined ? undefined : 'parts';
+
+/** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. */
+export function countOf(
+	input: Input,
+	setting: 'run.gpus' | 'reserve.gpus',
+	ids: readonly unknown[] | undefined,
+): number {
+	const count = input.config.get(setting);
+	if (ids !== undefined && count !== undefined && count !== 1 && count !== ids.length) {
+		throw new CanhazgpuError('usage', `conflicting gpu count (${count}) and gpu ids (count: ${ids.length})`, {
+			hint: 'Leave out --gpus: --gpu-ids says how many.',
+		});
+	}
+
+	return ids?.length ?? count ?? 1;
+}
+
+/**
+Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. What is typed counts more than what a config file says, and
+`--nonblock` more than `--wait`.
+*/
+export function waitSecondsOf(input: Input, verb: Verb): number | undefined {
+	const waits = input.has('wait') && !input.has('nonblock');
+	return input.config.get(`${verb}.nonblock`) === true && !waits ? 0 : input.config.get(`${verb}.wait`);
+}
+
+/** The models of this pool, as far as they can be known in passing. */
+async function modelsOfPool(app: App): Promise<string> {
+	try {
+		const world = await app.open({willScan: true});
+		try {
+			const [{gpus}, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
+			return inventoryText(observation.gpus.filter(({index}) => index < gpus.length));
+		} finally {
+			await world.close();
+		}
+	} catch {
+		return '';
+	}
+}
+
+/** @throws CanhazgpuError `usage` that names the models of the pool. */
+export async function requireModelNames(app: App, input: Input): Promise<void> {
+	// Whatever else is no name was refused with the flags.
+	if (input.text('model') !== '') {
+		return;
+	}
+
+	const isElsewhere = input.has('on') || (await app.foreignEngine()) !== undefined;
+	const models = isElsewhere ? '' : await modelsOfPool(app);
+	throw new CanhazgpuError('usage', '--model must be models of GPUs, not ""', {
+		hint: models === '' ? 'Write --model NAMES, such as h100,a100' : `The pool has ${sanitize(models)}.`,
+	});
 }
