@@ -136,6 +136,22 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	]);
 	// A job ends with its command: nothing extends it.
 	expect(commands({state: 'in-use', reservation_type: 'run'}).join('\n')).not.toContain('extend');
+	// Of a shared GPU another share can be had where memory is left, and the whole GPU is waited for.
+	const shared = (...gibibytes: readonly number[]) => {
+		const shares = gibibytes.map((size) => ({user: 'ann', memory_mb: size * 1024})) as unknown as Gpu['shares'];
+		const found = shellCommands({gpu_id: 2, state: 'in-use', share_capacity_mb: 46_000, shares});
+		return found.map(({does, command}) => `${does}: ${command}`).slice(0, -1);
+	};
+
+	const whole = 'Wait for the whole GPU in the queue: canhazgpu reserve --gpu-ids 2';
+	const release = 'Give back what is yours of it: canhazgpu release --gpu-ids 2';
+	expect(shared(20)).toEqual([
+		release,
+		'Reserve a share of what is left of it: canhazgpu reserve --gpu-ids 2 --share 8G',
+		whole,
+	]);
+	expect(shared(20, 20)[1]).toBe('Reserve a share of what is left of it: canhazgpu reserve --gpu-ids 2 --share 4G');
+	expect(shared(24, 20)[1]).toBe('Wait for a share of it in the queue: canhazgpu reserve --gpu-ids 2 --share 8G');
 	// What MIG has split is not handed out whole.
 	const split = {mig_instances: [{instance: 0}, {instance: 1}]};
 	const holds = (...instances: readonly number[]) =>

@@ -157,6 +157,31 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 
 			const refusal = dialog.getByRole('alert');
 
+			// On a phone what became of a request and the buttons are in sight, though the dialog is higher than the screen.
+			await page.setViewportSize({width: 320, height: 480});
+			await page.getByRole('button', {name: 'Wait for GPUs in the queue'}).click();
+			const leftOf = async (selector: string) => (await dialog.locator(selector).first().boundingBox())!.x;
+			expect(await leftOf('.quiet')).toBe(await leftOf('h2'));
+			const inSight = async (selector: string) =>
+				page.evaluate<boolean>(`(() => {
+					const {left, right, top, bottom} = document.querySelector(${JSON.stringify(`dialog ${selector}`)}).getBoundingClientRect();
+					const seen = (y) => document.elementFromPoint((left + right) / 2, y)?.closest(${JSON.stringify(selector)});
+					return top >= 0 && bottom <= innerHeight && Boolean(seen(top + 2) && seen(bottom - 2));
+				})()`);
+			expect(await inSight('[type="submit"]')).toBe(true);
+			await fill({Share: '8'});
+			await page.keyboard.press('Enter');
+			await refusal.getByText('Share: "8" has no unit').waitFor();
+			expect([await inSight('.act-problem'), await inSight('[type="submit"]')]).toEqual([true, true]);
+			// A placeholder that is too long ends in an ellipsis, and the command has the whole width.
+			expect(await page.evaluate('getComputedStyle(document.querySelector("dialog [name=needs]")).textOverflow')).toBe(
+				'ellipsis',
+			);
+			const widthOf = async (selector: string) => (await dialog.locator(selector).first().boundingBox())!.width;
+			expect((await widthOf('.act-command')) - (await widthOf('code'))).toBeLessThan(24);
+			await page.keyboard.press('Escape');
+			await page.setViewportSize({width: 1280, height: 900});
+
 			await page.getByRole('button', {name: 'Reserve any GPUs'}).click();
 			await dialog.getByText('MIG free: 1/1 1g.10gb, 1/1 3g.40gb').waitFor();
 			expect(await dialog.getByLabel('Needs').getAttribute('placeholder')).toBe(

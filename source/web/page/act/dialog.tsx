@@ -98,12 +98,17 @@ export function Dialog({question, ask, close}: DialogProps) {
 	const [status, setStatus] = useState<Status>({kind: 'asking'});
 	/** Stays for as long as nobody knows whether it was done. */
 	const attempt = useRef<string | undefined>(undefined);
+	const alert = useRef<HTMLDivElement>(null);
 	const id = useId();
 	const command = question.command(values);
 	const isSending = status.kind === 'sending';
 	useLayoutEffect(() => {
 		element.current?.showModal();
 	}, []);
+	useLayoutEffect(() => {
+		// The buttons stay in sight, and what became of the request must be above them.
+		alert.current?.scrollIntoView({block: 'nearest'});
+	}, [status]);
 
 	function show(answer: Answer, wasUnsure: boolean): void {
 		if (answer.kind === 'unsure') {
@@ -179,7 +184,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 					<CommandWords command={command} />
 					<CopyButton text={command} />
 				</p>
-				<div role="alert">
+				<div ref={alert} role="alert" class="act-alert">
 					{status.kind === 'failed' && (
 						<p class="act-problem">
 							<strong>{status.words}</strong> {status.hint}

@@ -7,15 +7,19 @@ export type ShellCommand = {
 	readonly command: string;
 };
 
+const releaseOwn = (index: number): ShellCommand => ({
+	does: 'Give back what is yours of it',
+	command: `canhazgpu release --gpu-ids ${index}`,
+});
+
 /** What MIG has split is handed out by its instances, and not whole: one that is free, where there is one. */
 function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}: Gpu): readonly ShellCommand[] {
 	const held = new Set(shares.map(({mig_instance: mig}) => mig?.instance));
 	const numbers = parts.flatMap(({instance}) => instance ?? []);
 	const free = numbers.find((number) => !held.has(number));
 	const named = free ?? numbers[0];
-	const release = {does: 'Give back what is yours of it', command: `canhazgpu release --gpu-ids ${index}`};
 	return [
-		...(shares.length > 0 ? [release] : []),
+		...(shares.length > 0 ? [releaseOwn(index)] : []),
 		...(named === undefined
 			? []
 			: [
@@ -30,10 +34,33 @@ function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}
 	];
 }
 
+/** A share that is asked for here has this size at the most, in GiB. */
+const usualShare = 8;
+
+/** Another share of a GPU that is shared can be had at once where memory is left; the whole GPU must be waited for. */
+function sharedCommandsOf({gpu_id: index, shares = [], share_capacity_mb: capacity}: Gpu): readonly ShellCommand[] {
+	const inGib = (mebibytes: number): number => Math.floor(mebibytes / 1024);
+	const asked = shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0);
+	const left = capacity === undefined ? 0 : inGib(capacity - asked);
+	const most = left > 0 ? left : capacity === undefined ? usualShare : Math.max(1, inGib(capacity));
+	return [
+		releaseOwn(index),
+		{
+			does: left > 0 ? 'Reserve a share of what is left of it' : 'Wait for a share of it in the queue',
+			command: `canhazgpu reserve --gpu-ids ${index} --share ${Math.min(most, usualShare)}G`,
+		},
+		{does: 'Wait for the whole GPU in the queue', command: `canhazgpu reserve --gpu-ids ${index}`},
+	];
+}
+
 function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 	const {gpu_id: index, state, reservation_type: kind, processes, shares, mig_instances: parts} = gpu;
 	if (parts !== undefined && (state === 'available' || state === 'in-use')) {
 		return splitCommandsOf(gpu);
+	}
+
+	if (shares !== undefined && state === 'in-use') {
+		return sharedCommandsOf(gpu);
 	}
 
 	const reserve = {does: 'Reserve it', command: `canhazgpu reserve --gpu-ids ${index}`};
@@ -44,7 +71,7 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 
 		case 'in-use': {
 			return [
-				...(kind === 'run' || shares !== undefined
+				...(kind === 'run'
 					? []
 					: [{does: 'Keep it longer', command: `canhazgpu extend --gpu-ids ${index} --duration 2h`}]),
 				{does: 'Give it back', command: `canhazgpu release --gpu-ids ${index}`},
