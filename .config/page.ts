@@ -7,6 +7,7 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {rolldown} from 'rolldown';
+import {preactModule, withoutUnusedParts} from './preact-parts.ts';
 import type {PageFile} from '../source/web/server/assets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,7 +17,8 @@ const types: Readonly<Record<string, string>> = {
 	'.css': 'text/css; charset=utf-8',
 };
 
-const read = (file: string): string => readFileSync(path.join(root, folder, file), 'utf8');
+/** A file of the page without what makes it readable. */
+const read = (file: string): string => readFileSync(path.join(root, folder, file), 'utf8').replaceAll(/\n\t*/gv, '');
 
 /** The module that stands for the page. */
 export const pageModule = /\/source\/web\/page\/index\.html$/;
@@ -36,13 +38,14 @@ const lateImport = /\bimport\((["'`]\.\/[^"'`]+["'`])\)/gv;
 const attempt = '(globalThis.again??"")';
 
 /**
-The script in parts: one file with all that the first view needs, and what is loaded when it is wanted.
+The script in parts: one file with all that the first view needs, one that every page loads after it, and what is loaded when it is wanted.
 
 @param styles - The addresses of the styles that are loaded late, by their paths.
 */
 async function bundleScript(styles: ReadonlyMap<string, string>) {
 	const entry = path.join(root, folder, 'main.tsx');
 	const first = new Set<string>();
+	const followUp = new Set<string>();
 	const bundle = await rolldown({
 		cwd: root,
 		input: entry,
@@ -58,20 +61,27 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 				load: (id) => (styles.has(id) ? {code: JSON.stringify(styles.get(id)), moduleType: 'json'} : undefined),
 			},
 			{
+				name: 'preact-parts',
+				transform: {filter: {id: preactModule}, handler: (code) => ({code: withoutUnusedParts(code)})},
+			},
+			{
 				name: 'late-imports',
 				renderChunk: (code) => code.replaceAll(lateImport, (_, address: string) => `import(${address}+${attempt})`),
 			},
 			{
 				name: 'first-view',
 				buildEnd() {
-					const add = (id: string): void => {
-						if (!first.has(id)) {
-							first.add(id);
-							this.getModuleInfo(id)?.importedIds.forEach(add);
+					const add = (id: string, found: Set<string>): void => {
+						if (!first.has(id) && !found.has(id)) {
+							found.add(id);
+							for (const imported of this.getModuleInfo(id)?.importedIds ?? []) {
+								add(imported, found);
+							}
 						}
 					};
 
-					add(entry);
+					add(entry, first);
+					add(path.join(root, folder, 'follow-up/follow-up.ts'), followUp);
 				},
 			},
 		],
@@ -89,6 +99,7 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 		codeSplitting: {
 			groups: [
 				{name: 'page', test: (id) => first.has(id)},
+				{name: 'follow-up', test: (id) => followUp.has(id)},
 				{name: 'shared', test: (id) => id.includes('/page/shared/') || id.includes('/preact/hooks/')},
 			],
 		},

@@ -1,11 +1,10 @@
 /** The whole page. */
 import {Component, type ComponentChildren} from 'preact';
-import {Banners} from './banners.js';
 import type {About} from './fields.js';
-import {Header, pillKindOf, viewNames, type PillKind} from './header.js';
+import {Header} from './header.js';
 import {late} from './late.js';
 import {arrive, route, shownView, type Route, type View} from './router.js';
-import type {PageState} from './state/state.js';
+import {followUp} from './slots.js';
 import {pageState} from './state/store.js';
 import eventsStyle from './styles/late/late-events.css';
 import hostsStyle from './styles/late/late-hosts.css';
@@ -19,46 +18,6 @@ const ReportView = late(async () => (await import('./report/report.js')).ReportV
 const Events = late(async () => (await import('./views/events.js')).Events, eventsStyle);
 const Act = late(async () => (await import('./act/act.js')).Act, actStyle);
 const Hosts = late(async () => (await import('./views/hosts.js')).Hosts, hostsStyle);
-
-const pillTitles: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
-
-/** What can be said in a few words: how many are free, as long as that is known. */
-function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string {
-	if (about === undefined) {
-		return 'canhazgpu';
-	}
-
-	const free = gpus.filter(({state}) => state === 'available').length;
-	const first = kind === 'live' && about.has_pool ? `${free} free` : pillTitles[kind];
-	return [part, first, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
-}
-
-/** The icon tells by its form and colour: some are free, none is, or it is not known now. */
-function iconOf({about, gpus}: PageState, kind: PillKind): string {
-	// Before anything is known there is nothing that could be old, and one icon less is loaded.
-	const isFirst = about === undefined && kind === 'connecting';
-	if (kind !== 'live' && !isFirst) {
-		return '/icon-stale.svg';
-	}
-
-	const isTaken = about?.has_pool === true && gpus.every(({state}) => state !== 'available');
-	return isTaken ? '/icon-taken.svg' : '/icon.svg';
-}
-
-/** What is outside of the components' elements: the title, the icon, and that all is old. */
-function showInDocument(known: PageState, {view, rest}: Route): void {
-	const kind = pillKindOf(known);
-	const partName = view === 'overview' ? (rest === '' ? '' : `GPU ${rest}`) : viewNames[view];
-	document.title = titleOf(known, kind, partName);
-	const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]')!;
-	const icon = iconOf(known, kind);
-	// An icon that is named again is loaded again.
-	if (link.getAttribute('href') !== icon) {
-		link.href = icon;
-	}
-
-	document.body.toggleAttribute('data-stale', kind === 'stale' || kind === 'lost');
-}
 
 /** The address that is shown: another view stands for one that there is not. */
 const shownRoute = (): Route => ({...route.get(), view: shownView(route.get().view, pageState.get().about)});
@@ -86,19 +45,20 @@ export class App extends Component {
 
 		pageState.subscribe(draw);
 		route.subscribe(draw);
-		showInDocument(pageState.get(), shownRoute());
+		followUp.subscribe(draw);
 	}
 
 	override componentDidUpdate(): void {
 		const before = this.drawn;
 		this.drawn = route.get();
-		showInDocument(pageState.get(), shownRoute());
+		followUp.get()?.showInDocument(pageState.get(), shownRoute());
 		arrive(before, this.drawn);
 	}
 
 	override render() {
 		const known = pageState.get();
 		const {about} = known;
+		const more = followUp.get();
 		const {view, rest, query} = shownRoute();
 		this.opened.add(view);
 		if (view === 'overview') {
@@ -119,7 +79,9 @@ export class App extends Component {
 					Skip to the GPUs
 				</a>
 				<Header state={known} view={view} />
-				<Banners state={known} />
+				<div id="banners" class="banners">
+					{more && <more.Banners state={known} />}
+				</div>
 				{about?.acts_as !== undefined && <Act state={known} account={about.acts_as} />}
 				<main id="main" tabindex={-1}>
 					{this.section(

@@ -1,5 +1,5 @@
 /** The top of the page: where it is, its views, whether it is live, and its theme. */
-import {Badges} from './banners.js';
+import type {About} from './fields.js';
 import {viewsOf, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {now} from './state/store.js';
@@ -80,6 +80,30 @@ const ThemeButton = () => (
 		)}
 	</Watch>
 );
+
+/** The words beside the host's name. */
+function Badges({about}: {readonly about: About | undefined}) {
+	return (
+		<span id="badges" class="badges">
+			{about?.demo === true && (
+				<span class="badge" title="Made-up GPUs in memory: nothing is kept">
+					Demo
+				</span>
+			)}
+			{about?.demo === false && about.simulated === true && (
+				<span class="badge" title="No real hardware is behind this pool">
+					Simulated
+				</span>
+			)}
+			{about?.engine !== undefined && <span class="badge">Slurm</span>}
+			{about?.private_label !== undefined && (
+				<span class="badge" title={about.private_label}>
+					Private pool
+				</span>
+			)}
+		</span>
+	);
+}
 
 export const Header = ({state, view}: {readonly state: PageState; readonly view: View}) => (
 	<header class="top">

@@ -8,7 +8,7 @@ const retryMs = [500, 2000, 8000] as const;
 
 type LateState = {readonly failures: number};
 
-async function loadStyle(address: string): Promise<void> {
+export async function loadStyle(address: string): Promise<void> {
 	const link = document.createElement('link');
 	link.rel = 'stylesheet';
 	link.href = address;

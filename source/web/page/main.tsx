@@ -2,33 +2,32 @@
 import {render} from 'preact';
 import {App} from './app.js';
 import {startRouter} from './router.js';
+import {loadStyle} from './late.js';
 import {forgetFailedImports} from './shared/attempt.js';
-import {startStore} from './state/store.js';
+import {pageState, startStore} from './state/store.js';
+import followUpStyle from './styles/late/late-follow-up.css';
 import {startTheme} from './theme.js';
+
+const followUpRetryMs = 2000;
 
 startTheme();
 startRouter();
 startStore();
 render(<App />, document.body);
 
-/** Set from the first key on. */
-let pressed: ((event: KeyboardEvent) => void) | undefined;
-
-addEventListener('keydown', (event) => {
-	if (pressed !== undefined) {
-		pressed(event);
-		return;
+async function loadFollowUp(): Promise<void> {
+	try {
+		const [{startFollowUp}] = await Promise.all([import('./follow-up/follow-up.js'), loadStyle(followUpStyle)]);
+		startFollowUp();
+	} catch {
+		forgetFailedImports();
+		setTimeout(() => {
+			void loadFollowUp();
+		}, followUpRetryMs);
 	}
+}
 
-	const load = async (): Promise<void> => {
-		try {
-			({pressed} = await import('./keyboard.js'));
-			pressed(event);
-		} catch {
-			// The keys of the browser are left, and the next key asks again.
-			forgetFailedImports();
-		}
-	};
-
-	void load();
+const stopWaiting = pageState.subscribe(() => {
+	stopWaiting();
+	void loadFollowUp();
 });

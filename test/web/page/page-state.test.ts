@@ -5,7 +5,8 @@ import type {LiveJson} from '../../../source/web/api/live-json.js';
 import {fromCommandRows} from '../../../source/format/hosts/remote-gpu.js';
 import {firstState, withHosts, withLive, type PageState} from '../../../source/web/page/state/state.js';
 import {withNewest} from '../../../source/web/page/gpu/chart-data.js';
-import {continued, noUtilization} from '../../../source/web/page/state/utilization.js';
+import {changesBetween} from '../../../source/web/page/follow-up/changes.js';
+import {continued} from '../../../source/web/page/follow-up/utilization.js';
 
 type GpuJson = LiveJson['gpus'][number];
 
@@ -16,26 +17,26 @@ function gpu(index: number, parts: Partial<GpuJson> = {}): GpuJson {
 
 const message = (parts: Partial<LiveJson>): LiveJson => ({now_ms: 1_000_000, gpu_count: 2, gpus: [], ...parts});
 
-const known: PageState = withLive(firstState, message({gpus: [gpu(1), gpu(0)], queue: []}), 'state').state;
+const known: PageState = withLive(firstState, message({gpus: [gpu(1), gpu(0)], queue: []}), true);
 
 test('the first message brings all GPUs in their order and announces nothing', () => {
-	const {state, changes} = withLive(firstState, message({gpus: [gpu(1), gpu(0)]}), 'state');
-	expect(state.gpus.map(({gpu_id: index}) => index)).toEqual([0, 1]);
-	expect(changes).toEqual([]);
+	expect(known.gpus.map(({gpu_id: index}) => index)).toEqual([0, 1]);
+	expect(changesBetween(firstState, known, true).words).toEqual([]);
 });
 
-test('a change of holder or of the queue is announced, a reading is not', () => {
+test('a change of holder or of the queue is announced and concerns reports, a reading does neither', () => {
 	const taken = gpu(1, {state: 'in-use', user: 'ada'});
-	const {state, changes} = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), 'change');
-	expect(changes).toEqual(['GPU 1: Reserved, ada']);
+	const state = withLive(known, message({gpus: [gpu(0, {utilization: 50}), taken]}), false);
+	expect(changesBetween(known, state, false)).toEqual({words: ['GPU 1: Reserved, ada'], concernReports: true});
 	expect([state.gpus[0]!.utilization, state.gpus[1]!.user]).toEqual([50, 'ada']);
-	expect(state.leaseChanges).toBe(known.leaseChanges + 1);
 	const queue = [{id: 'a'}] as unknown as LiveJson['queue'];
-	expect(withLive(state, message({queue}), 'change').changes).toEqual(['1 in the queue']);
+	expect(changesBetween(state, withLive(state, message({queue}), false), false).words).toEqual(['1 in the queue']);
+	const read = withLive(state, message({gpus: [gpu(0, {utilization: 60})]}), false);
+	expect(changesBetween(state, read, false)).toEqual({words: [], concernReports: false});
 });
 
 test('GPUs that a smaller pool no longer has are gone, and what a message leaves out stays', () => {
-	const {state} = withLive({...known, warnings: ['old driver']}, message({gpu_count: 1}), 'change');
+	const state = withLive({...known, warnings: ['old driver']}, message({gpu_count: 1}), false);
 	expect(state.gpus.map(({gpu_id: index}) => index)).toEqual([0]);
 	expect(state.warnings).toEqual(['old driver']);
 });
@@ -43,8 +44,8 @@ test('GPUs that a smaller pool no longer has are gone, and what a message leaves
 test('new events follow those that are known, of which the oldest are forgotten', () => {
 	const events = (from: number, count: number) =>
 		Array.from({length: count}, (_, index) => ({id: String(from + index)})) as unknown as LiveJson['events'];
-	const {state} = withLive(known, message({events: events(0, 150)}), 'state');
-	const ids = withLive(state, message({events: events(150, 100)}), 'change').state.events.map(({id}) => id);
+	const state = withLive(known, message({events: events(0, 150)}), true);
+	const ids = withLive(state, message({events: events(150, 100)}), false).events.map(({id}) => id);
 	expect([ids.length, ids[0], ids.at(-1)]).toEqual([200, '50', '249']);
 });
 
@@ -59,7 +60,7 @@ test('a host that fails is shown as it was, with its error and its age', () => {
 });
 
 test('each step of ten seconds adds one value, null for what was missed', () => {
-	const first = continued(noUtilization, [], 1_000_000);
+	const first = continued(firstState.utilization, [], 1_000_000);
 	expect(continued(first, [gpu(0, {utilization: 10})], 1_009_999)).toBe(first);
 	const reading = gpu(0, {utilization: 40, memory_used_mb: 1, memory_total_mb: 4});
 	const {gpus, step} = continued(first, [reading], 1_030_000);

@@ -95,7 +95,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	test('title and icon follow what is free, and say when that is not known', async () => {
 		const {box, web} = await start();
 		const {page} = await openPage(browser, web.url);
-		expect(await page.title()).toMatch(/^2 free · /v);
+		await expect.poll(async () => page.title()).toMatch(/^2 free · /v);
 		expect(await iconOf(page)).toBe('/icon.svg');
 		await box.run('reserve --gpus 2');
 		await expect.poll(async () => page.title()).toMatch(/^0 free · /v);

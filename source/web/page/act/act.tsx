@@ -1,6 +1,6 @@
 /** The part of the page that acts: loaded only where the server lets it. */
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {actSlots} from '../act-slots.js';
+import {actSlots} from '../slots.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {useObservable} from '../shared/hooks.js';
 import type {PageState} from '../state/state.js';

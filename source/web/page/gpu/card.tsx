@@ -5,11 +5,10 @@ import {late} from '../late.js';
 import {now} from '../state/store.js';
 import {Watch} from '../watch.js';
 import detailsStyle from '../styles/late/late-details.css';
-import {emptySeries, type Utilization} from '../state/utilization.js';
+import {emptySeries, type Utilization} from '../state/state.js';
 import {Meter, PersonName} from '../widgets.js';
 import {gibibytes, partText, percentOf, placeText, sharesText, timeText, unknown, withUnit} from '../text.js';
-import {GpuActions} from '../act-slots.js';
-import {Spark} from './spark.js';
+import {followUp, GpuActions} from '../slots.js';
 
 export const Details = late(async () => (await import('./details.js')).Details, detailsStyle);
 
@@ -92,6 +91,7 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 	const id = `${prefix}-${gpu.gpu_id}-details`;
 	const note = noteText(gpu);
 	const model = modelText(gpu);
+	const more = followUp.get();
 	return (
 		<li class="gpu" data-gpu={gpu.gpu_id} data-state={gpu.state} data-open={isOpen ? '' : undefined}>
 			<div
@@ -124,7 +124,12 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 					<Meter label="Use" percent={gpu.utilization} words={withUnit(gpu.utilization, ' %')} />
 					<Meter label="Memory" percent={percentOf(gpu.memory_used_mb, gpu.memory_total_mb)} words={memoryText(gpu)} />
 				</div>
-				{utilization && <Spark series={utilization.gpus.get(gpu.gpu_id) ?? emptySeries} />}
+				{utilization &&
+					(more ? (
+						<more.Spark series={utilization.gpus.get(gpu.gpu_id) ?? emptySeries} />
+					) : (
+						<svg class="spark" aria-hidden="true" />
+					))}
 				<div class="card-foot">
 					<span class="model" title={model}>
 						{model}

@@ -1,6 +1,7 @@
 /** The values of a chart: fetched when it opens, then continued from what the stream brings. */
 import type {PercentJson} from '../../api/utilization-json.js';
-import {emptySeries, fetchUtilization, type Utilization} from '../state/utilization.js';
+import {fetchUtilization} from '../follow-up/utilization.js';
+import {emptySeries, type Utilization} from '../state/state.js';
 
 /** Times in seconds, utilization and memory in percent, as uPlot takes them. */
 export type ChartData = readonly [

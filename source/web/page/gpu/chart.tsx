@@ -3,7 +3,7 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import {forgetFailedImports} from '../shared/attempt.js';
 import {Chips} from '../shared/chips.js';
 import {useObservable} from '../shared/hooks.js';
-import type {Utilization} from '../state/utilization.js';
+import type {Utilization} from '../state/state.js';
 import {theme} from '../theme.js';
 import {counted, timeOfDay} from '../text.js';
 import {fetchChart, withNewest, type ChartData} from './chart-data.js';

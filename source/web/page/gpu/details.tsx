@@ -1,7 +1,7 @@
 /** What a card shows when it is open. */
 import type {Gpu} from '../fields.js';
 import {useNow} from '../shared/hooks.js';
-import type {Utilization} from '../state/utilization.js';
+import type {Utilization} from '../state/state.js';
 import {counted, dateText, partText, placeText, sharePart, sinceText, sizeText, untilText, withUnit} from '../text.js';
 import {Chart} from './chart.js';
 import {MigParts, Processes} from './processes.js';

@@ -1,12 +1,12 @@
 /** All that is known of one GPU, above the others, with an address of its own: `#/gpu/2`. */
 import {useLayoutEffect, useRef, useState} from 'preact/hooks';
-import {GpuActions} from '../act-slots.js';
+import {GpuActions} from '../slots.js';
 import {Chips} from '../shared/chips.js';
 import type {About, Gpu} from '../fields.js';
 import {route} from '../router.js';
 import {addressOf, goBack, replaceRoute} from '../shared/address.js';
 import {CommandWords} from '../shared/command-words.js';
-import type {Utilization} from '../state/utilization.js';
+import type {Utilization} from '../state/state.js';
 import {PersonName} from '../widgets.js';
 import {Details, GpuTime, noteText, placeholders, StatePill} from './card.js';
 import {shellCommands} from './commands.js';

@@ -5,7 +5,7 @@ import {Cards} from '../gpu/card.js';
 import {me} from '../shared/me.js';
 import {useObservable} from '../shared/hooks.js';
 import {useQuestion} from '../shared/question.js';
-import type {Utilization} from '../state/utilization.js';
+import type {Utilization} from '../state/state.js';
 import {SectionHead} from '../shared/section-head.js';
 import {counted} from '../text.js';
 import {groupsOf, groupText} from './groups.js';

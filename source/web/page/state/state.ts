@@ -1,9 +1,8 @@
 /** What the page knows, and what a message of the server makes of it. */
 import type {HostJson} from '../../api/hosts.js';
 import type {FeedJson, LiveJson} from '../../api/live-json.js';
-import {gpuStates} from '../../../format/states.js';
+import type {GpuUtilizationJson} from '../../api/utilization-json.js';
 import type {About, Gpu, PoolEvent, Waiter} from '../fields.js';
-import {continued, noUtilization, type Utilization} from './utilization.js';
 
 /** The connection to the server. */
 export type Link =
@@ -18,6 +17,21 @@ export type KnownHost = {
 	/** When it said so, by this machine's clock; undefined for this host, which is live. */
 	readonly atMs?: number;
 };
+
+export type Series = GpuUtilizationJson;
+
+/** How busy the GPUs were. */
+export type Utilization = {
+	readonly stepMs: number;
+	/** The number of the newest step since the epoch; 0 before anything is known. */
+	readonly step: number;
+	/** The last minutes by index of the GPU. */
+	readonly gpus: ReadonlyMap<number, Series>;
+	/** Counts how often everything was fetched, because values were missed before. */
+	readonly fetches: number;
+};
+
+export const emptySeries: Series = {utilization: [], memory: []};
 
 export type PageState = {
 	readonly about: About | undefined;
@@ -49,7 +63,7 @@ export const firstState: PageState = {
 	gpus: [],
 	link: {kind: 'connecting'},
 	hosts: new Map(),
-	utilization: noUtilization,
+	utilization: {stepMs: 10_000, step: 0, gpus: new Map(), fetches: 0},
 	leaseChanges: 0,
 	announcement: '',
 };
@@ -57,53 +71,23 @@ export const firstState: PageState = {
 /** The server sends new events alone, so that a page that is open for long must forget some. */
 const mostEvents = 200;
 
-/** What somebody who cannot see the cards would want to hear. */
-function changesIn(before: readonly Gpu[], gpus: readonly Gpu[]): readonly string[] {
-	const known = new Map(before.map((gpu) => [gpu.gpu_id, gpu]));
-	return gpus.flatMap((gpu) => {
-		const last = known.get(gpu.gpu_id);
-		return last === undefined || (last.state === gpu.state && last.user === gpu.user)
-			? []
-			: [`GPU ${gpu.gpu_id}: ${gpuStates[gpu.state].label}${gpu.user === undefined ? '' : `, ${gpu.user}`}`];
-	});
-}
-
-function queueChange(before: readonly Waiter[], queue: readonly Waiter[]): readonly string[] {
-	return queue.length === before.length
-		? []
-		: [queue.length === 0 ? 'Nobody waits any more' : `${queue.length} in the queue`];
-}
-
-/** @returns The state with the message in it, and the changes to be announced. */
+/** The state with a message of the server in it. */
 export function withLive(
 	state: PageState,
-	{now_ms: nowMs, gpu_count: gpuCount, gpus, events = [], queue, ...parts}: LiveJson,
-	kind: 'state' | 'change',
-): {readonly state: PageState; readonly changes: readonly string[]} {
-	const isWhole = kind === 'state';
-	const changes = [
-		...changesIn(state.gpus, gpus),
-		...(isWhole || queue === undefined ? [] : queueChange(state.queue, queue)),
-	];
-	// What was asked for in vain while the store was away is asked for when it is back.
-	const isBack = parts.store?.live === true && state.store?.live === false;
+	{gpu_count: gpuCount, gpus, events = [], queue, ...parts}: LiveJson,
+	isWhole: boolean,
+): PageState {
 	const byIndex = new Map<number, Gpu>([...state.gpus, ...gpus].map((gpu) => [gpu.gpu_id, gpu]));
-	const all = byIndex
-		.values()
-		.filter(({gpu_id: index}) => index < gpuCount)
-		.toArray()
-		.toSorted((a, b) => a.gpu_id - b.gpu_id);
 	return {
-		changes,
-		state: {
-			...state,
-			...parts,
-			gpus: all,
-			queue: queue ?? state.queue,
-			events: isWhole ? events : [...state.events, ...events].slice(-mostEvents),
-			utilization: continued(state.utilization, all, nowMs),
-			leaseChanges: state.leaseChanges + (isWhole || isBack || changes.length > 0 ? 1 : 0),
-		},
+		...state,
+		...parts,
+		gpus: byIndex
+			.values()
+			.filter(({gpu_id: index}) => index < gpuCount)
+			.toArray()
+			.toSorted((a, b) => a.gpu_id - b.gpu_id),
+		queue: queue ?? state.queue,
+		events: isWhole ? events : [...state.events, ...events].slice(-mostEvents),
 	};
 }
 

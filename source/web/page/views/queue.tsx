@@ -1,5 +1,5 @@
 /** Those who wait, in their order. */
-import {WaiterActions} from '../act-slots.js';
+import {WaiterActions} from '../slots.js';
 import type {Waiter} from '../fields.js';
 import {now} from '../state/store.js';
 import {Watch} from '../watch.js';

@@ -1,6 +1,6 @@
 /** A small line of the last quarter of an hour, without axes: the shape of the work. */
 import type {PercentJson} from '../../api/utilization-json.js';
-import type {Series} from '../state/utilization.js';
+import type {Series} from '../state/state.js';
 
 const width = 240;
 const height = 36;

@@ -1,9 +1,8 @@
-/** What everybody must know before they believe the figures: how old they are, and what kind of pool this is. */
-import type {About} from './fields.js';
-import type {PageState} from './state/state.js';
-import {now} from './state/store.js';
-import {Watch} from './watch.js';
-import {duration} from './text.js';
+/** What everybody must know before they believe the figures: how old they are, and what is wrong. */
+import type {PageState} from '../state/state.js';
+import {now} from '../state/store.js';
+import {Watch} from '../watch.js';
+import {duration} from '../text.js';
 
 type BannerText = {readonly kind: string; readonly title: string; readonly text: string};
 
@@ -42,40 +41,14 @@ const bannersOf = (state: PageState, nowMs: number): readonly BannerText[] => [
 ];
 
 export const Banners = ({state}: {readonly state: PageState}) => (
-	<div id="banners" class="banners">
-		<Watch of={now}>
-			{(nowMs) =>
-				bannersOf(state, nowMs).map(({kind, title, text}) => (
-					<p key={kind === 'warning' ? text : kind} class="banner" data-kind={kind}>
-						<strong>{title}</strong>
-						<span>{text}</span>
-					</p>
-				))
-			}
-		</Watch>
-	</div>
+	<Watch of={now}>
+		{(nowMs) =>
+			bannersOf(state, nowMs).map(({kind, title, text}) => (
+				<p key={kind === 'warning' ? text : kind} class="banner" data-kind={kind}>
+					<strong>{title}</strong>
+					<span>{text}</span>
+				</p>
+			))
+		}
+	</Watch>
 );
-
-/** The words beside the host's name. */
-export function Badges({about}: {readonly about: About | undefined}) {
-	return (
-		<span id="badges" class="badges">
-			{about?.demo === true && (
-				<span class="badge" title="Made-up GPUs in memory: nothing is kept">
-					Demo
-				</span>
-			)}
-			{about?.demo === false && about.simulated === true && (
-				<span class="badge" title="No real hardware is behind this pool">
-					Simulated
-				</span>
-			)}
-			{about?.engine !== undefined && <span class="badge">Slurm</span>}
-			{about?.private_label !== undefined && (
-				<span class="badge" title={about.private_label}>
-					Private pool
-				</span>
-			)}
-		</span>
-	);
-}

@@ -1,26 +1,11 @@
 /** How busy the GPUs were: fetched once, then continued from what the stream brings. */
-import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
+import type {UtilizationJson} from '../../api/utilization-json.js';
 import type {Gpu} from '../fields.js';
 import {percentOf} from '../text.js';
-import {fetchJson} from './fetch-json.js';
+import {fetchJson} from '../state/fetch-json.js';
+import type {Series, Utilization} from '../state/state.js';
 
 const sparkMinutes = 15;
-
-export type Series = GpuUtilizationJson;
-
-export type Utilization = {
-	readonly stepMs: number;
-	/** The number of the newest step since the epoch; 0 before anything is known. */
-	readonly step: number;
-	/** The last minutes by index of the GPU. */
-	readonly gpus: ReadonlyMap<number, Series>;
-	/** Counts how often everything was fetched, because values were missed before. */
-	readonly fetches: number;
-};
-
-export const noUtilization: Utilization = {stepMs: 10_000, step: 0, gpus: new Map(), fetches: 0};
-
-export const emptySeries: Series = {utilization: [], memory: []};
 
 export const fetchUtilization = async (query: string): Promise<UtilizationJson> => fetchJson(`/api/use?${query}`);
 

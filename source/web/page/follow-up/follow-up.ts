@@ -1,0 +1,96 @@
+/** What the first look at the page can do without, and every page needs after it. */
+import {forgetFailedImports} from '../shared/attempt.js';
+import {followUp, type FollowUp} from '../slots.js';
+import {change, now, pageState} from '../state/store.js';
+import {Banners} from './banners.js';
+import {changesBetween} from './changes.js';
+import {showInDocument} from './document.js';
+import {Spark} from './spark.js';
+import {continued, fetchAll} from './utilization.js';
+
+async function fetchUtilization(): Promise<void> {
+	try {
+		change({utilization: await fetchAll(() => pageState.get().utilization)});
+	} catch {
+		// The banner says that the server is away; when it is back, everything is fetched again.
+	}
+}
+
+/** So many changes are read aloud at a time, and the rest only counted. */
+const mostAnnounced = 4;
+const announcementDelayMs = 700;
+let unannounced: readonly string[] = [];
+
+function announce(words: readonly string[]): void {
+	if (unannounced.length === 0 && words.length > 0) {
+		setTimeout(() => {
+			const more = unannounced.length - mostAnnounced;
+			const said = unannounced.slice(0, mostAnnounced).join('. ');
+			unannounced = [];
+			change({announcement: `${said}${more > 0 ? `. And ${more} more changes` : ''}`});
+		}, announcementDelayMs);
+	}
+
+	unannounced = [...unannounced, ...words];
+}
+
+const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
+	const state = pageState.get();
+	const {words, concernReports} = changesBetween(before, state, isWhole);
+	change({
+		utilization: continued(state.utilization, state.gpus, now.get()),
+		leaseChanges: state.leaseChanges + (concernReports ? 1 : 0),
+	});
+	announce(words);
+	if (!isContinued) {
+		void fetchUtilization();
+	}
+};
+
+/** Set from the first key on. */
+let pressed: ((event: KeyboardEvent) => void) | undefined;
+
+function press(event: KeyboardEvent): void {
+	if (pressed !== undefined) {
+		pressed(event);
+		return;
+	}
+
+	const load = async (): Promise<void> => {
+		try {
+			({pressed} = await import('../keyboard.js'));
+			pressed(event);
+		} catch {
+			// The keys of the browser are left, and the next key asks again.
+			forgetFailedImports();
+		}
+	};
+
+	void load();
+}
+
+/** Called once. What was heard before counts as one message. */
+export function startFollowUp(): void {
+	let wasLost = false;
+	const followLink = (): void => {
+		const {kind} = pageState.get().link;
+		const isLost = kind === 'lost';
+		if (isLost && !wasLost) {
+			announce(['The connection to the server is lost']);
+		} else if (wasLost && kind === 'live') {
+			announce(['The connection is back']);
+		}
+
+		wasLost = isLost;
+	};
+
+	followLink();
+	pageState.subscribe(followLink);
+	const before = pageState.get();
+	if (before.about !== undefined) {
+		heard({before, isWhole: true, isContinued: false});
+	}
+
+	addEventListener('keydown', press);
+	followUp.set({Banners, Spark, showInDocument, heard});
+}
