@@ -7,13 +7,12 @@ import type {VerbRunner} from './verbs/dispatch.js';
 import {warning} from './verbs/verb.js';
 import {pointingAt} from './mouse/pointing.js';
 import type {MouseEvent} from './mouse/input.js';
-import {isCharacter, keyNames, type KeyEvent} from './keys/key-names.js';
-import {intentOf, type Intended} from './keys/bindings.js';
+import {isCharacter, keyNames, keyText, type KeyEvent} from './keys/key-names.js';
+import {intentOf, texts, type Binding, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
-import {modeOf, type Mode} from './state/keys.js';
-import {isPanelMode, unboundText} from './keys/unbound.js';
+import {isPanelMode, modeOf, panelModes, type Mode} from './state/keys.js';
 
-export type Effects = {
+type Effects = {
 	readonly quit: () => void;
 	readonly suspend: () => void;
 	/** Read and scan again. */
@@ -33,8 +32,27 @@ export type Controller = {
 /** Questions that take `y` for yes, and most other keys for no. */
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
-/** Where a character is text. */
-const texts: ReadonlySet<Mode> = new Set(['form', 'refusal', 'filter', 'search', 'hosts-filter', 'command']);
+/** Which key leads to each panel, and its title there. */
+const panelTitles: Readonly<Record<(typeof panelModes)[number], string>> = {
+	table: '1 GPUs',
+	detail: '2 Detail',
+	queue: '3 Queue',
+	report: '4 Report',
+	events: '5 Events',
+	processes: '6 Processes',
+	hosts: '7 Hosts',
+};
+
+/** What is said of a key that does nothing where it was pressed: in which panels the key does something, if in any. */
+function unboundText(key: string, bindings: readonly Binding[]): string {
+	const name = sanitize(keyText(key));
+	const panels = panelModes
+		.filter((mode) => bindings.some(({modes, keys}) => modes.includes(mode) && keys.includes(key)))
+		.map((mode) => panelTitles[mode]);
+	return panels.length === 0
+		? `${name} is no key of the monitor: ? shows them all`
+		: `${name} does nothing here. It is a key of ${panels.join(', ')}`;
+}
 
 export function createController({getState, dispatch}: StateStore, runner: VerbRunner, effects: Effects): Controller {
 	/** Keys that came while Tab was being answered: they belong behind its answer. */
@@ -115,7 +133,7 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 			}
 		} else if (intent !== undefined) {
 			act(intent);
-		} else if (texts.has(mode) && isCharacter(key)) {
+		} else if (texts.includes(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
 		} else if (isPanelMode(mode) && key !== 'escape') {
 			dispatch(warning(unboundText(key, bindings)));

@@ -2,7 +2,7 @@
 import {afterEach, expect, test} from 'vitest';
 import {lineText} from '../../source/tui/widgets/styled-text.js';
 import {rowsOf} from '../../source/tui/state/state.js';
-import {summaryLine} from '../../source/tui/panels/summary.js';
+import {summaryLine} from '../../source/tui/panels/header.js';
 import {endSession, keys, startMonitor, stateOf, type Session} from './_harness.js';
 import {createBox, createScene, lease, run} from './_world.js';
 

@@ -9,7 +9,7 @@ import {themeOf} from '../theme.js';
 import {panelOf} from '../panels/contents.js';
 import {detailTitle} from '../panels/detail.js';
 import {loadsLines, loadsTitle} from '../panels/loads.js';
-import {glyphsOf} from '../widgets/glyphs.js';
+import {glyphsOf} from '../widgets/drawing.js';
 import {Lines} from '../widgets/line.js';
 import {Panel} from '../widgets/panel.js';
 import {block, rule, type FrameTone, type PanelContent} from '../widgets/panel-frames.js';

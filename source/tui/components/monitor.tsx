@@ -1,20 +1,15 @@
-import {useEffect, useSyncExternalStore, type ReactElement} from 'react';
-import {useInput, usePaste, useWindowSize} from 'ink';
+import {useEffect, useMemo, useSyncExternalStore, type ReactElement} from 'react';
+import {useInput, usePaste, useStdout, useWindowSize} from 'ink';
+import {createController} from '../controller.js';
+import {createVerbRunner} from '../verbs/dispatch.js';
 import type {World} from '../../core/model/ports.js';
 import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
-import {useMouse} from '../hooks/use-mouse.js';
+import {useLiveView, useTick, useHosts, useOutputPage, useScrollLimit} from '../hooks/use-live-updates.js';
 import type {MouseInput} from '../mouse/input.js';
 import type {TerminalModes} from '../terminal-modes.js';
 import type {Watched} from '../../core/live/scan-loop.js';
-import {useReport} from '../hooks/use-report.js';
-import {useController} from '../hooks/use-effects.js';
-import {useLiveView} from '../hooks/use-live-view.js';
-import {usePast} from '../hooks/use-past.js';
-import {useTick} from '../hooks/use-tick.js';
-import {useHosts} from '../hooks/use-hosts.js';
-import {useOutputPage} from '../hooks/use-output-page.js';
-import {useScrollLimit} from '../hooks/use-scroll-limit.js';
+import {useReport, usePast} from '../hooks/use-read-again.js';
 import {useSuspend} from '../hooks/use-suspend.js';
 import type {Waits} from '../verbs/shared/waiting.js';
 import {Screen} from './screen.js';
@@ -64,8 +59,24 @@ export function Monitor({
 	}, [dispatch, columns, rows]);
 
 	const {suspend, lendTerminal} = useSuspend(modes);
-	const controller = useController({world, store, ports, waits, view, suspend, lendTerminal, quit, broken});
-	useMouse({mouse, modes}, state, controller);
+	const {stdout} = useStdout();
+	const controller = useMemo(() => {
+		const refresh = (): void => {
+			view.current?.refresh();
+		};
+
+		const writeTerminal = (text: string): void => {
+			stdout.write(text);
+		};
+
+		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, lendTerminal, writeTerminal});
+		return createController(store, runner, {quit, suspend, refresh, broken});
+	}, [world, store, ports, waits, view, suspend, lendTerminal, quit, broken, stdout]);
+	const {isMouseOn = false} = state;
+	useEffect(() => {
+		modes.setMouse(isMouseOn);
+		mouse?.listen(isMouseOn ? controller.point : () => undefined);
+	}, [mouse, modes, isMouseOn, controller]);
 	useInput(controller.press);
 	usePaste(controller.paste);
 	return <Screen state={state} />;

@@ -1,136 +1,78 @@
-/** Dialogs, as the lines inside their frames. */
+/** Dialogs: the lines inside their frames, and where they stand. */
 import {sanitize} from '../../format/text/text.js';
 import {fit} from '../../format/text/width.js';
-import type {CommandPrompt} from '../state/command-line/state.js';
-import type {AskingDialog, Dialog, Form, FormField} from '../state/dialogs.js';
-import type {State} from '../state/state.js';
-import {verbOf} from '../verbs/index.js';
+import {gpuTitles} from '../panels/gpus/columns.js';
 import {helpOf} from '../panels/help.js';
-import {fieldSpans} from '../widgets/field.js';
-import type {Glyphs} from '../widgets/glyphs.js';
-import {lineWidth, span, type Line, type Tone} from '../widgets/styled-text.js';
-import {dialogWidth, paragraph, sides, type DialogText, type DialogView} from '../widgets/dialog-parts.js';
-import {outputLines} from './output.js';
-import {columnsView} from './columns.js';
-import {fitParts, fixed, optional, type Part} from './fitting.js';
+import {outputRowsOf} from '../state/command-line/reduce.js';
+import type {Output} from '../state/command-line/state.js';
+import type {Dialog} from '../state/dialogs.js';
+import type {State} from '../state/state.js';
+import {listedColumns, type ColumnsDialog} from '../state/view/state.js';
+import {sides, type DialogView} from '../widgets/dialog-parts.js';
+import {glyphsOf, type Glyphs} from '../widgets/drawing.js';
+import {rangeText, windowOf} from '../widgets/panel-frames.js';
+import {span, type Line} from '../widgets/styled-text.js';
+import {askingView} from './asking.js';
 import {processView} from './process.js';
 
-function valueSpans({kind, field}: FormField, isFocused: boolean, width: number, glyphs: Glyphs): Line {
-	if (kind === 'check') {
-		const box = field.value === '' ? '[ ]' : '[x]';
-		return [span(box, isFocused ? 'marked' : 'plain'), span(' '.repeat(width - box.length))];
-	}
+const columnsWidth = 58;
 
-	return isFocused ? fieldSpans(field, width, glyphs) : [span(fit(field.value, width, 'start', glyphs.ellipsis))];
-}
-
-function fieldLines(form: Form, glyphs: Glyphs): readonly Line[] {
-	return form.fields.map((formField, position): Line => {
-		const isFocused = position === form.focused;
-		const {kind, label, hint, field} = formField;
-		const isLong = kind === 'text' && field.value !== '';
+/** The list of the table's columns: which are shown, and in which order. The table follows at once. */
+function columnsView({selected}: ColumnsDialog, state: State): DialogView {
+	const {shown, all} = listedColumns(state);
+	const lines = all.map((name, index): Line => {
+		const isSelected = index === selected;
+		const {short, meaning} = gpuTitles[name];
 		return [
-			span(isFocused ? '> ' : '  ', 'key'),
-			span(fit(label, 10), isFocused ? 'strong' : 'plain'),
-			...valueSpans(formField, isFocused, isLong ? 40 : 10, glyphs),
-			...(isLong ? [] : [span(`  ${hint}`, 'dim')]),
+			span(isSelected ? '> ' : '  ', 'key'),
+			span(shown.includes(name) ? '[x] ' : '[ ] ', isSelected ? 'strong' : 'plain'),
+			span(fit(short.trim(), 9), isSelected ? 'strong' : 'plain'),
+			span(fit(meaning, columnsWidth - sides - 15), 'dim'),
 		];
 	});
+	// The message line and the footer stay in view, and so does the table's head.
+	const rows = Math.max(3, Math.min(lines.length, state.size.rows - 10));
+	const {from, to} = windowOf(selected - Math.floor(rows / 2), {total: lines.length, shown: rows});
+	return {
+		title: 'Columns of the GPUs',
+		width: columnsWidth,
+		lines: [...lines.slice(from, to), [], [span('S', 'key'), span(' keeps them in your config, for the next monitor')]],
+		end: rangeText(from, to, lines.length),
+	};
 }
 
-const asking: Line = [span('asking the pool', 'dim')];
-
-const questionLine = (question: string): Line => [span(`${question} `, 'strong'), span('y/N', 'warning')];
-
-/** The letters of `y/N` behind a question. */
-const yesNo = (line: number, question: string): DialogView['question'] => {
-	const yes = lineWidth(questionLine(question)) - 3;
-	return {line, yes, no: yes + 2};
+/** What the tables of the command line are drawn with, for terminals that know only ASCII. */
+const plainly: Readonly<Record<string, string>> = {
+	'│': '|',
+	'─': '-',
+	'┼': '+',
+	'●': '*',
+	'⚠': '!',
+	'✓': '+',
+	'✗': 'x',
+	'█': '#',
+	'…': '~',
 };
 
-/** The frame, and the footer below, whose keys end the dialog. */
-const rowsAround = 3;
+const inAscii = (text: string): string => text.replaceAll(/\P{ASCII}/gv, (sign) => plainly[sign] ?? sign);
 
-type Asking = Exclude<AskingDialog, CommandPrompt>;
-
-/** Text in fewer lines where there is not the room, down to `least`; an ellipsis says so. */
-function text(words: string, tone: Tone, least: number, {state, glyphs}: Drawing): Part {
-	const {length} = paragraph({text: words, tone}, state, glyphs);
-	return {
-		most: length,
-		least: Math.min(least, length),
-		lines: (most) => (most === 0 ? [] : paragraph({text: words, tone, most}, state, glyphs)),
-	};
-}
-
-type Drawing = {readonly state: State; readonly glyphs: Glyphs};
-
-function commandOf(dialog: Asking, drawing: Drawing): Part {
-	const command = verbOf(dialog).command?.(dialog, drawing.state.settings.requester);
-	return text(command === undefined ? '' : `$ ${sanitize(command)}`, 'key', 1, drawing);
-}
-
-const roomOf = ({settings, size}: State): number => (settings.isLinear ? Infinity : size.rows - rowsAround);
-
-/** What the verb says, the fields, the command that does the same, and what became of the request. */
-function formView(form: Form & Asking, about: readonly Line[], drawing: Drawing) {
-	const {complaint, isBusy} = form;
-	const answer = isBusy ? undefined : complaint;
-	const {below, ...rest} = fitParts(
-		{
-			about: optional(about),
-			fields: fixed(fieldLines(form, drawing.glyphs)),
-			gap: optional([[]]),
-			command: commandOf(form, drawing),
-			// What was refused is what somebody looks for now.
-			message: text(answer?.message ?? '', 'error', 2, drawing),
-			hint: text(answer?.hint ?? '', 'plain', 1, drawing),
-			wait: fixed(answer?.canWait === true ? [[span('w', 'key'), span(' waits for them in the queue')]] : []),
-			// A place for the answer is kept, so that the dialog does not jump.
-			below: isBusy ? fixed([asking]) : optional(answer === undefined ? [[]] : []),
-		},
-		['below', 'gap', 'about', 'command', 'hint', 'message'],
-		roomOf(drawing.state),
-	);
-	return {fieldsFrom: rest.about.length, lines: [...Object.values(rest).flat(), ...below]};
-}
-
-/** What the verb says, as much of it as there is room for. */
-const aboutPart = (about: readonly Line[], {ellipsis}: Glyphs): Part => ({
-	most: about.length,
-	least: Math.min(1, about.length),
-	lines: (most) => (most < about.length ? [...about.slice(0, most - 1), [span(ellipsis, 'dim')]] : about),
-});
-
-/** What the verb says, the question, and the command that does the same. */
-function questionView(dialog: Asking, {lines: about, question = ''}: DialogText, drawing: Drawing) {
-	const parts = fitParts(
-		{
-			about: aboutPart(about, drawing.glyphs),
-			question: fixed([dialog.isBusy ? asking : questionLine(question)]),
-			gap: optional([[]]),
-			command: commandOf(dialog, drawing),
-		},
-		['gap', 'command', 'about'],
-		roomOf(drawing.state),
-	);
-	return {
-		...(!dialog.isBusy && {question: yesNo(parts.about.length, question)}),
-		lines: Object.values(parts).flat(),
-	};
-}
-
-/** The words of the verb, with the fields or the question, the command that does the same, and the answer. */
-function askingView(dialog: Asking, state: State, glyphs: Glyphs): DialogView {
-	const drawing = {state, glyphs};
-	const words = verbOf(dialog).view!(dialog, state, glyphs);
-	const {title, width = dialogWidth(state), end} = words;
-	return {
-		title,
-		width,
-		end,
-		...(dialog.kind === 'form' ? formView(dialog, words.lines, drawing) : questionView(dialog, words, drawing)),
-	};
+/** What a command of the `:` line printed: the part that is scrolled to. */
+function outputView({title, top, left, lines, chosen, tones}: Output, state: State): DialogView {
+	const rows = outputRowsOf(state);
+	// What verbs print has passed the boundary for text; a character that acts would still spoil the frame.
+	const harmless = (text: string): string => text.replaceAll(/[\p{Bidi_Control}\p{Control}]/gv, '');
+	const shown = lines.slice(top, top + rows).map((text, row): Line => {
+		const part = [...harmless(text)].slice(left).join('');
+		const words = state.settings.isAscii ? inAscii(part) : part;
+		const tone = tones.get(top + row) ?? 'plain';
+		return chosen === undefined
+			? [span(words, tone)]
+			: top + row === chosen
+				? [span('>', 'key'), span(words, 'strong')]
+				: [span(' '), span(words, tone)];
+	});
+	const end = rangeText(top, Math.min(lines.length, top + rows), lines.length);
+	return {title: sanitize(title), width: state.size.columns - 2, lines: shown, end};
 }
 
 /** Undefined for the command line, which stands at the foot of the screen. */
@@ -156,12 +98,38 @@ export function dialogView(dialog: Dialog, state: State, glyphs: Glyphs): Dialog
 		}
 
 		case 'output': {
-			const {lines, range} = outputLines(dialog, state);
-			return {title: sanitize(dialog.title), width: state.size.columns - 2, lines, end: range};
+			return outputView(dialog, state);
 		}
 
 		case 'command': {
 			return undefined;
 		}
 	}
+}
+
+/** Where a dialog stands on the screen. */
+type PlacedDialog = DialogView & {
+	/** In cells from 0, its frame included. */
+	readonly top: number;
+	readonly left: number;
+	readonly height: number;
+};
+
+/** Undefined where there is none, and for the command line, which stands at the foot of the screen. */
+export function placedDialog(state: State): PlacedDialog | undefined {
+	const {dialog, size} = state;
+	const view = dialog && dialogView(dialog, state, glyphsOf(state));
+	if (view === undefined) {
+		return undefined;
+	}
+
+	const width = Math.min(view.width, size.columns - 2);
+	const height = Math.min(size.rows, view.lines.length + 2);
+	return {
+		...view,
+		width,
+		height,
+		top: Math.max(0, Math.floor((size.rows - height) / 2) - (size.rows > 18 ? 1 : 0)),
+		left: Math.floor((size.columns - width) / 2),
+	};
 }

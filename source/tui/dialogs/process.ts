@@ -5,14 +5,14 @@ import {processRightText} from '../../format/process-right.js';
 import {roughDuration, shortDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {wrap} from '../../format/text/width.js';
-import {isAlarming} from '../panels/processes/cells.js';
+import {isAlarming} from '../panels/processes.js';
 import {gibibytes, shortModel} from '../../format/readings.js';
 import {allProcesses} from '../state/processes/rows.js';
 import type {ProcessRow} from '../state/processes/state.js';
 import type {ProcessView} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {graphLines, graphMargin, graphStyleOf, valuesWithin} from '../widgets/graph.js';
-import type {Glyphs} from '../widgets/glyphs.js';
+import type {Glyphs} from '../widgets/drawing.js';
 import {joined, span, type Line} from '../widgets/styled-text.js';
 import {sides, type DialogView} from '../widgets/dialog-parts.js';
 

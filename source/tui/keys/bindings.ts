@@ -6,7 +6,6 @@ import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
 import {panelModes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
 import type {Intent} from '../state/actions.js';
-import {hostBindings, hostFilterBindings} from './host-bindings.js';
 
 type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
 
@@ -31,6 +30,21 @@ const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies rea
 /** What has rows to search in. */
 const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];
 
+/** What the help says of several keys in one line. */
+const help = {
+	rows: ['GPUs and processes', 'one line up, one down'],
+	pages: ['GPUs and processes', 'page up, page down'],
+	ends: ['GPUs and processes', 'first, last'],
+	filters: ['GPUs and processes', 'show: words, user, mine'],
+	sorting: ['GPUs and processes', 'sort, then by; invert'],
+	past: ['GPUs and processes', 'graphs look back'],
+	search: ['GPUs and processes', 'search, next, before'],
+	view: ['Panels', 'preset, columns, keep'],
+	panels: ['Panels', 'go to that panel'],
+	zoom: ['Panels', 'this panel alone'],
+	report: ['Panels', 'regroup the report'],
+} as const satisfies Readonly<Record<string, KeyHint['help']>>;
+
 /** The keys of the panels. */
 export const panelBindings: readonly Binding[] = [
 	...keysOf(verbs.pool),
@@ -41,32 +55,12 @@ export const panelBindings: readonly Binding[] = [
 		help: ['GPUs and processes', 'tag, to act on several'],
 		footer: ['Space', 'Tag', 4],
 	},
-	{
-		modes: tableModes,
-		keys: ['up', 'k'],
-		intent: 'focus-previous-row',
-		help: ['GPUs and processes', 'one line up, one down'],
-	},
-	{
-		modes: tableModes,
-		keys: ['down', 'j'],
-		intent: 'focus-next-row',
-		help: ['GPUs and processes', 'one line up, one down'],
-	},
-	{
-		modes: tableModes,
-		keys: ['pageup'],
-		intent: 'focus-previous-page',
-		help: ['GPUs and processes', 'page up, page down'],
-	},
-	{
-		modes: tableModes,
-		keys: ['pagedown'],
-		intent: 'focus-next-page',
-		help: ['GPUs and processes', 'page up, page down'],
-	},
-	{modes: tableModes, keys: ['home'], intent: 'focus-first-row', help: ['GPUs and processes', 'first, last']},
-	{modes: tableModes, keys: ['end'], intent: 'focus-last-row', help: ['GPUs and processes', 'first, last']},
+	{modes: tableModes, keys: ['up', 'k'], intent: 'focus-previous-row', help: help.rows},
+	{modes: tableModes, keys: ['down', 'j'], intent: 'focus-next-row', help: help.rows},
+	{modes: tableModes, keys: ['pageup'], intent: 'focus-previous-page', help: help.pages},
+	{modes: tableModes, keys: ['pagedown'], intent: 'focus-next-page', help: help.pages},
+	{modes: tableModes, keys: ['home'], intent: 'focus-first-row', help: help.ends},
+	{modes: tableModes, keys: ['end'], intent: 'focus-last-row', help: help.ends},
 	{modes: ['table'], keys: ['left'], intent: 'focus-left-column'},
 	{modes: ['table'], keys: ['right'], intent: 'focus-right-column'},
 	{modes: lineModes, keys: ['up', 'k'], intent: 'line-up'},
@@ -90,94 +84,64 @@ export const panelBindings: readonly Binding[] = [
 		footer: ['Enter', 'Graphs', 1],
 	},
 	...keysOf(verbs.processes),
-	{
-		modes: ['processes'],
-		keys: ['t'],
-		intent: 'toggle-tree',
-		footer: ['t', 'Tree', 5],
-	},
+	{modes: ['processes'], keys: ['t'], intent: 'toggle-tree', footer: ['t', 'Tree', 5]},
 	{
 		modes: ['table', 'detail'],
 		keys: ['t'],
 		intent: 'toggle-tree',
 		help: ['Queue and processes', 'as a tree, or as a list'],
 	},
-	{
-		modes: tableModes,
-		keys: ['/'],
-		intent: 'open-filter',
-		help: ['GPUs and processes', 'show: words, user, mine'],
-		footer: ['/', 'Filter', 2],
-	},
-	{
-		modes: ['table', 'detail'],
-		keys: ['['],
-		intent: 'look-back',
-		help: ['GPUs and processes', 'graphs look back'],
-		footer: ['[ ]', 'Past', 9],
-	},
-	{
-		modes: ['table', 'detail'],
-		keys: [']'],
-		intent: 'look-forward',
-		help: ['GPUs and processes', 'graphs look back'],
-	},
-	{modes: searchModes, keys: ['f'], intent: 'open-search', help: ['GPUs and processes', 'search, next, before']},
-	{modes: searchModes, keys: ['n'], intent: 'search-next', help: ['GPUs and processes', 'search, next, before']},
-	{modes: searchModes, keys: ['N'], intent: 'search-previous', help: ['GPUs and processes', 'search, next, before']},
+	{modes: tableModes, keys: ['/'], intent: 'open-filter', help: help.filters, footer: ['/', 'Filter', 2]},
+	{modes: ['table', 'detail'], keys: ['['], intent: 'look-back', help: help.past, footer: ['[ ]', 'Past', 9]},
+	{modes: ['table', 'detail'], keys: [']'], intent: 'look-forward', help: help.past},
+	{modes: searchModes, keys: ['f'], intent: 'open-search', help: help.search},
+	{modes: searchModes, keys: ['n'], intent: 'search-next', help: help.search},
+	{modes: searchModes, keys: ['N'], intent: 'search-previous', help: help.search},
 	...keysOf(verbs.hosts),
-	...hostBindings,
+	// The same as over the GPUs of one host.
+	{modes: ['hosts'], keys: ['up', 'k'], intent: 'previous-host-line'},
+	{modes: ['hosts'], keys: ['down', 'j'], intent: 'next-host-line'},
+	{modes: ['hosts'], keys: ['pageup'], intent: 'previous-host-page'},
+	{modes: ['hosts'], keys: ['pagedown', ' '], intent: 'next-host-page'},
+	{modes: ['hosts'], keys: ['home'], intent: 'first-host-line'},
+	{modes: ['hosts'], keys: ['end'], intent: 'last-host-line'},
+	{modes: ['hosts'], keys: ['/'], intent: 'filter-hosts', footer: ['/', 'Filter', 2]},
+	{modes: ['hosts'], keys: ['u'], intent: 'filter-hosts-user'},
+	{modes: ['hosts'], keys: ['m'], intent: 'filter-hosts-mine', footer: ['m', 'Mine', 3]},
+	{modes: ['hosts'], keys: ['<'], intent: 'sort-hosts-previous', footer: ['< >', 'Sort', 4]},
+	{modes: ['hosts'], keys: ['>'], intent: 'sort-hosts-next'},
+	{modes: ['hosts'], keys: ['I'], intent: 'invert-hosts'},
+	{modes: ['hosts'], keys: ['escape'], intent: 'clear-hosts-filter', footer: ['Esc', 'Back', 1]},
 	...keysOf(verbs.aside),
 	{modes: panelModes, keys: ['M'], intent: 'toggle-mouse', help: ['Monitor', 'mouse on, off']},
 	{modes: panelModes, keys: ['Z'], intent: 'toggle-pause', help: ['Monitor', 'pause what is shown']},
-	{modes: tableModes, keys: ['u'], intent: 'filter-user', help: ['GPUs and processes', 'show: words, user, mine']},
-	{modes: tableModes, keys: ['m'], intent: 'filter-mine', help: ['GPUs and processes', 'show: words, user, mine']},
-	{modes: tableModes, keys: ['<'], intent: 'sort-previous', help: ['GPUs and processes', 'sort, then by; invert']},
-	{modes: tableModes, keys: ['>'], intent: 'sort-next', help: ['GPUs and processes', 'sort, then by; invert']},
-	{modes: tableModes, keys: ['I'], intent: 'invert-sort', help: ['GPUs and processes', 'sort, then by; invert']},
-	{
-		modes: tableModes,
-		keys: [','],
-		intent: 'second-sort-previous',
-		help: ['GPUs and processes', 'sort, then by; invert'],
-	},
-	{
-		modes: tableModes,
-		keys: ['.'],
-		intent: 'second-sort-next',
-		help: ['GPUs and processes', 'sort, then by; invert'],
-	},
-	{
-		modes: tableModes,
-		keys: ['i'],
-		intent: 'invert-second-sort',
-		help: ['GPUs and processes', 'sort, then by; invert'],
-	},
+	{modes: tableModes, keys: ['u'], intent: 'filter-user', help: help.filters},
+	{modes: tableModes, keys: ['m'], intent: 'filter-mine', help: help.filters},
+	{modes: tableModes, keys: ['<'], intent: 'sort-previous', help: help.sorting},
+	{modes: tableModes, keys: ['>'], intent: 'sort-next', help: help.sorting},
+	{modes: tableModes, keys: ['I'], intent: 'invert-sort', help: help.sorting},
+	{modes: tableModes, keys: [','], intent: 'second-sort-previous', help: help.sorting},
+	{modes: tableModes, keys: ['.'], intent: 'second-sort-next', help: help.sorting},
+	{modes: tableModes, keys: ['i'], intent: 'invert-second-sort', help: help.sorting},
 	{modes: ['table'], keys: ['escape'], intent: 'clear-marks', help: ['GPUs and processes', 'clear tags and filter']},
 	{modes: ['processes'], keys: ['escape'], intent: 'clear-marks', footer: ['Esc', 'Back']},
-	{
-		modes: ['report'],
-		keys: ['<'],
-		intent: 'report-previous',
-		footer: ['< >', 'Group by'],
-		help: ['Panels', 'regroup the report'],
-	},
-	{modes: ['report'], keys: ['>'], intent: 'report-next', help: ['Panels', 'regroup the report']},
-	{modes: panelModes, keys: ['1'], intent: 'focus-table', help: ['Panels', 'go to that panel']},
-	{modes: panelModes, keys: ['2'], intent: 'focus-detail', help: ['Panels', 'go to that panel']},
-	{modes: panelModes, keys: ['3'], intent: 'focus-queue', help: ['Panels', 'go to that panel']},
-	{modes: panelModes, keys: ['4'], intent: 'focus-report', help: ['Panels', 'go to that panel']},
-	{modes: panelModes, keys: ['5'], intent: 'focus-events', help: ['Panels', 'go to that panel']},
-	{modes: panelModes, keys: ['6'], intent: 'focus-processes', help: ['Panels', 'go to that panel']},
+	{modes: ['report'], keys: ['<'], intent: 'report-previous', footer: ['< >', 'Group by'], help: help.report},
+	{modes: ['report'], keys: ['>'], intent: 'report-next', help: help.report},
+	{modes: panelModes, keys: ['1'], intent: 'focus-table', help: help.panels},
+	{modes: panelModes, keys: ['2'], intent: 'focus-detail', help: help.panels},
+	{modes: panelModes, keys: ['3'], intent: 'focus-queue', help: help.panels},
+	{modes: panelModes, keys: ['4'], intent: 'focus-report', help: help.panels},
+	{modes: panelModes, keys: ['5'], intent: 'focus-events', help: help.panels},
+	{modes: panelModes, keys: ['6'], intent: 'focus-processes', help: help.panels},
 	{modes: panelModes, keys: ['7', 'H'], intent: 'focus-hosts', help: ['Panels', 'the GPUs of all hosts']},
 	{modes: ['table', 'detail'], keys: ['g'], intent: 'toggle-fold', help: ['Panels', 'reservations as one row']},
-	{modes: panelModes, keys: ['P'], intent: 'next-preset', help: ['Panels', 'preset, columns, keep']},
-	{modes: panelModes, keys: ['C'], intent: 'open-columns', help: ['Panels', 'preset, columns, keep']},
+	{modes: panelModes, keys: ['P'], intent: 'next-preset', help: help.view},
+	{modes: panelModes, keys: ['C'], intent: 'open-columns', help: help.view},
 	...keysOf(verbs.view),
 	{modes: panelModes, keys: ['tab'], intent: 'focus-next-panel', help: ['Panels', 'go to the next panel']},
 	{modes: panelModes, keys: ['shift-tab'], intent: 'focus-previous-panel'},
-	{modes: panelModes, keys: ['+', '='], intent: 'zoom', help: ['Panels', 'this panel alone']},
-	{modes: panelModes, keys: ['_', '-'], intent: 'unzoom', help: ['Panels', 'this panel alone']},
+	{modes: panelModes, keys: ['+', '='], intent: 'zoom', help: help.zoom},
+	{modes: panelModes, keys: ['_', '-'], intent: 'unzoom', help: help.zoom},
 	{
 		modes: lineModes,
 		keys: ['escape'],
@@ -196,7 +160,10 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['filter'], keys: ['escape'], intent: 'drop-filter', footer: ['Esc', 'Cancel']},
 	{modes: ['filter'], keys: ['up'], intent: 'focus-previous-row'},
 	{modes: ['filter'], keys: ['down'], intent: 'focus-next-row'},
-	...hostFilterBindings,
+	{modes: ['hosts-filter'], keys: ['enter'], intent: 'keep-hosts-filter', footer: ['Enter', 'Apply']},
+	{modes: ['hosts-filter'], keys: ['escape'], intent: 'drop-hosts-filter', footer: ['Esc', 'Cancel']},
+	{modes: ['hosts-filter'], keys: ['up'], intent: 'previous-host-line'},
+	{modes: ['hosts-filter'], keys: ['down'], intent: 'next-host-line'},
 ];
 
 const everywhere: readonly Mode[] = [
@@ -221,8 +188,8 @@ const forms: readonly Mode[] = ['form', 'refusal'];
 
 const outputs: readonly Mode[] = ['output', 'list'];
 
-/** Where text is typed. */
-const texts: readonly Mode[] = [...forms, 'filter', 'search', 'hosts-filter', 'command'];
+/** Where text is typed: a character is one there. */
+export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'hosts-filter', 'command'];
 
 /** The keys of what stands over the panels, and of text being typed. */
 export const dialogBindings: readonly Binding[] = [

@@ -1,13 +1,13 @@
 /** Keys that a user has chosen (`top.keys`) in the place of the usual ones. */
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {panelModes, type Mode} from '../state/keys.js';
+import {isPanelMode, panelModes, type Mode} from '../state/keys.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
-import {keyNamed, keyText} from './key-text.js';
+import {keyNamed, keyText} from './key-names.js';
 
 /** What a key does -> the keys for it, as a config writes them. */
-export type CustomKeys = ReadonlyMap<string, readonly string[]>;
+type CustomKeys = ReadonlyMap<string, readonly string[]>;
 
-const isOfPanel = ({modes}: Binding): boolean => modes.some((mode) => (panelModes as readonly Mode[]).includes(mode));
+const isOfPanel = ({modes}: Binding): boolean => modes.some((mode) => isPanelMode(mode));
 
 /** What an action is called in a config. Undefined for one that has no name, and for those of text being typed. */
 const actionOf = (binding: Binding): string | undefined => {

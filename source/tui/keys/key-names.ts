@@ -1,4 +1,4 @@
-/** What a key is called, whatever the terminal sent for it. */
+/** What a key is called, whatever the terminal sent for it, and how it is written: for people in the help and the footer, and in a config. */
 
 /** What the terminal's reader says of one event beside its text. */
 export type KeyEvent = Readonly<Record<(typeof named)[number][0] | 'tab' | 'shift' | 'ctrl' | 'meta', boolean>> & {
@@ -35,9 +35,7 @@ function typedName(character: string): string {
 	return typed[character] ?? (code <= 26 ? `ctrl-${String.fromCodePoint(code + 96)}` : character);
 }
 
-/**
-The names of the keys behind one event. Fast typing over a slow line arrives as one event of several characters.
-*/
+/** The names of the keys behind one event. Fast typing over a slow line arrives as one event of several characters. */
 export function keyNames(input: string, key: KeyEvent): readonly string[] {
 	if (key.eventType === 'release') {
 		return [];
@@ -61,3 +59,42 @@ export function keyNames(input: string, key: KeyEvent): readonly string[] {
 
 /** True for a key that stands for the character it writes. */
 export const isCharacter = (key: string): boolean => [...key].length === 1 && !/[\p{Control}\p{Surrogate}]/v.test(key);
+
+/** How keys are written: for people in the help and the footer, and in a config. */
+
+const writtenNames: Readonly<Record<string, string>> = {
+	up: 'Up',
+	down: 'Down',
+	left: 'Left',
+	right: 'Right',
+	pageup: 'PgUp',
+	pagedown: 'PgDn',
+	home: 'Home',
+	end: 'End',
+	tab: 'Tab',
+	'shift-tab': 'Shift-Tab',
+	enter: 'Enter',
+	escape: 'Esc',
+	delete: 'Del',
+	backspace: 'Backspace',
+	' ': 'Space',
+};
+
+/** `PgUp`, `Ctrl-D`, `x`. */
+export const keyText = (key: string): string =>
+	writtenNames[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
+
+/** The name of a key that a config writes as `space`, `ctrl-d`, `PgUp` or `x`. Undefined for what is none. */
+export function keyNamed(written: string): string | undefined {
+	if ([...written].length === 1 && !/[\p{Control}\p{Separator}]/v.test(written)) {
+		return written;
+	}
+
+	const small = written.trim().toLowerCase();
+	if (/^ctrl-[a-z]$/v.test(small)) {
+		// Ctrl-C always ends the monitor; Ctrl-I and Ctrl-M are Tab and Enter to a terminal.
+		return ['ctrl-c', 'ctrl-i', 'ctrl-m', 'ctrl-j'].includes(small) ? undefined : small;
+	}
+
+	return Object.keys(writtenNames).find((name) => name === small || writtenNames[name]!.toLowerCase() === small);
+}

@@ -1,12 +1,12 @@
 /** What a click, or a turn of the wheel, leads to: keys as they would be pressed, and changes of the state. */
-import {placedDialog} from '../dialogs/position.js';
+import {placedDialog} from '../dialogs/dialog.js';
 import {type Mode, modeOf} from '../state/keys.js';
 import {isTooSmall, roomOf} from '../layout.js';
 import {footerKeyAt} from '../panels/footer.js';
 import {gpuAt} from '../panels/gpus/panel.js';
-import {hostLineAt} from '../panels/hosts/hosts.js';
+import {hostLineAt} from '../panels/hosts.js';
 import {loadTileAt} from '../panels/loads.js';
-import {processAt} from '../panels/processes/panel.js';
+import {processAt} from '../panels/processes.js';
 import {queueEntryAt} from '../panels/queue.js';
 import {panelAt, type Region} from '../regions.js';
 import type {Pointed, PointerAction} from '../state/mouse.js';

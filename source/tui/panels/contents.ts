@@ -1,18 +1,18 @@
-/** The panels: what each is called, and what stands in it. */
-import {panelNames, type PanelName, reportDays} from '../state/panels/state.js';
+/** The panels: what each is called, what stands in it, and how far it scrolls. */
+import {isScrolling, panelNames, type PanelName, reportDays, type ScrollingPanel} from '../state/panels/state.js';
 import {selectedRow} from '../state/table/rows.js';
 import type {State} from '../state/state.js';
-import type {Room} from '../layout.js';
-import type {PanelContent} from '../widgets/panel-frames.js';
+import {type Room, pageRowsOf, roomOf} from '../layout.js';
+import {type PanelContent, type PanelBody, windowOf} from '../widgets/panel-frames.js';
 import {joined, span} from '../widgets/styled-text.js';
-import {amongText, detailPanel} from './detail.js';
-import {eventsPanel} from './events.js';
+import type {Action} from '../state/actions.js';
+import {amongText, detailPanel, detailLines} from './detail.js';
+import {eventsPanel, eventCount} from './events.js';
 import {gpusPanel} from './gpus/panel.js';
-import {hostsPanel} from './hosts/hosts.js';
-import {processesPanel} from './processes/panel.js';
+import {hostsPanel} from './hosts.js';
+import {processesPanel} from './processes.js';
 import {queuePanel} from './queue.js';
-import {reportPanel} from './report.js';
-import type {PanelBody} from './shared/panel-body.js';
+import {reportPanel, currentReport} from './report.js';
 
 type Panel = {
 	readonly nameOf: (state: State) => string;
@@ -44,4 +44,25 @@ export function panelOf(name: PanelName, state: State, room: Room): PanelContent
 	const isFocused = state.panels.focus === name;
 	const title = span(`${panelNames.indexOf(name) + 1}:${nameOf(state)}`, isFocused ? 'marked' : 'strong');
 	return {title: joined([[title], ...beside]), end, lines, isFocused};
+}
+
+const lineCounts: Readonly<Record<ScrollingPanel, (state: State) => number>> = {
+	detail: (state) => detailLines(state, roomOf(state, 'detail')).length,
+	report(state) {
+		const report = currentReport(state);
+		return report?.kind === 'made' ? report.report.rows.length : 0;
+	},
+	events: eventCount,
+};
+
+/** What happens when scrolling went further than there are lines to draw. Undefined: it did not. */
+export function scrollLimit(state: State): Action | undefined {
+	const {focus: panel, scroll} = state.panels;
+	if (!isScrolling(panel) || scroll[panel] === 0) {
+		return undefined;
+	}
+
+	const beyond = scroll[panel];
+	const {from: first} = windowOf(beyond, {total: lineCounts[panel](state), shown: pageRowsOf(state, panel)});
+	return first === beyond ? undefined : {kind: 'scroll-limited', panel, beyond, first};
 }

@@ -13,16 +13,14 @@ import {widthOf} from '../../format/text/width.js';
 import {selectedGpus, selectedRow} from '../state/table/rows.js';
 import {storeNow, type State} from '../state/state.js';
 import {graphRowsOf, layoutOf, type Room} from '../layout.js';
-import {ellipsisOf} from '../widgets/glyphs.js';
-import {block} from '../widgets/panel-frames.js';
-import {rangeText, windowOf} from '../widgets/scroll.js';
+import {ellipsisOf} from '../widgets/drawing.js';
+import {block, rangeText, windowOf, type PanelBody} from '../widgets/panel-frames.js';
 import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {byMemory, gibibytes, processText, shortBusId} from '../../format/readings.js';
 import {isMine} from '../state/table/row-state.js';
+import {waitingOf} from '../state/panels/queue.js';
 import {detailGraphs} from './shared/detail-graphs.js';
-import type {PanelBody} from './shared/panel-body.js';
 import {processLines} from './shared/process-rows.js';
-import {waitingOf} from './shared/waiting.js';
 import {
 	clockText,
 	areProcessesHidden,

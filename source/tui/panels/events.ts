@@ -6,8 +6,7 @@ import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import type {Room} from '../layout.js';
 import {span, type Line, type Tone} from '../widgets/styled-text.js';
-import {rangeText, windowOf} from '../widgets/scroll.js';
-import type {PanelBody} from './shared/panel-body.js';
+import {rangeText, windowOf, type PanelBody} from '../widgets/panel-frames.js';
 
 type ShownEvent = {readonly time: number; readonly words: string; readonly tone: Tone};
 

@@ -4,9 +4,9 @@ import {bindingsWith} from '../keys/custom.js';
 import {modeOf} from '../state/keys.js';
 import type {State} from '../state/state.js';
 import {verbOf} from '../verbs/index.js';
-import {ellipsisOf} from '../widgets/glyphs.js';
+import {ellipsisOf} from '../widgets/drawing.js';
 import {fitLine, joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
-import {underPrompt} from './shared/prompt-line.js';
+import {underPrompt} from './message.js';
 import {helpOf} from './help.js';
 
 type Hint = {

@@ -1,14 +1,29 @@
 /** The two lines on top: where this is and how fresh, and what there is. */
 import {sanitize} from '../../format/text/text.js';
-import {truncate} from '../../format/text/width.js';
+import {truncate, fit} from '../../format/text/width.js';
 import {gpuCountOf, storeNow, type State} from '../state/state.js';
 import {shortDuration} from '../../format/text/durations.js';
-import {ellipsisOf} from '../widgets/glyphs.js';
-import {fitLine, joined, lineWidth, span, spread, type Line} from '../widgets/styled-text.js';
-import {inventory} from '../../format/readings.js';
+import {ellipsisOf} from '../widgets/drawing.js';
+import {
+	fitLine,
+	joined,
+	lineWidth,
+	span,
+	spread,
+	type Line,
+	inTone,
+	loadTone,
+	type Tone,
+} from '../widgets/styled-text.js';
+import {inventory, gibibytes} from '../../format/readings.js';
+import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
+import {states} from '../../format/states.js';
+import {barSpans} from '../widgets/bar.js';
+import {isMine} from '../state/table/row-state.js';
+import {countOf, pauseBadge} from './shared/labels.js';
 
-/** The header leaves things out step by step, from nothing to all that can be. */
-const mostLeftOut = 7;
+/** Both leave things out step by step, from nothing to all that can be. */
+const mostLeftOut = {header: 7, summary: 6} as const;
 
 function badge({connection, scanFailure, nowMs, pause}: State): Line {
 	switch (connection.kind) {
@@ -30,10 +45,6 @@ function badge({connection, scanFailure, nowMs, pause}: State): Line {
 		}
 	}
 }
-
-/** How long the screen has stood still. */
-const pauseBadge = ({pause, nowMs}: State): Line =>
-	pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')];
 
 /** From when the values are, where they are stale, or how old the scan is. The message says why. */
 function freshness(state: State): Line {
@@ -95,7 +106,7 @@ export function headerLine(state: State): Line {
 		const right = rightOf(state, level);
 		const room = columns - lineWidth(left) - lineWidth(right) - 4;
 		const needed = isTrouble ? Math.min(detailWidth, leastTrouble) : level < 3 ? detailWidth : 0;
-		if (room >= needed || level === mostLeftOut) {
+		if (room >= needed || level === mostLeftOut.header) {
 			const isShown = needed > 0 && room > 0;
 			return spread(
 				isShown ? joined([left, fitLine(detail, Math.min(room, detailWidth), ellipsisOf(state))]) : left,
@@ -105,4 +116,106 @@ export function headerLine(state: State): Line {
 			);
 		}
 	}
+}
+
+function countsOf(rows: readonly StatusRow[], state: State, level: number): Line {
+	const isShort = level >= 4;
+	const {requester} = state.settings;
+	const count = (isMeant: (row: StatusRow) => boolean): number => rows.filter((row) => isMeant(row)).length;
+	const mine = count((row) => isMine(row, requester));
+	const drained = count((row) => shownStateOf(row) === 'drained');
+	const errors = count((row) => shownStateOf(row) === 'error');
+	const free = count(({state: kind}) => kind === 'available');
+	const others = count(({state: kind}) => kind === 'in-use') - mine;
+	const unreserved = count(({state: kind}) => kind === 'unreserved');
+	// Where there is no room for all of them, those of which there are none are left out.
+	const shown = (word: string, number: number, tone: Tone): Line =>
+		number === 0 && level >= 6 ? [] : countOf(word, number, tone);
+	return [
+		span(' '),
+		...joined([
+			countOf('Free', free, 'free'),
+			shown('Mine', mine, 'mine'),
+			shown('Others', others, 'others'),
+			drained > 0 ? countOf('Drained', drained, 'plain') : [],
+			shown(isShort ? 'Unres' : states.unreserved.short, unreserved, 'warning'),
+			state.observation === undefined
+				? shown('Unknown', errors, 'plain')
+				: shown(isShort ? 'Err' : 'Error', errors, 'error'),
+		]),
+	];
+}
+
+const knownIn = (values: ReadonlyArray<number | undefined>): readonly number[] =>
+	values.filter((value) => value !== undefined);
+
+const sum = (values: ReadonlyArray<number | undefined>): number =>
+	knownIn(values).reduce((total, value) => total + value, 0);
+
+/** From this width on, sums have bars, too. */
+const roomyColumns = 150;
+
+const sumBar = (of: 'load' | 'memory', share: number, {settings, scanFailure}: State): Line => {
+	const line = barSpans(of, share, 12, settings);
+	return scanFailure === undefined ? line : inTone(line, 'dim');
+};
+
+/** Means and sums over the GPUs that gave the reading; a piece for each that any gave. */
+function loadOf(state: State, level: number): readonly Line[] {
+	const gpus = state.observation?.gpus ?? [];
+	const tone: Tone = state.scanFailure === undefined ? 'plain' : 'dim';
+	const percents = gpus.map(({utilizationPercent}) => utilizationPercent);
+	const memory = gpus.map(({memoryUsedMiB}) => memoryUsedMiB);
+	const power = gpus.map(({powerWatts}) => powerWatts);
+	const pieces: Line[] = [];
+	const isRoomy = state.size.columns >= roomyColumns;
+	if (level < 5 && knownIn(percents).length > 0) {
+		const mean = sum(percents) / knownIn(percents).length;
+		const number = fit(`${Math.round(mean)}%`, 4, 'end');
+		const load: Tone = state.scanFailure === undefined ? loadTone('load', mean / 100) : 'dim';
+		pieces.push(
+			level < 3
+				? [span('Util ', tone), ...sumBar('load', mean / 100, state), span(` ${number}`, load)]
+				: [span('Util ', tone), span(number.trim(), load)],
+		);
+	}
+
+	if (level < 2 && knownIn(memory).length > 0) {
+		const total = sum(gpus.map(({memoryTotalMiB}) => memoryTotalMiB));
+		const used = sum(memory);
+		const load: Tone = state.scanFailure === undefined && total > 0 ? loadTone('memory', used / total) : tone;
+		pieces.push([
+			span('Mem ', tone),
+			...(isRoomy && total > 0 ? [...sumBar('memory', used / total, state), span(' ')] : []),
+			span(`${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`, load),
+		]);
+	}
+
+	if (level < 1 && knownIn(power).length > 0) {
+		const limit = sum(gpus.map(({powerLimitWatts}) => powerLimitWatts));
+		const kilowatts = (watts: number): string => (watts / 1000).toFixed(1);
+		pieces.push([
+			span('Power ', tone),
+			...(isRoomy && limit > 0 ? [...sumBar('load', sum(power) / limit, state), span(' ')] : []),
+			span(`${kilowatts(sum(power))}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`, tone),
+		]);
+	}
+
+	return pieces;
+}
+
+/** The second line, with as much as fits. */
+export function summaryLine(rows: readonly StatusRow[], state: State): Line {
+	const {columns} = state.size;
+	const queue = countOf('Queue', state.snapshot?.queue.length ?? 0, 'strong');
+	for (let level = 0; level <= mostLeftOut.summary; level++) {
+		const left = countsOf(rows, state, level);
+		const right = [...joined([...loadOf(state, level), queue]), span(' ')];
+		if (lineWidth(left) + lineWidth(right) + 2 <= columns) {
+			return spread(left, right, columns, ellipsisOf(state));
+		}
+	}
+
+	// The counts of GPUs come first, and the end is cut off.
+	return fitLine(joined([countsOf(rows, state, mostLeftOut.summary), queue]), columns, ellipsisOf(state));
 }

@@ -1,7 +1,7 @@
 /** The help: the keys by what they are for, as their table has them, and a legend of what is on the screen. In as many columns as are needed. */
 import type {Binding} from '../keys/bindings.js';
 import {bindingsWith} from '../keys/custom.js';
-import {keyText} from '../keys/key-text.js';
+import {keyText} from '../keys/key-names.js';
 import {helpGroups, type HelpGroup} from '../state/keys.js';
 import {states, stateText, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';

@@ -10,7 +10,7 @@ import {gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {membersOf} from '../state/table/fold.js';
 import {visibleRows} from '../state/table/rows.js';
 import {tagOf} from '../state/table/state.js';
-import {ellipsisOf} from '../widgets/glyphs.js';
+import {ellipsisOf} from '../widgets/drawing.js';
 import {curveLines, graphStyleOf, valuesWithin} from '../widgets/graph.js';
 import {fitLine, lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
 import {ownerText, stateWord} from './shared/labels.js';

@@ -11,10 +11,10 @@ import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
 import type {TextField} from '../state/text-field.js';
 import {fieldSpans} from '../widgets/field.js';
 import {matchCount} from '../state/search.js';
-import {ellipsisOf, glyphsOf} from '../widgets/glyphs.js';
-import {lineWidth, span, spread, type Line, type Tone} from '../widgets/styled-text.js';
+import {ellipsisOf, glyphsOf, type Glyphs} from '../widgets/drawing.js';
+import {lineWidth, span, spread, type Line, type Tone, fitLine} from '../widgets/styled-text.js';
 import type {Flash} from '../state/messages.js';
-import {promptLine as commandPromptLine} from './shared/prompt-line.js';
+import type {CommandPrompt} from '../state/command-line/state.js';
 
 type Message = Omit<Flash, 'level'> & {readonly level: Flash['level'] | 'waiting'};
 
@@ -94,6 +94,10 @@ function promptLine(state: State, what: 'Filter' | 'Search', field: TextField, c
 const commandSpans = (command: string | undefined): Line =>
 	command === undefined ? [] : [span('  $ ', 'dim'), span(command, 'key'), span(' ')];
 
+/** `:reserve -g 2`, with its caret. */
+const commandPromptLine = ({field}: CommandPrompt, {columns}: State['size'], glyphs: Glyphs): Line =>
+	fitLine([span(' :', 'key'), ...fieldSpans(field, Math.max(8, columns - 3), glyphs)], columns, glyphs.ellipsis);
+
 export function messageLine(state: State): Line {
 	const {columns} = state.size;
 	if (state.search.prompt !== undefined) {
@@ -117,4 +121,20 @@ export function messageLine(state: State): Line {
 	const command = commandSpans(flash?.command);
 	const isRoomy = lineWidth(left) + lineWidth(command) + lineWidth(undo) <= columns;
 	return spread(left, [...next, ...(isRoomy ? command : []), ...undo], columns, ellipsisOf(state));
+}
+
+/** What there is to say under the command line: that it was wrong, or what could stand there. Undefined: nothing but the keys. */
+export function underPrompt({complaint, candidates, isBusy}: CommandPrompt, state: State): Line | undefined {
+	const {columns} = state.size;
+	const line = (...spans: Line): Line => fitLine([span(' '), ...spans], columns, ellipsisOf(state));
+	if (isBusy) {
+		return line(span('asking the pool', 'dim'));
+	}
+
+	if (complaint !== undefined) {
+		const hint = (complaint.hint ?? '') === '' ? '' : `  ${complaint.hint}`;
+		return line(span('ERR ', 'error'), span(complaint.message), span(hint, 'dim'));
+	}
+
+	return candidates.length === 0 ? undefined : line(span(candidates.join('  '), 'dim'));
 }

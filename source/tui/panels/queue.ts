@@ -13,17 +13,15 @@ import {memoryText} from '../../core/rules/request/memory-size.js';
 import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
-import {selectedPosition} from '../state/panels/queue-selection.js';
+import {selectedPosition, waitingOf} from '../state/panels/queue.js';
 import type {Pointed} from '../state/mouse.js';
 import type {State} from '../state/state.js';
 import {hasQueueHead, type Room} from '../layout.js';
-import {ellipsisOf} from '../widgets/glyphs.js';
-import {rangeText} from '../widgets/scroll.js';
+import {ellipsisOf} from '../widgets/drawing.js';
+import {rangeText, type PanelBody} from '../widgets/panel-frames.js';
 import {lineText, span, type Line, type Tone} from '../widgets/styled-text.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
-import type {PanelBody} from './shared/panel-body.js';
 import {clockText} from './shared/labels.js';
-import {waitingOf} from './shared/waiting.js';
 
 /** BLOCKED BY, because of whom it waits, stands below where there is no room for a column. */
 type ColumnName = 'position' | 'user' | 'want' | 'got' | 'waited' | 'estimate' | 'blockedBy';

@@ -8,22 +8,13 @@ import {reportRowsWithin, type Room} from '../layout.js';
 import {reportDays} from '../state/panels/state.js';
 import type {State} from '../state/state.js';
 import {barSpans} from '../widgets/bar.js';
-import {ellipsisOf} from '../widgets/glyphs.js';
+import {ellipsisOf} from '../widgets/drawing.js';
 import {span, type Line} from '../widgets/styled-text.js';
-import {rangeText, windowOf, type Extent} from '../widgets/scroll.js';
-import type {PanelBody} from './shared/panel-body.js';
+import {rangeText, windowOf, type PanelBody} from '../widgets/panel-frames.js';
 
 /** The report that is asked for; undefined while it is being made. */
 export const currentReport = ({report, panels}: State): State['report'] =>
 	report?.by === panels.reportBy ? report : undefined;
-
-function reportExtent(state: State, rows: number): Extent {
-	const report = currentReport(state);
-	return {
-		total: report?.kind === 'made' ? report.report.rows.length : 0,
-		shown: reportRowsWithin(rows),
-	};
-}
 
 type ColumnName = 'key' | 'hours' | 'instances' | 'share' | 'runs' | 'manuals' | 'bar';
 
@@ -96,7 +87,7 @@ export function reportPanel(state: State, {rows, width}: Room): PanelBody {
 			`, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} in the last ${counted(reportDays, 'day')}`,
 		),
 	];
-	const {from, to} = windowOf(state.panels.scroll.report, reportExtent(state, rows));
+	const {from, to} = windowOf(state.panels.scroll.report, {total: all.length, shown: reportRowsWithin(rows)});
 	const end = rangeText(from, to, all.length);
 	const options = {
 		columns: columnsFor(width, totalInstanceHours !== undefined),

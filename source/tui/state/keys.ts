@@ -44,6 +44,10 @@ export const panelModes = [
 	'hosts',
 ] as const satisfies readonly Mode[];
 
+/** Narrows to the modes of panels. */
+export const isPanelMode = (mode: Mode): mode is (typeof panelModes)[number] =>
+	(panelModes as readonly Mode[]).includes(mode);
+
 /** Tables whose rows the keys select, sort, filter and tag. */
 export const tableModes = ['table', 'processes'] as const satisfies readonly Mode[];
 

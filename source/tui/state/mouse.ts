@@ -6,7 +6,7 @@ import {sortKeys, type SortKey} from './table/state.js';
 import type {ProcessSortKey} from './processes/state.js';
 import {selectedLineIndex} from './hosts/lines.js';
 import {selectHostLine} from './hosts/reduce.js';
-import {selectedPosition, selectPosition} from './panels/queue-selection.js';
+import {selectedPosition, selectPosition} from './panels/queue.js';
 import {focusPanel, scrollTo} from './panels/reduce.js';
 import type {PanelName} from './panels/state.js';
 import type {SortBy} from './table/order.js';

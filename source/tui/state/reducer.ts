@@ -2,7 +2,7 @@
 import {commandLineIntents, withText} from './command-line/reduce.js';
 import type {DialogIntent, Action} from './actions.js';
 import {hostsIntents, settledHosts} from './hosts/reduce.js';
-import {settledQueue} from './panels/queue-selection.js';
+import {settledQueue} from './panels/queue.js';
 import {panelIntents} from './panels/reduce.js';
 import {openProcess, processIntents, stepProcess, settledProcesses} from './processes/reduce.js';
 import {searchIntents} from './search.js';

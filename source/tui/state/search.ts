@@ -2,7 +2,7 @@
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import type {QueueRecord} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
-import {selectedPosition, selectPosition} from './panels/queue-selection.js';
+import {selectedPosition, selectPosition} from './panels/queue.js';
 import {focusProcess} from './processes/reduce.js';
 import {holdsWords, selectedProcessIndex, visibleProcesses} from './processes/rows.js';
 import {withFlash, type State, type SearchState} from './state.js';

@@ -10,7 +10,7 @@ import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
 import {wantedText} from '../../format/queue/waiting-progress.js';
 import {aboutAndWarning, questionWidth} from '../widgets/dialog-parts.js';
-import {selectedEntry} from '../state/panels/queue-selection.js';
+import {selectedEntry} from '../state/panels/queue.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {span} from '../widgets/styled-text.js';

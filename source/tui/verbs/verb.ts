@@ -9,7 +9,7 @@ import type {Action, Dispatch} from '../state/actions.js';
 import type {Answer} from '../state/answers.js';
 import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
-import type {Glyphs} from '../widgets/glyphs.js';
+import type {Glyphs} from '../widgets/drawing.js';
 import type {Waits} from './shared/waiting.js';
 
 /** What the effects of verbs act on. */

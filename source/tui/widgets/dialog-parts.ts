@@ -1,6 +1,6 @@
 /** What all dialogs are put together from. */
 import {wrap} from '../../format/text/width.js';
-import type {Glyphs} from './glyphs.js';
+import type {Glyphs} from './drawing.js';
 import {span, type Line, type Tone} from './styled-text.js';
 
 export type DialogView = {

@@ -1,5 +1,5 @@
 /** Text being typed. */
-import type {Glyphs} from './glyphs.js';
+import type {Glyphs} from './drawing.js';
 import {fitLine, span, type Line} from './styled-text.js';
 
 /** The text, how many code points are before the caret, and whether the first character typed replaces it. */

@@ -1,6 +1,6 @@
 /** Rules, and the edges of frames, around lines. */
 import {widthOf} from '../../format/text/width.js';
-import type {Glyphs} from './glyphs.js';
+import type {Glyphs} from './drawing.js';
 import {fitLine, lineWidth, span, type Line, type Tone} from './styled-text.js';
 
 /** Exactly `rows` lines of exactly `width`: what is too long is cut, what is missing is empty. */
@@ -77,3 +77,26 @@ export type PanelContent = {
 	/** The keys speak to it. */
 	readonly isFocused: boolean;
 };
+
+/** What a panel makes of its room. */
+export type PanelBody = {
+	/** What its title says behind its name. */
+	readonly beside?: readonly Line[];
+	/** At the other end of the title: which of its lines are shown. */
+	readonly end: string;
+	readonly lines: readonly Line[];
+};
+
+/** Which of a panel's lines are in view. */
+
+type Extent = {readonly total: number; readonly shown: number};
+
+/** Which lines are shown: no further than there are any. */
+export function windowOf(first: number, {total, shown}: Extent): {readonly from: number; readonly to: number} {
+	const from = Math.max(0, Math.min(first, total - shown));
+	return {from, to: Math.min(total, from + Math.max(0, shown))};
+}
+
+/** `1-24 of 64`, when not all are in view. */
+export const rangeText = (from: number, to: number, total: number): string =>
+	to - from < total && to > from ? `${from + 1}-${to} of ${total}` : '';

@@ -1,7 +1,7 @@
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {styleOf, type Theme} from '../theme.js';
-import type {Glyphs} from './glyphs.js';
+import type {Glyphs} from './drawing.js';
 import {Lines} from './line.js';
 import {block, edge, type Corners, type FrameTone, type Joint} from './panel-frames.js';
 import type {Line} from './styled-text.js';

@@ -81,6 +81,10 @@ export function spread(left: Line, right: Line, columns: number, ellipsis?: stri
 /** The same text in one tone: for what is out of date. */
 export const inTone = (line: Line, tone: Tone): Line => line.map(({text}) => ({text, tone}));
 
+/** A selected line stands out, beside its mark. */
+export const inBold = (line: Line): Line =>
+	line.map(({text, tone}) => ({text, tone: tone === 'plain' ? 'strong' : tone}));
+
 /** Puts a separator between pieces that are not empty. */
 export const joined = (pieces: readonly Line[], separator = '  '): Line =>
 	pieces

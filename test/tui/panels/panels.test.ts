@@ -1,11 +1,11 @@
 /** Which panels are there, which has the keys, and how far each scrolls. */
 import {expect, test} from 'vitest';
-import {selectedEntry} from '../../../source/tui/state/panels/queue-selection.js';
+import {selectedEntry} from '../../../source/tui/state/panels/queue.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import type {Size} from '../../../source/tui/state/state.js';
 import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
 import {loadTone} from '../../../source/tui/widgets/styled-text.js';
-import {scrollLimit} from '../../../source/tui/panels/scroll-limit.js';
+import {scrollLimit} from '../../../source/tui/panels/contents.js';
 import {layoutOf, pageRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, stateOf} from '../_harness.js';
 import {eventsArrived} from '../_scene.js';

@@ -8,7 +8,7 @@ import {roomOf} from '../../../source/tui/layout.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
 import {linearLines} from '../../../source/tui/screen-reader.js';
 import {messageLine} from '../../../source/tui/panels/message.js';
-import {summaryLine} from '../../../source/tui/panels/summary.js';
+import {summaryLine} from '../../../source/tui/panels/header.js';
 import {rowsOf} from '../../../source/tui/state/state.js';
 import {lineText, type Line} from '../../../source/tui/widgets/styled-text.js';
 import {stateOf} from '../_harness.js';

@@ -5,7 +5,7 @@ import {bar, barSpans} from '../../../source/tui/widgets/bar.js';
 import {headerLine} from '../../../source/tui/panels/header.js';
 import {commonMemory, gibibytes, inventory, processText, shortModel} from '../../../source/format/readings.js';
 import {edge} from '../../../source/tui/widgets/panel-frames.js';
-import {glyphsOf} from '../../../source/tui/widgets/glyphs.js';
+import {glyphsOf} from '../../../source/tui/widgets/drawing.js';
 import {lineText, merged, span, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import {roomOf} from '../../../source/tui/layout.js';
 import {linearLines} from '../../../source/tui/screen-reader.js';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {modeOf} from '../../../source/tui/state/keys.js';
-import {selectedEntry} from '../../../source/tui/state/panels/queue-selection.js';
+import {selectedEntry} from '../../../source/tui/state/panels/queue.js';
 import {selectedProcess, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';
 import type {State} from '../../../source/tui/state/state.js';

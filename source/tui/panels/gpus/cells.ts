@@ -5,38 +5,26 @@ import {migText} from '../../../format/status-labels.js';
 import {isOver, sharesText} from '../../../format/shares.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
-import {fit, truncate, widthOf} from '../../../format/text/width.js';
+import {truncate, widthOf} from '../../../format/text/width.js';
 import type {State} from '../../state/state.js';
 import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';
 import {tagOf} from '../../state/table/state.js';
-import {ellipsisOf} from '../../widgets/glyphs.js';
+import {ellipsisOf} from '../../widgets/drawing.js';
 import {sparkline} from '../../widgets/graph.js';
-import {lineWidth, span, type Line, type Span} from '../../widgets/styled-text.js';
+import {span, type Line, type Span} from '../../widgets/styled-text.js';
 import {byMemory, processText, shortBusId, shortModel} from '../../../format/readings.js';
 import {
 	areProcessesHidden,
 	endText,
 	faultOf,
-	hotCelsius,
 	noteText,
 	ownerText,
 	placeText,
 	serviceText,
 	stateWord,
 } from '../shared/labels.js';
-import {memoryCell, utilizationCell} from '../shared/load-cells.js';
+import {fitCell, memoryCell, nothing, temperatureCell, utilizationCell} from '../shared/load-cells.js';
 import type {GpuColumn, ColumnName} from './columns.js';
-
-const nothing = span('-', 'dim');
-
-function temperatureCell({reading}: StatusRow): Span {
-	const celsius = reading?.temperatureCelsius;
-	if (celsius === undefined) {
-		return nothing;
-	}
-
-	return celsius >= hotCelsius ? span(`${Math.round(celsius)}C!`, 'warning') : span(`${Math.round(celsius)}C `);
-}
 
 /** However many they are, the count is in view. */
 function gpuNumbers(row: TableRow, width: number, ellipsis: string): string {
@@ -113,7 +101,7 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 	utilization: ({reading}, column, state) => utilizationCell(reading?.utilizationPercent, column, state),
 	memory: ({reading}, column, state) =>
 		memoryCell({usedMiB: reading?.memoryUsedMiB, totalMiB: reading?.memoryTotalMiB}, column, state),
-	temperature: (row) => [temperatureCell(row)],
+	temperature: ({reading}) => [temperatureCell(reading?.temperatureCelsius)],
 	power: ({reading}) => [reading?.powerWatts === undefined ? nothing : span(`${Math.round(reading.powerWatts)}W`)],
 	history: (row, {width}, {history, nowMs, settings}) =>
 		sparkline(
@@ -135,14 +123,6 @@ const cells: Readonly<Record<ColumnName, CellOf>> = {
 	numa: ({reading}) => [reading?.numaNode === undefined ? nothing : span(String(reading.numaNode))],
 	process: (row, _, {observation}) => [processCell(row, observation !== undefined)],
 };
-
-/** Exactly as wide as its column. Only cells of a single piece can be too long. */
-function fitCell(line: Line, {width, align}: GpuColumn, ellipsis: string): Line {
-	const [first] = line;
-	return line.length === 1 && first !== undefined
-		? [span(fit(first.text, width, align, ellipsis), first.tone)]
-		: [...line, span(' '.repeat(Math.max(0, width - lineWidth(line))))];
-}
 
 /** The cell of a row in a column, exactly as wide as the column. */
 export const gpuCell = (row: TableRow, column: GpuColumn, state: State): Line =>

@@ -1,27 +1,15 @@
 /** The columns of the table of GPUs: which there are at a width, and how wide each is. */
 import {usualGpuColumns, type GpuColumnName} from '../../../format/monitor-settings.js';
-import {
-	grown,
-	shrunk,
-	totalWidth,
-	type Column,
-	type GrowthRound,
-	type Sacrifice,
-} from '../../../format/text/columns.js';
-import {barNumberWidth} from '../shared/load-cells.js';
+import {totalWidth, type Column, type GrowthRound, type Sacrifice} from '../../../format/text/columns.js';
+import {barNumberWidth, leastWithBar, loadColumns, type LoadColumn} from '../shared/load-cells.js';
 
 export type ColumnName = GpuColumnName;
 
-export type GpuColumn = Column<ColumnName> & {
-	/** Width of the bar in it; undefined: the number alone. */
-	readonly barWidth?: number;
-};
+export type GpuColumn = LoadColumn<ColumnName>;
 
 /** The mark of the selected row, and that of a tagged one. */
 export const markerWidth = 2;
 const gap = 1;
-const leastBar = 8;
-const leastWithBar = leastBar + barNumberWidth;
 
 /** The least widths, those of a bar with it. */
 const leastWidths: Readonly<Record<ColumnName, Omit<Column, 'name'>>> = {
@@ -77,7 +65,7 @@ const growth: ReadonlyArray<GrowthRound<ColumnName>> = [
 export const columnsWidth = (columns: readonly Column[]): number => markerWidth + totalWidth(columns, gap);
 
 /** Which columns are wanted. */
-export type WantedColumns = {
+type WantedColumns = {
 	/** In their order; undefined for the usual ones. */
 	readonly chosen?: readonly ColumnName[];
 	/** What the cells of these columns need. */
@@ -114,9 +102,6 @@ export function columnsFor(
 	return columns;
 }
 
-const isBar = ({name, width}: Column<ColumnName>): boolean =>
-	(name === 'utilization' || name === 'memory') && width >= leastWithBar;
-
 /** A list of GPUs that is longer is cut off: how many they are comes first. */
 const mostGpuWidth = 14;
 
@@ -142,30 +127,48 @@ const leastNeeded = ({gpu, model, owner}: Omit<Needs, 'note'>): Partial<Record<C
 const spacious = ['process', 'note', 'owner'] as const satisfies readonly ColumnName[];
 
 function fittingColumns(width: number, names: readonly ColumnName[], needs: Needs): readonly GpuColumn[] {
-	const room = {width: width - markerWidth, gap};
 	const needed = leastNeeded(needs);
 	const least = names.map((name) => ({name, ...leastWidths[name], width: needed[name] ?? leastWidths[name].width}));
-	const columns = shrunk<ColumnName>(least, room, sacrifices);
-	// A number without its bar needs no more.
-	const bars = new Set(columns.filter((column) => isBar(column)).map(({name}) => name));
 	const longest = {model: Math.min(needs.model, mostNameWidth), owner: Math.min(needs.owner, mostNameWidth)};
-	const rounds = growth.map(({utilization, memory, owner = 0, note = 0, ...others}, round) => ({
+	const rounds = growth.map(({owner = 0, note = 0, model = 0, ...others}, round) => ({
 		...others,
 		// What the notes do not need is room for commands.
 		note: Math.min(note, needs.note),
 		// Names are whole before bars get longer.
 		owner: round === 0 ? owner : Math.max(owner, longest.owner),
-		model: round === 0 ? Math.min(others.model ?? 0, longest.model) : longest.model,
-		...(bars.has('utilization') && {utilization}),
-		...(bars.has('memory') && {memory}),
+		model: round === 0 ? Math.min(model, longest.model) : longest.model,
 	}));
-	const last = spacious.find((name) => columns.some((column) => column.name === name)) ?? columns.at(-1)?.name;
-	return grown(columns, room, rounds, last).map((column): GpuColumn => {
-		const hasNumber = column.name === 'utilization' || column.name === 'memory';
-		return {
-			...column,
-			align: hasNumber && !bars.has(column.name) ? 'end' : column.align,
-			barWidth: bars.has(column.name) ? column.width - barNumberWidth : undefined,
-		};
-	});
+	return loadColumns<ColumnName>(
+		least,
+		{width: width - markerWidth, gap},
+		{sacrifices, growth: rounds, last: spacious},
+	);
 }
+
+type Title = {
+	/** Above the column. */
+	readonly short: string;
+	/** What stands in it, for the list of all columns. */
+	readonly meaning: string;
+};
+
+export const gpuTitles: Readonly<Record<GpuColumnName, Title>> = {
+	gpu: {short: 'GPU', meaning: 'index'},
+	model: {short: 'MODEL', meaning: 'model, by itself on a mixed box'},
+	state: {short: 'STATE', meaning: 'free, reserved, mine and so on'},
+	owner: {short: 'OWNER', meaning: 'who holds or uses it'},
+	kind: {short: 'KIND', meaning: 'a job (RUN) or by hand (MANUAL)'},
+	held: {short: 'HELD', meaning: 'for how long'},
+	ends: {short: 'ENDS', meaning: 'when the reservation ends'},
+	utilization: {short: 'UTIL', meaning: 'load of its processors'},
+	memory: {short: 'MEM', meaning: 'memory in use'},
+	temperature: {short: 'TEMP ', meaning: 'temperature'},
+	power: {short: 'PWR', meaning: 'power'},
+	history: {short: '5-MIN', meaning: 'load of the last five minutes'},
+	note: {short: 'NOTE', meaning: 'note of the reservation'},
+	process: {short: 'PROCESS', meaning: 'largest process, or what is wrong'},
+	fan: {short: 'FAN', meaning: 'fan'},
+	clock: {short: 'CLOCK', meaning: 'clock of its processors'},
+	pci: {short: 'PCI', meaning: 'address on the PCI bus'},
+	numa: {short: 'NUMA', meaning: 'NUMA node'},
+};

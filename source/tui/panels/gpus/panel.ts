@@ -10,16 +10,14 @@ import {taggedGpus, visibleRows} from '../../state/table/rows.js';
 import {shownColumns} from '../../state/view/state.js';
 import {isSortKey, type Pointed} from '../../state/mouse.js';
 import {isFiltered, tagOf, type SortKey} from '../../state/table/state.js';
-import {glyphsOf} from '../../widgets/glyphs.js';
-import {rangeText} from '../../widgets/scroll.js';
-import {inTone, lineText, span, type Line, type Span} from '../../widgets/styled-text.js';
+import {glyphsOf} from '../../widgets/drawing.js';
+import {rangeText, type PanelBody} from '../../widgets/panel-frames.js';
+import {inBold, inTone, lineText, span, type Line, type Span} from '../../widgets/styled-text.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
-import {gpuTitles} from '../shared/gpu-titles.js';
 import {orderText} from '../shared/order-text.js';
-import type {PanelBody} from '../shared/panel-body.js';
 import {noteText, ownerText} from '../shared/labels.js';
+import {gpuTitles, columnsFor, markerWidth, type GpuColumn, type Needs} from './columns.js';
 import {gpuCell} from './cells.js';
-import {columnsFor, markerWidth, type GpuColumn, type Needs} from './columns.js';
 
 /** The title of a column, as the frame names the order. */
 const sortTitle = (name: SortKey): string => gpuTitles[name].short.trim();
@@ -52,9 +50,6 @@ function tableHead(state: State, width: number): Line {
 	});
 	return [span(fit(' '.repeat(markerWidth) + text.join(' '), width), 'heading')];
 }
-
-/** The selected line stands out, beside its mark. */
-const inBold = (line: Line): Line => line.map(({text, tone}) => ({text, tone: tone === 'plain' ? 'strong' : tone}));
 
 /** What the store says goes dim when it is lost, what the tool says when scans fail. */
 const fromStore = new Set<GpuColumn['name']>(['state', 'owner', 'kind', 'held', 'ends', 'note']);

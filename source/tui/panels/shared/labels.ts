@@ -1,18 +1,16 @@
-/** What the rows say in words: the state of a GPU, who has it, and times of day. */
+/** What rows and heads say in words: the state of a GPU, who has it, how many there are, and times of day. */
 import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
 import type {Requester} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import type {MonitorState} from '../../../format/states.js';
 import {userText} from '../../../format/status-labels.js';
 import {sanitize, shownNote} from '../../../format/text/text.js';
-import {span, type Span, type Tone} from '../../widgets/styled-text.js';
+import {span, type Line, type Span, type Tone} from '../../widgets/styled-text.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isMine, monitorStateOf, stateName} from '../../state/table/row-state.js';
 
 /** An end nearer than this is marked. */
 const soonSeconds = 15 * 60;
-/** Hotter than this is marked. */
-export const hotCelsius = 80;
 
 /** Whether a drain by hand is all that speaks against it. */
 const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
@@ -118,3 +116,12 @@ export function clockText(seconds: number, state: State): string {
 	const days = Math.floor((seconds - (storeNow(state) ?? seconds)) / secondsPerDay);
 	return state.settings.formatTime(seconds).slice(0, 5) + (days > 0 ? `+${days}d` : '');
 }
+
+/** What there is none of stays grey. */
+export const countOf = (word: string, count: number, tone: Tone): Line => [
+	span(`${word} ${count}`, count > 0 ? tone : 'dim'),
+];
+
+/** How long the screen has stood still. */
+export const pauseBadge = ({pause, nowMs}: State): Line =>
+	pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')];

@@ -7,7 +7,7 @@ import {rowText, type Column} from '../../../format/text/columns.js';
 import {truncate} from '../../../format/text/width.js';
 import {asTree} from '../../state/processes/rows.js';
 import {storeNow, type State} from '../../state/state.js';
-import {ellipsisOf, glyphsOf} from '../../widgets/glyphs.js';
+import {ellipsisOf, glyphsOf} from '../../widgets/drawing.js';
 import {span, type Line} from '../../widgets/styled-text.js';
 import {byMemory, gibibytes, processText} from '../../../format/readings.js';
 
@@ -31,7 +31,7 @@ const wide = 60;
 const veryWide = 100;
 
 /** The titles above the cells. */
-export const processTitles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
+const processTitles: Cells = {pid: 'PID', user: 'USER', load: '%SM', memory: 'MEM', cpu: 'CPU', time: 'TIME'};
 
 /** All cells of a process but its command, and the blanks before that. */
 function joinCells(cells: Cells, state: State, width: number): string {
@@ -62,6 +62,13 @@ export function processCells(process: GpuProcess, state: State): Cells {
 	};
 }
 
+/** Levels of a tree that are drawn: a deeper one moves no further to the right. */
+const deepest = 8;
+
+/** The line that leads from a parent to its child. */
+export const branchText = (depth: number, state: State): string =>
+	depth === 0 ? '' : `${' '.repeat(2 * Math.min(depth, deepest) - 2)}${glyphsOf(state).branch} `;
+
 function processLine(
 	{process, depth}: {readonly process: GpuProcess; readonly depth: number},
 	row: StatusRow,
@@ -71,7 +78,7 @@ function processLine(
 	const isSquatter = row.squatters.includes(process);
 	const {containerId} = process;
 	const cells = processCells(process, state);
-	const branch = depth === 0 ? '' : `${' '.repeat(2 * Math.min(depth, 8) - 2)}${glyphsOf(state).branch} `;
+	const branch = branchText(depth, state);
 	return [
 		span(joinCells(cells, state, width), isSquatter ? 'warning' : 'plain'),
 		...(branch === '' ? [] : [span(branch, 'dim')]),

@@ -2,6 +2,7 @@
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, pageRowsOf, roomOf} from '../../layout.js';
 import {
+	isScrolling,
 	rangeWord,
 	panelNames,
 	pastRanges,
@@ -10,7 +11,7 @@ import {
 	type PanelsState,
 	type ScrollingPanel,
 } from './state.js';
-import {selectedPosition, selectOwnEntry, selectPosition} from './queue-selection.js';
+import {selectedPosition, selectOwnEntry, selectPosition} from './queue.js';
 
 const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	...state,
@@ -32,9 +33,6 @@ function focusNeighbour(state: State, step: 1 | -1): State {
 
 const neighbour = <Value>(values: readonly Value[], value: Value, step: 1 | -1): Value =>
 	values[(values.indexOf(value) + step + values.length) % values.length]!;
-
-const isScrolling = (panel: PanelName): panel is ScrollingPanel =>
-	panel !== 'table' && panel !== 'processes' && panel !== 'queue' && panel !== 'hosts';
 
 /** Further than any panel has lines. */
 const farthest = Number.MAX_SAFE_INTEGER;

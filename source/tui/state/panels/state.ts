@@ -9,6 +9,9 @@ export type PanelName = (typeof panelNames)[number];
 /** Panels that scroll by lines; the tables and the queue follow their selection. */
 export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events'>;
 
+/** Narrows to the panels that scroll by lines. */
+export const isScrolling = (panel: PanelName): panel is ScrollingPanel => Object.hasOwn(initialPanels.scroll, panel);
+
 export const reportKinds = ['user', 'gpu', 'day', 'model'] as const;
 
 export type ReportKind = (typeof reportKinds)[number];

@@ -13,7 +13,7 @@ import {fit, wrap} from '../../../format/text/width.js';
 import {dialogWidth, sides} from '../../widgets/dialog-parts.js';
 import {storeNow, type State} from '../../state/state.js';
 import {chosenGpus, taggedGpus} from '../../state/table/rows.js';
-import type {Glyphs} from '../../widgets/glyphs.js';
+import type {Glyphs} from '../../widgets/drawing.js';
 import {span, type Line} from '../../widgets/styled-text.js';
 import {failed, halfDone, succeeded, type Done} from '../verb.js';
 

@@ -1,28 +1,27 @@
 /** The two lines on top while all hosts are shown: how many answer, and what they have together. */
-import {sanitize} from '../../../format/text/text.js';
-import {counted} from '../../../format/text/numbers.js';
-import {shortDuration} from '../../../format/text/durations.js';
-import {states} from '../../../format/states.js';
-import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
-import {storeNow, type State} from '../../state/state.js';
-import {barSpans} from '../../widgets/bar.js';
-import {ellipsisOf} from '../../widgets/glyphs.js';
-import {fitLine, joined, lineWidth, loadTone, span, spread, type Line, type Tone} from '../../widgets/styled-text.js';
-import {gibibytes} from '../../../format/readings.js';
+import {sanitize} from '../../format/text/text.js';
+import {counted} from '../../format/text/numbers.js';
+import {states} from '../../format/states.js';
+import {hostNamesOf, hostTotals} from '../state/hosts/totals.js';
+import {storeNow, type State} from '../state/state.js';
+import {barSpans} from '../widgets/bar.js';
+import {ellipsisOf} from '../widgets/drawing.js';
+import {fitLine, joined, lineWidth, loadTone, span, spread, type Line} from '../widgets/styled-text.js';
+import {gibibytes} from '../../format/readings.js';
+import {countOf, pauseBadge} from './shared/labels.js';
 
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 4;
 
 function leftOf(state: State, level: number): Line {
 	const {answering, asking, failing} = hostTotals(state);
-	const {pause, nowMs} = state;
 	return joined([
 		[span(level < 1 ? ' canhazgpu top' : ' canhazgpu', 'strong')],
 		[span(counted(hostNamesOf(state).length, 'host'))],
 		[span(level < 2 ? `${answering} answering` : `${answering} live`, answering > 0 ? 'success' : 'dim')],
 		asking > 0 ? [span(`${asking} asked`, 'warning')] : [],
 		failing > 0 ? [span(level < 2 ? `${failing} not answering` : `${failing} down`, 'error')] : [],
-		pause === undefined ? [] : [span(`[PAUSED ${shortDuration((nowMs - pause.sinceMs) / 1000)}]`, 'warning')],
+		pauseBadge(state),
 	]);
 }
 
@@ -47,23 +46,20 @@ function headerLine(state: State): Line {
 	}
 }
 
-/** What there is none of stays grey. */
-const total = (word: string, count: number, tone: Tone): Line => [span(`${word} ${count}`, count > 0 ? tone : 'dim')];
-
 function summaryLine(state: State): Line {
 	const {columns} = state.size;
 	const totals = hostTotals(state);
 	const {utilization: mean, memoryUsedMiB: used, memoryTotalMiB} = totals;
 	const counts = [
-		total('Free', totals.free, 'free'),
-		total('Mine', totals.mine, 'mine'),
-		total('Others', totals.others, 'others'),
-		...(totals.drained > 0 ? [total('Drained', totals.drained, 'plain')] : []),
-		...(totals.unreserved > 0 ? [total(states.unreserved.short, totals.unreserved, 'warning')] : []),
-		...(totals.errors > 0 ? [total('Error', totals.errors, 'error')] : []),
+		countOf('Free', totals.free, 'free'),
+		countOf('Mine', totals.mine, 'mine'),
+		countOf('Others', totals.others, 'others'),
+		...(totals.drained > 0 ? [countOf('Drained', totals.drained, 'plain')] : []),
+		...(totals.unreserved > 0 ? [countOf(states.unreserved.short, totals.unreserved, 'warning')] : []),
+		...(totals.errors > 0 ? [countOf('Error', totals.errors, 'error')] : []),
 		[span(`of ${totals.gpuCount}`, 'dim')],
 	];
-	const queue = total('Queue', totals.waiting, 'strong');
+	const queue = countOf('Queue', totals.waiting, 'strong');
 	const memory: Line =
 		memoryTotalMiB === 0
 			? []

@@ -1,9 +1,12 @@
+/** What comes into the state for as long as the monitor is shown. */
 import {useEffect, useRef, type RefObject} from 'react';
 import {startLiveView, type LiveView} from '../../core/live/live-view.js';
 import type {Watched} from '../../core/live/scan-loop.js';
 import type {World} from '../../core/model/ports.js';
 import type {Dispatch} from '../state/actions.js';
-import {mostEvents} from '../state/state.js';
+import {mostEvents, type State} from '../state/state.js';
+import type {MonitorPorts} from '../ports.js';
+import {scrollLimit} from '../panels/contents.js';
 
 type Options = {
 	readonly world: World;
@@ -56,4 +59,57 @@ export function useLiveView(
 		return started.stop;
 	}, [world, watched, scanIntervalMs, isReadonly, hasNoPool, dispatch, broken]);
 	return view;
+}
+
+/** Keeps what is known of the other hosts up to date, for as long as their table is shown. */
+export function useHosts(
+	{clock}: Pick<World, 'clock'>,
+	{hosts}: MonitorPorts,
+	{panels, settings}: State,
+	dispatch: Dispatch,
+): void {
+	const isShown = panels.focus === 'hosts' && (settings.otherHosts?.length ?? 0) > 0;
+	useEffect(
+		() =>
+			isShown
+				? hosts?.watch((known) => {
+						dispatch({kind: 'hosts-arrived', known, nowMs: clock.monotonicMs()});
+					})
+				: undefined,
+		[clock, hosts, isShown, dispatch],
+	);
+}
+
+/** Keeps what goes on up to date, for as long as it is shown. */
+export function useOutputPage({dialog}: State, dispatch: Dispatch): void {
+	const liveOutput = dialog?.kind === 'output' ? dialog.liveOutput : undefined;
+	useEffect(
+		() =>
+			liveOutput?.begin((page) => {
+				dispatch({kind: 'page-came', liveOutput, page});
+			}),
+		[liveOutput, dispatch],
+	);
+}
+
+/** Lets times go on where nothing else does: whatever comes in brings its time with it. */
+export function useTick(world: World, nowMs: number, dispatch: Dispatch): void {
+	useEffect(() => {
+		const timer = setInterval(() => {
+			dispatch({kind: 'ticked', nowMs: world.clock.monotonicMs()});
+		}, 1000);
+		return () => {
+			clearInterval(timer);
+		};
+	}, [world, nowMs, dispatch]);
+}
+
+/** Takes scrolling back to the last line that was drawn, so that the next key up moves at once. */
+export function useScrollLimit(state: State, dispatch: Dispatch): void {
+	useEffect(() => {
+		const limit = scrollLimit(state);
+		if (limit !== undefined) {
+			dispatch(limit);
+		}
+	}, [state, dispatch]);
 }

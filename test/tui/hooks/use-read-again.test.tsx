@@ -1,13 +1,13 @@
 import {render} from 'ink-testing-library';
 import {expect, test, vi} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
-import {useAgain} from '../../../source/tui/hooks/use-again.js';
+import {useReadAgain} from '../../../source/tui/hooks/use-read-again.js';
 
 const log: string[] = [];
 let isAway = true;
 
 function Reader({isShown, of}: {readonly isShown: boolean; readonly of: string}) {
-	useAgain(
+	useReadAgain(
 		{
 			isShown,
 			async read() {

@@ -1,7 +1,18 @@
-/** The selected position in the queue. */
+/** The queue as of now, and the selected position in it. */
 import type {QueueRecord} from '../../../core/model/types.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
-import type {State} from '../state.js';
+import {queueRows, type QueueRow} from '../../../core/rules/queue/queue-rows.js';
+import {remembering} from '../memo.js';
+import {storeNow, type State} from '../state.js';
+
+/** The queue as of now. Estimates of a long queue take a while. */
+export const waitingOf = remembering(
+	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
+	(state): readonly QueueRow[] => {
+		const {snapshot} = state;
+		return snapshot === undefined ? [] : queueRows({...snapshot, now: storeNow(state)!});
+	},
+);
 
 /** Where it stands now: the selected entry, or the one that moved up to its position. Undefined when nobody waits. */
 export function selectedPosition({snapshot, panels}: Pick<State, 'snapshot' | 'panels'>): number | undefined {
