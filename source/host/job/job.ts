@@ -13,7 +13,7 @@ import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
 import {relaySignals} from './signals.js';
 import {spawnJob, type StartedProcess} from './spawn.js';
-import {spareTerminalOfOthers, surviveLostOutput} from './terminal.js';
+import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.js';
 
 export type JobOptions = {
 	readonly command: string;
@@ -107,7 +107,9 @@ export const startJob = async ({
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
+	let endStopping = (): void => undefined;
 	const letGo = () => {
+		endStopping();
 		relay.close();
 		stopIgnoring();
 	};
@@ -126,6 +128,7 @@ export const startJob = async ({
 		}),
 	});
 	const {pid} = child;
+	endStopping = stopWithJob(pid);
 	const childEnd = endOf(child.ended);
 	const identity = childIdentity(pid);
 	const {startTicks} = identity;

@@ -21,6 +21,42 @@ export const surviveLostOutput = (): void => {
 	}
 };
 
+/** How long a job must have stood still: the keys of a terminal stop us by themselves, and `fg` reaches one process after the other. */
+const settleMs = 20;
+
+const isInForeground = (): boolean => {
+	const own = readStat('self');
+	return typeof own === 'object' && own.terminal !== 0 && own.processGroup === own.foregroundGroup;
+};
+
+const isStopped = (pid: number): boolean => {
+	const stat = readStat(pid);
+	return typeof stat === 'object' && stat.state === 'T';
+};
+
+/**
+Stops this process with a job that stops itself alone, as ssh does after `~` and Ctrl-Z: a shell waits until all that it has in the foreground
+stands still. Gives back the way to end that.
+*/
+export const stopWithJob = (pid: number): (() => void) => {
+	let check: NodeJS.Timeout | undefined;
+	const recheck = (): void => {
+		clearTimeout(check);
+		check = setTimeout(() => {
+			if (isStopped(pid) && isInForeground()) {
+				// Nothing happens where no shell could continue us.
+				process.kill(process.pid, 'SIGTSTP');
+			}
+		}, settleMs);
+	};
+
+	process.on('SIGCHLD', recheck);
+	return () => {
+		process.off('SIGCHLD', recheck);
+		clearTimeout(check);
+	};
+};
+
 /**
 Keeps Node from setting the terminal, as it ends, to how it found it as it started: a background job that ends would spoil the
 screen of the editor that is now in the foreground. In the foreground it stays as it is, for a job that was killed cannot tidy up.

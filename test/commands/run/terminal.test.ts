@@ -79,6 +79,19 @@ describe.each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
+	test('a job that stops itself alone, as ssh does after ~ and Ctrl-Z, gives the shell back, and fg goes on', async () => {
+		const box = await create();
+		const shell = await openShell(box);
+		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; kill -TSTP $$; echo gone on; kill -STOP $$; echo again'\r");
+		await shell.waitFor(/Stopped/v);
+		expect(await holders(box)).toBe('0:RUN 1:-');
+		shell.write('clear; fg\r');
+		await shell.waitFor(/gone on[\s\S]*Stopped/v);
+		shell.write('clear; fg; echo "code $?"\r');
+		await shell.waitFor(/again[\s\S]*code 0/v);
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
+
 	test('a closed terminal ends the job, and its GPU is given back', async () => {
 		const box = await create();
 		const shell = await openShell(box);

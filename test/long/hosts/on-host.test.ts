@@ -1,10 +1,11 @@
 /**
 `--on` through real OpenSSH: three servers on 127.0.0.1 with a pool each, one switched off, one that refuses, and one without canhazgpu.
 */
-import {readFileSync, rmSync} from 'node:fs';
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, expect, test} from 'vitest';
+import {shellCommand} from '../../../source/format/text/shell.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {startSshServers, type SshServers} from '../../_helpers/machine/ssh-server.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
@@ -91,6 +92,28 @@ test('on a terminal the command there has one, and Ctrl-C ends it alone', async 
 	await terminal.waitFor('got INT');
 	expect(await terminal.exit).toMatchObject({exitCode: 5});
 	expect(await heldOn(boxes.far)).toBe(0);
+});
+
+test('Ctrl-Z stops nothing there; ~ and Ctrl-Z stop ssh here, give the shell back, and fg goes on', async () => {
+	const shell = openTerminal('/bin/bash', ['--norc', '-i'], {
+		columns: 100,
+		rows: 24,
+		cwd: here.home,
+		environment: {...here.environment, ...environment, PS1: 'shell> '},
+	});
+	await shell.waitFor('shell>');
+	const script = 'echo ready; until test -e go; do sleep 0.1; done; echo gone on';
+	const words = shellCommand([starter, ...starterText, 'run', '--on', 'far', '--', 'sh', '-c', script]);
+	shell.write(`clear; ${words}\r`);
+	await shell.waitFor(/^ready$/mv);
+	shell.write('\u{1A}\r~\u{1A}');
+	await shell.waitFor(/suspend ssh[\s\S]*Stopped/v);
+	expect(await heldOn(boxes.far)).toBe(1);
+	writeFileSync(path.join(here.home, 'go'), '');
+	shell.write('clear; fg; echo "code $?"\r');
+	await shell.waitFor(/^gone on\n(?:.*\n)*code 0$/mv);
+	expect(await heldOn(boxes.far)).toBe(0);
+	await shell.close();
 });
 
 test('a connection that ends takes the waiter and the job there with it', async () => {
