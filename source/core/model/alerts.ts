@@ -1,9 +1,11 @@
 /** What a scan or a loss of data leaves behind for everybody to see. */
 import type {HealthProblem} from './observation.js';
 
+export const alertKinds = ['unreserved', 'squatter', 'health'] as const;
+
 /** Something that a scan showed and that still stands. */
 export type Alert = {
-	readonly kind: 'unreserved' | 'squatter' | 'health';
+	readonly kind: (typeof alertKinds)[number];
 	readonly gpu: number;
 	/** The account that uses the GPU. Absent when it is unknown. */
 	readonly account?: string;

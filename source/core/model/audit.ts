@@ -6,38 +6,41 @@ there without the other. Heartbeats have no records.
 import type {InstanceOfGpu} from './mig.js';
 import type {Need} from './need.js';
 
-export type AuditKind =
+export const auditKinds = [
 	/** GPUs became somebody's. */
-	| 'granted'
+	'granted',
 	/** GPUs are held for somebody who waits for more of them. */
-	| 'held'
-	| 'released'
-	| 'extended'
+	'held',
+	'released',
+	'extended',
 	/** The time of a manual reservation was over. */
-	| 'expired'
+	'expired',
 	/** Ended for another reason: see `reason`. */
-	| 'ended'
+	'ended',
 	/** Somebody asked and got nothing, at once or when the time to wait was over. */
-	| 'refused'
-	| 'joined'
+	'refused',
+	'joined',
 	/** Left the queue without having been served. */
-	| 'left'
-	| 'drained'
-	| 'undrained'
+	'left',
+	'drained',
+	'undrained',
 	/** A key of the policy was set or unset: see `key` and `value`. */
-	| 'policy'
+	'policy',
 	/** The pool was made, remade, or put back after the store had lost it: see `reason`. */
-	| 'pool'
+	'pool',
 	/** Somebody uses a GPU that no one reserved. */
-	| 'unreserved'
+	'unreserved',
 	/** Somebody uses a GPU that another has reserved. */
-	| 'squatter'
+	'squatter',
 	/** A share uses more of a GPU's memory than it asked for; with `reason`, it no longer does. */
-	| 'overuse'
+	'overuse',
 	/** A GPU became unfit to be handed out, or fit again. */
-	| 'health'
+	'health',
 	/** Anything else worth knowing, in words. */
-	| 'notice';
+	'notice',
+] as const;
+
+export type AuditKind = (typeof auditKinds)[number];
 
 export type AuditBefore = {
 	readonly count?: number;

@@ -1,6 +1,8 @@
 /** What a GPU tool saw. Every reading may be unknown: unknown is `undefined`, never 0. */
 
-export type ProviderName = 'nvidia' | 'amd' | 'fake';
+export const providerNames = ['nvidia', 'amd', 'fake'] as const;
+
+export type ProviderName = (typeof providerNames)[number];
 
 /** Words by which a tool says that it has no such reading at all, rather than that it failed to take it. */
 export const noSuchReading: ReadonlySet<string> = new Set(['[N/A]', 'N/A', '[Not Supported]', 'Not Supported']);
@@ -38,9 +40,11 @@ export type GpuProcess = {
 	readonly computeInstanceId?: number;
 };
 
+export const healthKinds = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'] as const;
+
 /** Something that makes a GPU unfit to be handed out, though it may still answer. */
 export type HealthProblem = {
-	readonly kind: 'ecc' | 'xid' | 'needs-reset' | 'fell-off-the-bus' | 'temperature';
+	readonly kind: (typeof healthKinds)[number];
 	/** What people are told, such as `Xid 79: GPU has fallen off the bus`. */
 	readonly words: string;
 };

@@ -26,7 +26,9 @@ export type {
 	UnknownReadings,
 } from './observation.js';
 
-export type LeaseType = 'run' | 'manual';
+export const leaseTypes = ['run', 'manual'] as const;
+
+export type LeaseType = (typeof leaseTypes)[number];
 
 /** A process of one machine, told apart from a later one with the same pid by its start time. */
 export type ProcessIdentity = {
@@ -147,11 +149,13 @@ export type GpuRecord =
 			readonly problem: string;
 	  };
 
+/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
+export const outageKinds = ['broken', 'used', 'unknown'] as const;
+
 /** What somebody who waits saw of a GPU that cannot be had. Anybody may have written the words. */
 export type NotedOutage = {
 	readonly gpu: number;
-	/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
-	readonly kind: 'broken' | 'used' | 'unknown';
+	readonly kind: (typeof outageKinds)[number];
 	/** The words of the tool, or the accounts that use it. */
 	readonly detail?: string;
 	readonly since: number;
@@ -296,23 +300,26 @@ export type Snapshot = {
 	readonly attemptDone?: number;
 };
 
-export type EndReason =
-	| 'released'
-	| 'expired'
-	| 'exited'
-	| 'signalled'
-	| 'timeout'
-	| 'holder-died'
-	| 'heartbeat-lost'
-	| 'reboot'
-	| 'pool-reset'
-	| 'queue-left'
+export const endReasons = [
+	'released',
+	'expired',
+	'exited',
+	'signalled',
+	'timeout',
+	'holder-died',
+	'heartbeat-lost',
+	'reboot',
+	'pool-reset',
+	'queue-left',
 	/** Held while waiting, and taken over by somebody earlier in the queue. */
-	| 'taken-by-earlier'
+	'taken-by-earlier',
 	/** Held while waiting, and taken over because the waiter was stopped. */
-	| 'holder-stopped'
+	'holder-stopped',
 	/** Held while waiting for GPUs that are out of service, and taken over. */
-	| 'drained';
+	'drained',
+] as const;
+
+export type EndReason = (typeof endReasons)[number];
 
 /** One GPU held once, from grant to end. */
 export type UsageRecord = {
@@ -335,10 +342,22 @@ export type UsageRecord = {
 	readonly endReason?: EndReason;
 };
 
+export const eventKinds = [
+	'granted',
+	'released',
+	'expired',
+	'extended',
+	'heartbeat',
+	'queue',
+	'pool',
+	'drain',
+	'policy',
+	'notice',
+] as const;
+
 /** A hint that something changed; the truth is always read again. */
 export type PoolEvent = {
-	readonly kind:
-		'granted' | 'released' | 'expired' | 'extended' | 'heartbeat' | 'queue' | 'pool' | 'drain' | 'policy' | 'notice';
+	readonly kind: (typeof eventKinds)[number];
 	readonly gpus: readonly number[];
 	/** The label of the account that did it. */
 	readonly user?: string;

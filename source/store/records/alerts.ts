@@ -1,11 +1,10 @@
-import type {DataLoss, HealthProblem, Alert, MemoryBaseline, Overuse, Snapshot} from '../../core/model/types.js';
+import {alertKinds, type Alert, type DataLoss, type MemoryBaseline, type Overuse} from '../../core/model/alerts.js';
+import {healthKinds} from '../../core/model/observation.js';
+import type {Snapshot} from '../../core/model/types.js';
 import type {Write} from '../../core/model/plan.js';
 import {readIfSound} from './json/fields.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
-
-const kinds: ReadonlyArray<Alert['kind']> = ['unreserved', 'squatter', 'health'];
-const problems: ReadonlyArray<HealthProblem['kind']> = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'];
 
 /** All that is kept in the record of alerts. */
 type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
@@ -28,11 +27,11 @@ function alertsIn(raw: string): readonly Alert[] {
 	return (
 		readIfSound(raw, (fields) =>
 			fields.records('notices', (item): Alert => ({
-				kind: item.choice('kind', kinds),
+				kind: item.choice('kind', alertKinds),
 				gpu: item.required('gpu', item.whole('gpu')),
 				account: item.text('account'),
 				owner: item.text('owner'),
-				problem: item.text('problem') === undefined ? undefined : item.choice('problem', problems),
+				problem: item.text('problem') === undefined ? undefined : item.choice('problem', healthKinds),
 				since: item.required('since', item.time('since')),
 			})),
 		) ?? []

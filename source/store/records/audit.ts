@@ -1,32 +1,10 @@
-import type {AuditBefore, AuditKind, AuditRecord} from '../../core/model/types.js';
+import {auditKinds, type AuditBefore, type AuditRecord} from '../../core/model/audit.js';
 import {mostGpus} from '../../core/model/observation.js';
 import {readIfSound, type Fields} from './json/fields.js';
 import {instanceRecord, readInstance} from './lease.js';
 import {needRecord, readNeed} from './need.js';
 import {checkTime} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
-
-/** A record, so that a kind that is missing here does not compile. */
-const kinds: Readonly<Record<AuditKind, true>> = {
-	granted: true,
-	held: true,
-	released: true,
-	extended: true,
-	expired: true,
-	ended: true,
-	refused: true,
-	joined: true,
-	left: true,
-	drained: true,
-	undrained: true,
-	policy: true,
-	pool: true,
-	unreserved: true,
-	squatter: true,
-	overuse: true,
-	health: true,
-	notice: true,
-};
 
 /** The audit log keeps ten thousand records, and a note may be a megabyte long. */
 const longestText = 200;
@@ -66,7 +44,7 @@ export function decodeAudit(raw: string): AuditRecord | undefined {
 		const text = (name: string) => textFrom(fields, name);
 		const record = {
 			time: fields.required('time', fields.time('time')),
-			kind: fields.choice('kind', Object.keys(kinds) as AuditKind[]),
+			kind: fields.choice('kind', auditKinds),
 			account: text('account'),
 			label: text('label'),
 			owner: text('owner'),

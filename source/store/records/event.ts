@@ -1,23 +1,6 @@
-import type {PoolEvent} from '../../core/model/types.js';
+import {eventKinds, type PoolEvent} from '../../core/model/types.js';
 import {readIfSound} from './json/fields.js';
 import {optionalText, writeRecord} from './json/write.js';
-
-/** A record, so that a kind that is missing here does not compile. */
-const kinds: Readonly<Record<PoolEvent['kind'], true>> = {
-	granted: true,
-	released: true,
-	expired: true,
-	extended: true,
-	heartbeat: true,
-	queue: true,
-	pool: true,
-	drain: true,
-	policy: true,
-	notice: true,
-};
-
-/** What an event can be. */
-export const eventKinds = Object.keys(kinds) as ReadonlyArray<PoolEvent['kind']>;
 
 /** Reads an event; undefined for one that makes no sense, which still says that something changed. */
 export function decodeEvent(raw: string): PoolEvent | undefined {

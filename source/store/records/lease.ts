@@ -1,13 +1,11 @@
 import type {Write} from '../../core/model/plan.js';
-import type {EndedLease, GpuRecord, Lease, LeaseType, HeldInstance} from '../../core/model/types.js';
+import {leaseTypes, type EndedLease, type GpuRecord, type Lease, type HeldInstance} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
 import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js';
 
 type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
-
-export const leaseTypes: readonly LeaseType[] = ['run', 'manual'];
 
 /** What a lease has of its GPU, where others have something beside it. */
 type Part = Pick<Lease, 'memoryMiB' | 'mig'>;

@@ -1,12 +1,10 @@
 import {CanhazgpuError} from '../../errors.js';
-import {mostGpus} from '../../core/model/observation.js';
-import type {Pool, ProviderName} from '../../core/model/types.js';
+import {mostGpus, providerNames, type ProviderName} from '../../core/model/observation.js';
+import type {Pool} from '../../core/model/types.js';
 import {readRecord} from './json/fields.js';
 import {readBoot} from './process.js';
 import {textOf} from './json/raw.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
-
-const providers: readonly ProviderName[] = ['nvidia', 'amd', 'fake'];
 
 /** The peer's early pools name no provider: they were all of NVIDIA. */
 export const earlyProvider: ProviderName = 'nvidia';
@@ -42,9 +40,9 @@ export function decodePool(raw: RawPool): Pool | undefined {
 		throw poolGarbage(`gpu_count is ${quote(raw.gpuCount)}, which is not a number from 1 to ${mostGpus}`);
 	}
 
-	const provider = providers.find((name) => name === (raw.provider ?? earlyProvider));
+	const provider = providerNames.find((name) => name === (raw.provider ?? earlyProvider));
 	if (provider === undefined) {
-		throw poolGarbage(`provider is ${quote(raw.provider!)}, which is not ${providers.join(', ')}`);
+		throw poolGarbage(`provider is ${quote(raw.provider!)}, which is not ${providerNames.join(', ')}`);
 	}
 
 	return raw.machine === undefined ? {gpuCount, provider} : {gpuCount, provider, machine: decodeMachine(raw.machine)};

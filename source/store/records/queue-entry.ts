@@ -1,6 +1,12 @@
-import type {EligibleInstance, NotedOutage, QueueEntry, QueueRecord} from '../../core/model/types.js';
+import {
+	leaseTypes,
+	outageKinds,
+	type EligibleInstance,
+	type NotedOutage,
+	type QueueEntry,
+	type QueueRecord,
+} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
-import {leaseTypes} from './lease.js';
 import {needRecord, readNeed} from './need.js';
 import {holderFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339} from './json/time.js';
@@ -13,8 +19,6 @@ const nanoseconds = (seconds: number | undefined): number | undefined =>
 	seconds === undefined
 		? undefined
 		: Math.floor(seconds) * nanosecondsPerSecond + Math.round((seconds % 1) * nanosecondsPerSecond);
-
-const outageKinds: ReadonlyArray<NotedOutage['kind']> = ['broken', 'used', 'unknown'];
 
 /** What this version cannot read of it is left out: no one loses a position in the queue for that. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {

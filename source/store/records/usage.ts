@@ -1,25 +1,8 @@
-import type {EndReason, UsageRecord} from '../../core/model/types.js';
+import {endReasons, leaseTypes, type UsageRecord} from '../../core/model/types.js';
 import {readIfSound, type Fields} from './json/fields.js';
-import {leaseTypes, instanceRecord} from './lease.js';
+import {instanceRecord} from './lease.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
-
-/** A record, so that a reason that is missing here does not compile. */
-const endReasons: Readonly<Record<EndReason, true>> = {
-	released: true,
-	expired: true,
-	exited: true,
-	signalled: true,
-	timeout: true,
-	'holder-died': true,
-	'heartbeat-lost': true,
-	reboot: true,
-	'pool-reset': true,
-	'queue-left': true,
-	'taken-by-earlier': true,
-	'holder-stopped': true,
-	drained: true,
-};
 
 /** Undefined for what makes no sense: the record counts all the same. */
 function readUsedInstance(fields: Fields | undefined): UsageRecord['mig'] {
@@ -48,7 +31,7 @@ function readUsage(fields: Fields): UsageRecord {
 		memoryMiB: fields.anyNumber('memory_mib'),
 		mig: readUsedInstance(fields.object('mig')),
 		// A reason that a later version made up is no reason to lose the record.
-		endReason: endReason !== undefined && Object.hasOwn(endReasons, endReason) ? (endReason as EndReason) : undefined,
+		endReason: endReasons.find((known) => known === endReason),
 	};
 }
 

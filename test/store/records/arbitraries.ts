@@ -2,26 +2,26 @@
 Random records, in the precision in which they are stored.
 */
 import fc from 'fast-check';
-import type {
-	AuditKind,
-	AuditRecord,
-	Drain,
-	EndedLease,
-	EndReason,
-	HeldInstance,
-	Lease,
-	MemoryBaseline,
-	Need,
-	Overuse,
-	PolicySetting,
-	Alert,
-	PoolEvent,
-	ProcessIdentity,
-	QueueEntry,
-	Silence,
-	UsageRecord,
+import {
+	type AuditKind,
+	type AuditRecord,
+	type Drain,
+	type EndedLease,
+	type EndReason,
+	type HeldInstance,
+	type Lease,
+	type MemoryBaseline,
+	type Need,
+	type Overuse,
+	type PolicySetting,
+	type Alert,
+	type PoolEvent,
+	type ProcessIdentity,
+	type QueueEntry,
+	type Silence,
+	type UsageRecord,
+	eventKinds,
 } from '../../../source/core/model/types.js';
-import {eventKinds} from '../../../source/store/records/event.js';
 
 const text = fc.oneof(fc.string({unit: 'binary', minLength: 1}), fc.string({unit: 'grapheme', minLength: 1}));
 const optionalText = fc.option(text, {nil: undefined});

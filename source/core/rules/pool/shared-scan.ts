@@ -12,7 +12,7 @@ import type {
 	MigInstance,
 	Observation,
 } from '../../model/types.js';
-import {mostGpus} from '../../model/observation.js';
+import {healthKinds, mostGpus, providerNames} from '../../model/observation.js';
 import {maskSecrets} from '../processes/secrets.js';
 
 /** What is shared: all but the time, which is the store's, and never a scan that is partial. */
@@ -102,10 +102,7 @@ const gpuProcess = objectOf<GpuProcess>(
 	['pid'],
 );
 
-const health = objectOf<HealthProblem>(
-	{kind: oneOf('ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'temperature'), words: text},
-	['kind', 'words'],
-);
+const health = objectOf<HealthProblem>({kind: oneOf(...healthKinds), words: text}, ['kind', 'words']);
 
 const migInstance = objectOf<MigInstance>(
 	{
@@ -159,7 +156,7 @@ const gpu = objectOf<GpuReading>(
 
 const scan = objectOf<SharedScan>(
 	{
-		provider: oneOf('nvidia', 'amd', 'fake'),
+		provider: oneOf(...providerNames),
 		simulated: flag,
 		driverVersion: text,
 		gpus: listOf(gpu),
