@@ -65,20 +65,8 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			);
 			return true;
 		} catch (error) {
-			if (hasCode(error, 'busy')) {
-				return false;
-			}
-
-			throw error;
-		}
-	};
-
-	const restoreUnlessRefused = async (from: KnownSnapshot): Promise<boolean> => {
-		try {
-			return await restore(from);
-		} catch (error) {
 			// A store that takes no changes can be read all the same.
-			if (hasCode(error, 'store-refused')) {
+			if (hasCode(error, 'busy') || hasCode(error, 'store-refused')) {
 				return false;
 			}
 
@@ -94,7 +82,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 		}
 
 		if (before !== undefined && hasLostData(before, found) && mayRestore(before, found, host)) {
-			const isRestored = await restoreUnlessRefused(before);
+			const isRestored = await restore(before);
 			found = await store.read(options);
 			if (!isRestored) {
 				return found;

@@ -107,3 +107,12 @@ export function explain(error: unknown, path: string, isUndone = false): unknown
 	const unknown = [`does not work: ${(error as Error).message}`, 'See whether it can be read: stat FILE'] as const;
 	return databaseProblem(path, systemProblems.get(system) ?? unknown, error, kind);
 }
+
+/** Does something with the database, and puts its errors into words. */
+export function explained<Result>(path: string, work: () => Result): Result {
+	try {
+		return work();
+	} catch (error) {
+		throw explain(error, path);
+	}
+}

@@ -28,7 +28,7 @@ import process from 'node:process';
 import {CanhazgpuError} from '../../errors.js';
 import {findUnsafePlace} from '../../security/safe-file.js';
 import {isMachineRoot} from '../../security/user-namespace.js';
-import {databaseProblem, explain, makeAgain} from './failures.js';
+import {databaseProblem, explained, makeAgain} from './failures.js';
 
 export type Audience = {
 	/** Permissions of the directory. Group and others never write there. */
@@ -95,12 +95,8 @@ Tells whether there is a pool at this path: a file that is a database, or could 
 @throws CanhazgpuError `store-unreachable` when that cannot be found out: it must not be taken for "none".
 */
 export function embeddedPoolExists(path: string): boolean {
-	try {
-		const status = lstatSync(path, {throwIfNoEntry: false});
-		return status !== undefined && !status.isDirectory();
-	} catch (error) {
-		throw explain(error, path);
-	}
+	const status = explained(path, () => lstatSync(path, {throwIfNoEntry: false}));
+	return status !== undefined && !status.isDirectory();
 }
 
 /** The shortest database has one page of 512 bytes. What is shorter was cut short, and holds nothing. */
@@ -156,13 +152,13 @@ export function checkDirectory(path: string): void {
 	}
 }
 
-/** @throws CanhazgpuError unless the file is a regular one of root, of the directory's owner or of ourselves. */
 const missingJournals = new WeakSet<CanhazgpuError>();
 
 /** True for the problem that a journal is not there. While its owner closes the database that is so for a moment, without anything being wrong. */
 export const isMissingJournal = (error: unknown): boolean =>
 	error instanceof CanhazgpuError && missingJournals.has(error);
 
+/** @throws CanhazgpuError unless the file is a regular one of root, of the directory's owner or of ourselves. */
 function checkFile(path: string): void {
 	const status = lstatSync(path);
 	if (!status.isFile()) {
@@ -241,6 +237,9 @@ function give(descriptor: number, mode: number, gid: number | undefined): void {
 	fchmodSync(descriptor, mode);
 }
 
+/** Flags to make a file where nothing is, not even a link. */
+const ofNewFile = constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL + constants.O_NOFOLLOW;
+
 function withDescriptor<Result>(path: string, flags: number, work: (descriptor: number) => Result): Result {
 	const descriptor = openSync(path, flags, 0o600);
 	try {
@@ -276,14 +275,10 @@ function createFile(
 
 	const temporary = `${path}.${crypto.randomUUID()}`;
 	try {
-		withDescriptor(
-			temporary,
-			constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL + constants.O_NOFOLLOW,
-			(descriptor) => {
-				fill(temporary);
-				give(descriptor, fileMode, gid);
-			},
-		);
+		withDescriptor(temporary, ofNewFile, (descriptor) => {
+			fill(temporary);
+			give(descriptor, fileMode, gid);
+		});
 		linkSync(temporary, path);
 	} catch (error) {
 		// Somebody else made it meanwhile: just as good.
@@ -357,13 +352,9 @@ export function createBesides(path: string): void {
 		for (const suffix of besidesOf(mode)) {
 			const file = `${path}${suffix}`;
 			if (lstatSync(file, {throwIfNoEntry: false}) === undefined) {
-				withDescriptor(
-					file,
-					constants.O_WRONLY + constants.O_CREAT + constants.O_EXCL + constants.O_NOFOLLOW,
-					(descriptor) => {
-						give(descriptor, mode % 0o1000, gid);
-					},
-				);
+				withDescriptor(file, ofNewFile, (descriptor) => {
+					give(descriptor, mode % 0o1000, gid);
+				});
 			}
 		}
 	} catch {
@@ -378,13 +369,7 @@ takes permissions away. It is for the owner of the directory, or root.
 @returns What was done, in sentences; nothing when the directory was safe already, or when there is none.
 @throws CanhazgpuError when it is not the directory of a pool.
 */
-export function closeDirectory(path: string): readonly string[] {
-	try {
-		return closeOpenDirectory(path);
-	} catch (error) {
-		throw explain(error, path);
-	}
-}
+export const closeDirectory = (path: string): readonly string[] => explained(path, () => closeOpenDirectory(path));
 
 /** True for the database that root or this account made: by a second name it could be any file of theirs. */
 function isOwnDatabase(path: string): boolean {
@@ -466,11 +451,9 @@ export const boardBeside = (path: string): string => `${dirname(path)}/scans.sql
 
 /** Gives a pool that is there to another audience: everything is in a directory that no one else can write. */
 export function changeAudience(path: string, audience: Audience): void {
-	try {
+	explained(path, () => {
 		giveAll(path, audience);
-	} catch (error) {
-		throw explain(error, path);
-	}
+	});
 }
 
 function giveAll(path: string, {directoryMode, fileMode, gid}: Audience): void {

@@ -40,10 +40,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 		const missedEvents = missed > recent.length ? [''] : recent.slice(recent.length - missed);
 		sequence = newest;
 		for (const raw of missedEvents) {
-			const event = raw === '' ? undefined : decodeEvent(raw);
-			watch.publish((listener) => {
-				listener.changed(event);
-			});
+			watch.publishChange(raw === '' ? undefined : decodeEvent(raw));
 		}
 	};
 
@@ -102,10 +99,7 @@ export function createPoolWatch(database: Database<keyof typeof poolStatements>)
 				ownSignal = signalled;
 			}
 
-			const event = decodeEvent(raw);
-			watch.publish((listener) => {
-				listener.changed(event);
-			});
+			watch.publishChange(decodeEvent(raw));
 		},
 		stop() {
 			watch.stop();

@@ -7,7 +7,7 @@ import type {ScanBoard} from '../../core/model/ports.js';
 import {postedScan} from '../posted-scan.js';
 import {boundedColumn} from './bounded.js';
 import {Database, type Form, type Statements} from './database.js';
-import {databaseProblem, explain} from './failures.js';
+import {databaseProblem, explain, explained} from './failures.js';
 import {boardBeside, isOwnDirectory, type Audience} from './files.js';
 import {refuseForeign} from './schema.js';
 import {Watch} from './watch.js';
@@ -70,18 +70,15 @@ It is made with the permissions of the pool.
 
 @throws CanhazgpuError when it is missing and this account may not make it.
 */
-function audienceOf(poolPath: string, file: string): Audience {
-	try {
+const audienceOf = (poolPath: string, file: string): Audience =>
+	explained(poolPath, () => {
 		const {mode, gid} = statSync(poolPath);
 		if (!isOwnDirectory(file) && lstatSync(file, {throwIfNoEntry: false}) === undefined) {
 			throw databaseProblem(file, ['is missing', 'The owner of the pool makes it by any command of canhazgpu.']);
 		}
 
 		return {directoryMode: 0o700, fileMode: mode % 0o1000, gid};
-	} catch (error) {
-		throw explain(error, poolPath);
-	}
-}
+	});
 
 /** The first call opens the board; `close` is for the owner of the store. */
 export function createScanBoard({
@@ -102,9 +99,7 @@ export function createScanBoard({
 			},
 			async check(occasion) {
 				if (occasion === 'change') {
-					watch.publish((listener) => {
-						listener.changed(undefined);
-					});
+					watch.publishChange(undefined);
 				}
 			},
 		});
@@ -158,9 +153,7 @@ export function createScanBoard({
 			const {watch} = await opened();
 			if (isPosted) {
 				queueMicrotask(() => {
-					watch.publish((listener) => {
-						listener.changed(undefined);
-					});
+					watch.publishChange(undefined);
 				});
 			}
 

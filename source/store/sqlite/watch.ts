@@ -1,5 +1,6 @@
 /** Checks a few times a second whether somebody else changed a file, and calls those who listen. */
 import type {StoreListener} from '../../core/model/ports.js';
+import type {PoolEvent} from '../../core/model/types.js';
 import {CanhazgpuError} from '../../errors.js';
 import {explain, isBusy} from './failures.js';
 
@@ -74,6 +75,13 @@ export class Watch {
 		for (const listener of this.#listeners) {
 			how(listener);
 		}
+	}
+
+	/** Tells everybody who listens of a change; undefined: what it was is not known. */
+	publishChange(event: PoolEvent | undefined): void {
+		this.publish((listener) => {
+			listener.changed(event);
+		});
 	}
 
 	/** Listens from now on: the listener hears of whatever happens after this resolved. Returns the way to stop. Rejects when the file cannot be read. */

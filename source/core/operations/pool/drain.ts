@@ -46,8 +46,6 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 	};
 }
 
-const sorted = (gpus: readonly number[]): readonly number[] => gpus.toSorted((a, b) => a - b);
-
 /**
 Takes GPUs out of service. One that is out already gets the new reason.
 
@@ -66,7 +64,7 @@ export const drain = async (
 	return transact(world, {
 		attempt(snapshot) {
 			checkIds(ids, snapshot.gpus.length);
-			const gpus = sorted(ids);
+			const gpus = ids.toSorted((a, b) => a - b);
 			const since = Math.floor(snapshot.now);
 			const drains = new Map([
 				...snapshot.drains,
@@ -96,7 +94,7 @@ export const undrain = async (
 	return transact<readonly number[]>(world, {
 		attempt(snapshot) {
 			checkIds(ids, snapshot.gpus.length);
-			const gpus = sorted(ids.filter((gpu) => snapshot.drains.has(gpu)));
+			const gpus = ids.filter((gpu) => snapshot.drains.has(gpu)).toSorted((a, b) => a - b);
 			const drains = new Map([...snapshot.drains].filter(([gpu]) => !gpus.includes(gpu)));
 			return {
 				plan: gpus.length === 0 ? emptyPlan : planDrains(snapshot, {world, requester, gpus, kind: 'undrained', drains}),

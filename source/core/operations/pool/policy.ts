@@ -5,13 +5,8 @@ import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {transact} from '../transact.js';
 import {requireLocal, type EngineWorld} from '../engine.js';
 
-/**
-Sets and unsets keys of the policy.
-
-@returns The keys whose value is another one now, each with the value before.
-@throws CanhazgpuError `usage` or `impossible` for a value that a key cannot have, `pool-garbage` when the record cannot be read.
-*/
-export const changePolicy = async (
+const change = async (
+	plan: typeof planPolicy,
 	world: EngineWorld,
 	requester: Requester,
 	changes: readonly PolicyChange[],
@@ -19,11 +14,20 @@ export const changePolicy = async (
 	requireLocal(world, 'policy');
 	return transact<readonly PolicyChanged[]>(world, {
 		attempt(snapshot) {
-			const {plan, changed} = planPolicy(snapshot, changes, auditContextOf(world, requester, snapshot));
-			return {plan, result: changed};
+			const {changed, ...planned} = plan(snapshot, changes, auditContextOf(world, requester, snapshot));
+			return {...planned, result: changed};
 		},
 	});
 };
+
+/**
+Sets and unsets keys of the policy.
+
+@returns The keys whose value is another one now, each with the value before.
+@throws CanhazgpuError `usage` or `impossible` for a value that a key cannot have, `pool-garbage` when the record cannot be read.
+*/
+export const changePolicy = async (world: EngineWorld, requester: Requester, changes: readonly PolicyChange[]) =>
+	change(planPolicy, world, requester, changes);
 
 /**
 Replaces the whole policy, also one that cannot be read, by these settings alone; by none, if none are given.
@@ -31,16 +35,5 @@ Replaces the whole policy, also one that cannot be read, by these settings alone
 @returns The keys whose value is another one now; `all` for a record that could not be read.
 @throws CanhazgpuError `usage` or `impossible` for a value that a key cannot have, `pool-garbage` when the record cannot be replaced.
 */
-export const replacePolicy = async (
-	world: EngineWorld,
-	requester: Requester,
-	settings: readonly PolicyChange[] = [],
-): Promise<readonly PolicyChanged[]> => {
-	requireLocal(world, 'policy');
-	return transact<readonly PolicyChanged[]>(world, {
-		attempt(snapshot) {
-			const {plan, changed} = planPolicyReplacement(snapshot, settings, auditContextOf(world, requester, snapshot));
-			return {plan, result: changed};
-		},
-	});
-};
+export const replacePolicy = async (world: EngineWorld, requester: Requester, settings: readonly PolicyChange[] = []) =>
+	change(planPolicyReplacement, world, requester, settings);

@@ -10,7 +10,6 @@ import type {Holding} from '../leases/holdings.js';
 import {grantEntry, type GrantOptions, type AuditContext} from '../leases/audit-entries.js';
 import type {
 	GpuLinks,
-	GpuReading,
 	GpuRecord,
 	InstanceOfGpu,
 	Lease,
@@ -113,46 +112,6 @@ const isHeld = (
 	answer: GpuCandidate | GpuBlock,
 ): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> => heldKinds.has(answer.kind);
 
-/** What of the GPU can be had, or why it cannot. */
-function answerOf(
-	record: GpuRecord,
-	observation: Observation,
-	request: AllocationRequest,
-	{
-		claims,
-		clean,
-		drains,
-		waiters,
-		share,
-		readings,
-	}: Circumstances & {
-		readonly claims: ReadonlyMap<number, QueueEntry>;
-		readonly drains: Snapshot['drains'];
-		readonly share: ShareLimits | undefined;
-		readonly readings: ReadonlyArray<GpuReading | undefined>;
-	},
-): GpuCandidate | Exclude<Block, {kind: 'unknown-quality'}> {
-	const candidate = candidateOf(record, {share, canTake: waiters.gives, reading: readings[record.index]});
-	if (isHeld(candidate)) {
-		return candidate;
-	}
-
-	const drain = drains.get(record.index);
-	if (drain !== undefined) {
-		return {kind: 'drained', drain};
-	}
-
-	const {force, memoryThresholdMiB} = request;
-	const shareMiB = share?.memoryMiB;
-	const use = force ? undefined : usageBlockFor(record, observation, {shareMiB, memoryThresholdMiB, clean});
-	if (use !== undefined) {
-		return use;
-	}
-
-	const entry = claims.get(record.index);
-	return candidate.kind === 'candidate' && entry !== undefined ? {kind: 'queued', entry} : candidate;
-}
-
 const unknownBlocks = ({unknown}: Eligibility): readonly BlockedGpu[] =>
 	Array.from(unknown, ([index, quality]) => ({index, block: {kind: 'unknown-quality', quality}}));
 
@@ -163,23 +122,34 @@ function pickGpus(
 	request: AllocationRequest,
 	{waiters, clean}: Circumstances,
 ): Picked {
-	const {wanted, eligibility} = request;
+	const {wanted, eligibility, force, memoryThresholdMiB} = request;
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
 	const isAnyGpu = eligibility.groups === undefined && wanted.ids === undefined;
 	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = isAnyGpu ? snapshot.gpus : gpusOf(groups).map((index) => snapshot.gpus[index]!);
-	const rules = {
-		claims,
-		clean,
-		drains: snapshot.drains,
-		waiters,
-		share: shareLimitsOf(wanted.need, snapshot),
-		readings: readingsByIndex(observation.gpus, snapshot.gpus.length),
+	const share = shareLimitsOf(wanted.need, snapshot);
+	const shareMiB = share?.memoryMiB;
+	const readings = readingsByIndex(observation.gpus, snapshot.gpus.length);
+	const answerFor = (record: GpuRecord): GpuCandidate | Block => {
+		const candidate = candidateOf(record, {share, canTake: waiters.gives, reading: readings[record.index]});
+		if (isHeld(candidate)) {
+			return candidate;
+		}
+
+		const drain = snapshot.drains.get(record.index);
+		if (drain !== undefined) {
+			return {kind: 'drained', drain};
+		}
+
+		const use = force ? undefined : usageBlockFor(record, observation, {shareMiB, memoryThresholdMiB, clean});
+		const entry = candidate.kind === 'candidate' ? claims.get(record.index) : undefined;
+		return use ?? (entry === undefined ? candidate : {kind: 'queued', entry});
 	};
+
 	const candidates: GpuCandidate[] = [];
 	const blocked: BlockedGpu[] = [...unknownBlocks(eligibility)];
 	for (const record of considered) {
-		const answer = answerOf(record, observation, request, rules);
+		const answer = answerFor(record);
 		if (answer.kind === 'candidate') {
 			candidates.push(answer);
 		} else {

@@ -67,9 +67,20 @@ export const grantEntry = (
 	note: lease.note,
 });
 
-const gpusOf = (group: ReadonlyArray<{readonly index: number}>): readonly number[] => [
-	...new Set(group.map(({index}) => index)),
-];
+type LeasedParts = ReadonlyArray<{readonly index: number; readonly lease: Lease}>;
+
+/** One lease, with all of its parts that are given. */
+function leaseFacts(parts: LeasedParts, context: AuditContext) {
+	const {lease} = parts[0]!;
+	return {
+		...partiesOf(lease, context),
+		gpus: [...new Set(parts.map(({index}) => index))],
+		instances: instancesHeld(parts),
+		leaseId: lease.leaseId,
+		memoryMiB: lease.memoryMiB,
+		note: lease.note,
+	};
+}
 
 const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
 
@@ -88,42 +99,26 @@ export function endingEntries(
 					.values()
 					.toArray();
 	return groups.map((group) => {
-		const {lease, ending} = group[0]!;
+		const {ending} = group[0]!;
 		return {
-			...partiesOf(lease, context),
+			...leaseFacts(group, context),
 			kind: endingKind(ending),
-			gpus: gpusOf(group),
-			instances: instancesHeld(group),
-			leaseId: lease.leaseId,
-			memoryMiB: lease.memoryMiB,
 			until: ending.endTime === context.now ? undefined : ending.endTime,
 			reason: ending.reason,
-			note: lease.note,
 		};
 	});
 }
 
 /** Manual leases end at another time: one record for each lease and end. */
-export function extensionEntries(
-	extended: ReadonlyArray<{readonly index: number; readonly lease: Lease}>,
-	context: AuditContext,
-): readonly AuditRecord[] {
+export function extensionEntries(extended: LeasedParts, context: AuditContext): readonly AuditRecord[] {
 	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
 		JSON.stringify([leaseId ?? index, expiryTime]),
 	);
-	return Array.from(groups.values(), (group) => {
-		const {lease} = group[0]!;
-		return {
-			...partiesOf(lease, context),
-			kind: 'extended',
-			gpus: gpusOf(group),
-			instances: instancesHeld(group),
-			leaseId: lease.leaseId,
-			memoryMiB: lease.memoryMiB,
-			until: lease.expiryTime,
-			note: lease.note,
-		};
-	});
+	return Array.from(groups.values(), (group) => ({
+		...leaseFacts(group, context),
+		kind: 'extended',
+		until: group[0]!.lease.expiryTime,
+	}));
 }
 
 /** Why somebody got again what they had: it was free, and no one had given it up. */

@@ -77,28 +77,30 @@ const holds = {kind: 'holds'} as const;
 const isLongerAgo = (time: number, seconds: number, {now}: Snapshot, inFutureSeconds: number): boolean =>
 	now - time > seconds || time - now > inFutureSeconds;
 
-type Heard = {
-	/** The last sign of life, on the store's clock. */
-	readonly lastSign: number;
-	readonly lastHeartbeat: number | undefined;
-	readonly silence: Silence | undefined;
-};
+/** The last sign of life, on the store's clock. */
+const lastSignOf = (held: Lease | QueueEntry): number =>
+	held.lastHeartbeat ?? ('startTime' in held ? held.startTime : held.enqueueTime);
 
 /** Stored times are whole seconds, and a heartbeat comes much later than a second after the one before. */
 const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean =>
 	a === b || (a !== undefined && b !== undefined && Math.abs(a - b) < 1);
 
 /** The watch over this silence. One that began before the last heartbeat is over. */
-const watchOf = ({silence, lastHeartbeat}: Heard): Silence | undefined =>
+const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
 /** Another clock may take a watch over after this long, in seconds on the store's clock: the process that began it has had time to end it. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
 /** Judges by the heartbeat alone. `lost`: it was watched being missed. */
-function judgeSilence(heard: Heard, snapshot: Snapshot, host: Host, patience: Patience): 'holds' | 'lost' | Silence {
+function judgeSilence(
+	held: Lease | QueueEntry,
+	snapshot: Snapshot,
+	host: Host,
+	patience: Patience,
+): 'holds' | 'lost' | Silence {
 	const {limitSeconds, watchSeconds} = patience;
-	if (!isLongerAgo(heard.lastSign, limitSeconds, snapshot, watchSeconds)) {
+	if (!isLongerAgo(lastSignOf(held), limitSeconds, snapshot, watchSeconds)) {
 		return 'holds';
 	}
 
@@ -107,7 +109,7 @@ function judgeSilence(heard: Heard, snapshot: Snapshot, host: Host, patience: Pa
 		return 'holds';
 	}
 
-	const watch = watchOf(heard);
+	const watch = watchOf(held);
 	if (watch?.clock === host.monotonic.id && seconds >= watch.seconds) {
 		// A store that was down could hear no heartbeat.
 		const watchedSeconds = Math.min(seconds - watch.seconds, snapshot.storeUptimeSeconds);
@@ -127,7 +129,7 @@ function judgeSilence(heard: Heard, snapshot: Snapshot, host: Host, patience: Pa
 		clock: host.monotonic.id,
 		seconds: Math.floor(seconds * 1000) / 1000,
 		since: Math.floor(snapshot.now),
-		lastHeartbeat: heard.lastHeartbeat === undefined ? undefined : Math.floor(heard.lastHeartbeat),
+		lastHeartbeat: held.lastHeartbeat === undefined ? undefined : Math.floor(held.lastHeartbeat),
 	};
 }
 
@@ -141,8 +143,6 @@ addresses tell a clone from the machine itself: both change on one machine, and 
 */
 const isBeforeReboot = (lastSign: number, snapshot: Snapshot, host: Host, {watchSeconds}: Patience): boolean =>
 	lastSign < startOf(host, snapshot) && snapshot.now - lastSign > watchSeconds;
-
-const lastSignOf = ({lastHeartbeat, startTime}: Lease): number => lastHeartbeat ?? startTime;
 
 /** A wrapper may be killed between the start of its job and the commit that names it: what it left behind keeps the GPUs, too. */
 function judgeRun(lease: Lease, host: Host): Verdict {
@@ -183,13 +183,12 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 				return holds;
 			}
 
-			const {lastHeartbeat, silence} = lease;
-			const heard = judgeSilence({lastSign, lastHeartbeat, silence}, snapshot, host, leasePatience);
-			return heard === 'holds'
+			const silence = judgeSilence(lease, snapshot, host, leasePatience);
+			return silence === 'holds'
 				? holds
-				: heard === 'lost'
+				: silence === 'lost'
 					? end('heartbeat-lost', Math.min(lastSign, snapshot.now))
-					: {kind: 'watch', silence: heard};
+					: {kind: 'watch', silence};
 		}
 	}
 }
@@ -230,7 +229,6 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 
 /** Judges a queue entry: why its waiter is gone, or whether there may be one. */
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
-	const {lastHeartbeat, silence} = entry;
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
 	const verdict = judge(entry, host);
 	switch (verdict) {
@@ -245,12 +243,12 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 
 		case 'other-boot':
 		case 'unknown': {
-			if (verdict === 'other-boot' && isBeforeReboot(lastHeartbeat, snapshot, host, entryPatience)) {
+			if (verdict === 'other-boot' && isBeforeReboot(entry.lastHeartbeat, snapshot, host, entryPatience)) {
 				return end('reboot');
 			}
 
-			const heard = judgeSilence({lastSign: lastHeartbeat, lastHeartbeat, silence}, snapshot, host, entryPatience);
-			return heard === 'holds' ? holds : heard === 'lost' ? end('heartbeat-lost') : {kind: 'watch', silence: heard};
+			const silence = judgeSilence(entry, snapshot, host, entryPatience);
+			return silence === 'holds' ? holds : silence === 'lost' ? end('heartbeat-lost') : {kind: 'watch', silence};
 		}
 	}
 }
@@ -266,10 +264,10 @@ export const isEntryHeartbeatDue = ({silence}: QueueEntry, lastHeartbeat: number
 	isHeartbeatDue(lastHeartbeat, silence, now, entryHeartbeatSeconds);
 
 /** In how many seconds a silence may be over, if nothing is heard until then. Negative: it was judged already. */
-function silenceEndsIn(heard: Heard, {now}: Snapshot, host: Host, patience: Patience): number {
-	const watch = watchOf(heard);
+function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, patience: Patience): number {
+	const watch = watchOf(held);
 	if (watch === undefined) {
-		return heard.lastSign + patience.limitSeconds - now;
+		return lastSignOf(held) + patience.limitSeconds - now;
 	}
 
 	const seconds = host.monotonic.seconds();
@@ -291,26 +289,10 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 
 		return lease.type === 'manual'
 			? (timedEndOf(lease) ?? Infinity) - now
-			: silenceEndsIn(
-					{lastSign: lastSignOf(lease), lastHeartbeat: lease.lastHeartbeat, silence: lease.silence},
-					snapshot,
-					host,
-					leasePatience,
-				);
+			: silenceEndsIn(lease, snapshot, host, leasePatience);
 	});
 	const ofEntries = snapshot.queue.map((record) =>
-		record.kind === 'entry'
-			? silenceEndsIn(
-					{
-						lastSign: record.entry.lastHeartbeat,
-						lastHeartbeat: record.entry.lastHeartbeat,
-						silence: record.entry.silence,
-					},
-					snapshot,
-					host,
-					entryPatience,
-				)
-			: Infinity,
+		record.kind === 'entry' ? silenceEndsIn(record.entry, snapshot, host, entryPatience) : Infinity,
 	);
 	return Math.min(...[...ofLeases, ...ofEntries].filter((seconds) => seconds >= 0));
 }

@@ -158,35 +158,21 @@ function checkChanges(snapshot: Snapshot, changes: readonly PolicyChange[]): voi
 	}
 }
 
-/** The settings as they are after these changes. */
-function settingsAfter(
-	before: ReadonlyMap<string, PolicySetting>,
-	changed: readonly PolicyChanged[],
-	{context, now}: {readonly context: AuditContext; readonly now: number},
-): ReadonlyMap<string, PolicySetting> {
-	const settings = new Map(before);
-	for (const {key, value} of changed) {
-		if (value === undefined) {
-			settings.delete(key);
-		} else {
-			settings.set(key, {value, by: context.account, since: Math.floor(now)});
-		}
-	}
+type PlannedPolicy = {readonly plan: Plan; readonly changed: readonly PolicyChanged[]};
 
-	return settings;
-}
+/** The changes whose value is another one. A key that has the value already stays as it is, with who set it and when. */
+const changedBy = (policy: Snapshot['policy'], changes: readonly PolicyChange[]): readonly PolicyChanged[] =>
+	changes
+		.map((change): PolicyChanged => ({...change, before: policy.get(change.key)?.value}))
+		.filter(({value, before}) => value !== before);
 
 /**
-Plans all changes at once. A key that has the value already stays as it is, with who set it and when.
+Plans all changes at once.
 
 @throws CanhazgpuError `usage` for a value that the key cannot have, `impossible` for one that this pool cannot have, `pool-garbage` when the
 record cannot be read.
 */
-export function planPolicy(
-	snapshot: Snapshot,
-	changes: readonly PolicyChange[],
-	context: AuditContext,
-): {readonly plan: Plan; readonly changed: readonly PolicyChanged[]} {
+export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[], context: AuditContext): PlannedPolicy {
 	const {policy, policyProblem, stored} = snapshot;
 	if (policyProblem !== undefined) {
 		const {words, fix} = unreadablePolicy(policyProblem, stored.policy);
@@ -194,10 +180,7 @@ export function planPolicy(
 	}
 
 	checkChanges(snapshot, changes);
-	const changed = changes
-		.map((change): PolicyChanged => ({...change, before: policy.get(change.key)?.value}))
-		.filter(({value, before}) => value !== before);
-	return {changed, plan: writePolicy(snapshot, {context, changed, kept: policy})};
+	return writePolicy(snapshot, context, changedBy(policy, changes));
 }
 
 /**
@@ -209,7 +192,7 @@ export function planPolicyReplacement(
 	snapshot: Snapshot,
 	settings: readonly PolicyChange[],
 	context: AuditContext,
-): {readonly plan: Plan; readonly changed: readonly PolicyChanged[]} {
+): PlannedPolicy {
 	const {policy, policyProblem, stored} = snapshot;
 	checkChanges(snapshot, settings);
 	if (policyProblem !== undefined && stored.policy === undefined) {
@@ -223,11 +206,7 @@ export function planPolicyReplacement(
 					({key}) => settings.every((setting) => setting.key !== key),
 				)
 			: [{key: 'all', value: undefined, before: undefined}];
-	const set = settings
-		.map((setting): PolicyChanged => ({...setting, before: policy.get(setting.key)?.value}))
-		.filter(({value, before}) => value !== before);
-	const changed = [...unset, ...set];
-	return {changed, plan: writePolicy(snapshot, {context, changed, kept: policy})};
+	return writePolicy(snapshot, context, [...unset, ...changedBy(policy, settings)]);
 }
 
 /** What is wrong with the record, and the way to fix it. A value that is no string cannot be compared, and so not replaced. */
@@ -242,22 +221,24 @@ export const unreadablePolicy = (
 			: 'An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells',
 });
 
-type Writing = {
-	readonly context: AuditContext;
-	readonly changed: readonly PolicyChanged[];
-	/** What stays where it did not change. */
-	readonly kept: ReadonlyMap<string, PolicySetting>;
-};
-
-function writePolicy(snapshot: Snapshot, {context, changed, kept}: Writing): Plan {
+function writePolicy(snapshot: Snapshot, context: AuditContext, changed: readonly PolicyChanged[]): PlannedPolicy {
 	if (changed.length === 0) {
-		return emptyPlan;
+		return {plan: emptyPlan, changed};
 	}
 
-	return {
+	const policy = new Map(snapshot.policy);
+	for (const {key, value} of changed) {
+		if (value === undefined) {
+			policy.delete(key);
+		} else {
+			policy.set(key, {value, by: context.account, since: Math.floor(snapshot.now)});
+		}
+	}
+
+	const plan: Plan = {
 		...emptyPlan,
 		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, policyExpectation(snapshot)],
-		writes: [{kind: 'policy', policy: settingsAfter(kept, changed, {context, now: snapshot.now})}],
+		writes: [{kind: 'policy', policy}],
 		audit: changed.map(({key, value, before}): AuditRecord => ({
 			time: snapshot.now,
 			kind: 'policy',
@@ -270,4 +251,5 @@ function writePolicy(snapshot: Snapshot, {context, changed, kept}: Writing): Pla
 		})),
 		event: {kind: 'policy', gpus: [], user: context.account},
 	};
+	return {plan, changed};
 }

@@ -10,16 +10,6 @@ export type IsolationWish = (typeof isolationWishes)[number];
 export const isIsolationWish = (typed: string): typed is IsolationWish =>
 	(isolationWishes as readonly string[]).includes(typed);
 
-const wishedLevels: Readonly<Record<IsolationWish, IsolationLevel>> = {
-	auto: 'prefer',
-	require: 'require',
-	off: 'off',
-	// Which one, and not how strictly: that the config and the pool say.
-	bwrap: 'prefer',
-	systemd: 'prefer',
-	cgroup: 'prefer',
-};
-
 /** The one that was asked for by name. */
 export const wishedFence = (wish: IsolationWish | undefined): Fence | undefined =>
 	fences.find((fence) => fence === wish);
@@ -62,6 +52,7 @@ export function isolationLevelOf({
 		return policy === 'require' ? 'contradiction' : 'off';
 	}
 
-	const own = wish === undefined ? setting : stricter(wishedLevels[wish], setting);
-	return stricter(own, policy);
+	// A fence that is named says which one, and not how strictly: that the config and the pool say.
+	const wished = wish === undefined ? 'off' : wish === 'require' ? 'require' : 'prefer';
+	return stricter(stricter(wished, setting), policy);
 }

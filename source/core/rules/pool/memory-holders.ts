@@ -79,47 +79,37 @@ function adviceFor(
 	{devices, unreadable}: DeviceHolders,
 	unexplained: boolean,
 ): readonly HolderAdvice[] {
-	const about = <Advice extends HolderAdvice>(
-		found: readonly MemoryHolder[],
-		advice: (pids: readonly number[]) => Advice,
-	): readonly Advice[] => (found.length === 0 ? [] : [advice(pidsOf(found))]);
+	const about = <Kind extends 'end-own' | 'stopped' | 'stuck' | 'out-of-sight'>(
+		kind: Kind,
+		isMeant: (holder: MemoryHolder) => boolean,
+		among = holders,
+	) => {
+		const pids = pidsOf(among.filter((holder) => isMeant(holder)));
+		return pids.length === 0 ? [] : [{kind, pids}];
+	};
 
 	const living = holders.filter(({state}) => livingStates.has(state));
 	const unlisted = living.filter(({isListed, isObserver}) => !isListed && !isObserver);
-	const byContainer = Map.groupBy(
-		unlisted.filter(({containerId}) => containerId !== undefined),
-		({containerId}) => containerId!,
-	);
-	const free = unlisted.filter(({containerId}) => containerId === undefined);
+	const byContainer = Map.groupBy(unlisted, ({containerId}) => containerId);
+	const outside = byContainer.get(undefined) ?? [];
+	byContainer.delete(undefined);
 	const byUser = Map.groupBy(
-		free.filter(({isOwn}) => !isOwn),
+		outside.filter(({isOwn}) => !isOwn),
 		({user}) => user,
 	);
-	const found = [
-		...about(
-			free.filter(({isOwn}) => isOwn),
-			(pids) => ({kind: 'end-own', pids}) as const,
-		),
+	const found: HolderAdvice[] = [
+		...about('end-own', ({isOwn}) => isOwn, outside),
 		...Array.from(byUser, ([user, of]) => ({kind: 'ask', user, pids: pidsOf(of)}) as const),
 		...Array.from(
 			byContainer,
-			([containerId, of]) => ({kind: 'stop-container', containerId, pids: pidsOf(of)}) as const,
+			([containerId, of]) => ({kind: 'stop-container', containerId: containerId!, pids: pidsOf(of)}) as const,
 		),
-		...about(
-			holders.filter(({state}) => state === 'stopped'),
-			(pids) => ({kind: 'stopped', pids}) as const,
-		),
-		...about(
-			holders.filter(({state}) => state === 'waiting'),
-			(pids) => ({kind: 'stuck', pids}) as const,
-		),
+		...about('stopped', ({state}) => state === 'stopped'),
+		...about('stuck', ({state}) => state === 'waiting'),
 		...holders
 			.filter(({state}) => state === 'zombie')
 			.map(({pid, parentPid}) => ({kind: 'zombie', pid, parentPid}) as const),
-		...about(
-			holders.filter(({state}) => state === 'absent'),
-			(pids) => ({kind: 'out-of-sight', pids}) as const,
-		),
+		...about('out-of-sight', ({state}) => state === 'absent'),
 	];
 	if (!unexplained) {
 		// Then an open device is no reason to end anything.
