@@ -79,7 +79,13 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 	}
 
 	const leases = partsOf(holdings);
-	return {leaseId, gpus: gpusOf(leases.values().toArray()), leases, seenAt: now, poolIsolation: poolIsolationOf(snapshot)};
+	return {
+		leaseId,
+		gpus: gpusOf(leases.values().toArray()),
+		leases,
+		seenAt: now,
+		poolIsolation: poolIsolationOf(snapshot),
+	};
 }
 
 type FindOptions = {

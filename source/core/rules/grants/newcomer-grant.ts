@@ -22,13 +22,7 @@ import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {gpusOf, readingsByIndex, type Eligibility, type Quality} from '../allocation/need.js';
-import {
-	candidateOf,
-	rankShares,
-	type GpuCandidate,
-	type GpuBlock,
-	type ShareLimits,
-} from '../allocation/gpu-candidate.js';
+import {candidateOf, rankShares, type GpuCandidate, type GpuBlock} from '../allocation/gpu-candidate.js';
 import {chooseGpus} from '../allocation/choose.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import type {StrategyName} from '../../model/need.js';
