@@ -1,7 +1,7 @@
 /**
 `--on`: the same verbs on another host, through a stub of ssh that runs them in the home of that host. Real sshd: test/long/hosts/on-host.
 */
-import {readFileSync, writeFileSync} from 'node:fs';
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
@@ -222,6 +222,18 @@ test.each([
 	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));
 	expect(await here.run(typed, environment)).toEqual({exitCode: 255, stdout: '', stderr});
 	expect(await holders(far)).toBe(0);
+});
+
+test('a host without canhazgpu is named, with where it must be found', async () => {
+	rmSync(path.join(far.home, 'installed'), {recursive: true});
+	for (const words of ['run --on far -- true', 'release --on far']) {
+		expect(await here.run(words, environment)).toEqual({
+			exitCode: 127,
+			stdout: '',
+			stderr:
+				"Error: canhazgpu is not installed on far\nIt must be in the PATH of a login without a terminal: ssh far 'command -v canhazgpu'\n",
+		});
+	}
 });
 
 test('queue --all: who waits on every host, and which host does not answer', async () => {

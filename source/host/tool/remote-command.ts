@@ -3,7 +3,7 @@ import {Buffer} from 'node:buffer';
 import {CanhazgpuError} from '../../errors.js';
 import {encodeBytes, exactWords} from '../inherited/exact-text.js';
 import {runTool} from './spawn.js';
-import {checkRemoteHost, sshFailed} from './ssh.js';
+import {checkRemoteHost, sshFailed, whereItMustBe} from './ssh.js';
 import {endsWithUs} from './system-tool.js';
 
 export type RemoteCommand = {
@@ -37,7 +37,7 @@ const hangUpWithConnection = `(
 function scriptOf({host, words, rest, directory, environment = {}, hasTerminal}: RemoteCommand): string {
 	const typed = [...words, ...(rest === undefined ? [] : ['--', ...exactWords(rest)])];
 	return [
-		`command -v canhazgpu >/dev/null || { echo ${quote(`Error: canhazgpu is not installed on ${host}`)} >&2; exit 127; }`,
+		String.raw`command -v canhazgpu >/dev/null || { printf '%s\n' ${quote(`Error: canhazgpu is not installed on ${host}`)} ${quote(whereItMustBe(host))} >&2; exit 127; }`,
 		...(directory === undefined
 			? []
 			: [

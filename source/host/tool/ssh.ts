@@ -40,15 +40,16 @@ export function checkRemoteHost(host: string): string {
 
 const notInstalled = 'canhazgpu is not installed there';
 
+/** Where a host looks for canhazgpu, and how to see whether it is there. */
+export const whereItMustBe = (host: string): string =>
+	`It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`;
+
 /** What to do where a host cannot be asked, by what is said of it. */
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
 	[/Permission denied \(/v, (host) => `Nobody is asked for a password. Let it accept your key: ssh-copy-id ${host}`],
 	[/Host key verification failed/v, (host) => `Log in once by hand, and compare its key: ssh ${host}`],
 	[/Could not resolve hostname/v, () => 'Name it as ssh finds it: by DNS, or as a Host in ~/.ssh/config'],
-	[
-		new RegExp(notInstalled, 'v'),
-		(host) => `It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`,
-	],
+	[new RegExp(notInstalled, 'v'), whereItMustBe],
 ];
 
 /** An error of one host, which names it. */

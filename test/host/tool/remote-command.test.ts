@@ -73,7 +73,8 @@ describe.each(shells)('by %s', (shell) => {
 		expect(run(scriptFor({words: ['x']}), {PATH: path.dirname(bare)})).toMatchObject({
 			status: 127,
 			stdout: '',
-			stderr: 'Error: canhazgpu is not installed on box\n',
+			stderr:
+				"Error: canhazgpu is not installed on box\nIt must be in the PATH of a login without a terminal: ssh box 'command -v canhazgpu'\n",
 		});
 	});
 });
