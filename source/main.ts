@@ -108,7 +108,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 	try {
 		return await perform(argv, early);
 	} finally {
-		// Nobody may have wanted it.
+		// The verb may not have needed it.
 		early?.stop();
 	}
 }
@@ -162,7 +162,7 @@ function openOutput(): void {
 	// `canhazgpu status | head -1` closes our stdout early: that is no error. A terminal that is gone gives EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 		reportLostOutput();
-		// eslint-disable-next-line unicorn/no-process-exit -- nobody is left to read a word
+		// eslint-disable-next-line unicorn/no-process-exit -- the reader is gone
 		process.exit(error.code === 'EPIPE' ? 0 : error.code === 'EIO' ? 129 : 1);
 	});
 }

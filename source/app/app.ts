@@ -18,7 +18,7 @@ import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
 import {writeError} from './start-up/unopened-output.js';
-import {createLineHistory} from './line-history.js';
+import {createLineHistory} from './user-file.js';
 
 type AppOptions = {
 	readonly config: Config;
@@ -356,7 +356,7 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 			const words = sshCommand({...command, hasTerminal: isatty(0) && isatty(1)});
 			const startJob = await prepareJob(words, process.env);
 			const [program, ...args] = words;
-			// What waits there for nobody would be granted GPUs.
+			// What waits there without a user would be granted GPUs.
 			const {endsWithUs} = await import('../host/tool/system-tool.js');
 			const job = await startJob({command: program, args, entrance: endsWithUs(), environment: process.env});
 			const {exitCode} = await job.ended;

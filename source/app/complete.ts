@@ -31,7 +31,7 @@ async function newest(store: Store): Promise<readonly AuditEntry[]> {
 /** Tab does not wait longer than this for the GPUs: without them the rest of the answer still helps. */
 const scanMs = 700;
 
-/** What the monitor of somebody posted, or else a scan of our own; undefined where that takes too long. */
+/** The scan that a monitor posted, or else one of our own; undefined where that takes too long. */
 async function readGpus(
 	store: Store,
 	{pool}: Snapshot,

@@ -13,7 +13,7 @@ import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
 import type {sendSignal} from '../host/process/send-signal.js';
 import type {RemoteCall, RemoteCommand} from '../host/tool/remote-command.js';
-import type {LineHistory} from './line-history.js';
+import type {LineHistory} from './user-file.js';
 
 export type {Job, JobOptions} from '../host/job/job.js';
 
@@ -116,7 +116,7 @@ export type App = {
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
 	/** Gets how the wait in the queue goes, where that is not shown on stderr. */
 	readonly onWaiting?: (words: string) => void;
-	/** Told what was given back, where that can be taken back for a while. */
+	/** Called with what was given back, where that can be taken back for a while. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The rows of another host's `status --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
@@ -169,7 +169,7 @@ export type App = {
 	decide, and it answers true.
 	*/
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
-	/** Keeps this process alive, from now on, when an error reaches nobody; `report` is given each. */
+	/** Keeps this process alive, from now on, when an error is not caught; `report` is given each. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
 	/**
 	Loads whatever a long wait or a long job may need later, because an upgrade may remove the files of this program meanwhile. Until then it costs
@@ -187,7 +187,7 @@ export type App = {
 	Given up when `signal` is aborted.
 	*/
 	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
-	/** Whether the config names a way to tell anybody, and not only those whose terminals are ours. */
+	/** Whether the config names a way that reaches every account, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
 	/** Whether this machine can isolate jobs at all, and by what. Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
@@ -196,7 +196,7 @@ export type App = {
 	/** The MPS daemon of this account, as far as one runs. Never rejects. */
 	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
 	/**
-	Gives what starts such a command later, at once: between a look for signals and the start no signal can come. Rejects with a CanhazgpuError of
+	Gives what starts such a command later, at once: between a check for signals and the start no signal can come. Rejects with a CanhazgpuError of
 	exit code 127 or 126 when there is no such command to run in the PATH of `environment`.
 	*/
 	readonly prepareJob: (

@@ -66,7 +66,7 @@ export async function findSlurm(context: Context): Promise<Cluster | undefined> 
 	return openSlurm(clock, config.get('slurm.shard-memory'));
 }
 
-/** What the verbs are given. The nodes of a cluster are elsewhere: no process there can be looked at from here. */
+/** What the verbs are given. The nodes of a cluster are elsewhere: no process there can be read from here. */
 export const foreignWorld = (
 	cluster: Cluster,
 	own: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>,

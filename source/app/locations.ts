@@ -1,4 +1,4 @@
-/** Where pools may be on this machine, and what is there: the facts from which core/store-choice.ts decides. */
+/** Where pools may be on this machine, and what is there: the facts from which `choose-store.ts` of the core decides. */
 import {accessSync, constants, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Config} from '../config/config.js';
@@ -30,7 +30,7 @@ export type Locations = {
 	readonly facts: () => StoreFacts;
 	/** For this user: the next time, its absence is an error. */
 	readonly remember: (record: PoolRecord) => void;
-	/** For everybody on the machine. False when this account may not: then nobody would believe it. */
+	/** For everybody on the machine. False when this account may not: then others would not believe it. */
 	readonly announce: (record: PoolRecord) => boolean;
 	/**
 	@throws CanhazgpuError `store-unreachable` when what root would announce is not believed, because others could replace its directory.

@@ -6,5 +6,5 @@ export const libraryVerb = '--nvml-scans';
 /** The first word with which the scripts of `completion` ask what can stand at the caret. */
 export const completionVerb = '--complete';
 
-/** How many GPUs a simulated box has when nobody says. */
+/** How many GPUs a simulated box has by default. */
 export const simulatedCount = 8;

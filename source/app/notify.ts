@@ -20,7 +20,7 @@ export async function notifyBy(
 ): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = reminder;
 	const users = createUsers();
-	// Everybody who may write to the pool could have made up the name, for a program that takes it for an option or writes it somewhere.
+	// Any user who may write to the pool could have made up the name, for a program that takes it for an option or writes it somewhere.
 	if (account !== own.name && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}

@@ -1,4 +1,4 @@
-/** Where `admin` makes the pool, and how everybody is told. */
+/** Where `admin` makes the pool, and how that is announced. */
 import {createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
@@ -144,7 +144,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom: elsewhere});
 			} catch (error) {
-				// The command that made it was stopped before anybody was told where it is.
+				// The command that made it was stopped before it announced where it is.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || !locations.announce(record)) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;

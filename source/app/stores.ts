@@ -98,7 +98,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	try {
 		await createPool({...context, store}, {provider, gpuCount, force: false});
 	} catch (error) {
-		// Somebody else of this account was first: just as good.
+		// Another process of this account was first: just as good.
 		if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {
 			throw error;
 		}
@@ -147,7 +147,7 @@ export async function openStore(
 
 		case 'none': {
 			if (!canMakePrivate) {
-				// A user who chose the store without Redis is not told of Redis.
+				// A user who chose the store without Redis does not read of Redis.
 				throw noPool(
 					context.config.get('store') === undefined ? silence : undefined,
 					otherHosts(context.config.get('remote_hosts') ?? [], context.host.hostname),

@@ -32,7 +32,7 @@ export function writeUserFile(file: string, text: string): void {
 	const directory = path.dirname(file);
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	try {
-		// The home that root kept belongs to somebody who may have put links there, and could not enter what root makes there.
+		// The home that root kept belongs to an account that may have put links there, and could not enter what root makes there.
 		if (findUnsafePlace(directory, {trustsOwner: false}) !== undefined) {
 			return;
 		}
@@ -47,4 +47,31 @@ export function writeUserFile(file: string, text: string): void {
 	} catch {
 		// A home that cannot be written is no reason to fail.
 	}
+}
+
+const mostLines = 500;
+/** Whatever is longer was not written by us. */
+const mostCharacters = 200_000;
+const longestBytes = 5 * mostCharacters;
+
+export type LineHistory = {
+	readonly load: () => readonly string[];
+	readonly add: (line: string) => void;
+};
+
+/** The lines that were typed into the monitor's command line, for this user, newest last. */
+export function createLineHistory(file: string): LineHistory {
+	const load = (): readonly string[] => {
+		const lines = readUserFile(file, longestBytes)?.slice(-mostCharacters).split('\n') ?? [];
+		return lines.filter((line) => line !== '').slice(-mostLines);
+	};
+
+	return {
+		load,
+		add(line) {
+			// Read again: other monitors of this user write it, too.
+			const lines = [...load().filter((other) => other !== line), line].slice(-mostLines);
+			writeUserFile(file, `${lines.join('\n')}\n`);
+		},
+	};
 }

@@ -1,4 +1,4 @@
-/** What somebody may have meant by a word that is none of ours. */
+/** What a word that is none of ours may have meant. */
 import {closest, distance} from 'fastest-levenshtein';
 
 /** Only where it is likely meant: few letters differ. */

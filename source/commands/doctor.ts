@@ -72,7 +72,7 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
-/** It is for people who want it: where nobody asked for it, it is no fault that it does not work. */
+/** Isolation that no setting asks for may well not work. */
 async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';
@@ -148,7 +148,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 	const kept = await tryKept(world, snapshot.now);
 	const commit = await tryCommit(world, snapshot.pool?.gpuCount);
 	const seen = await scan;
-	// Without a pool nobody has said whose GPUs to ask for: the machine is asked what it has.
+	// Without a pool no provider is named: the machine is asked what it has.
 	const scanned = snapshot.pool === undefined ? [await detectedFinding(app)] : judgeScan(seen, pool);
 	return [
 		...judgeStore(store.location, roundTripMs, condition),
@@ -175,7 +175,7 @@ function runtime(): string {
 	return bun === undefined ? `Node ${node}` : `Bun ${bun}`;
 }
 
-/** Without a store there is still a machine to look at. */
+/** Without a store the machine can still be examined. */
 async function examineMachine(app: App, input: Input, error: unknown): Promise<readonly Finding[]> {
 	return [
 		findingOf('store', error),

@@ -107,7 +107,7 @@ export const reserve: Command = {
 				app.print(
 					`Reserved ${partsText(gpus, instances)} for ${longDuration(durationSeconds)}${shareText(need?.shareMiB)}${where}`,
 				);
-				// At the start of its line, where scripts that know the Go program look for it.
+				// At the start of its line, where scripts that know the Go program expect it.
 				app.print(`\n${useLines(answer, app.host.hostname).join('\n')}`);
 			}
 

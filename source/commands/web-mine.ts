@@ -26,7 +26,7 @@ export function checkMine(input: Input): void {
 	}
 }
 
-/** Calls back on each Enter, where somebody can press one. Returns the way to stop. */
+/** Calls back on each Enter, where stdin is a terminal. Returns the way to stop. */
 function onEnter(pressed: () => void): () => void {
 	const {stdin} = process;
 	if (!stdin.isTTY) {

@@ -107,7 +107,7 @@ export const web: Command = {
 					app.remark(`A request met a bug: ${stackText(error)}`);
 				},
 			});
-			// To be told to end is how it ends.
+			// A signal is how it ends.
 			return 0;
 		} finally {
 			mine?.end();

@@ -32,10 +32,10 @@ export type ConfigSources = {
 /** Keys that JavaScript itself gives a meaning to. */
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** A wrong value in a message: numbers that YAML and TOML know and nobody means as they were written, nothing that is long or circular. */
+/** A wrong value in a message: numbers as they are, also those that JSON does not know; nothing that is long or circular. */
 function show(value: unknown): string {
 	if (typeof value === 'number' || typeof value === 'bigint') {
 		return String(value);

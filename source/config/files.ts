@@ -123,7 +123,7 @@ function entryOf(file: string): Stats | undefined {
 	}
 }
 
-/** The file for everybody counts only as root's, or of whom the directory belongs to: within a user namespace root has no name. */
+/** The file for everybody counts only where it is root's, or that of the owner of its directory: within a user namespace root has no name. */
 function readMachineFile(file: string): string | undefined {
 	return readText(file, {
 		judge(status) {
@@ -161,7 +161,7 @@ function readHomeFile(file: string, entry: Stats): string | undefined {
 
 const localName = '.canhazgpu.yaml';
 
-/** The directory one happens to be in may be anybody's. */
+/** The working directory may belong to any account. */
 function readLocalFile(file: string, entry: Stats): string | undefined {
 	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
 	if (effectiveUid() === 0) {

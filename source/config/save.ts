@@ -3,6 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {CanhazgpuError} from '../errors.js';
+import {isPlainObject} from './config.js';
 import {ownConfigFile} from './files.js';
 import type {SettingPath} from './schema.js';
 
@@ -12,15 +13,10 @@ export type SavedSettings = ReadonlyMap<SettingPath, unknown>;
 const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `Cannot write the config file ${file}: ${problem}`, {hint, cause});
 
-type Plain = Record<string, unknown>;
-
-const isPlain = (value: unknown): value is Plain =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** What a file says of a setting, under its name or in the map before its dot. */
 function valueIn(content: unknown, setting: SettingPath): unknown {
-	if (!isPlain(content) || Object.hasOwn(content, setting)) {
-		return isPlain(content) ? content[setting] : undefined;
+	if (!isPlainObject(content) || Object.hasOwn(content, setting)) {
+		return isPlainObject(content) ? content[setting] : undefined;
 	}
 
 	const [first = '', ...rest] = setting.split('.');
@@ -79,7 +75,7 @@ function withJson(file: string, text: string, values: SavedSettings): string {
 		throw refuse(file, 'it is not valid JSON', 'Fix the file first.', error);
 	}
 
-	if (!isPlain(content)) {
+	if (!isPlainObject(content)) {
 		throw refuse(file, 'it holds no settings by name', 'Fix the file first.');
 	}
 
@@ -90,7 +86,7 @@ function withJson(file: string, text: string, values: SavedSettings): string {
 	for (const [setting, value] of values) {
 		const [first = '', ...rest] = setting.split('.');
 		const inner = rest.join('.');
-		const holder = isPlain(content[first]) ? content[first] : undefined;
+		const holder = isPlainObject(content[first]) ? content[first] : undefined;
 		if (Object.hasOwn(content, setting) || inner === '') {
 			content[setting] = value;
 		} else if (value !== undefined || holder !== undefined) {

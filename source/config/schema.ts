@@ -170,7 +170,7 @@ const host = () => {
 	return v.pipe(v.string(what), v.maxLength(longestHostName, what), v.regex(hostPattern, what));
 };
 
-/** What ssh is told to connect to: `host` or `user@host`. */
+/** What ssh connects to: `host` or `user@host`. */
 const remoteHost = () => {
 	const what = 'a host name, or user@host';
 	return v.pipe(v.string(what), v.check(isRemoteHost, what));
@@ -210,7 +210,7 @@ that it can do is a wrong amount, time, note or colour, before anybody's eyes. A
 */
 const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isHarmless: true});
 
-/** A setting whose value is shown nowhere. host/secrets.ts keeps its variable from whatever is started. */
+/** A setting whose value is shown nowhere. host/tool/secrets.ts keeps its variable from whatever is started. */
 const secret = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isSecret: true});
 
 export const settings = {

@@ -88,7 +88,7 @@ const heatProblem = ({
 		: undefined;
 };
 
-/** Each kind once: what the GPU says now comes before what somebody else says of it, such as the kernel's log of the past. */
+/** Each kind once: what the GPU says now counts before what the kernel's log says of its past. */
 export const addProblems = (gpu: GpuReading, problems: readonly HealthProblem[] = []): GpuReading => {
 	const known = gpu.health ?? [];
 	const more = problems.filter(({kind}) => kind === 'xid' || known.every((problem) => problem.kind !== kind));

@@ -24,7 +24,7 @@ export const usualParents: readonly string[] = ['/usr/local', '/opt', '/opt/nvid
 const versionFiles = ['version.json', 'version.txt'];
 const longestVersionFileBytes = 64 * 1024;
 
-/** So many directories are looked at: a parent may be a file system with thousands of entries. */
+/** No more directories are read than this: a parent may be a file system with thousands of entries. */
 const mostRoots = 200;
 
 const namesIn = (directory: string): readonly string[] => {

@@ -40,7 +40,7 @@ const openClockInBun = (): ReadClock => {
 	}
 };
 
-/** Opened when it is first needed, which is seldom: when somebody is silent. */
+/** Opened when it is first needed, which is seldom: when a lease is silent. */
 let clockInBun: ReadClock | undefined;
 
 const monotonicSecondsInBun: ReadClock = () => {

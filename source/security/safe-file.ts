@@ -103,7 +103,7 @@ export const effectiveUid = (): number | undefined => process.geteuid?.();
 export const isOurs = ({uid}: Stats): boolean => uid === 0 || uid === effectiveUid();
 
 /**
-Whether anybody but its owner may write a file or directory. The group of our own account alone, which many systems give to each account
+Whether any account but its owner may write a file or directory. The group of our own account alone, which many systems give to each account
 with a umask of 002, counts as its owner.
 */
 export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
@@ -215,7 +215,7 @@ the path is not judged, and neither are the permissions of the directory itself.
 @param directory
 @param options
 @param options.trustsOwner - Whether the owner of the directory itself may own what is above it too.
-@returns Undefined when nobody else could. Throws what the file system says.
+@returns Undefined when no other account could. Throws what the file system says.
 */
 export function findUnsafePlace(
 	directory: string,

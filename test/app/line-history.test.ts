@@ -2,7 +2,7 @@ import {chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeF
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {createLineHistory} from '../../source/app/line-history.js';
+import {createLineHistory} from '../../source/app/user-file.js';
 import {alice, isRoot} from '../_helpers/machine/accounts.js';
 
 function createFile(): string {

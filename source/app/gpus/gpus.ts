@@ -1,7 +1,5 @@
 /** Chooses the GPU provider. */
-import {existsSync} from 'node:fs';
 import {uptime} from 'node:os';
-import path from 'node:path';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
 import type {Config} from '../../config/config.js';
@@ -24,6 +22,7 @@ import {runSystemTool} from '../../host/tool/system-tool.js';
 import {createUsers} from '../../host/accounts/users.js';
 import type {Detected} from '../contract.js';
 import {libraryVerb, simulatedCount} from '../names.js';
+import {isInstalled} from '../start-up/early-readings.js';
 import {createToolTime, type ToolTime} from './tool-time.js';
 
 /** The scenario of the config. Simulated GPUs alone have one. */
@@ -78,11 +77,6 @@ const createNvidia = (context: ProviderContext): GpuProvider => {
 const createAmd = (context: ProviderContext): GpuProvider =>
 	toolTimeOf(context).watch(createAmdProvider(realWorld(context)));
 
-const isInstalled = (command: string): boolean =>
-	(process.env['PATH'] ?? '')
-		.split(path.delimiter)
-		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, command)));
-
 /**
 Begins to scan the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
 pool on a box that has it is its own. Undefined where no tool is installed.
@@ -124,7 +118,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// Who is dead uses nothing, although nobody may have noticed yet.
+			// A dead job uses nothing, although its lease may not have ended yet.
 			const living = holdingsIn(snapshot.gpus).filter(({lease}) => endingOf(lease, snapshot, host) === undefined);
 			return living.map(({index, lease}) => ({
 				index,

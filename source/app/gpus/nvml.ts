@@ -16,7 +16,7 @@ const loadOpener = async () =>
 		: import('../../gpu/nvidia/nvml/library-bun.js');
 
 /**
-Prints a scan as a line of JSON every so often, until nobody listens.
+Prints a scan as a line of JSON every so often, until its reader is gone.
 
 @returns The exit code, once the library fails.
 */
@@ -27,7 +27,7 @@ export async function printScans(periodMs: number): Promise<number> {
 	});
 	try {
 		const {openLibrary} = await loadOpener();
-		// Nobody's directory but the system's may hold the library.
+		// No directory but those of the system may hold the library.
 		process.chdir('/');
 		const scanner = openScanner(openLibrary(libraryName));
 		for (;;) {

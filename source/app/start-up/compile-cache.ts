@@ -9,7 +9,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 
-/** Who can write there can make us run anything: it must be ours alone. With `sudo`, the home may be somebody else's. */
+/** An account that can write there can make us run anything: it must be ours alone. With `sudo`, the home may be another account's. */
 function isOurs(directory: string): boolean {
 	const {uid, mode} = statSync(directory);
 	// eslint-disable-next-line no-bitwise -- the permissions of group and others to write
@@ -26,7 +26,7 @@ export function keepCompiledCode(): void {
 	const given = process.env['XDG_CACHE_HOME'];
 	const isGiven = given !== undefined && path.isAbsolute(given);
 	try {
-		// The nearest that must be there already: we make no directories in somebody else's.
+		// The nearest that must be there already: we make no directories in another account's.
 		if (!isOurs(isGiven ? given : homedir())) {
 			return;
 		}

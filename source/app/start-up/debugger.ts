@@ -14,7 +14,7 @@ const isWanted = (): boolean =>
 	);
 
 /**
-From now on SIGUSR1 does nothing, until somebody else listens to it. A debugger that a signal has opened before this call, while Node
+From now on SIGUSR1 does nothing, until another listener is added. A debugger that a signal has opened before this call, while Node
 itself was starting, is closed.
 */
 export function keepDebuggerClosed(): void {

@@ -35,12 +35,13 @@ export const mayScan = ([verb = '', ...words]: readonly string[], engine: string
 	);
 };
 
-/** Undefined where nvidia-smi is not installed. */
-export function startTools(): EarlyRuns | undefined {
-	const isInstalled = (process.env['PATH'] ?? '')
+export const isInstalled = (command: string): boolean =>
+	(process.env['PATH'] ?? '')
 		.split(path.delimiter)
-		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, 'nvidia-smi')));
-	return isInstalled ? startEarly(runTool, firstQueries('nvidia-smi'), () => performance.now()) : undefined;
-}
+		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, command)));
+
+/** Undefined where nvidia-smi is not installed. */
+export const startTools = (): EarlyRuns | undefined =>
+	isInstalled('nvidia-smi') ? startEarly(runTool, firstQueries('nvidia-smi'), () => performance.now()) : undefined;
 
 export type {EarlyRuns} from '../../gpu/tool/early-tool.js';

@@ -8,10 +8,10 @@ import {writeSync} from 'node:fs';
 /** Whether the verb leaves stdout to the command that it runs. Only a hint: who prints all the same opens it first. */
 export const leavesOutput = ([verb]: readonly string[]): boolean => verb === 'run';
 
-/** Between two tries to write to a pipe that somebody else has made not wait, in ms. */
+/** Between two tries to write to a pipe that another process has made not wait, in ms. */
 const pauseMs = 5;
 
-/** Writes to stderr without opening it. What is lost because nobody reads it is lost. */
+/** Writes to stderr without opening it. What has no reader is lost. */
 export function writeError(text: string): void {
 	let left = Buffer.from(text);
 	while (left.length > 0) {

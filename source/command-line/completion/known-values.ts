@@ -99,7 +99,7 @@ const heldIn = ({gpus, queue}: Snapshot): ReadonlyArray<Lease | QueueEntry> => [
 	...queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : [])),
 ];
 
-/** What each kind can be. A name that nobody has given is none. */
+/** What each kind can be. A name that was never given is none. */
 const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, known: Known) => readonly Candidate[]>> =
 	{
 		gpus: (snapshot) =>
@@ -145,7 +145,7 @@ function named(names: ReadonlyArray<string | undefined>): readonly Candidate[] {
 const aboutEntry = (entry: QueueEntry, now: number): string =>
 	`for ${wantedText(wantedOf(entry))}, waiting for ${shortDuration(now - entry.enqueueTime)}`;
 
-/** Other people's words go into somebody's command line: only those that no shell reads anything into. */
+/** Other people's words go into this user's command line: only those that no shell reads anything into. */
 const isHarmless = ({word}: Candidate): boolean =>
 	/^[\p{Letter}\p{Number}_][\p{Letter}\p{Number}%+,\-.:@_]*$/v.test(word);
 

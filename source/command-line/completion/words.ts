@@ -26,7 +26,7 @@ export type CompletionOptions = {
 	readonly find: (verb: string) => Promise<Command>;
 	/** Flags of every verb. */
 	readonly globals: Flags;
-	/** False: nobody would see what verbs mean, and they need not be loaded. */
+	/** False where meanings are not shown: then the verbs need not be loaded. */
 	readonly isDescribed: boolean;
 	/** What the pool or the config knows. `words` are those of the line, but the verb and the flag that is being completed. */
 	readonly know: (kind: KnownKind, verb: Command, words: readonly string[]) => Promise<readonly Candidate[]>;

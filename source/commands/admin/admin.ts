@@ -16,7 +16,7 @@ type Found = {
 	readonly found: number;
 };
 
-/** The pool of everybody that is there already, where no GPU is found to make one of. A private pool is in nobody's way. */
+/** The pool of everybody that is there already, where no GPU is found to make one of. A private pool is in no one's way. */
 async function existingPool(app: App): Promise<{readonly gpuCount: number; readonly location: string} | undefined> {
 	try {
 		const world = await app.open();
@@ -36,7 +36,7 @@ async function existingPool(app: App): Promise<{readonly gpuCount: number; reado
 }
 
 /**
-What the pool is to be made of. A simulated pool is made by name alone: made without a word, it would hand out GPUs that no one looks at.
+What the pool is to be made of. A simulated pool is made by name alone: made without a word, it would hand out GPUs that are never scanned.
 
 @throws CanhazgpuError `provider` when no GPUs are found, or GPUs of several kinds; `pool-exists`.
 */

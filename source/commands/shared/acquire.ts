@@ -15,7 +15,7 @@ type Acquired =
 	/** Called off by a signal: exit with 128 and its number. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
 
-/** What hangs keeps nobody's shell for longer. */
+/** A notice that hangs keeps the user's shell no longer than this. */
 const servedMs = 2000;
 
 /** The store was away as the waiting ended. */
@@ -53,7 +53,7 @@ function givenEntryId({environment}: App): string | undefined {
 
 type AcquireOptions = {
 	readonly waitSeconds: number | undefined;
-	/** Of the caller, who ends it: a signal must find somebody until the GPUs are in good hands. */
+	/** Of the caller, who ends it: a signal must be handled until the GPUs have an owner. */
 	readonly interruption: Interruption;
 	/** Nothing is shown of the waiting. */
 	readonly isSilent?: boolean;
@@ -62,7 +62,7 @@ type AcquireOptions = {
 /**
 Gets the GPUs, showing on stderr how the waiting goes.
 
-@throws CanhazgpuError `unavailable` when there were not enough in time, or somebody took us out of the queue.
+@throws CanhazgpuError `unavailable` when there were not enough in time, or another user took this entry out of the queue.
 */
 export async function acquireShown(
 	app: App,

@@ -14,8 +14,8 @@ const graceMs = 1000;
 /**
 Sends reminders.
 
-@param complain - Told in words what could not be sent.
-@returns The way to stop; what is being told is told to its end, unless that hangs.
+@param complain - Called with words for what could not be sent.
+@returns The way to stop; a reminder that is being sent is sent to its end, unless that hangs.
 */
 export function keepReminding(app: App, world: OpenWorld, complain: (words: string) => void): () => Promise<void> {
 	const ended = new AbortController();

@@ -1,4 +1,4 @@
-/** Shows on stderr that somebody waits: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean. */
+/** Shows on stderr how the waiting goes: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean. */
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {longDuration} from '../../format/text/durations.js';
 import {truncate} from '../../format/text/width.js';

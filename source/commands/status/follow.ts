@@ -31,7 +31,7 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 		: {...about, gpus: statusJson(rows, observation), waiting_count: queue.length};
 }
 
-/** @returns The exit code: 0 when nobody reads any more, else that of the signal that ended it. */
+/** @returns The exit code: 0 when the reader is gone, else that of the signal that ended it. */
 export async function followStatus(app: App): Promise<number> {
 	const world = await app.open({keepReconnecting: true});
 	keepHeapSmall();
@@ -40,7 +40,7 @@ export async function followStatus(app: App): Promise<number> {
 	interruption.signal.addEventListener('abort', () => {
 		ended.resolve(interruption.exitCode());
 	});
-	// As long as signals are held back, so is the end of this process by a pipe that nobody reads.
+	// As long as signals are held back, so is the end of this process by a pipe without a reader.
 	const unread = (): void => {
 		ended.resolve(0);
 	};

@@ -44,7 +44,7 @@ function hostOf([first = '', name = '', ...others]: readonly string[]): string |
 	return name;
 }
 
-/** What a shell is told for the same. */
+/** The words for the same in a shell. */
 function withoutHostWord(words: readonly string[], own: string | undefined): readonly string[] {
 	const name = hostOf(words);
 	switch (name) {
@@ -103,7 +103,7 @@ function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 	}
 }
 
-/** More than anybody scrolls through: of a longer output the end is kept. */
+/** More than a user scrolls through: of a longer output the end is kept. */
 const mostLines = 5000;
 
 /** The program as a verb inside the monitor sees it: what it prints is collected, and the pool is open already and stays so. */

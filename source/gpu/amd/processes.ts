@@ -109,7 +109,7 @@ export const placeProcesses = (gpus: readonly BareReading[], listed: ProcessesBy
 /**
 Gives every GPU its processes, with their owners. A list is undefined, not empty, wherever processes may be that were not reported.
 
-Many versions of the tools say that there are none where they only may not look at those of others: so that counts only beside a known
+Many versions of the tools say that there are none where they only may not read those of others: so that counts only beside a known
 amount of memory in use.
 */
 export const attachProcesses = async (

@@ -8,7 +8,7 @@ import {isMarker, parseCsv, readNumber} from './csv.js';
 export type ProcessTable = {
 	/** By the UUID of the GPU, which for MIG is the one of the whole GPU. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
-	/** GPUs with processes of which not even the pid is told, and the tool's word for that. */
+	/** GPUs with processes of which not even the pid is reported, and the tool's word for that. */
 	readonly hidden: ReadonlyMap<string, string>;
 	/** Lines that tell of no process. */
 	readonly remarks: readonly string[];

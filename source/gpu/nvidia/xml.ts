@@ -22,7 +22,7 @@ export type GpuDetails = {
 	readonly temperatureLimitCelsius?: number;
 	readonly hasFailedRemapping?: boolean;
 	readonly hasPendingPages?: boolean;
-	/** With those that only draw. Undefined when they could not be told. */
+	/** With those that only draw. Undefined when they could not be read. */
 	readonly processes?: readonly DetailedProcess[];
 };
 
@@ -31,7 +31,7 @@ export type Details = {readonly driverVersion?: string; readonly gpus: readonly 
 /** Far more than the largest machine tells. */
 const longestText = 8 * 1024 * 1024;
 
-/** No entity is looked up, no number is guessed at: the text may be anybody's. */
+/** No entity is looked up, no number is guessed at: another account may have made the text. */
 const parser = new XMLParser({
 	processEntities: false,
 	parseTagValue: false,

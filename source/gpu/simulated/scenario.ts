@@ -46,7 +46,7 @@ type Hardware = {
 
 type OfGpu = Span & {readonly gpu: number};
 
-/** Somebody who comes and goes, in a demonstration. */
+/** A user who comes and goes, in a demonstration. */
 export type Person = {
 	readonly user: string;
 	/** How many GPUs, or which. */

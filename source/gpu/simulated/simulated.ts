@@ -28,11 +28,11 @@ type Options = {
 	readonly scenario?: Scenario;
 	/** When the scenario began, in Unix seconds. */
 	readonly startedAtSeconds?: number;
-	/** Where its processes can be acted on. Without, they cannot be told apart from later ones, and nothing is done to them. */
+	/** Where its processes can be acted on. Without it they cannot be distinguished from later ones, and nothing is done to them. */
 	readonly processes?: SimulatedProcesses;
 };
 
-/** The start of a simulated process in ticks, by which it is told apart from a later one with its pid. */
+/** The start of a simulated process in ticks, which distinguishes it from a later one with its pid. */
 const startTicksOf = ({
 	pid = 0,
 	startTime,

@@ -1,12 +1,12 @@
 import type {RunTool, ToolOutcome} from './tool.js';
 
-/** A run of a tool, as somebody will ask for it. */
+/** A run of a tool, as it will be asked for. */
 export type ToolCall = {readonly command: string; readonly args: readonly string[]};
 
 export type EarlyRuns = {
 	/** Runs a tool, or takes over the run that was started early for the very same call, once. */
 	readonly run: RunTool;
-	/** Ends what nobody took over. */
+	/** Ends the runs that were not taken over. */
 	readonly stop: () => void;
 };
 
@@ -16,10 +16,10 @@ type Early = {
 	endedAtMs?: number;
 };
 
-/** Nobody may have to wait longer than this for somebody to take a run over. */
+/** A run that is not taken over within this time is ended. */
 const longestWaitMs = 60_000;
 
-/** What was seen longer ago than this is looked at again. */
+/** A run that ended longer ago than this is repeated. */
 const stalestMs = 1000;
 
 const maxBytes = 4 * 1024 * 1024;

@@ -22,7 +22,7 @@ export type DriverText = {
 };
 
 /**
-Says why a run of a tool gave no readings, in words for the user. Its words are looked at before its exit code: they are more exact,
+Says why a run of a tool gave no readings, in words for the user. Its words count before its exit code: they are more exact,
 and the code of a wrapper script or of an old driver may be anything.
 */
 export const explainRun = (outcome: ToolOutcome, command: string, timeoutMs: number, driver: DriverText): Failure => {

@@ -124,7 +124,7 @@ async function runCommand(
 	child.once('exit', (code, killedBy) => {
 		resolve(code === 0 ? undefined : `it ended with ${killedBy ?? code}`);
 	});
-	// A command need not read what it is told.
+	// A command need not read its input.
 	child.stdin.on('error', () => undefined);
 	child.stdin.end(`${json}\n`);
 	try {

@@ -11,7 +11,7 @@ export type Users = {
 	/** The same, blocking, for the account that runs us: it is needed before anything else. */
 	readonly nameOfSync: (uid: number) => string;
 	/**
-	Whether an account of this name exists, as far as can be told within 2 s. A uid as a name counts: so an account without a name is called.
+	Whether an account of this name exists, as far as can be known within 2 s. A uid as a name counts: so an account without a name is called.
 	*/
 	readonly knows: (name: string) => Promise<boolean>;
 };
@@ -38,7 +38,7 @@ const timeoutMs = 2000;
 const retryAfterMs = 60_000;
 
 /**
-Names of accounts by uid, from the user database and never from the environment, which anybody can set. A uid that nobody knows is
+Names of accounts by uid, from the user database and never from the environment, which any user can set. A uid without an account is
 named by its number, as `ls` does.
 */
 export const createUsers = ({
@@ -50,7 +50,7 @@ export const createUsers = ({
 	const missedAt = new Map<number, number>();
 	const asked = new Map<number, Promise<string>>();
 
-	/** What can be said without asking anybody. */
+	/** What is known without a look-up. */
 	const recall = (uid: number): string | undefined => {
 		const name = known.get(uid) ?? nameInFile(passwdFile, uid);
 		const missedLately = monotonicMs() - (missedAt.get(uid) ?? -Infinity) < retryAfterMs;

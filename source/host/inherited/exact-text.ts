@@ -76,7 +76,7 @@ export const exactWords = <Words extends readonly string[]>(words: Words, bytes 
 };
 
 /**
-The environment with each entry that nobody has changed as it was given to this process.
+The environment with each entry that was not changed as it was given to this process.
 
 @param bytes - What was given.
 */
@@ -95,7 +95,7 @@ export const exactEnvironment = (environment: Environment, bytes = startedEnviro
 		const name = entry.subarray(0, sign);
 		const lossy = lossyText(name);
 		if (!isUtf8(name)) {
-			// Nobody can have set or removed it: it cannot be named.
+			// It cannot have been set or removed, because it cannot be named.
 			exact.delete(lossy);
 			exact.set(decodeBytes(name), decodeBytes(entry.subarray(sign + 1)));
 		} else if (exact.get(lossy) === lossyText(entry.subarray(sign + 1))) {

@@ -20,7 +20,7 @@ type StartFacts = {readonly mask: string; readonly openFiles: string; readonly e
 const parseStartFacts = (text: string): StartFacts | undefined => {
 	const match = /^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<bytes>[\s\da-f]*)$/v.exec(text);
 	const {pid, mask, limit, bytes} = match?.groups ?? {};
-	// The pid tells it from one that was left by somebody else.
+	// The pid distinguishes it from one that another process left.
 	return pid === String(process.pid)
 		? {
 				mask: mask!,

@@ -105,7 +105,7 @@ const partNodes = (root: string, gpus: ReadonlyMap<number, Known>): readonly Dev
 	});
 };
 
-/** NVIDIA and AMD, in the numbers of the PCI bus. The graphics of a board's own controller are no GPU that anybody shares. */
+/** NVIDIA and AMD, in the numbers of the PCI bus. The graphics of a board's own controller are no GPU to be shared. */
 const vendors: ReadonlySet<string> = new Set(['0x10de', '0x1002']);
 
 /** A part of an AMD GPU in a mode of compute partitions has no address of its own: it is a device of this name. */
@@ -154,7 +154,7 @@ const isGrantedPart = ({kind, gpuInstanceId, computeInstanceId}: DeviceNode, {pa
 			(computeInstanceId === undefined || part.computeInstanceId === computeInstanceId),
 	);
 
-/** Which nodes a job may open. A node of which nobody says whose it is counts as foreign. */
+/** Which nodes a job may open. A node whose GPU is unknown counts as foreign. */
 export const partNodesBy = (nodes: readonly DeviceNode[], granted: readonly GrantedGpu[]): Parted => {
 	const main = nodes.some(({kind}) => kind === 'gpu') ? 'gpu' : 'render';
 	if (nodes.length === 0) {

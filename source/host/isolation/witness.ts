@@ -71,7 +71,7 @@ type WitnessOptions = {
 /** Starts one that has seen every foreign device refuse and the granted one open. */
 export const startWitness = async (options: WitnessOptions): Promise<Witness | IsolationProblem> => {
 	const first = await tryToStart(options);
-	// Before it has a session of its own, a key of the terminal ends it. That is no fault of isolation, and told otherwise.
+	// Before it has a session of its own, a key of the terminal ends it. That is no fault of the isolation, and so it is tried again.
 	const started = first === 'ended by a signal' ? await tryToStart(options) : first;
 	return started === 'ended by a signal' ? {kind: 'refused', program: options.program, words: started} : started;
 };

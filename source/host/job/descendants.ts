@@ -2,7 +2,7 @@ import process from 'node:process';
 import {hasEnded, pidsIn, readStat} from '../process/proc.js';
 import type {runTool} from '../tool/spawn.js';
 
-/** A process, told from a later one of the same pid by when it was started, in clock ticks since boot. */
+/** A process; its start, in clock ticks since boot, distinguishes it from a later one of the same pid. */
 export type Running = {readonly pid: number; readonly startTicks: number};
 
 type ProcessRow = Running & {readonly parentPid: number};

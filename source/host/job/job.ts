@@ -24,7 +24,7 @@ export type JobOptions = {
 	readonly environment: Environment;
 	/** Time limit for the job and for all it started; more than 0. Counted while stopped by Ctrl-Z, too. */
 	readonly timeoutSeconds?: number;
-	/** Between the time limit's SIGINT, or SIGTERM where SIGINT is ignored, and its SIGKILL. 30 unless told. */
+	/** Between the time limit's SIGINT, or SIGTERM where SIGINT is ignored, and its SIGKILL; 30 by default. */
 	readonly graceSeconds?: number;
 	/** Called once as the time limit is reached, before anything is signalled. */
 	readonly onTimeout?: () => void;
@@ -83,7 +83,7 @@ const markVariable = 'CANHAZGPU_JOB';
 /**
 Starts a command as if it had been typed into the shell instead of us: it shares our terminal, its foreground group, stdin, stdout and
 stderr. From then on this process outlives the loss of its terminal and whatever signal can be caught, and passes on to the job those
-that the job has not been sent (see `job-signals.ts`).
+that the job has not been sent (see `signals.ts`).
 
 Never touch `process.stdin` when a job is to be started: Node may switch it, for all who share it, to not waiting, or read from it.
 

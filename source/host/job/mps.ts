@@ -12,7 +12,7 @@ const daemonName = 'nvidia-cuda-mps';
 type MpsDaemon = {readonly directory: string; readonly isRunning: boolean};
 
 /**
-Looks for a daemon of this account, by the pid that it leaves where it listens. Never throws: what cannot be read is no daemon.
+Finds a daemon of this account, by the pid that it leaves where it listens. Never throws: what cannot be read is no daemon.
 
 @param environment - `CUDA_MPS_PIPE_DIRECTORY` says where.
 @param uid - Of the account.

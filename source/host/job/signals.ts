@@ -7,7 +7,7 @@ import {type ProcessStat, readStat} from '../process/proc.js';
 import {signalsOf} from '../inherited/inherited.js';
 
 /**
-All that would end us and leave the job alone, but for those that nobody can catch. SIGUSR1 is among them: Node keeps it to start its
+All that would end us and leave the job alone, but for those that cannot be caught. SIGUSR1 is among them: Node keeps it to start its
 debugger, unless somebody listens.
 */
 const held = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
@@ -50,7 +50,7 @@ A signal that came before the job was there, or while it was being started, is p
 may not have been in the group. A key that would end the job, which lives on, is passed on for the same reason: on a loaded machine Node may
 tell of it much later. A job that did get it dies of either.
 
-SIGTERM and the others come from `kill`. When somebody signals the whole group by that, the job is sent it twice: who sent a signal,
+SIGTERM and the others come from `kill`. When the whole group is signalled by that, the job is sent it twice: who sent a signal,
 and to whom, Node does not tell. SIGTSTP is not taken in: it stops us as it stops the job, and SIGCONT wakes both.
 */
 export const relaySignals = (): SignalRelay => {

@@ -30,7 +30,7 @@ export type StartedProcess = {
 
 /**
 Starts a command with our own stdin, stdout and stderr, in our own process group: never a shell, and nothing that keeps it from being
-in the terminal's foreground. What Node cannot do, such as passing bytes that are no UTF-8, is done on the way: see `job-launcher.ts`.
+in the terminal's foreground. What Node cannot do, such as passing bytes that are no UTF-8, is done on the way: see `launcher.ts`.
 
 @throws CanhazgpuError `command-not-found`, `command-not-executable`, or `failed` when the machine has no room for a process.
 */

@@ -6,7 +6,7 @@ import {readStat} from '../process/proc.js';
 const ignore = () => undefined;
 
 /**
-Makes this process indifferent to the loss of whatever stdout and stderr go to: a closed terminal (EIO) or a pipe that nobody reads
+Makes this process indifferent to the loss of whatever stdout and stderr go to: a closed terminal (EIO) or a pipe without a reader
 (EPIPE). A command that holds GPUs has to give them back first.
 
 It must come before a child is started that shares them. As Node first touches a pipe it switches it, for all who share it, to not

@@ -44,7 +44,7 @@ type Options = {
 
 const pollMs = 50;
 
-/** New descendants are looked for less often, and for no more than a tenth of the time: that reads all of /proc. */
+/** New descendants are searched for less often, and for no more than a tenth of the time: that reads all of /proc. */
 const searchEveryMs = 250;
 
 /** What does not even end by SIGKILL (it hangs in a driver, or belongs to another account) is waited for no longer than this. */

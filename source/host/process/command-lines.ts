@@ -12,7 +12,7 @@ type Reading = {readonly startTicks: number; readonly readAtMs: number; readonly
 
 const timeoutMs = 500;
 
-/** A program may be replaced by another one, or rewrite its title: it is looked at again after this. */
+/** A program may be replaced by another one, or rewrite its title: it is read again after this. */
 const refreshAfterMs = 60_000;
 
 /**

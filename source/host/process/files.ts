@@ -71,7 +71,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		}
 	};
 
-	// A look at the directory costs a small part of a file.
+	// To stat the directory costs a small part of reading a file.
 	const uidOf = (name: string): number | 'absent' | undefined => {
 		try {
 			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';

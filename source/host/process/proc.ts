@@ -18,7 +18,7 @@ export type ProcessStat = {
 	readonly cpuTicks: number;
 	/** Start time in clock ticks since boot. */
 	readonly startTicks: number;
-	/** Memory that is in RAM, in pages of the machine. 0 for a kernel thread, which has none of its own, and where it is not told. */
+	/** Memory that is in RAM, in pages of the machine. 0 for a kernel thread, which has none of its own, and where it is not reported. */
 	readonly residentPages: number;
 };
 

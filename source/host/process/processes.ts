@@ -70,7 +70,7 @@ const judgeBySignal = (pid: number): Liveness => {
 };
 
 /**
-What the kernel says to a signal that does nothing: `there`, `ESRCH` when there is no such process, `EPERM` when it is somebody else's. Of a
+What the kernel says to a signal that does nothing: `there`, `ESRCH` when there is no such process, `EPERM` when it belongs to another account. Of a
 process group by its negative number.
 */
 const signalAnswer = (pid: number): string => {
@@ -125,7 +125,7 @@ pipeline or of a script, still have their shell, or were there before.
 */
 export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
 	const {group} = dead;
-	// Where the start time cannot be compared, everybody of the group may have been started by it.
+	// Where the start time cannot be compared, each process of the group may have been started by it.
 	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
 	// Hardly ever is there such a group at all, and to ask costs nothing.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
@@ -192,7 +192,7 @@ export function runsAsCaller(
 
 	try {
 		const owner = statSync(`${procDirectory}/${identity.pid}`).uid;
-		// In this order: what was looked at is what lives.
+		// In this order: the process whose owner was read is the one that lives.
 		return owner === uid && ['alive', 'stopped'].includes(liveness([identity], procDirectory)[0]!);
 	} catch {
 		return false;

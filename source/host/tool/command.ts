@@ -48,12 +48,8 @@ export const lookUpCommand = (command: string, environment: Environment): Comman
 	return refused;
 };
 
-/** Whether `run` could start this command now; see {@link lookUpCommand}. Asked before waiting in the queue for GPUs. */
-export const findCommand = (command: string, environment: Environment): CommandLookup['kind'] =>
-	lookUpCommand(command, environment).kind;
-
 /**
-Like {@link findCommand}, for those who cannot go on without it. Gives back the file.
+As {@link lookUpCommand}, for a caller that cannot go on without the command. Gives back the file.
 
 @throws CanhazgpuError `command-not-found` (exit code 127) or `command-not-executable` (126), with what to do about it.
 */
@@ -82,7 +78,7 @@ export const checkCommand = (command: string, environment: Environment): string 
 };
 
 const hintFor = (command: string, environment: Environment): string | undefined => {
-	if (/\s/v.test(command) && findCommand(command.trim().split(/\s/v, 1)[0] ?? '', environment) === 'found') {
+	if (/\s/v.test(command) && lookUpCommand(command.trim().split(/\s/v, 1)[0] ?? '', environment).kind === 'found') {
 		return 'The command and its arguments are separate words: leave out the quotes around them all';
 	}
 
@@ -91,7 +87,7 @@ const hintFor = (command: string, environment: Environment): string | undefined 
 		: undefined;
 };
 
-/** `access` judges by the real uid and knows of mounts that forbid execution. It says yes to directories, which nobody can execute. */
+/** `access` judges by the real uid and knows of mounts that forbid execution. It says yes to directories, which cannot be executed. */
 const judge = (file: string): CommandLookup => {
 	try {
 		accessSync(pathOf(file), constants.X_OK);

@@ -3,7 +3,16 @@ import * as v from 'valibot';
 import {type CanhazgpuError} from '../../errors.js';
 import {isPlausibleStatus} from '../../core/model/other-hosts.js';
 import {runTool} from './spawn.js';
-import {checkRemoteHost, failed, mostBytes, rowsSchema, sshFailed, sshOptions, type RemoteRow} from './ssh.js';
+import {
+	checkRemoteHost,
+	failed,
+	mostBytes,
+	notInstalled,
+	rowsSchema,
+	sshFailed,
+	sshOptions,
+	type RemoteRow,
+} from './ssh.js';
 
 /** What another host tells of itself. Texts are whatever that host says. */
 type FollowedStatus = {
@@ -110,12 +119,12 @@ export async function followRemoteStatus(
 	}
 
 	if (exitCode === 127) {
-		throw failed(host, 'canhazgpu is not installed there');
+		throw failed(host, notInstalled);
 	}
 
 	if (!hasAnswered && failure === undefined && exitCode !== 0 && exitCode !== 255 && unknownFlag.test(stderr)) {
 		return 'unsupported';
 	}
 
-	throw sshFailed(host, {stderr, failure, signal: end.signal});
+	throw sshFailed(host, {stderr, failure, end: end.signal});
 }

@@ -26,7 +26,7 @@ const longestScript = 90_000;
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
-Without a terminal the box tells nobody that the connection is gone, and a waiter or a job would stay there for ever: a second process looks
+Without a terminal nothing on the box learns that the connection is gone, and a waiter or a job would stay there for ever: a second process watches
 whether sshd, the parent of the shell, is still there, and hangs up on the program when it is not.
 */
 const hangUpWithConnection = `(
@@ -50,7 +50,7 @@ function scriptOf({host, words, rest, directory, environment = {}, hasTerminal}:
 }
 
 /**
-The words that run it: `ssh` and what it is told. Which shell the user has on that box does not matter, for the script comes as letters and digits.
+The words that run it: `ssh` and its arguments. Which shell the user has on that box does not matter, for the script comes as letters and digits.
 
 @throws CanhazgpuError `usage` for a name that is none, or more words than one command line holds.
 */
@@ -92,7 +92,7 @@ export type RemoteCall = {
 /**
 Runs it there without a terminal, and collects what it prints. No password is asked for.
 
-@throws CanhazgpuError `failed` where ssh fails or no answer comes in time: then nobody knows whether it was done.
+@throws CanhazgpuError `failed` where ssh fails or no answer comes in time: then it is not known whether it was done.
 */
 export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall) {
 	const ssh = sshCommand({host, words, rest: undefined, hasTerminal: false});
@@ -109,7 +109,7 @@ export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall)
 	}
 
 	if (failure !== undefined || exitCode === undefined || exitCode === connectionFailure) {
-		throw sshFailed(host, {stderr, failure, signal: end.signal});
+		throw sshFailed(host, {stderr, failure, end: end.signal});
 	}
 
 	return {exitCode, stdout, stderr};

@@ -1,4 +1,4 @@
-/** Names of the environment that hold secrets: those of the settings that config-schema.ts calls so. */
+/** Names of the environment that hold secrets: those of the settings that config/schema.ts calls so. */
 const secrets: ReadonlySet<string> = new Set([
 	'CANHAZGPU_REDIS_PASSWORD',
 	'CANHAZGPU_NOTIFY_COMMAND',

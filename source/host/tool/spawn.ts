@@ -158,7 +158,7 @@ export const supervise = async (
 
 			failure = why;
 			if (hasEnded()) {
-				// Its pid may be somebody else's by now.
+				// Its pid may be that of another process by now.
 				return;
 			}
 

@@ -38,7 +38,7 @@ export function checkRemoteHost(host: string): string {
 	return host;
 }
 
-const notInstalled = 'canhazgpu is not installed there';
+export const notInstalled = 'canhazgpu is not installed there';
 
 /** Where a host looks for canhazgpu, and how to see whether it is there. */
 export const whereItMustBe = (host: string): string =>
@@ -73,21 +73,21 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 	aborted: 'no longer asked for',
 };
 
+type Failed = {
+	readonly stderr: string;
+	readonly failure?: ToolFailure | undefined;
+	/** The exit code or the signal that is named where nothing was said. */
+	readonly end?: number | string | undefined;
+};
+
 /** Why ssh gave no answer of canhazgpu there. */
-export function sshFailed(
-	host: string,
-	{
-		stderr,
-		failure,
-		signal,
-	}: {readonly stderr: string; readonly failure?: ToolFailure | undefined; readonly signal?: string | undefined},
-): CanhazgpuError {
+export function sshFailed(host: string, {stderr, failure, end}: Failed): CanhazgpuError {
 	if (failure !== undefined) {
 		return failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);
 	}
 
 	const said = failureText(stderr);
-	return failed(host, said === '' ? `ssh ended${signal === undefined ? '' : ` with ${signal}`}` : said);
+	return failed(host, said === '' ? `ssh ended${end === undefined ? '' : ` with ${end}`}` : said);
 }
 
 /** A login script may print before the JSON, which begins at a line of its own; so may some of what that prints. */
@@ -125,21 +125,23 @@ Runs canhazgpu there. Never asks for a password, and answers within 10 s, whatev
 @returns What it printed.
 */
 async function askHost(host: string, words: readonly string[], signal: AbortSignal | undefined): Promise<string> {
-	const {stdout, stderr, exitCode, failure, ...end} = await runTool(
-		'ssh',
-		[...sshOptions, '--', checkRemoteHost(host), 'canhazgpu', ...words],
-		{timeoutMs: boundMs, maxBytes: mostBytes, signal},
-	);
-	if (failure !== undefined) {
-		throw failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);
+	const {
+		stdout,
+		stderr,
+		exitCode,
+		failure,
+		signal: signalled,
+	} = await runTool('ssh', [...sshOptions, '--', checkRemoteHost(host), 'canhazgpu', ...words], {
+		timeoutMs: boundMs,
+		maxBytes: mostBytes,
+		signal,
+	});
+	if (failure === undefined && exitCode === 127) {
+		throw failed(host, notInstalled);
 	}
 
-	if (exitCode !== 0) {
-		const said = failureText(stderr);
-		throw failed(
-			host,
-			exitCode === 127 ? notInstalled : said === '' ? `ssh ended with ${exitCode ?? end.signal}` : said,
-		);
+	if (failure !== undefined || exitCode !== 0) {
+		throw sshFailed(host, {stderr, failure, end: exitCode ?? signalled});
 	}
 
 	return stdout;
@@ -148,7 +150,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 /**
 Asks another host for its status by ssh.
 
-@param signal - Aborted when nobody wants to know any more.
+@param signal - Aborted when the answer is not wanted any more.
 @throws CanhazgpuError `failed` in words for one error row; `usage` for a name that is none.
 */
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
@@ -165,7 +167,7 @@ const longestQueue = 10_000;
 /**
 Asks another host for its queue by ssh.
 
-@param signal - Aborted when nobody wants to know any more.
+@param signal - Aborted when the answer is not wanted any more.
 @throws CanhazgpuError as {@link remoteStatus}, also where that version knows no queue.
 */
 export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {

@@ -1,5 +1,5 @@
 /**
-Tools of the system that tell who somebody is. Which program answers to their names is for root to say, and not for the PATH of the user who
+Tools of the system that tell which account is which. Which program answers to their names is for root to say, and not for the PATH of the user who
 runs us: a `getent` of one's own could call its owner anybody.
 */
 import {existsSync} from 'node:fs';
@@ -22,7 +22,7 @@ export const runSystemTool: typeof runTool = async (name, args, options) =>
 	runTool(systemTool(name), args, {...options, environment: systemEnvironment});
 
 /**
-Words before a command by which it ends with us, even by SIGKILL: nobody else would know of it. None where util-linux has no such program.
+Words before a command by which it ends with us, even by SIGKILL: nothing else would end it. None where util-linux has no such program.
 */
 export function endsWithUs(): readonly string[] {
 	const tool = systemTool('setpriv');

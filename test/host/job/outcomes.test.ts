@@ -5,7 +5,7 @@ import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {expect, test, vi} from 'vitest';
 import type {CanhazgpuError} from '../../../source/errors.js';
-import {checkCommand, findCommand} from '../../../source/host/tool/command.js';
+import {checkCommand, lookUpCommand} from '../../../source/host/tool/command.js';
 import {spawnJob} from '../../../source/host/job/spawn.js';
 import {readStat} from '../../../source/host/process/proc.js';
 import {liveness, ownIdentity} from '../../../source/host/process/processes.js';
@@ -151,21 +151,21 @@ const createCommands = async (): Promise<string> => {
 test('a command is found as execvp finds it', async () => {
 	const directory = await createCommands();
 	const find = (command: string, ...entries: readonly string[]) =>
-		findCommand(command, {PATH: entries.map((entry) => path.join(directory, entry)).join(':')});
+		lookUpCommand(command, {PATH: entries.map((entry) => path.join(directory, entry)).join(':')}).kind;
 	expect(find('tool', 'bin')).toBe('found');
 	expect(find('tool', 'nowhere', 'plain', 'folders', 'bin')).toBe('found');
 	expect(find('tool', 'plain', 'nowhere')).toBe('not-executable');
 	expect(find('no-other', 'folders')).toBe('not-found');
 	expect(find('tool', 'script')).toBe('not-found');
 	expect(find('', 'bin')).toBe('not-found');
-	expect(findCommand(`${directory}/bin/tool`, {PATH: ''})).toBe('found');
-	expect(findCommand(`${directory}/plain/tool`, {})).toBe('not-executable');
-	expect(findCommand(`${directory}/script/tool`, {})).toBe('not-found');
-	expect(findCommand(directory, {})).toBe('not-executable');
-	expect(findCommand(`${directory}/nothing`, {})).toBe('not-found');
+	expect(lookUpCommand(`${directory}/bin/tool`, {PATH: ''}).kind).toBe('found');
+	expect(lookUpCommand(`${directory}/plain/tool`, {}).kind).toBe('not-executable');
+	expect(lookUpCommand(`${directory}/script/tool`, {}).kind).toBe('not-found');
+	expect(lookUpCommand(directory, {}).kind).toBe('not-executable');
+	expect(lookUpCommand(`${directory}/nothing`, {}).kind).toBe('not-found');
 	// Without PATH the system's own directories are looked through.
-	expect(findCommand('sh', {})).toBe('found');
-	expect(findCommand('sh', {PATH: '/nowhere'})).toBe('not-found');
+	expect(lookUpCommand('sh', {}).kind).toBe('found');
+	expect(lookUpCommand('sh', {PATH: '/nowhere'}).kind).toBe('not-found');
 });
 
 /**

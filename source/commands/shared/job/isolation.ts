@@ -17,6 +17,7 @@ import {isolationReason, isolationRemedy, notIsolatedLine} from '../../../format
 import {sanitize} from '../../../format/text/text.js';
 import type {OpenWorld} from '../../../app/contract.js';
 import type {Flag, Input} from '../../../command-line/command.js';
+import type {SettingValue} from '../../../config/schema.js';
 
 export const isolateFlag: Flag = {
 	value: 'HOW',
@@ -27,7 +28,7 @@ export const isolateFlag: Flag = {
 };
 
 /** @throws CanhazgpuError `usage` naming what is possible. */
-function isolationWishOf(input: Input): IsolationWish | undefined {
+export function isolationWishOf(input: Input): IsolationWish | undefined {
 	const typed = input.text('isolate');
 	if (typed === undefined || isIsolationWish(typed)) {
 		return typed;
@@ -36,11 +37,6 @@ function isolationWishOf(input: Input): IsolationWish | undefined {
 	throw new CanhazgpuError('usage', `--isolate must be one of ${isolationWishes.join(', ')}, not ${quoted(typed)}`, {
 		hint: 'Alone, --isolate is --isolate=auto. See: canhazgpu help isolation',
 	});
-}
-
-/** @throws CanhazgpuError `usage`, before anything is opened. */
-export function checkIsolationWish(input: Input): void {
-	isolationWishOf(input);
 }
 
 /** What became of it. */
@@ -122,10 +118,10 @@ type JobIsolator = {
 	readonly close: () => Promise<void>;
 };
 
-/** @param input - Its flag and the user's config say what the user wants. */
-export function createJobIsolator(opened: OpenWorld, input: Input): JobIsolator {
-	const wish = isolationWishOf(input);
-	const setting = input.config.get('run.isolate');
+type Wanted = {readonly wish: IsolationWish | undefined; readonly setting: SettingValue<'run.isolate'> | undefined};
+
+/** What the user wants is said by a flag, and by the user's config. */
+export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): JobIsolator {
 	const {gpus: provider} = opened;
 	let last: Observation | undefined;
 	const world: OpenWorld = {

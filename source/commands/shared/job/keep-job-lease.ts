@@ -24,7 +24,7 @@ type JobLeaseKeeper = {
 /** After the job's end the store may be away; the GPUs come back anyway, since the job is dead. */
 const patienceMs = 10_000;
 
-/** The Go peer tells nobody what it changes, so a lease that it took is only seen by a read. */
+/** The Go peer announces no change, so a lease that it took is only seen by a read. */
 const pollMs = 5000;
 
 type Lost = Extract<HeartbeatResult, {kind: 'lost'}>['gpus'];

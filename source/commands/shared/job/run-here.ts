@@ -21,7 +21,7 @@ import {acquireShown} from '../acquire.js';
 import {createBackground} from '../background.js';
 import {queueEntryVariable} from '../hosts/moving.js';
 import {detailsFor} from '../request-flags.js';
-import {checkIsolationWish, createJobIsolator, type JobIsolation} from './isolation.js';
+import {createJobIsolator, isolationWishOf, type JobIsolation} from './isolation.js';
 import {gpuEnvironment} from './job-environment.js';
 import {keepJobLease} from './keep-job-lease.js';
 import {bindJob, isBindingWanted, notWanted, type JobBinding} from './numa.js';
@@ -105,7 +105,7 @@ async function runHeld(app: App, held: Held): Promise<number> {
 	return exitCode;
 }
 
-/** Nothing runs. Where the store cannot be told, the next reader sees that this process is gone. */
+/** Nothing runs. Where the store cannot be written, the next reader sees that this process is gone. */
 async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<void> {
 	try {
 		await endJobLease(world, jobLease, 'released');
@@ -173,7 +173,7 @@ type RunRequest = {
 /** @returns The exit code of the command, or that of a signal which came before it. */
 export async function runHere(app: App, input: Input, {request, words, waitSeconds}: RunRequest): Promise<number> {
 	const timeoutSeconds = input.config.get('run.timeout');
-	checkIsolationWish(input);
+	const wish = isolationWishOf(input);
 	const isBinding = isBindingWanted(input);
 	const mpsDirectory = await mpsDirectoryOf(app, input);
 	// Before waiting for hours: a command that cannot be run is refused at once.
@@ -189,7 +189,17 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 	const interruption = app.interruption();
 	const background = createBackground(app.remark);
 	app.outliveBugs(background.failed);
-	const {world, lastScan, check, begin, isolate, close: closeIsolation} = createJobIsolator(opened, input);
+	const {
+		world,
+		lastScan,
+		check,
+		begin,
+		isolate,
+		close: closeIsolation,
+	} = createJobIsolator(opened, {
+		wish,
+		setting: input.config.get('run.isolate'),
+	});
 	try {
 		await check();
 		const answer = await acquireShown(app, world, request, {

@@ -59,7 +59,7 @@ async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<
 	return stdout === 'kept\n';
 }
 
-/** What the tool saw, each GPU under the number that it has for everybody else. */
+/** What the tool saw, each GPU under the number that it has outside of the job. */
 type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
 /** @returns The same GPUs, where none is hidden. */

@@ -77,7 +77,7 @@ const longestLine = 2000;
 /** A driver that is loaded begins again with every GPU. The open modules and the others go on differently. */
 const driverLoaded = 'NVRM: loading NVIDIA UNIX';
 
-/** Reads `dmesg` or `journalctl -k`, since the driver was last loaded. Lines of everybody else are passed over. */
+/** Reads `dmesg` or `journalctl -k`, since the driver was last loaded. Other lines are passed over. */
 export const parseXids = (text: string): readonly Xid[] =>
 	text
 		.slice(Math.max(0, text.lastIndexOf(driverLoaded)))

@@ -1,4 +1,4 @@
-/** Why the clocks are held down: a set of bits (nvml.h, `nvmlClocksEventReason...`). Bit 0 is idleness, which holds nobody up. */
+/** Why the clocks are held down: a set of bits (nvml.h, `nvmlClocksEventReason...`). Bit 0 is idleness, which slows no work down. */
 const reasonWords = [
 	[0x2, 'application clocks'],
 	[0x4, 'power cap'],
