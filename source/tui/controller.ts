@@ -20,7 +20,7 @@ type Effects = {
 	readonly broken: (error: unknown) => void;
 };
 
-export type Controller = {
+type Controller = {
 	/** One event of Ink's input. */
 	readonly press: (input: string, key: KeyEvent) => void;
 	/** What the mouse did. */

@@ -12,7 +12,7 @@ const isBelowSmallest = ({columns, rows}: State['size']): boolean => columns < s
 export const isTooSmall = ({size, settings}: Pick<State, 'size' | 'settings'>): boolean =>
 	!settings.isLinear && isBelowSmallest(size);
 
-export type Layout = {
+type Layout = {
 	/** Panels with sides, side by side; else rules between them. */
 	readonly isFramed: boolean;
 	/** Lines between the summary and the message. */
@@ -250,6 +250,10 @@ const countsOf = ({size, snapshot, panels}: Laid, rows: number): Counts => ({
 	waiting: Math.max(snapshot?.queue.length ?? 0, panels.focus === 'queue' ? 1 : 0),
 });
 
+/** Without frames panels stand one below another: then the usual shares are dense enough. */
+const sharesFor = ({isFramed, isWide, preset}: Pick<Layout, 'isFramed' | 'isWide'> & Pick<State['view'], 'preset'>) =>
+	isWide ? wide : isFramed ? (preset === 'dense' ? dense : framed) : ruled;
+
 /** How the lines are shared out where the table has so many rows. */
 function layoutFor(laid: Laid, rows: number): Layout {
 	const {size, panels, view} = laid;
@@ -267,39 +271,19 @@ function layoutFor(laid: Laid, rows: number): Layout {
 	const tableColumns = preset === 'dense' ? tableColumnsOf(size, bodyRows, counts.gpus) : 1;
 	const lines = {...counts, gpus: Math.ceil(counts.gpus / tableColumns)};
 	const shares =
-		below === undefined
-			? // Without frames panels stand one below another: then the usual shares are dense enough.
-				preset === 'dense' && isFramed
-				? dense(bodyRows, lines)
-				: (isWide ? wide : isFramed ? framed : ruled)(bodyRows, lines)
-			: stacked(bodyRows, lines, below);
-	const rowsOf: Readonly<Record<PanelName, number>> = {
-		table: shares.tableRows,
-		detail: shares.detailRows,
-		queue: shares.queueRows,
-		report: 0,
-		events: shares.eventRows,
-		processes: shares.processRows,
-		hosts: 0,
-	};
+		below === undefined ? sharesFor({isFramed, isWide, preset})(bodyRows, lines) : stacked(bodyRows, lines, below);
 	const {focus, isZoomed} = panels;
 	const hasColumns =
 		isWide || (isFramed && below === undefined && shares.eventRows > 0 && shares.queueRows < shares.detailRows);
-	if (!isZoomed && rowsOf[focus] > 0) {
-		return {isFramed, isWide, hasColumns, bodyRows, tableColumns, below, ...shares};
+	const layout: Layout = {isFramed, isWide, hasColumns, bodyRows, tableColumns, below, ...shares};
+	// Before anything was read, the table has its head alone.
+	if (!isZoomed && rowsOf(layout, focus) > (focus === 'table' ? 1 : 0)) {
+		return layout;
 	}
 
 	// Its own edges or rules, and the head of the table.
-	return {
-		isFramed,
-		isWide,
-		hasColumns,
-		bodyRows,
-		tableColumns,
-		...shares,
-		tableRows: focus === 'table' ? bodyRows - 3 : shares.tableRows,
-		alone: focus,
-	};
+	const tableRows = focus === 'table' ? bodyRows - 3 : shares.tableRows;
+	return {...layout, below: undefined, tableRows, alone: focus};
 }
 
 const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
@@ -340,34 +324,17 @@ export type Room = {readonly rows: number; readonly width: number};
 export const queueWidthOf = (columns: number, isWide: boolean): number =>
 	Math.max(columns >= 116 ? 51 : 45, Math.floor(columns * (isWide ? 0.4 : 0.34)));
 
-const rowsOf = (layout: Layout, panel: PanelName): number => {
-	switch (panel) {
-		case 'table': {
-			return layout.tableRows + 1;
-		}
-
-		case 'detail': {
-			return layout.detailRows;
-		}
-
-		case 'queue': {
-			return layout.queueRows;
-		}
-
-		case 'events': {
-			return layout.eventRows;
-		}
-
-		case 'processes': {
-			return layout.processRows;
-		}
-
-		case 'report':
-		case 'hosts': {
-			return 0;
-		}
-	}
-};
+/** Lines inside a panel, the head of a table included; none where it has no place beside others. */
+const rowsOf = ({tableRows, detailRows, queueRows, eventRows, processRows}: Layout, panel: PanelName): number =>
+	({
+		table: tableRows + 1,
+		detail: detailRows,
+		queue: queueRows,
+		events: eventRows,
+		processes: processRows,
+		report: 0,
+		hosts: 0,
+	})[panel];
 
 /** A frame, and a blank before its right side. */
 const frameSides = 3;
@@ -416,30 +383,14 @@ export const reportRowsWithin = (rows: number): number => Math.max(0, rows - oth
 /** What a panel shows at once: its page. */
 export function pageRowsOf(state: State, panel: PanelName): number {
 	const {rows} = roomOf(state, panel);
-	switch (panel) {
-		case 'table': {
-			return tableRowsOf(state);
-		}
-
-		case 'queue': {
-			return Math.max(0, rows - (hasQueueHead(state) ? 1 : 0));
-		}
-
-		case 'detail': {
-			return rows - graphRowsOf(rows);
-		}
-
-		case 'report': {
-			return reportRowsWithin(rows);
-		}
-
-		case 'events': {
-			return rows;
-		}
-
-		case 'hosts':
-		case 'processes': {
-			return Math.max(0, rows - 1);
-		}
-	}
+	const belowHead = Math.max(0, rows - 1);
+	return {
+		table: tableRowsOf(state),
+		queue: hasQueueHead(state) ? belowHead : rows,
+		detail: rows - graphRowsOf(rows),
+		report: reportRowsWithin(rows),
+		events: rows,
+		hosts: belowHead,
+		processes: belowHead,
+	}[panel];
 }

@@ -84,7 +84,7 @@ export type CommandLine = {
 export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 
 /** What a verb that was typed on another host printed there. */
-export type AnswerThere = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
+export type HostAnswer = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
 
 /** The other hosts. */
 export type HostsPort = {
@@ -101,7 +101,7 @@ export type HostsPort = {
 		host: string,
 		words: readonly string[],
 		options: {readonly signal?: AbortSignal | undefined; readonly isUnbounded: boolean},
-	) => Promise<AnswerThere>;
+	) => Promise<HostAnswer>;
 	/** Runs the monitor of that host on our terminal, until it ends. Returns its exit code. */
 	readonly openMonitor: (host: string) => Promise<number>;
 };
@@ -141,9 +141,9 @@ export type MonitorOptions = {
 	readonly hostname: string;
 	/** Shown in the header, such as `PRIVATE pool`. */
 	readonly poolLabel?: string;
-	/** Who grants the GPUs, where that is not this program. */
+	/** Who grants the GPUs, where that is not this program: jobs are ended by it then, and only as a whole. */
 	readonly engine?: 'slurm';
-	/** What that has no counterpart of. */
+	/** What that has no counterpart of: it is not offered. */
 	readonly lacks?: ReadonlySet<Wish>;
 	/** Shown once, at the start. */
 	readonly notice?: string;

@@ -21,6 +21,7 @@ import {hostsPanel} from './panels/hosts.js';
 import {queueView} from './panels/queue.js';
 import {reportPanel} from './panels/report.js';
 import {endText, otherFaultOf, ownerText, serviceText, stateWord} from './panels/shared/labels.js';
+import {hotCelsius} from './panels/shared/load-cells.js';
 import {lineText, type Line} from './widgets/styled-text.js';
 
 /** To tens: what is said of a load should not change with each scan. */
@@ -39,7 +40,7 @@ function readingWords({reading}: StatusRow): readonly string[] {
 		memoryUsedMiB === undefined
 			? 'memory unknown'
 			: `memory ${gibibytes(Math.round(memoryUsedMiB / 1024) * 1024)}${total}`,
-		...(temperatureCelsius !== undefined && temperatureCelsius >= 80 ? ['hot'] : []),
+		...(temperatureCelsius !== undefined && temperatureCelsius >= hotCelsius ? ['hot'] : []),
 	];
 }
 

@@ -33,7 +33,7 @@ function eventOf({button, column, row, end}: Readonly<Record<string, string>>): 
 	return kind === undefined || end !== 'M' || place.column < 0 || place.row < 0 ? undefined : {kind, ...place};
 }
 
-export type MouseFilter = {
+type MouseFilter = {
 	/** Takes what the terminal sent. Returns what of it is for the keys. */
 	readonly push: (chunk: string) => string;
 };

@@ -14,7 +14,7 @@ import type {State} from '../state/state.js';
 import type {MouseEvent} from './input.js';
 
 /** A name of a key, see key-names.ts; or what to tell the state. */
-export type Pointing = {readonly key: string} | {readonly action: PointerAction};
+type Pointing = {readonly key: string} | {readonly action: PointerAction};
 
 /** While a line is typed, the panels stand still. */
 const typingModes: ReadonlySet<Mode> = new Set(['filter', 'hosts-filter', 'search']);

@@ -30,7 +30,7 @@ function keysOf(group: HelpGroup, bindings: readonly Binding[]): ReadonlyArray<r
 
 const gap = 2;
 
-export type HelpView = {
+type HelpView = {
 	readonly lines: readonly Line[];
 	readonly width: number;
 	readonly page: number;

@@ -167,7 +167,7 @@ function queueRow(row: QueueRow, state: State, width: number): Line {
 	return [span(text, tone)];
 }
 
-export type QueueView = {
+type QueueView = {
 	readonly lines: readonly Line[];
 	/** Index of the first entry that is shown. */
 	readonly first: number;

@@ -29,7 +29,7 @@ const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number,
 The monitor's own word on a reservation that ends soon, shown when this monitor or another has taken over the reminding. Undefined when there is
 nothing new to say.
 */
-export function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: Requester): Flash | undefined {
+function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: Requester): Flash | undefined {
 	const known = before === undefined ? undefined : remindedIn(before, requester);
 	const fresh = [...remindedIn(now, requester)].filter(([index, end]) => known?.get(index) !== end);
 	if (fresh.length === 0) {

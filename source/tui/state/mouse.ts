@@ -21,7 +21,7 @@ export type Pointed =
 	| {readonly on: 'panel'; readonly panel: PanelName};
 
 /** Panels of which a row is selected. */
-export type RowPanel = 'table' | 'processes' | 'queue' | 'hosts';
+type RowPanel = 'table' | 'processes' | 'queue' | 'hosts';
 
 export type PointerAction =
 	| {readonly kind: 'pointed'; readonly at: Pointed}

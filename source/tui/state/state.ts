@@ -1,10 +1,10 @@
 /** What the monitor knows, and the simple questions about it. Readonly values; reducer.ts makes the next one. */
 import {statusRows, type StatusRow} from '../../core/rules/pool/status.js';
-import type {AuditEntry, Observation, Requester, Snapshot} from '../../core/model/types.js';
-import type {Wish} from '../../core/operations/engine.js';
+import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
 import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
+import type {MonitorOptions} from '../ports.js';
 import type {Drawing} from '../widgets/drawing.js';
 import {initialProcesses, type ProcessesState} from './processes/state.js';
 import {initialPanels, type PanelsState, type ShownPast, type ShownReport} from './panels/state.js';
@@ -20,37 +20,26 @@ import type {TextField} from './text-field.js';
 export const flashMs = 4000;
 
 /** What does not change while the monitor runs. */
-export type Settings = Drawing & {
-	readonly requester: Requester;
-	readonly hostname: string;
-	/** Such as `PRIVATE pool`. */
-	readonly poolLabel?: string;
-	/** Who grants the GPUs, where that is not this program: jobs are ended by it then, and only as a whole. */
-	readonly engine?: 'slurm';
-	/** What that has no counterpart of: it is not offered. */
-	readonly lacks?: ReadonlySet<Wish>;
-	/** Where the store is, for people. */
-	readonly storeLocation: string;
-	readonly isReadonly: boolean;
-	/** Keys that were chosen in the place of the usual ones; they have been checked. */
-	readonly keys?: ReadonlyMap<string, readonly string[]>;
-	/** The terminal may have a mouse. */
-	readonly hasMouse?: boolean;
-	/** Whether it is listened to at the beginning; true unless said otherwise. */
-	readonly isMouseWanted?: boolean;
-	/** Within the program screen, which holds Escape back while the mouse is listened to. */
-	readonly isInGnuScreen?: boolean;
-	/** For a screen reader: sentences, line by line, nothing side by side. */
-	readonly isLinear: boolean;
-	readonly memoryThresholdMiB: number;
-	readonly scanIntervalMs: number;
-	/** The hosts of the setting `remote_hosts`, without this one. */
-	readonly otherHosts?: readonly string[];
-	/** This computer has no pool: it shows other hosts. */
-	readonly hasNoPool?: boolean;
-	/** A time of day from seconds since the epoch: `14:32:07`. */
-	readonly formatTime: (seconds: number) => string;
-};
+export type Settings = Drawing &
+	Pick<
+		MonitorOptions,
+		'requester' | 'hostname' | 'poolLabel' | 'engine' | 'lacks' | 'isReadonly' | 'keys' | 'otherHosts' | 'hasNoPool'
+	> & {
+		/** Where the store is, for people. */
+		readonly storeLocation: string;
+		/** The terminal may have a mouse. */
+		readonly hasMouse?: boolean;
+		/** Whether it is listened to at the beginning; true unless said otherwise. */
+		readonly isMouseWanted?: boolean;
+		/** Within the program screen, which holds Escape back while the mouse is listened to. */
+		readonly isInGnuScreen?: boolean;
+		/** For a screen reader: sentences, line by line, nothing side by side. */
+		readonly isLinear: boolean;
+		readonly memoryThresholdMiB: number;
+		readonly scanIntervalMs: number;
+		/** A time of day from seconds since the epoch: `14:32:07`. */
+		readonly formatTime: (seconds: number) => string;
+	};
 
 export type Size = {readonly columns: number; readonly rows: number};
 

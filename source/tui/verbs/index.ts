@@ -4,10 +4,10 @@ import {adopt} from './adopt.js';
 import {copy} from './copying/copy.js';
 import {copyCommand} from './copying/copy-command.js';
 import {extend} from './extend.js';
-import {extendHere, extendThere} from './hosts/extend.js';
+import {extendOverHosts} from './hosts/extend.js';
 import {openHost} from './hosts/open.js';
-import {releaseHere, releaseThere} from './hosts/release.js';
-import {reserveHere, reserveThere, reserveTheseHere} from './hosts/reserve.js';
+import {releaseOverHosts} from './hosts/release.js';
+import {reserveOverHosts, reserveThisOverHosts} from './hosts/reserve.js';
 import {identify} from './identify.js';
 import {leave} from './leave.js';
 import {past} from './past.js';
@@ -26,7 +26,7 @@ export const verbs = {
 	/** Among the keys about processes. */
 	processes: [signal],
 	/** Over the table of all hosts. */
-	hosts: [reserveHere, reserveTheseHere, releaseHere, extendHere, openHost, reserveThere, releaseThere, extendThere],
+	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],
 	/** Among the keys that change nothing of the pool. */
 	aside: [command, undo, copy, copyCommand, identify, past],
 	/** Beside the keys that choose what is shown. */

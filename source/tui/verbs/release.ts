@@ -63,7 +63,7 @@ export const release = defineVerb<Confirmation<Targets>>({
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, (state) => reasonAgainstTargets(state, 'release')),
 	open: (state) => ask('release', targetsOf(state, 'release')),
 	command: (dialog) => shellCommand(commandOn('release', dialog)),
-	async perform({world, store}, {targets, meantLeaseId}) {
+	async perform({world, store}, {targets, namedLeaseId}) {
 		const {requester} = store.getState().settings;
 		const {released, notYours} = await releaseLeases(world, requester, {by: 'leases', leases: targets});
 		const done = released.map(({index}) => index);
@@ -71,7 +71,7 @@ export const release = defineVerb<Confirmation<Targets>>({
 			...outcomeOfTargets(
 				{verb: 'released', targets, done, notYours},
 				'',
-				shellCommand(commandOn('release', {targets: released, meantLeaseId})),
+				shellCommand(commandOn('release', {targets: released, namedLeaseId})),
 			),
 			undo: store.getState().settings.engine === undefined ? undoableOf(released) : [],
 		};

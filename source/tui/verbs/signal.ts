@@ -31,7 +31,7 @@ type Signal = {
 	readonly signal: SignalName;
 };
 
-export type SignalChoice = Choice<Signal>;
+type SignalChoice = Choice<Signal>;
 
 /** None is sent yet. */
 export const signalChoice = (targets: readonly Target[], more: Partial<Signal> = {}): SignalChoice =>

@@ -76,7 +76,7 @@ function rowOfGraph(values: Values, row: number, rows: number, style: GraphStyle
 	).join('');
 }
 
-export type Graph = {
+type Graph = {
 	/** Which colours its rows have, from the lowest to the highest. */
 	readonly of: 'load' | 'memory';
 	/** What is drawn, and what the top stands for: `util 100%`. */

@@ -18,7 +18,7 @@ export function rule(width: number, glyphs: Glyphs, title: Line = [], end = ''):
 }
 
 /** What stands in a corner of a frame. */
-export type Corner = Exclude<keyof Glyphs, 'horizontal' | 'vertical' | 'branch' | 'ellipsis' | 'caret'>;
+type Corner = Exclude<keyof Glyphs, 'horizontal' | 'vertical' | 'branch' | 'ellipsis' | 'caret'>;
 
 export type Corners = readonly [left: Corner, right: Corner];
 

@@ -1,7 +1,7 @@
 /** Keys over the table of all hosts: what they do on this host, and what they have done on others. */
 import {afterEach, expect, test, vi} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
-import type {AnswerThere, CommandLine, HostsPort} from '../../../source/tui/ports.js';
+import type {HostAnswer, CommandLine, HostsPort} from '../../../source/tui/ports.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
 import {endSession, keys, startMonitor, type Session} from '../_harness.js';
 import {createBox, lease} from '../_world.js';
@@ -28,10 +28,10 @@ const commandLine: CommandLine = {
 	complete: async () => ({start: 0, candidates: []}),
 };
 
-const done: AnswerThere = {exitCode: 0, stdout: '', stderr: ''};
+const done: HostAnswer = {exitCode: 0, stdout: '', stderr: ''};
 
 /** A monitor beside one other host, with what was asked of that. */
-async function open(answer: AnswerThere | CanhazgpuError = done) {
+async function open(answer: HostAnswer | CanhazgpuError = done) {
 	let known: readonly SeenHost[] = [answered('far', rows, 0)];
 	let now: SeenHost = known[0]!;
 	let show: ((hosts: readonly SeenHost[]) => void) | undefined;

@@ -22,9 +22,9 @@ import {release} from '../../../source/tui/verbs/release.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
 import {reserveThese} from '../../../source/tui/verbs/shared/reservation.js';
 import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/signal.js';
-import {extendHere} from '../../../source/tui/verbs/hosts/extend.js';
-import {releaseHere} from '../../../source/tui/verbs/hosts/release.js';
-import {reserveHere, reserveTheseHere} from '../../../source/tui/verbs/hosts/reserve.js';
+import {extendOverHosts} from '../../../source/tui/verbs/hosts/extend.js';
+import {releaseOverHosts} from '../../../source/tui/verbs/hosts/release.js';
+import {reserveOverHosts, reserveThisOverHosts} from '../../../source/tui/verbs/hosts/reserve.js';
 import {wait} from '../../../source/tui/verbs/wait.js';
 import {snapshotWith} from '../../_helpers/world.js';
 import {after, pressing, type Step} from '../_harness.js';
@@ -293,7 +293,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 		{kind: 'drop-hosts-filter'},
 		{kind: 'filter-hosts-user'},
 		{kind: 'filter-hosts-mine'},
-		...[reserveHere, reserveTheseHere, releaseHere, extendHere].map((verb) => pressing(verb)),
+		...[reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts].map((verb) => pressing(verb)),
 	),
 	fc
 		.subarray(hostNames)

@@ -298,10 +298,7 @@ const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) =>
 	model: ({gpu}) => gpu.gpu_model,
 };
 
-export function sortedGpuLines<Line extends Sortable>(
-	lines: readonly Line[],
-	sort: HostsState['sort'],
-): readonly Line[] {
+function sortedGpuLines<Line extends Sortable>(lines: readonly Line[], sort: HostsState['sort']): readonly Line[] {
 	const {by, isInverted} = sort;
 	if (by === 'host') {
 		return isInverted ? lines.toReversed() : lines;

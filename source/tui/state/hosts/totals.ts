@@ -3,7 +3,7 @@ import {remembering} from '../memo.js';
 import type {State} from '../state.js';
 import {unfilteredHostLines} from './lines.js';
 
-export type HostTotals = {
+type HostTotals = {
 	/** Of hosts that answer. What a host reported before it stopped to answer is no longer known to be so. */
 	readonly free: number;
 	readonly mine: number;

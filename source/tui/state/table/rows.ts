@@ -96,7 +96,7 @@ export function rowHolds(row: StatusRow, words: readonly string[], requester: Re
 	return words.every((word) => held.includes(word));
 }
 
-export function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned: boolean): boolean {
+function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned: boolean): boolean {
 	const {user, isMine} = filter;
 	if (
 		(isMine && !usersOf(row).includes(requester.account) && !(row.lease && owns(requester, row.lease))) ||

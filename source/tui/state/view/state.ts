@@ -6,6 +6,7 @@ import {
 	usualGpuColumns,
 } from '../../../format/monitor-settings.js';
 import type {ProcessesState} from '../processes/state.js';
+import type {KeptView} from '../../ports.js';
 import type {TableState} from '../table/state.js';
 import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
@@ -16,15 +17,11 @@ export type Remembered = {
 	readonly processes: Pick<ProcessesState, 'sort' | 'filter'>;
 };
 
-export type ViewState = {
-	readonly preset: PresetName;
-	/** The settings of presets that were left. */
-	readonly remembered: Readonly<Partial<Record<PresetName, Remembered>>>;
-	/** Reservations of several GPUs as one row each. Undefined: where not all GPUs fit. */
-	readonly isFolded?: boolean;
-	/** Columns of the table of GPUs, in their order. Undefined: the usual ones. */
-	readonly columns?: readonly GpuColumnName[];
-};
+export type ViewState = Pick<KeptView, 'preset'> &
+	Partial<KeptView> & {
+		/** The settings of presets that were left. */
+		readonly remembered: Readonly<Partial<Record<PresetName, Remembered>>>;
+	};
 
 /** What a list of columns is being made of: those that are shown stand first, in their order. */
 export type ColumnsDialog = {readonly kind: 'columns'; readonly selected: number};

@@ -2,16 +2,16 @@
 import {CanhazgpuError} from '../../../errors.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {AnswerThere, HostsPort} from '../../ports.js';
+import type {HostAnswer, HostsPort} from '../../ports.js';
 import type {Complaint} from '../../state/messages.js';
 import type {EffectContext, Outcome} from '../verb.js';
-import type {HeldThere} from './target.js';
+import type {RemoteHolding} from './target.js';
 
 /** Others have the GPUs. */
 const notNow = 3;
 
 /** The error that was printed, and its hint. */
-function complaintOf(host: string, {exitCode, stderr}: AnswerThere): Complaint {
+function complaintOf(host: string, {exitCode, stderr}: HostAnswer): Complaint {
 	const lines = stderr.trim().split('\n');
 	const index = lines.findIndex((line) => line.startsWith('Error: '));
 	const message = index === -1 ? (lines.at(-1) ?? '') : lines[index]!.slice('Error: '.length);
@@ -23,7 +23,7 @@ function complaintOf(host: string, {exitCode, stderr}: AnswerThere): Complaint {
 	};
 }
 
-export const refusedThere = (host: string, answer: AnswerThere): Outcome => ({
+export const refusedByHost = (host: string, answer: HostAnswer): Outcome => ({
 	kind: 'refused',
 	complaint: complaintOf(host, answer),
 });
@@ -43,7 +43,7 @@ later reservation of the same user.
 
 @throws CanhazgpuError When it is not the reservation that was shown.
 */
-async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: HeldThere): Promise<void> {
+async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHolding): Promise<void> {
 	if (leaseId === undefined) {
 		return;
 	}
@@ -59,7 +59,7 @@ async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: HeldTher
 }
 
 /** Of versions that know no such flag, this program's and the Go program's. */
-const knowsNoLease = ({exitCode, stderr}: AnswerThere): boolean => exitCode !== 0 && stderr.includes('--lease');
+const knowsNoLease = ({exitCode, stderr}: HostAnswer): boolean => exitCode !== 0 && stderr.includes('--lease');
 
 /**
 Changes a reservation on another host. That host compares its id in the same step, so that a later reservation of the same GPUs is never hit.
@@ -67,11 +67,12 @@ Changes a reservation on another host. That host compares its id in the same ste
 @param words - The verb and its flags, which name the reservation by its id if there is one.
 @throws CanhazgpuError Where the connection fails, or an older version tells that it is another reservation by now.
 */
-export async function changeThere<Held extends HeldThere>(
-	port: HostsPort,
+export async function changeOnHost<Held extends RemoteHolding>(
+	context: EffectContext,
 	held: Held,
-	words: (held: HeldThere) => readonly string[],
-): Promise<AnswerThere> {
+	words: (held: RemoteHolding) => readonly string[],
+): Promise<HostAnswer> {
+	const port = hostsPort(context);
 	const answer = await port.run(held.host, words(held), {isUnbounded: false});
 	if (held.leaseId === undefined || !knowsNoLease(answer)) {
 		return answer;

@@ -8,10 +8,10 @@ import {formOf, type Form} from '../../state/dialogs.js';
 import type {GpuLine} from '../../state/hosts/lines.js';
 import {extend} from '../extend.js';
 import {defineVerb, succeeded} from '../verb.js';
-import {changeThere, hostsPort, refusedThere} from './answer.js';
-import {byHost, gpusOfReservation, heldThere, reasonAgainstHeld, type HeldThere} from './target.js';
+import {changeOnHost, refusedByHost} from './answer.js';
+import {byHost, gpusOfReservation, remoteHolding, reasonAgainstHeld, type RemoteHolding} from './target.js';
 
-const wordsOf = ({gpus, leaseId}: HeldThere, duration: string): readonly string[] => [
+const wordsOf = ({gpus, leaseId}: RemoteHolding, duration: string): readonly string[] => [
 	'--gpu-ids',
 	gpus.join(','),
 	...(leaseId === undefined ? [] : ['--lease', leaseId]),
@@ -19,33 +19,26 @@ const wordsOf = ({gpus, leaseId}: HeldThere, duration: string): readonly string[
 	duration,
 ];
 
-export const extendThere = defineVerb<Form<HeldThere>>({
-	name: 'extend-there',
-	keys: {modes: [], keys: []},
-	reasonAgainst: () => undefined,
-	command: (form) =>
-		shellCommand(['canhazgpu', 'extend', '--on', form.host, ...wordsOf(form, valueOf(form, 'duration'))]),
-	async perform(context, form) {
-		const by = secondsOf(form);
-		const words = (held: HeldThere): readonly string[] => ['extend', ...wordsOf(held, typedDuration(by))];
-		const answer = await changeThere(hostsPort(context), form, words);
-		return answer.exitCode === 0
-			? succeeded(`extended ${gpuList(form.gpus)} of ${sanitize(form.host)} by ${longDuration(by)}`)
-			: refusedThere(form.host, answer);
-	},
-	submitWord: () => 'Extend',
-	view: ({host, gpus}) => ({title: `Extend ${gpuList(gpus)} of ${sanitize(host)}`, lines: []}),
-});
-
-export const extendHere = defineVerb({
+export const extendOverHosts = defineVerb<Form<RemoteHolding>>({
 	name: 'extend-here',
 	keys: {modes: ['hosts'], keys: ['e'], footer: ['e', 'Extend']},
 	...byHost({
 		own: extend,
 		reasonAgainst: (line) => reasonAgainstHeld(line, 'extend'),
 		open: (line, state) =>
-			formOf('extend-there', heldThere(line as GpuLine, gpusOfReservation(state, line as GpuLine)), [
+			formOf('extend-here', remoteHolding(line as GpuLine, gpusOfReservation(state, line as GpuLine)), [
 				{name: 'duration', kind: 'duration', label: 'Duration', hint: 'added to its end: 30m, 2h, 1d', preset: '1h'},
 			]),
 	}),
+	command: (form) =>
+		shellCommand(['canhazgpu', 'extend', '--on', form.host, ...wordsOf(form, valueOf(form, 'duration'))]),
+	async perform(context, form) {
+		const by = secondsOf(form);
+		const answer = await changeOnHost(context, form, (held) => ['extend', ...wordsOf(held, typedDuration(by))]);
+		return answer.exitCode === 0
+			? succeeded(`extended ${gpuList(form.gpus)} of ${sanitize(form.host)} by ${longDuration(by)}`)
+			: refusedByHost(form.host, answer);
+	},
+	submitWord: () => 'Extend',
+	view: ({host, gpus}) => ({title: `Extend ${gpuList(gpus)} of ${sanitize(host)}`, lines: []}),
 });

@@ -8,30 +8,38 @@ import {aboutAndWarning, questionWidth} from '../../widgets/dialog-parts.js';
 import {span} from '../../widgets/styled-text.js';
 import {release} from '../release.js';
 import {defineVerb, succeeded} from '../verb.js';
-import {changeThere, hostsPort, refusedThere} from './answer.js';
-import {byHost, heldThere, reasonAgainstHeld, type HeldThere} from './target.js';
+import {changeOnHost, refusedByHost} from './answer.js';
+import {byHost, remoteHolding, reasonAgainstHeld, type RemoteHolding} from './target.js';
 
-type ReleaseThere = HeldThere & {readonly isJob: boolean};
+type RemoteRelease = RemoteHolding & {readonly isJob: boolean};
 
-const wordsOf = ({gpus, label, leaseId}: HeldThere): readonly string[] => [
+const wordsOf = ({gpus, label, leaseId}: RemoteHolding): readonly string[] => [
 	'--gpu-ids',
 	gpus.join(','),
 	...(leaseId === undefined ? (label === undefined ? [] : ['--user', label]) : ['--lease', leaseId]),
 ];
 
-const commandOf = (held: HeldThere): string =>
+const commandOf = (held: RemoteHolding): string =>
 	shellCommand(['canhazgpu', 'release', '--on', held.host, ...wordsOf(held)]);
 
-export const releaseThere = defineVerb<Confirmation<ReleaseThere>>({
-	name: 'release-there',
-	keys: {modes: [], keys: []},
-	reasonAgainst: () => undefined,
+export const releaseOverHosts = defineVerb<Confirmation<RemoteRelease>>({
+	name: 'release-here',
+	keys: {modes: ['hosts'], keys: ['x', 'ctrl-d'], footer: ['x', 'Release']},
+	...byHost({
+		own: release,
+		reasonAgainst: (line) => reasonAgainstHeld(line, 'release'),
+		open: (line) =>
+			ask('release-here', {
+				...remoteHolding(line as GpuLine),
+				isJob: (line as GpuLine).gpu.reservation_type === 'run',
+			}),
+	}),
 	command: commandOf,
 	async perform(context, dialog) {
-		const answer = await changeThere(hostsPort(context), dialog, (held) => ['release', ...wordsOf(held)]);
+		const answer = await changeOnHost(context, dialog, (held) => ['release', ...wordsOf(held)]);
 		return answer.exitCode === 0
 			? succeeded(`released ${gpuList(dialog.gpus)} of ${sanitize(dialog.host)}`, commandOf(dialog))
-			: refusedThere(dialog.host, answer);
+			: refusedByHost(dialog.host, answer);
 	},
 	view({host, gpus, isJob}, state, glyphs) {
 		const name = `${gpuList(gpus)} of ${sanitize(host)}`;
@@ -51,18 +59,4 @@ export const releaseThere = defineVerb<Confirmation<ReleaseThere>>({
 			question: `Release ${name} now?`,
 		};
 	},
-});
-
-export const releaseHere = defineVerb({
-	name: 'release-here',
-	keys: {modes: ['hosts'], keys: ['x', 'ctrl-d'], footer: ['x', 'Release']},
-	...byHost({
-		own: release,
-		reasonAgainst: (line) => reasonAgainstHeld(line, 'release'),
-		open: (line) =>
-			ask('release-there', {
-				...heldThere(line as GpuLine),
-				isJob: (line as GpuLine).gpu.reservation_type === 'run',
-			}),
-	}),
 });

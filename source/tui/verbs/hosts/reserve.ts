@@ -7,7 +7,7 @@ import {counted} from '../../../format/text/numbers.js';
 import {longDuration} from '../../../format/text/durations.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {AnswerThere} from '../../ports.js';
+import type {HostAnswer} from '../../ports.js';
 import {formOf, type Form} from '../../state/dialogs.js';
 import {type HostLine, unfilteredHostLines} from '../../state/hosts/lines.js';
 import type {Flash} from '../../state/messages.js';
@@ -16,19 +16,19 @@ import {span} from '../../widgets/styled-text.js';
 import {reserve} from '../reserve.js';
 import {flagsOf, reservationOf, reserveFormFields, reserveThese, type ReserveForm} from '../shared/reservation.js';
 import {defineVerb, type EffectContext, type Outcome} from '../verb.js';
-import {hostsPort, refusedThere} from './answer.js';
+import {hostsPort, refusedByHost} from './answer.js';
 import {byHost} from './target.js';
 
-type ReserveThereForm = ReserveForm & Form<{readonly host: string}>;
+type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
 
 /** More than any box is thought to have, where nothing is known of it. */
 const unknownCount = 64;
 
-function formThere({host}: HostLine, state: State, gpus?: readonly number[]): ReserveThereForm {
+function formFor({host}: HostLine, state: State, gpus?: readonly number[]): RemoteReserveForm {
 	const known = unfilteredHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host).length;
 	const named = gpus?.map((index) => ({index, uuid: undefined}));
 	return formOf(
-		'reserve-there',
+		'reserve-here',
 		{host, gpus: named, willWait: false},
 		reserveFormFields({
 			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
@@ -38,7 +38,7 @@ function formThere({host}: HostLine, state: State, gpus?: readonly number[]): Re
 	);
 }
 
-const wordsOf = (form: ReserveThereForm, requester: Requester): readonly string[] => [
+const wordsOf = (form: RemoteReserveForm, requester: Requester): readonly string[] => [
 	'reserve',
 	...flagsOf(form, requester),
 ];
@@ -52,7 +52,7 @@ const idsIn = (stdout: string): readonly string[] | undefined =>
 		?.split(',');
 
 function flashOf(
-	{host}: ReserveThereForm,
+	{host}: RemoteReserveForm,
 	ids: readonly string[],
 	{durationSeconds, need}: ReturnType<typeof reservationOf>,
 ): Flash {
@@ -72,10 +72,10 @@ function flashOf(
 const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
 
 /** What became of it there. A program that does not know what was asked for refuses it by the name of a flag: the dialog has a field for it. */
-function refusedReservation(host: string, answer: AnswerThere): Outcome {
+function refusedReservation(host: string, answer: HostAnswer): Outcome {
 	const {flag} = unknownFlag.exec(answer.stderr)?.groups ?? {};
 	if (flag === undefined) {
-		return refusedThere(host, answer);
+		return refusedByHost(host, answer);
 	}
 
 	const isShare = flag === 'share';
@@ -89,7 +89,7 @@ function refusedReservation(host: string, answer: AnswerThere): Outcome {
 }
 
 /** Waits in the queue there for as long as this monitor runs. */
-async function waitThere(context: EffectContext, form: ReserveThereForm): Promise<Outcome> {
+async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Promise<Outcome> {
 	const port = hostsPort(context);
 	const {requester} = context.store.getState().settings;
 	const reservation = reservationOf(form);
@@ -112,11 +112,11 @@ async function waitThere(context: EffectContext, form: ReserveThereForm): Promis
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
 }
 
-/** Its dialog carries this verb's name, whichever key opened it. */
-export const reserveThere = defineVerb<ReserveThereForm>({
-	name: 'reserve-there',
-	keys: {modes: [], keys: []},
-	reasonAgainst: () => undefined,
+/** Its dialog is also that of the key for the selected GPU alone. */
+export const reserveOverHosts = defineVerb<RemoteReserveForm>({
+	name: 'reserve-here',
+	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
+	...byHost({own: reserve, reasonAgainst: () => undefined, open: (line, state) => formFor(line, state)}),
 	command(form, requester) {
 		const [verb, ...flags] = wordsOf(form, requester);
 		return shellCommand(['canhazgpu', verb!, '--on', form.host, ...flags]);
@@ -125,7 +125,7 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 		// What is typed wrong is refused before anything is sent.
 		const reservation = reservationOf(form);
 		if (willWait) {
-			return waitThere(context, form);
+			return waitOnHost(context, form);
 		}
 
 		const {requester} = context.store.getState().settings;
@@ -154,13 +154,7 @@ export const reserveThere = defineVerb<ReserveThereForm>({
 	},
 });
 
-export const reserveHere = defineVerb({
-	name: 'reserve-here',
-	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
-	...byHost({own: reserve, reasonAgainst: () => undefined, open: (line, state) => formThere(line, state)}),
-});
-
-export const reserveTheseHere = defineVerb({
+export const reserveThisOverHosts = defineVerb<RemoteReserveForm>({
 	name: 'reserve-these-here',
 	keys: {modes: ['hosts'], keys: ['R'], footer: ['R', 'This', 3]},
 	...byHost({
@@ -171,6 +165,6 @@ export const reserveTheseHere = defineVerb({
 				: line.gpu.user === undefined
 					? undefined
 					: `GPU ${line.gpu.gpu_id} of ${sanitize(line.host)} is reserved already, by ${line.gpu.user}`,
-		open: (line, state) => formThere(line, state, line.kind === 'gpu' ? [line.gpu.gpu_id] : undefined),
+		open: (line, state) => formFor(line, state, line.kind === 'gpu' ? [line.gpu.gpu_id] : undefined),
 	}),
 });

@@ -8,7 +8,8 @@ import {
 	type HostLine,
 } from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
-import type {Verb} from '../verb.js';
+import type {AskingDialog} from '../../state/dialogs.js';
+import type {Verb, VerbOf} from '../verb.js';
 
 /** The state as the keys over the GPUs of this host see it: with the selected GPU, and no tags, which are not shown here. */
 function ownState(state: State, gpu: number): State {
@@ -16,15 +17,19 @@ function ownState(state: State, gpu: number): State {
 }
 
 /** What a verb does that acts on this host as it does in its own table, and on others by ssh. */
-type Pair = {
+type Pair<Asking> = {
 	readonly own: Pick<Verb, 'reasonAgainst' | 'open'>;
 	/** Why it cannot be done on the host of this line; undefined: it can. */
 	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
-	readonly open: (line: HostLine, state: State) => ReturnType<NonNullable<Verb['open']>>;
+	readonly open: (line: HostLine, state: State) => Asking;
 };
 
-/** The reason and the dialog of the verb, by where the selected line is. */
-export const byHost = ({own, reasonAgainst, open}: Pair): Pick<Verb, 'reasonAgainst' | 'open'> => ({
+/** The reason and the dialog of the verb, by where the selected line is. A dialog of this host's own goes back to the verb whose it is. */
+export const byHost = <Asking extends AskingDialog>({
+	own,
+	reasonAgainst,
+	open,
+}: Pair<Asking>): Pick<VerbOf<Asking>, 'reasonAgainst' | 'open'> => ({
 	reasonAgainst(state) {
 		const line = selectedHostLine(state);
 		if (line === undefined) {
@@ -43,12 +48,12 @@ export const byHost = ({own, reasonAgainst, open}: Pair): Pick<Verb, 'reasonAgai
 	},
 	open(state) {
 		const line = selectedHostLine(state)!;
-		return line.isOwn ? own.open!(ownState(state, (line as GpuLine).gpu.gpu_id)) : open(line, state);
+		return line.isOwn ? (own.open!(ownState(state, (line as GpuLine).gpu.gpu_id)) as Asking) : open(line, state);
 	},
 });
 
 /** GPUs of one reservation on another host, as they were shown when the dialog opened. */
-export type HeldThere = {
+export type RemoteHolding = {
 	readonly host: string;
 	readonly gpus: readonly number[];
 	/** Undefined: that version tells none, or none that could be typed there. */
@@ -63,7 +68,7 @@ const labelOf = (user: string | undefined): string | undefined =>
 /** That host says it, and it becomes a word of a command. */
 const leaseIdPattern = /^\w[\w\-]{0,63}$/v;
 
-export const heldThere = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): HeldThere => ({
+export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): RemoteHolding => ({
 	host,
 	gpus,
 	leaseId: leaseIdPattern.test(gpu.lease_id ?? '') ? gpu.lease_id : undefined,

@@ -25,7 +25,7 @@ export type Targets = {
 	readonly targets: readonly HeldGpu[];
 	readonly leftOut: readonly LeftOut[];
 	/** The reservation that all of them are of, where the user has others on their GPUs, as shares can be: then its id says which is meant. */
-	readonly meantLeaseId?: string | undefined;
+	readonly namedLeaseId?: string | undefined;
 };
 
 type LeaseVerb = 'release' | 'extend';
@@ -95,7 +95,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 }
 
 /** Those to act on may be none. */
-function meantLeaseIdOf({snapshot, settings}: State, targets: readonly HeldGpu[]): string | undefined {
+function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldGpu[]): string | undefined {
 	const [leaseId, ...others] = new Set(targets.map(({lease}) => lease.leaseId));
 	const isAmongOthers = targets.some(({index}) =>
 		holdingsOn(snapshot?.gpus[index]).some(({lease}) => lease.leaseId !== leaseId && owns(settings.requester, lease)),
@@ -116,7 +116,7 @@ export function targetsOf(state: State, verb: LeaseVerb): Targets {
 		}
 	}
 
-	return {targets, leftOut, meantLeaseId: meantLeaseIdOf(state, targets)};
+	return {targets, leftOut, namedLeaseId: namedLeaseIdOf(state, targets)};
 }
 
 /** `1,3 not reserved; 4 held by bob`. */
@@ -220,20 +220,15 @@ export function targetLines({targets, leftOut}: Targets, state: State, glyphs: G
 	];
 }
 
-/** `--gpu-ids 1,3`. */
-export const idsOf = (gpus: ReadonlyArray<{readonly index: number}>): readonly string[] => [
-	'--gpu-ids',
-	gpus.map(({index}) => index).join(','),
-];
-
 export const commandOn = (
 	verb: LeaseVerb,
-	{targets, meantLeaseId}: Pick<Targets, 'targets' | 'meantLeaseId'>,
+	{targets, namedLeaseId}: Pick<Targets, 'targets' | 'namedLeaseId'>,
 ): readonly string[] => [
 	'canhazgpu',
 	verb,
-	...idsOf(targets),
-	...(meantLeaseId === undefined ? [] : ['--lease', meantLeaseId]),
+	'--gpu-ids',
+	targets.map(({index}) => index).join(','),
+	...(namedLeaseId === undefined ? [] : ['--lease', namedLeaseId]),
 ];
 
 type Targeted = {
