@@ -46,6 +46,21 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.evaluate(adjust)).toBe('exact');
 	});
 
+	test('rows name their bars on paper, and are apart from each other where the system chooses the colours', async () => {
+		const page = await open();
+		await page.evaluate("location.hash = '#/gpus?as=rows'");
+		await page.locator('.row').first().waitFor();
+		const names = page.locator('.row').first().locator('.row-meter-name');
+		const widths = async () =>
+			Promise.all((await names.all()).map(async (name) => Math.round((await name.boundingBox())!.width)));
+		expect(await widths()).toEqual([1, 1]);
+		await page.emulateMedia({media: 'print'});
+		expect(await widths()).not.toContain(1);
+		expect(await names.allTextContents()).toEqual(['Use', 'Memory']);
+		await page.emulateMedia({media: null, forcedColors: 'active'});
+		expect(await page.evaluate("getComputedStyle(document.querySelector('.row')).borderBottomWidth")).toBe('1px');
+	});
+
 	test('a chart of the dark page is printed in the colours of the light one, and is dark again on the screen', async () => {
 		const page = await open();
 		await cardOf(page, 0).locator('button').first().click();

@@ -10,7 +10,7 @@ import {percentOf, personOf, timeText, withUnit} from '../text.js';
 type MeasureProps = {readonly name: string; readonly percent: number | undefined};
 
 const Measure = ({name, percent}: MeasureProps) => (
-	<span class="row-meter">
+	<span class="row-meter" title={name}>
 		<span class="row-meter-name">{name}</span>
 		<Bar percent={percent} />
 		<span class="row-meter-value">{withUnit(percent, ' %')}</span>
