@@ -100,7 +100,7 @@ const usageOf = (
 
 const hourSeconds = 3600;
 
-/** Long jobs of the last night, most GPUs one: what a monitor shows that looks back in the morning. */
+/** Long jobs of the last night, most GPUs one: what a monitor shows of the past in the morning. */
 const nightOf = (people: readonly Person[], gpuCount: number, now: number): readonly UsageRecord[] =>
 	Array.from({length: Math.max(0, gpuCount - 2)}, (_, gpuId) => ({
 		person: people.filter(({kind}) => kind !== 'manual')[(gpuId + 1) % 3],

@@ -1,4 +1,4 @@
-/** The night before a demonstration: how busy its GPUs were, made up when somebody looks back. */
+/** The night before a demonstration: how busy its GPUs were, made up when the past is read. */
 import {liveUsage} from '../core/rules/pool/report.js';
 import {encodeMinute, hourOf, minuteOf, withScan} from '../core/rules/pool/load-minutes.js';
 import type {LoadHistory, Store} from '../core/model/ports.js';

@@ -20,7 +20,7 @@ export function randomFrom(seed: number): () => number {
 	};
 }
 
-/** Beyond the largest pid of the kernel, so that nobody signals a real process by it. */
+/** Beyond the largest pid of the kernel, so that no real process is signalled by it. */
 const firstPid = 2 ** 22 + 500_000;
 
 /** One of the people: what they see of the world, and how they ask. */
@@ -51,7 +51,7 @@ export function createActor(person: Person, position: number, {world, signal, se
 		signal,
 		world: {
 			...world,
-			// In a pid namespace of their own nobody can judge them by the processes of this machine.
+			// In a pid namespace of their own they cannot be judged by the processes of this machine.
 			host: {...host, account, self: {pid: firstPid + position, startTicks: 1, namespace: 'demo'}},
 			clock: {...clock, random: randomFrom(seed * 1009 + position)},
 		},

@@ -80,7 +80,7 @@ function grantText(record: AuditRecord): string {
 	].join('');
 }
 
-/** Why a lease ended that nobody gave back. */
+/** Why a lease ended that no one gave back. */
 const endings: Readonly<Record<string, string>> = {
 	exited: 'the job ended',
 	signalled: 'a signal ended the job',

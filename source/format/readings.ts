@@ -18,7 +18,7 @@ function common<Value>(values: ReadonlyArray<Value | undefined>): Value | undefi
 export const commonMemory = (readings: readonly GpuReading[]): number | undefined =>
 	common(readings.map(({memoryTotalMiB}) => memoryTotalMiB));
 
-/** Words of a GPU's name that tell people nothing they look for. */
+/** Words of a GPU's name that say nothing about its model. */
 const noise = /\b(?:nvidia|amd|geforce|instinct|tesla|quadro|radeon|graphics|generation|pcie|hbm\w*|sxm\d*|\d+gb)\b/giv;
 
 /** `NVIDIA H100 80GB HBM3` -> `H100`. */

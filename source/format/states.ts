@@ -30,7 +30,7 @@ export const states: Readonly<Record<MonitorState, StateText>> = {
 	unknown: {label: 'Unknown', short: 'Unknown', meaning: 'The GPUs were not scanned yet'},
 };
 
-/** The word in `status` and its JSON, which scripts look for. */
+/** The word in `status` and its JSON, which scripts search for. */
 export const stateText: Readonly<Record<MonitorState, string>> = {
 	available: 'AVAILABLE',
 	'in-use': 'IN_USE',

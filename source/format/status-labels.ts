@@ -20,7 +20,7 @@ export function processList(processes: readonly GpuProcess[]): string {
 	return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** `8452MB used by PID 12345 (python3)`, `used by ...` where nobody knows how much, or undefined for a GPU that is not in unreserved use. */
+/** `8452MB used by PID 12345 (python3)`, `used by ...` where it is not known how much, or undefined for a GPU that is not in unreserved use. */
 export function unreservedText(row: StatusRow): string | undefined {
 	if (row.state !== 'unreserved' || row.use.kind !== 'used') {
 		return undefined;

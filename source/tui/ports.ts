@@ -8,7 +8,7 @@ import type {
 	Requester,
 	Snapshot,
 } from '../core/model/types.js';
-import type {HostStatus} from '../format/hosts/host-status.js';
+import type {HostStatus} from '../format/hosts/remote-gpu.js';
 import type {GpuColumnName, GraphCharacters, PresetName, ThemeName} from '../format/monitor-settings.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
 import type {Wish} from '../core/operations/engine.js';

@@ -38,7 +38,7 @@ export type MineAddress = {
 	readonly account: string;
 	readonly requester: ActorOptions['requester'];
 	readonly served: ActorOptions['served'];
-	/** Told when a link was opened. */
+	/** Called when a link was opened. */
 	readonly opened: () => void;
 	/** Given what makes the token of a new link, once requests are answered. */
 	readonly ready: (newLink: () => string) => void;
@@ -68,7 +68,7 @@ export type WebOptions = {
 	readonly signal: AbortSignal;
 	/** Given the address of a server that has a port. */
 	readonly listening: (url: string | undefined) => void;
-	/** Told of a bug that only one request met. */
+	/** Called with a bug that only one request met. */
 	readonly complain: (error: unknown) => void;
 };
 
@@ -93,7 +93,7 @@ const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<str
 			.map((name) => name.toLowerCase()),
 	);
 
-/** Serves until it is told to end. Rejects with whatever broke it. */
+/** Serves until the signal is aborted. Rejects with the error that broke it. */
 export async function runWeb(options: WebOptions): Promise<void> {
 	const routes = Promise.withResolvers<ReturnType<typeof createRoutes>>();
 	const server = await startServer(options.address, routes.promise);

@@ -9,7 +9,7 @@ import {CanhazgpuError} from '../errors.js';
 
 export type OpenPool = EngineWorld & {
 	readonly privateLabel?: string;
-	/** The GPUs for those who act, and not only look. */
+	/** The GPUs for those who act, and do not only read. */
 	readonly scannedGpus?: World['gpus'];
 	readonly close: () => Promise<void>;
 };

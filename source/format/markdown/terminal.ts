@@ -152,7 +152,7 @@ function tableLines({header, rows}: Extract<Block, {kind: 'table'}>, options: Ma
 	if (isTooNarrow) {
 		return rows.flatMap((row) => {
 			const [first = [], ...others] = row;
-			// Without the titles nobody would know the default from the choices. The last cell is what it is all about.
+			// Without the titles the default could not be told from the choices. The last cell is what it is all about.
 			const stacked = others.flatMap((cell, index): readonly Inline[] => {
 				const title = index < others.length - 1 ? (header[index + 1] ?? []) : [];
 				return cell.length === 0

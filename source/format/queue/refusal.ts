@@ -21,7 +21,7 @@ const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): nu
 /** GPUs named one by one before the rest are only counted. */
 const namedGpus = 4;
 
-/** Why a GPU that nobody holds is not to be had, after its number: `cannot be judged: ...`. */
+/** Why a GPU that no one holds is not to be had, after its number: `cannot be judged: ...`. */
 function useText(block: UsageBlock): string {
 	switch (block.kind) {
 		case 'unreserved': {
@@ -217,7 +217,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'unknown-quality'), 'of which it is unknown whether they qualify'],
 	] as const;
 	const noun = wanted.need?.mig === undefined ? 'GPU' : 'MIG instance';
-	// The Go program says `1 GPUs` of these, and scripts look for its words.
+	// The Go program says `1 GPUs` of these, and scripts search for its words.
 	const counts = reasons
 		.filter(([count]) => count > 0)
 		.map(([count, what]) => `${what === inUse ? `${count} ${noun}s` : counted(count, noun)} ${what}`);

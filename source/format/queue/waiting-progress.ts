@@ -41,7 +41,7 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
-			// That nobody holds it and it is not given out is what one would not expect.
+			// A GPU that no one holds and that is not given out needs an explanation.
 			const reasons = [
 				...(unknown.length === 0 ? [] : [unknownText(unknown)]),
 				...(unusable.length === 0 ? [] : [unusableText(unusable)]),

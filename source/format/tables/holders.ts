@@ -96,7 +96,7 @@ const sacrifices: Sacrifices = [
 	['COMMAND', 0],
 ];
 
-/** @param reservedBy - Whose the GPU is, as people are named; empty where it is nobody's. */
+/** @param reservedBy - Whose the GPU is, as people are named; empty where it is no one's. */
 export function holdersText(
 	report: HoldersReport,
 	reservedBy: readonly string[],

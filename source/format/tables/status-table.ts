@@ -88,7 +88,7 @@ export function statusTable(rows: readonly StatusRow[], paint: Paint, width?: nu
 			String(row.index),
 			...(hasNodes ? [nodeText(row)] : []),
 			stateCell(row, paint),
-			// As the Go program writes two. It counts the third, whom we name: that may be the one you look for.
+			// As the Go program writes two. It counts the third, whom we name: that may be the one you search for.
 			userText(row, ' and '),
 			row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
 			row.lease?.type.toUpperCase() ?? '-',

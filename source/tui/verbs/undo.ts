@@ -1,6 +1,6 @@
 /** `z`: takes back a release of the last seconds. */
 import {undoRelease} from '../../core/operations/undo.js';
-import {undoneText} from '../../format/queue/undone.js';
+import {undoneText} from '../../format/queue/outcome.js';
 import {panelModes} from '../state/keys.js';
 import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {defineVerb, failed, halfDone, succeeded} from './verb.js';

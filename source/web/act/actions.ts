@@ -13,12 +13,11 @@ import {ownerOf, owns} from '../../core/rules/leases/ownership.js';
 import {wishOf} from '../../core/rules/request/need-text.js';
 import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
-import {grantedText} from '../../format/queue/granted.js';
 import {refusalMessage} from '../../format/queue/refusal.js';
 import {longDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
-import {undoneText} from '../../format/queue/undone.js';
+import {undoneText, grantedText} from '../../format/queue/outcome.js';
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {secondsOf, type ActName, type ActRequests} from './requests.js';
 
@@ -36,9 +35,9 @@ export type ActorOptions = {
 	readonly world: () => Promise<World>;
 	readonly requester: () => Requester;
 	readonly monotonicMs: () => number;
-	/** Told of a grant that somebody waited for in the queue. */
+	/** Called with a grant that was waited for in the queue. */
 	readonly served: (request: AcquireRequest, grant: Grant) => void;
-	/** Told of what fails while somebody waits. */
+	/** Called with what fails during a wait. */
 	readonly failed: (error: unknown) => void;
 };
 
@@ -51,7 +50,7 @@ export type Actor = {
 /** A request that was sent in time may come a little later. */
 const undoSlackMs = 5000;
 
-/** The queue is for people: nobody waits for so many things at once. */
+/** The queue is for people: no one waits for so many things at once. */
 const mostWaits = 16;
 
 const notOwner = (whose: string, owner: string): CanhazgpuError =>
@@ -172,7 +171,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		return answer.promise;
 	}
 
-	/** Where it can be undone, the page is told how. */
+	/** How the page can undo a release, where that is possible. */
 	function offerUndo(world: EngineWorld, holdings: readonly Holding[]): Pick<Done, 'undo'> {
 		const released = world.engine === undefined ? undoableOf(holdings) : [];
 		for (const [id, {untilMs}] of undoable) {

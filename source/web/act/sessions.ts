@@ -4,7 +4,7 @@ one as for a right one.
 */
 import {createHash} from 'node:crypto';
 
-/** A link that nobody opened works for this long. */
+/** A link that was not opened works for this long. */
 export const linkMinutes = 10;
 /** A session that does nothing for this long, a working day, ends. */
 const idleHours = 8;

@@ -1,4 +1,4 @@
-/** The help topics as plain text, for those who look at the dashboard and have no shell at hand. */
+/** The help topics as plain text, for readers of the dashboard who have no shell at hand. */
 import {markdownText} from '../../format/markdown/terminal.js';
 import {createPaint} from '../../format/text/paint.js';
 import {topics} from '../../help/topics.js';

@@ -26,7 +26,7 @@ export type About = {
 	readonly isDemo: boolean;
 	/** False where this host has no pool, and other hosts alone are shown. */
 	readonly hasPool: boolean;
-	/** The names of the hosts that can be looked at, this one first, where it has a pool. */
+	/** The names of the hosts that can be shown, this one first, where it has a pool. */
 	readonly hosts: readonly string[];
 	/** The account that the page acts as. Undefined: it only shows. */
 	readonly actsAs?: string | undefined;

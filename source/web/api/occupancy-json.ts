@@ -17,7 +17,7 @@ export const occupancyJson = ({window, gpuCount, spans}: Occupancy) => ({
 		note: shownNote(span.note),
 		lease_id: span.leaseId,
 		memory_mb: span.memoryMiB,
-		// More than one are short, and closer together than is told apart.
+		// More than one are short, and closer together than the picture can show.
 		lease_count: span.leaseCount,
 		is_held: span.isLive,
 		ends_by: span.endsBy === undefined ? undefined : timestamp(Math.floor(span.endsBy)),

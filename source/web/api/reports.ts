@@ -5,6 +5,9 @@ import type {webReportJson} from '../../format/tables/report.js';
 /** `GET /api/report`. */
 export type ReportJson = ReturnType<typeof webReportJson>;
 
+/** `GET /api/held-use`. */
+export type {HeldUseJson} from '../../format/tables/held-use.js';
+
 export type ReportQuestion = {
 	/** Another host; undefined for this one. */
 	readonly host?: string;
@@ -54,7 +57,7 @@ export function createReports<
 		return own;
 	}
 
-	/** What nobody will be shown any more is forgotten. */
+	/** What is too old to be shown is forgotten. */
 	function forgetOld(): void {
 		for (const [key, {madeMs}] of made) {
 			if (monotonicMs() - madeMs >= rememberMs) {

@@ -5,7 +5,7 @@ import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {isOverused} from '../../core/rules/usage/share-usage.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
-import type {GpuProcess, GpuReading} from '../../core/model/types.js';
+import type {GpuProcess, GpuReading, QueueEntry} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {needJson} from '../../format/json/need-json.js';
 import {reasonJson} from '../../format/tables/queue-table.js';
@@ -157,64 +157,51 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 		};
 	});
 
-/** One who waits, without what passes with time alone; undefined for an entry that cannot be read. */
-const waiterJson = ({entry, position, held, isPossible, isUnknown, blockers}: QueueRow) =>
-	entry && {
-		id: entry.id,
-		user: entry.user,
-		actual_user: labelOf(entry) === undefined ? undefined : ownerOf(entry),
-		requested_count: Math.max(entry.requestedCount, entry.requestedIds.length),
-		requested_ids: entry.requestedIds,
-		need: entry.need && needJson(entry.need),
-		wants: entry.need && needWordsOf(entry.need),
-		eligible_gpus: entry.eligible,
-		allocated_gpus: held,
-		allocated_count: held.length,
-		reservation_type: entry.reservationType,
-		note: text(shownNote(entry.note)),
-		position,
-		enqueue_time: time(entry.enqueueTime),
-		expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
-		wait_timeout: time(entry.waitTimeout),
-		impossible: isPossible ? undefined : true,
-		unknown: isUnknown ? true : undefined,
-		...reasonJson(blockers[0]),
-	};
+/** One who waits, without what passes with time alone. */
+const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, blockers}: QueueRow) => ({
+	id: entry.id,
+	user: entry.user,
+	actual_user: labelOf(entry) === undefined ? undefined : ownerOf(entry),
+	requested_count: Math.max(entry.requestedCount, entry.requestedIds.length),
+	requested_ids: entry.requestedIds,
+	need: entry.need && needJson(entry.need),
+	wants: entry.need && needWordsOf(entry.need),
+	eligible_gpus: entry.eligible,
+	allocated_gpus: held,
+	allocated_count: held.length,
+	reservation_type: entry.reservationType,
+	note: text(shownNote(entry.note)),
+	position,
+	enqueue_time: time(entry.enqueueTime),
+	expiry_duration: entry.expirySeconds === undefined ? undefined : entry.expirySeconds * nanosecondsPerSecond,
+	wait_timeout: time(entry.waitTimeout),
+	impossible: isPossible ? undefined : true,
+	unknown: isUnknown ? true : undefined,
+	...reasonJson(blockers[0]),
+});
+
+/** What is made of each entry of the queue that can be read. */
+const entriesOf = <Json>(queue: readonly QueueRow[], jsonOf: (entry: QueueEntry, row: QueueRow) => Json) =>
+	queue.flatMap((row) => (row.entry === undefined ? [] : [jsonOf(row.entry, row)]));
 
 /** The queue, with when each is served as a time and not as a distance. */
 export const waitersJson = ({queue, snapshot}: LiveState) =>
-	queue.flatMap((row) => {
-		const waiter = waiterJson(row);
-		return waiter === undefined
-			? []
-			: [
-					{
-						...waiter,
-						served_at:
-							row.estimateSeconds === undefined
-								? undefined
-								: time(Math.round((snapshot?.now ?? 0) + row.estimateSeconds)),
-					},
-				];
-	});
+	entriesOf(queue, (entry, row) => ({
+		...waiterJson(entry, row),
+		served_at:
+			row.estimateSeconds === undefined ? undefined : time(Math.round((snapshot?.now ?? 0) + row.estimateSeconds)),
+	}));
 
 export type WaiterJson = ReturnType<typeof waitersJson>[number];
 
 /** `GET /api/queue`. */
 export function queueJson({queue}: LiveState) {
-	const entries = queue.flatMap((row) => {
-		const waiter = waiterJson(row);
-		return waiter === undefined
-			? []
-			: [
-					{
-						...waiter,
-						wait_time: longDuration(row.waitedSeconds),
-						wait_time_seconds: Math.floor(row.waitedSeconds),
-						estimate_seconds: row.estimateSeconds === undefined ? undefined : Math.ceil(row.estimateSeconds),
-					},
-				];
-	});
+	const entries = entriesOf(queue, (entry, row) => ({
+		...waiterJson(entry, row),
+		wait_time: longDuration(row.waitedSeconds),
+		wait_time_seconds: Math.floor(row.waitedSeconds),
+		estimate_seconds: row.estimateSeconds === undefined ? undefined : Math.ceil(row.estimateSeconds),
+	}));
 	return {
 		entries,
 		total_waiting: entries.length,

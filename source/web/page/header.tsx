@@ -4,7 +4,7 @@ import {viewsOf, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {now} from './state/store.js';
 import {chooseOtherTheme, theme} from './theme.js';
-import {Watch} from './watch.js';
+import {Watch} from './observable.js';
 import {duration} from './text.js';
 
 export const viewNames: Readonly<Record<View, string>> = {

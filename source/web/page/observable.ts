@@ -1,4 +1,5 @@
 /** Values outside of the components, which are drawn again when the value changes. */
+import {Component, type ComponentChildren} from 'preact';
 
 export type Observable<Value> = {
 	readonly get: () => Value;
@@ -25,4 +26,21 @@ export function observable<Value>(first: Value): Observable<Value> {
 			};
 		},
 	};
+}
+
+type WatchProps<Value> = {readonly of: Observable<Value>; readonly children: (value: Value) => ComponentChildren};
+
+/** Draws again what depends on a value. The first view has no hooks: they come with the parts that are loaded late. */
+export class Watch<Value> extends Component<WatchProps<Value>> {
+	private readonly stop = this.props.of.subscribe(() => {
+		this.forceUpdate();
+	});
+
+	override componentWillUnmount(): void {
+		this.stop();
+	}
+
+	override render({of, children}: WatchProps<Value>): ComponentChildren {
+		return children(of.get());
+	}
 }

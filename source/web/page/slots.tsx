@@ -1,10 +1,9 @@
 /** What late parts put into the first view. */
 import type {ComponentType} from 'preact';
 import type {Gpu, Waiter} from './fields.js';
-import {observable} from './observable.js';
+import {observable, Watch} from './observable.js';
 import type {Route} from './router.js';
 import type {PageState, Series} from './state/state.js';
-import {Watch} from './watch.js';
 
 /** What the first look at the page can do without: it is loaded when the server has said something, or did not answer. */
 export type FollowUp = {

@@ -14,7 +14,7 @@ export type Acting = {
 	readonly account: string;
 	readonly sessions: Sessions;
 	readonly actor: Actor;
-	/** Told when a link was opened. */
+	/** Called when a link was opened. */
 	readonly opened: () => void;
 };
 

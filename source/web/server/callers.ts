@@ -10,7 +10,7 @@ export type Connection = {
 };
 
 /** `::ffff:10.0.0.1` is how a socket for both families names an address of the old one. */
-const plain = (address: string): string => address.toLowerCase().replace(/^::ffff:(?=\d+\.)/v, '');
+export const plainAddress = (address: string): string => address.toLowerCase().replace(/^::ffff:(?=\d+\.)/v, '');
 
 const isOfThisMachine = (remote: string, local: string): boolean =>
 	remote === '::1' || remote.startsWith('127.') || remote === local;
@@ -104,8 +104,8 @@ Names who called on each connection: on this machine the account, else the addre
 */
 export function callersOf(connections: readonly Connection[], read = readText): readonly string[] {
 	const named = connections.map(({remoteAddress, remotePort = 0, localAddress, localPort = 0}) => {
-		const remote = plain(remoteAddress ?? '');
-		const local = plain(localAddress ?? '');
+		const remote = plainAddress(remoteAddress ?? '');
+		const local = plainAddress(localAddress ?? '');
 		const isLocal = remote !== '' && isOfThisMachine(remote, local);
 		return {remote, ends: isLocal ? `${endHex(remote, remotePort)} ${endHex(local, localPort)}` : undefined};
 	});

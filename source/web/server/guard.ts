@@ -1,6 +1,7 @@
 /** Who may ask what: the doors that every request goes through before anything is answered. */
 import type {HttpBindings} from '@hono/node-server';
 import type {MiddlewareHandler} from 'hono';
+import {plainAddress} from './callers.js';
 
 export type Bindings = {Bindings: HttpBindings};
 
@@ -38,10 +39,6 @@ export function hostnameOf(header: string | undefined): string | undefined {
 	return bracketed ?? plain?.replace(/\.$/v, '');
 }
 
-/** `::ffff:10.0.0.1` is how a socket for both families names an address of the old one. */
-const plainAddress = (address: string | undefined): string | undefined =>
-	address?.toLowerCase().replace(/^::ffff:(?=\d+\.)/v, '');
-
 /**
 A page of somebody else whose name is made to point here (DNS rebinding) sends its own name: only ours are answered. Ours are the
 names given, and the address at which this very connection arrived.
@@ -52,7 +49,7 @@ export function isOurs(
 	localAddress: string | undefined,
 ): boolean {
 	const hostname = hostnameOf(header);
-	return hostname !== undefined && (names.has(hostname) || hostname === plainAddress(localAddress));
+	return hostname !== undefined && (names.has(hostname) || hostname === plainAddress(localAddress ?? ''));
 }
 
 /** A request for data has no body; one that announces one is refused before it is sent. */

@@ -10,9 +10,8 @@ import {helpIndex, helpText} from '../api/help-text.js';
 import {apiJson} from '../api/json.js';
 import type {Metrics} from '../api/metrics.js';
 import type {LiveView} from '../../core/live/live-view.js';
-import type {HeldUseJson} from '../api/held-use-json.js';
 import {mostHeldUseHours} from '../../core/operations/history/held-use.js';
-import {heldUseCsv} from '../../format/tables/held-use.js';
+import {heldUseCsv, type HeldUseJson} from '../../format/tables/held-use.js';
 import type {OccupancyJson} from '../api/occupancy-json.js';
 import {dayNamed} from '../../format/text/days.js';
 import {webReportCsv} from '../../format/tables/report.js';
@@ -47,7 +46,7 @@ export type Parts = {
 	readonly acting?: Acting | undefined;
 	/** What the pool keeps of the last minutes. Empty where it cannot be read. */
 	readonly keptLoads: (minutes: number) => Promise<readonly MinuteLoads[]>;
-	/** Told of a bug; the client is told nothing of it. */
+	/** Called with a bug, of which the client learns nothing. */
 	readonly broken: (error: unknown) => void;
 };
 

@@ -126,7 +126,7 @@ const optionsOf = (headersMs: number): ServerOptions => ({
 	headersTimeout: headersMs,
 	requestTimeout: 2 * headersMs,
 	keepAliveTimeout: 10_000,
-	// How often the two above are looked at.
+	// How often the two above are checked.
 	connectionsCheckingInterval: Math.min(1000, headersMs / 2),
 	maxHeaderSize: 8192,
 	requireHostHeader: true,

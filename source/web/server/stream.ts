@@ -1,17 +1,43 @@
 /**
 `/api/events`: one feed for all who listen. Each change is encoded once. A browser that cannot keep up is dropped and comes back by itself.
 */
+import {Buffer} from 'node:buffer';
 import type {ServerResponse} from 'node:http';
+import {constants, deflateRawSync} from 'node:zlib';
 import type {RemoteHosts} from '../api/hosts.js';
 import type {ShownCommands} from '../api/commands.js';
 import {createEncoder, type About} from '../api/live-json.js';
 import type {LiveView} from '../../core/live/live-view.js';
 import {createHostStreams} from './host-streams.js';
 import {callersOf, type Connection} from './callers.js';
-import {gzipHeader, messageOf, type Message} from './squeeze.js';
+
+/** Of any gzip stream: deflated, no name, no time, an unknown system. */
+const gzipHeader: Uint8Array = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+
+/**
+A message is compressed once for all who listen. Compressed it is a block that needs nothing of those before it, so that the blocks of all
+messages since somebody began to listen make a whole gzip stream for them.
+*/
+type Message = {
+	readonly plain: Uint8Array;
+	/** Behind {@link gzipHeader} and any number of messages. */
+	readonly squeezed: () => Uint8Array;
+};
+
+function messageOf(text: string): Message {
+	const plain = new TextEncoder().encode(text);
+	let squeezed: Uint8Array | undefined;
+	return {
+		plain,
+		squeezed() {
+			squeezed ??= deflateRawSync(plain, {finishFlush: constants.Z_FULL_FLUSH});
+			return squeezed;
+		},
+	};
+}
 
 export type StreamOptions = {
-	/** Whether it is told of the other hosts, too. */
+	/** Whether the page gets the other hosts, too. */
 	readonly withHosts: boolean;
 	/** Whether the browser takes gzip. */
 	readonly isSqueezed?: boolean;
@@ -51,7 +77,7 @@ export function createStreams(
 	{liveView, hosts, about, commands, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, heartbeatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
-	/** Oldest first, with what is to be done when they end. Whose they are is looked up when there are too many, once each. */
+	/** Oldest first, with what is to be done when they end. Their callers are found when there are too many, once each. */
 	const open = new Map<ServerResponse, OpenStream>();
 	/** Those whose caller is known. */
 	const byCaller = new Map<string, Set<ServerResponse>>();

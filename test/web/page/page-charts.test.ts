@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {schemas} from '../../../source/help/schema/index.js';
-import {curveOf} from '../../../source/web/page/occupancy/curve.js';
+import {curveOf} from '../../../source/web/page/occupancy/geometry.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {slowTest} from '../../_helpers/slow.js';
 import {askJson, startWeb} from '../_server.js';

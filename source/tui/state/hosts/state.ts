@@ -1,6 +1,6 @@
 /** The table of the GPUs of all hosts: what is known of the others, and how it is shown. */
 import type {KnownHost} from '../../../core/live/host-watch.js';
-import type {HostStatus} from '../../../format/hosts/host-status.js';
+import type {HostStatus} from '../../../format/hosts/remote-gpu.js';
 import {noFilter, type Filter} from '../table/state.js';
 import type {TextField} from '../text-field.js';
 

@@ -1,7 +1,7 @@
 /** `r` and `R` over the table of all hosts: reserves on the host of the selected line; on another one by ssh. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Requester} from '../../../core/model/types.js';
-import {shareOfText} from '../../../format/queue/granted.js';
+import {shareOfText} from '../../../format/queue/outcome.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {counted} from '../../../format/text/numbers.js';
 import {longDuration} from '../../../format/text/durations.js';

@@ -10,7 +10,7 @@ import type {Grant} from '../../../core/rules/request/request.js';
 import {inventory, type ProfileCount} from '../../../core/rules/allocation/instances.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import {freeInstancesText} from '../../../format/instances.js';
-import {grantedText} from '../../../format/queue/granted.js';
+import {grantedText} from '../../../format/queue/outcome.js';
 import {refusalMessage} from '../../../format/queue/refusal.js';
 import {
 	reserveFields,

@@ -1,5 +1,5 @@
 /** The part of the page that acts: loaded only where the server lets it. */
-import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useLayoutEffect, useMemo, useRef, useState, useEffect} from 'preact/hooks';
 import {actSlots} from '../slots.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {useObservable} from '../shared/hooks.js';
@@ -7,8 +7,47 @@ import type {PageState} from '../state/state.js';
 import {Dialog} from './dialog.js';
 import {askExtend, askJoin, askLeave, askRelease, askReserve, type Offer, type Question} from './dialogs.js';
 import {isOwnEntry, ownLeaseOn, type OwnLease} from './ownership.js';
-import {endSession, readLink, session, type Done, type Session} from './session.js';
-import {Undo} from './undo.js';
+import {endSession, readLink, session, act, type Done, type Session} from './session.js';
+
+const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';
+
+/** Takes a release back, for as long as the server offers it. */
+type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
+
+function Undo({undo, show}: UndoProps) {
+	const [isOffered, setOffered] = useState(true);
+	useEffect(() => {
+		const timer = setTimeout(() => {
+			setOffered(false);
+		}, undo.seconds * 1000);
+		return () => {
+			clearTimeout(timer);
+		};
+	}, []);
+
+	async function send(): Promise<void> {
+		setOffered(false);
+		const answer = await act('undo', {id: crypto.randomUUID(), undo_id: undo.id});
+		show(
+			answer.kind === 'done'
+				? answer.done
+				: {words: answer.kind === 'unsure' ? unsureUndoText : [answer.words, answer.hint].filter(Boolean).join('. ')},
+		);
+		document.querySelector<HTMLElement>('#main')?.focus({preventScroll: true});
+	}
+
+	return isOffered ? (
+		<button
+			type="button"
+			class="act-button"
+			onClick={() => {
+				void send();
+			}}
+		>
+			Undo the release
+		</button>
+	) : undefined;
+}
 
 type ButtonProps = {
 	readonly words: string;

@@ -1,6 +1,6 @@
 /** The dialog in which something is done. */
 import {useId, useLayoutEffect, useRef, useState} from 'preact/hooks';
-import {CommandWords} from '../shared/command-words.js';
+import {CopyButton, CommandWords} from '../shared/copy.js';
 import type {Question, Values} from './dialogs.js';
 import {act, type Answer, type Done} from './session.js';
 
@@ -28,33 +28,6 @@ const otherServerText =
 
 const unsureText =
 	'No answer came. It may have been done, or be done yet. Ask again: it is done only once. Or look at the GPUs first.';
-
-function CopyButton({text}: {readonly text: string}) {
-	const [words, setWords] = useState('Copy');
-	return (
-		<button
-			type="button"
-			class="text-button"
-			onClick={() => {
-				const copy = async (): Promise<void> => {
-					try {
-						await navigator.clipboard.writeText(text);
-						setWords('Copied');
-					} catch {
-						setWords('Select it to copy');
-					}
-				};
-
-				void copy();
-			}}
-			onBlur={() => {
-				setWords('Copy');
-			}}
-		>
-			<span aria-live="polite">{words}</span>
-		</button>
-	);
-}
 
 type FieldProps = {
 	readonly field: Question['fields'][number];
@@ -96,7 +69,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 	const element = useRef<HTMLDialogElement>(null);
 	const [values, setValues] = useState(() => presets(question));
 	const [status, setStatus] = useState<Status>({kind: 'asking'});
-	/** Stays for as long as nobody knows whether it was done. */
+	/** Stays for as long as it is not known whether the request was done. */
 	const attempt = useRef<string | undefined>(undefined);
 	const alert = useRef<HTMLDivElement>(null);
 	const id = useId();
@@ -182,7 +155,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 				))}
 				<p class="act-command">
 					<CommandWords command={command} />
-					<CopyButton text={command} />
+					<CopyButton text={command} what={command} className="text-button" />
 				</p>
 				<div ref={alert} role="alert" class="act-alert">
 					{status.kind === 'failed' && (

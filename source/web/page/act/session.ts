@@ -33,7 +33,7 @@ export const session = observable<Session>({kind: storedToken() === undefined ? 
 /** What the server did, and how to undo it where it can be undone for a while. */
 export type Done = {readonly words: string; readonly undo?: {readonly id: string; readonly seconds: number}};
 
-/** `unsure`: nobody knows whether it was done. The same request can be sent again: it is done once. */
+/** `unsure`: it is not known whether it was done. The same request can be sent again: it is done once. */
 export type Answer =
 	| {readonly kind: 'done'; readonly done: Done}
 	| {

@@ -1,7 +1,7 @@
 /** What everybody must know before they believe the figures: how old they are, and what is wrong. */
 import type {PageState} from '../state/state.js';
 import {now} from '../state/store.js';
-import {Watch} from '../watch.js';
+import {Watch} from '../observable.js';
 import {duration} from '../text.js';
 
 type BannerText = {readonly kind: string; readonly title: string; readonly text: string};

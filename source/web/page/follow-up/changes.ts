@@ -1,4 +1,4 @@
-/** Changes in words, read aloud for those who listen instead of looking. */
+/** Changes in words, which a screen reader says. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import type {PageState} from '../state/state.js';

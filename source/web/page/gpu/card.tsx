@@ -3,7 +3,7 @@ import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
 import {now} from '../state/store.js';
-import {Watch} from '../watch.js';
+import {Watch} from '../observable.js';
 import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/state.js';
 import {Meter, PersonName} from '../widgets.js';

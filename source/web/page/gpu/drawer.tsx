@@ -5,12 +5,11 @@ import {Chips} from '../shared/chips.js';
 import type {About, Gpu} from '../fields.js';
 import {route} from '../router.js';
 import {addressOf, goBack, replaceRoute} from '../shared/address.js';
-import {CommandWords} from '../shared/command-words.js';
 import type {Utilization} from '../state/state.js';
 import {PersonName} from '../widgets.js';
+import {CopyButton, CommandWords} from '../shared/copy.js';
 import {Details, GpuTime, noteText, placeholders, StatePill} from './card.js';
 import {shellCommands} from './commands.js';
-import {CopyButton} from './copy.js';
 
 const places = [
 	['here', 'On the box'],
@@ -44,7 +43,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 
 type Neighbour = {readonly label: string; readonly words: string; readonly gpu: Gpu | undefined};
 
-/** One step of the browser's back leads to the list, however many GPUs were looked at. */
+/** One step of the browser's back leads to the list, however many GPUs were shown. */
 function Step({label, words, gpu}: Neighbour) {
 	const rest = String(gpu?.gpu_id);
 	return (

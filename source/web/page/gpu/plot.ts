@@ -54,7 +54,7 @@ const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.
 	series: [
 		{label: 'Time', value: (_, time: PercentJson) => (time === null ? '–' : timeOfDay(time * 1000))},
 		series('Use', 1),
-		// Told apart without its colour, too.
+		// The curve is recognized without its colour, too.
 		series('Memory', 2, [6, 3]),
 	],
 	legend: {

@@ -1,6 +1,7 @@
 /** The processes of a GPU, and the parts that MIG has made of it. */
 import type {Gpu, Process} from '../fields.js';
 import {useNow} from '../shared/hooks.js';
+import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {gibibytes, sinceText, withUnit} from '../text.js';
 
 type ProcessRowProps = {readonly process: Process; readonly isSquatter: boolean; readonly nowMs: number};
@@ -36,36 +37,24 @@ const ProcessRow = ({process, isSquatter, nowMs}: ProcessRowProps) => (
 	</tr>
 );
 
-const columns = [
-	['PID', true],
-	['User', false],
-	['Command', false],
-	['GPU memory', true],
-	['GPU', true],
-	['CPU', true],
-	['Memory', true],
-	['Runs for', true],
-] as const;
+const columns: TableColumns = [
+	['PID', 'number'],
+	['User'],
+	['Command'],
+	['GPU memory', 'number'],
+	['GPU', 'number'],
+	['CPU', 'number'],
+	['Memory', 'number'],
+	['Runs for', 'number'],
+];
 
-function ProcessTable({
-	processes,
-	squatters,
-}: {
-	readonly processes: readonly Process[];
-	readonly squatters: readonly number[];
-}) {
+type ProcessTableProps = {readonly processes: readonly Process[]; readonly squatters: readonly number[]};
+
+function ProcessTable({processes, squatters}: ProcessTableProps) {
 	const nowMs = useNow();
 	return (
 		<table class="processes">
-			<thead>
-				<tr>
-					{columns.map(([name, isNumber]) => (
-						<th key={name} scope="col" class={isNumber ? 'number' : undefined}>
-							{name}
-						</th>
-					))}
-				</tr>
-			</thead>
+			<TableHead columns={columns} />
 			<tbody>
 				{processes.map((process) => (
 					<ProcessRow key={process.pid} process={process} isSquatter={squatters.includes(process.pid)} nowMs={nowMs} />
@@ -93,25 +82,15 @@ export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gp
 	</div>
 );
 
+const partColumns: TableColumns = [['Instance'], ['Profile'], ['Memory used', 'number'], ['of', 'number'], ['UUID']];
+
 /** Nothing of a GPU that is whole. */
 export const MigParts = ({gpu: {gpu_id: gpuId, mig_instances: parts}}: {readonly gpu: Gpu}) =>
 	parts && (
 		<div class="process-box">
 			<h4>MIG instances</h4>
 			<table class="processes parts">
-				<thead>
-					<tr>
-						<th scope="col">Instance</th>
-						<th scope="col">Profile</th>
-						<th scope="col" class="number">
-							Memory used
-						</th>
-						<th scope="col" class="number">
-							of
-						</th>
-						<th scope="col">UUID</th>
-					</tr>
-				</thead>
+				<TableHead columns={partColumns} />
 				<tbody>
 					{parts.map((part, index) => (
 						<tr key={part.uuid ?? index}>

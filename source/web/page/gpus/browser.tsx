@@ -6,7 +6,6 @@ import {me} from '../shared/me.js';
 import {useObservable} from '../shared/hooks.js';
 import {useQuestion} from '../shared/question.js';
 import type {Utilization} from '../state/state.js';
-import {SectionHead} from '../shared/section-head.js';
 import {counted} from '../text.js';
 import {groupsOf, groupText} from './groups.js';
 import {isAsked, queryOf, questionIn, type GpuQuestion} from './question.js';
@@ -57,7 +56,7 @@ export function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) {
 	const list = {gpus: shown, utilization, layout};
 	return (
 		<>
-			<SectionHead>
+			<div class="section-head">
 				<h2 id="gpus-title">GPUs</h2>
 				<span class="time" role="status">
 					{shown.length === gpus.length ? '' : `${shown.length} of ${counted(gpus.length, 'GPU')}`}
@@ -67,7 +66,7 @@ export function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) {
 						Show all
 					</a>
 				)}
-			</SectionHead>
+			</div>
 			<Tools gpus={gpus} layout={layout} question={question} choose={choose} isNew={query.toString() === 'filter='} />
 			{shown.length === 0 ? (
 				<p class="panel quiet">

@@ -49,7 +49,7 @@ function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {
 		: {key: `user ${gpu.user}`, name: gpu.user};
 }
 
-/** In the order of their first GPU; those that nobody has reserved come last. */
+/** In the order of their first GPU; those that are not reserved come last. */
 export function groupsOf(gpus: readonly Gpu[], by: GpuQuestion['group']): readonly GpuGroup[] {
 	const groups = new Map<string, GpuGroup>();
 	for (const gpu of gpus) {

@@ -15,7 +15,7 @@ export type GpuQuestion = {
 	/** The account or the label of a person; empty for all. */
 	readonly user: string;
 	readonly state: Gpu['state'] | '';
-	/** Only what the one who looks has. */
+	/** Only what the reader has. */
 	readonly mine: boolean;
 	/** Undefined: rows where there are many. */
 	readonly layout: (typeof layouts)[number] | undefined;
@@ -88,7 +88,7 @@ const textOf = (gpu: Gpu): string =>
 		.join('\n')
 		.toLowerCase();
 
-/** @param me - The name of the one who looks; empty while it is not known, and then nothing is theirs. */
+/** @param me - The name of the reader; empty while it is not known, and then nothing is theirs. */
 export function isAsked(gpu: Gpu, {filter, user, state, mine}: GpuQuestion, me: string): boolean {
 	const people = peopleOn(gpu);
 	const text = textOf(gpu);

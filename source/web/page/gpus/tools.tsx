@@ -5,6 +5,7 @@ import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {me, setMe} from '../shared/me.js';
 import {useObservable} from '../shared/hooks.js';
+import {Select} from '../shared/select.js';
 import {peopleOnAll, shownStates, type GpuQuestion} from './question.js';
 
 const layoutChoices = [
@@ -48,47 +49,11 @@ function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonl
 	);
 }
 
-function UserChoice({question: {user}, choose, gpus}: ChooseProps & {readonly gpus: readonly Gpu[]}) {
+/** A link may name somebody who has nothing now. */
+function usersFor(user: string, gpus: readonly Gpu[]): readonly string[] {
 	const people = peopleOnAll(gpus);
-	return (
-		<label class="control">
-			<span>User</span>
-			<select
-				value={user}
-				onChange={({currentTarget}) => {
-					choose({user: currentTarget.value});
-				}}
-			>
-				<option value="">All</option>
-				{/* A link may name somebody who has nothing now. */}
-				{(user === '' || people.includes(user) ? people : [user, ...people]).map((name) => (
-					<option key={name} value={name}>
-						{name}
-					</option>
-				))}
-			</select>
-		</label>
-	);
+	return user === '' || people.includes(user) ? people : [user, ...people];
 }
-
-const StateChoice = ({question: {state}, choose}: ChooseProps) => (
-	<label class="control">
-		<span>State</span>
-		<select
-			value={state}
-			onChange={({currentTarget}) => {
-				choose({state: shownStates.find((name) => name === currentTarget.value) ?? ''});
-			}}
-		>
-			<option value="">All</option>
-			{shownStates.map((name) => (
-				<option key={name} value={name}>
-					{gpuStates[name].label}
-				</option>
-			))}
-		</select>
-	</label>
-);
 
 /** The name is asked for where it is needed first. */
 function MineChoice({question: {mine}, choose, gpus}: ChooseProps & {readonly gpus: readonly Gpu[]}) {
@@ -142,8 +107,22 @@ type ToolsProps = ChooseProps & {
 export const Tools = ({gpus, layout, question, choose, isNew}: ToolsProps) => (
 	<search class="controls panel" aria-label="GPUs that are shown">
 		<FilterField question={question} choose={choose} isNew={isNew} />
-		<UserChoice question={question} choose={choose} gpus={gpus} />
-		<StateChoice question={question} choose={choose} />
+		<Select
+			label="User"
+			choices={[['', 'All'], ...usersFor(question.user, gpus).map((name) => [name, name] as const)]}
+			chosen={question.user}
+			choose={(user) => {
+				choose({user});
+			}}
+		/>
+		<Select
+			label="State"
+			choices={[['', 'All'], ...shownStates.map((name) => [name, gpuStates[name].label] as const)]}
+			chosen={question.state}
+			choose={(chosen) => {
+				choose({state: shownStates.find((name) => name === chosen) ?? ''});
+			}}
+		/>
 		<MineChoice question={question} choose={choose} gpus={gpus} />
 		<div class="control">
 			<span id="layout-name">As</span>

@@ -2,11 +2,8 @@
 import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import {personOf, counted, dateText, duration, timeOfDay} from '../text.js';
-import {curveOf} from './curve.js';
-import {roomOf} from './marks.js';
-import {coveredPart, lanesOf, marksOf, type Span} from './lanes.js';
-import {swatchStyle} from './swatch-style.js';
-import {swatchesOf, type Swatch} from './swatch.js';
+import {coveredPart, lanesOf, marksOf, roomOf, curveOf, type Span} from './geometry.js';
+import {swatchesOf, swatchStyle, type Swatch} from './swatch.js';
 
 type HeldJson = OccupancyJson['spans'][number];
 
@@ -40,7 +37,7 @@ function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): rea
 		return [past];
 	}
 
-	// Of a job nobody knows the end.
+	// The end of a job is not known.
 	const endMs = held.ends_by === undefined ? nowMs : Date.parse(held.ends_by);
 	const planned: Bar = {user, held, isPlanned: true, fromMs: nowMs, toMs: Math.min(endMs, toMs)};
 	return endMs > nowMs ? [past, planned] : [past];

@@ -41,3 +41,5 @@ export function swatchesOf(names: Iterable<string>): ReadonlyMap<string, Swatch>
 
 	return swatches;
 }
+
+export const swatchStyle = (swatch: Swatch | undefined): Record<string, string> => ({'--hue': String(swatch?.hue)});

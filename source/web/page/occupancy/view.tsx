@@ -5,11 +5,9 @@ import type {UtilizationJson} from '../../api/utilization-json.js';
 import {useAnswer} from '../shared/answer.js';
 import {Chips} from '../shared/chips.js';
 import {useQuestion} from '../shared/question.js';
-import {SectionHead} from '../shared/section-head.js';
 import {duration} from '../text.js';
 import {OccupancyChart} from './chart.js';
-import {swatchStyle} from './swatch-style.js';
-import {swatchesOf} from './swatch.js';
+import {swatchesOf, swatchStyle} from './swatch.js';
 
 const periods = [
 	[24, 'Day'],
@@ -109,7 +107,7 @@ export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps
 	const {value: use} = useAnswer<UtilizationJson>(isShown ? useAddress : undefined, 'The use', minutes);
 	return (
 		<>
-			<SectionHead>
+			<div class="section-head">
 				<h1 id="occupancy-title" tabindex={-1}>
 					Occupancy
 				</h1>
@@ -121,7 +119,7 @@ export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps
 						choose({hours: chosen});
 					}}
 				/>
-			</SectionHead>
+			</div>
 			{problem !== undefined && <p class="banner">{problem}</p>}
 			{value === undefined ? (
 				problem === undefined && <p class="panel quiet">Loading…</p>

@@ -1,8 +1,7 @@
 /** Hours over the days of a period, or over the hours of a short one: a column each, of a part for each row. */
 import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
-import {swatchStyle} from '../occupancy/swatch-style.js';
-import {swatchesOf} from '../occupancy/swatch.js';
+import {swatchesOf, swatchStyle} from '../occupancy/swatch.js';
 import {hourText} from '../shared/hours.js';
 import {dateText} from '../text.js';
 

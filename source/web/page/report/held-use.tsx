@@ -1,9 +1,9 @@
-/** What was reserved over the last day, or the last days, against what was used of it, and what of it nobody saw. */
-import type {HeldUseJson} from '../../api/held-use-json.js';
+/** What was reserved over the last day, or the last days, against what was used of it, and what of it was not seen. */
+import type {HeldUseJson} from '../../api/reports.js';
 import {Chips} from '../shared/chips.js';
-import {SectionHead} from '../shared/section-head.js';
 import {useAnswer} from '../shared/answer.js';
 import {hourText} from '../shared/hours.js';
+import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {dateText, unknown} from '../text.js';
 
 /** The load history has a week. */
@@ -55,6 +55,14 @@ const HeldUseRow = ({row, most}: {readonly row: Row; readonly most: number}) => 
 	</tr>
 );
 
+const columns: TableColumns = [
+	['User'],
+	[''],
+	['Reserved hours', 'number'],
+	['Mean use', 'number'],
+	['Idle hours', 'number'],
+];
+
 const legend = [
 	['busy', 'something ran'],
 	['idle', 'reserved, and nothing ran'],
@@ -90,34 +98,20 @@ export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
 	const most = Math.max(...(value?.users ?? []).map(({reserved_gpu_hours: reserved}) => reserved));
 	return (
 		<section class="held-use" aria-labelledby="held-use-title">
-			<SectionHead>
+			<div class="section-head">
 				<h2 id="held-use-title">{`Reserved against used, the last ${wordsOf(hours)}`}</h2>
 				<Chips label="Time" choices={usePeriods} chosen={hours} choose={choose} />
 				<a class="text-button" download href={`${address}&format=csv`}>
 					Download the use as CSV
 				</a>
-			</SectionHead>
+			</div>
 			{problem !== undefined && <p class="banner">{problem}</p>}
 			{value?.users.length === 0 && <p class="panel quiet">Nothing was reserved in this time.</p>}
 			{value !== undefined && !isOld && <p class="held-unseen">{unseenText(value)}</p>}
 			{value !== undefined && value.users.length > 0 && (
 				<>
 					<table class="report panel" data-old={isOld ? '' : undefined}>
-						<thead>
-							<tr>
-								<th scope="col">User</th>
-								<td />
-								<th scope="col" class="number">
-									Reserved hours
-								</th>
-								<th scope="col" class="number">
-									Mean use
-								</th>
-								<th scope="col" class="number">
-									Idle hours
-								</th>
-							</tr>
-						</thead>
+						<TableHead columns={columns} />
 						<tbody>
 							{value.users.map((row) => (
 								<HeldUseRow key={row.name} row={row} most={most} />

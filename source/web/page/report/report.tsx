@@ -3,9 +3,10 @@ import {Chips} from '../shared/chips.js';
 import type {About, Report, ReportRow} from '../fields.js';
 import {useAnswer} from '../shared/answer.js';
 import {useQuestion} from '../shared/question.js';
-import {SectionHead} from '../shared/section-head.js';
 import {share} from '../widgets.js';
 import {hourText} from '../shared/hours.js';
+import {Select} from '../shared/select.js';
+import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {counted, dateText} from '../text.js';
 import {ReportChart} from './chart.js';
 import {HeldUse, usePeriods, type UseHours} from './held-use.js';
@@ -95,17 +96,12 @@ const Row = ({row, most, hasInstances}: RowProps) => (
 	</tr>
 );
 
-const numberHeads = (hasInstances: boolean): readonly string[] => [
-	'GPU hours',
-	...(hasInstances ? ['MIG hours'] : []),
-	'Share',
-	'Jobs',
-	'Manual',
-];
+const numberColumns = (hasInstances: boolean): TableColumns =>
+	['GPU hours', ...(hasInstances ? ['MIG hours'] : []), 'Share', 'Jobs', 'Manual'].map((name) => [name, 'number']);
 
 type ReportTableProps = {
 	readonly rows: readonly ReportRow[];
-	readonly head: string | undefined;
+	readonly head: string;
 	readonly isOld: boolean;
 };
 
@@ -115,17 +111,7 @@ function ReportTable({rows, head, isOld}: ReportTableProps) {
 	const most = Math.max(0, ...rows.map(({percentage}) => percentage));
 	return (
 		<table class="report panel" data-old={isOld ? '' : undefined}>
-			<thead>
-				<tr>
-					<th scope="col">{head}</th>
-					<td />
-					{numberHeads(hasInstances).map((name) => (
-						<th key={name} scope="col" class="number">
-							{name}
-						</th>
-					))}
-				</tr>
-			</thead>
+			<TableHead columns={[[head], [''], ...numberColumns(hasInstances)]} />
 			<tbody>
 				{rows.map((row) => (
 					<Row key={row.name} row={row} most={most} hasInstances={hasInstances} />
@@ -136,26 +122,6 @@ function ReportTable({rows, head, isOld}: ReportTableProps) {
 }
 
 type ChoiceProps = {readonly question: Question; readonly choose: (parts: Partial<Question>) => void};
-
-/** Of hosts there may be many. */
-const HostChoice = ({question, choose, about}: ChoiceProps & {readonly about: About}) => (
-	<div class="control">
-		<label for="report-host">Host</label>
-		<select
-			id="report-host"
-			value={question.host === '' ? about.host : question.host}
-			onChange={({currentTarget}) => {
-				choose({host: currentTarget.value === about.host ? '' : currentTarget.value});
-			}}
-		>
-			{about.hosts.map((name) => (
-				<option key={name} value={name}>
-					{name}
-				</option>
-			))}
-		</select>
-	</div>
-);
 
 /** The first and the last day. */
 const DateChoice = ({question: {from, to}, choose}: ChoiceProps) => (
@@ -221,7 +187,16 @@ const Controls = ({question, choose, about}: ChoiceProps & {readonly about: Abou
 				}}
 			/>
 		</div>
-		{about !== undefined && about.hosts.length > 1 && <HostChoice question={question} choose={choose} about={about} />}
+		{about !== undefined && about.hosts.length > 1 && (
+			<Select
+				label="Host"
+				choices={about.hosts.map((name) => [name, name])}
+				chosen={question.host === '' ? about.host : question.host}
+				choose={(name) => {
+					choose({host: name === about.host ? '' : name});
+				}}
+			/>
+		)}
 	</div>
 );
 
@@ -250,7 +225,7 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 
 	return (
 		<>
-			<SectionHead>
+			<div class="section-head">
 				<h1 id="report-title" tabindex={-1}>
 					Report
 				</h1>
@@ -258,7 +233,7 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 				<a class="text-button" download href={`${address}&format=csv`}>
 					Download as CSV
 				</a>
-			</SectionHead>
+			</div>
 			<Controls question={question} choose={choose} about={about} />
 			{problem !== undefined && <p class="banner report-problem">{problem}</p>}
 			{report === undefined ? (
@@ -268,7 +243,7 @@ export function ReportView({isShown, leaseChanges, about, query}: ReportViewProp
 			) : (
 				<>
 					{report.series && <ReportChart series={report.series} isOld={isOld} />}
-					<ReportTable rows={report.users} head={splits.find(([name]) => name === question.by)?.[1]} isOld={isOld} />
+					<ReportTable rows={report.users} head={splits.find(([name]) => name === question.by)![1]} isOld={isOld} />
 				</>
 			)}
 			{question.host === '' && about?.has_pool === true && about.engine === undefined && (

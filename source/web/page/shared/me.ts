@@ -1,4 +1,4 @@
-/** The name of the one who looks, which the page cannot know: it is typed once and kept in this browser. */
+/** The name of the reader, which the page cannot know: it is typed once and kept in this browser. */
 import {observable} from '../observable.js';
 
 const key = 'canhazgpu-me';

@@ -11,7 +11,7 @@ const unseenMs = 10_000;
 /** How often a tab that shows the hosts says so, and for how long that counts. */
 const wishMs = 10_000;
 const wishHoldsMs = 25_000;
-/** Tabs that open at the same time are told everything at the same time. */
+/** Tabs that open at the same time get everything at the same time. */
 const gatherMs = 50;
 
 const name = 'canhazgpu-events';
@@ -30,7 +30,7 @@ export type Listener = {
 type Said =
 	| {readonly kind: 'message'; readonly event: StreamEvent; readonly data: string}
 	| {readonly kind: 'lost'; readonly nextTryMs: number}
-	/** A tab wants to be told everything. */
+	/** A tab asks for everything. */
 	| {readonly kind: 'ask'}
 	/** A tab shows the other hosts, or does so no more. */
 	| {readonly kind: 'hosts'; readonly tab: string; readonly shows: boolean};
@@ -170,7 +170,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 			const wasWished = wishes.has(said.tab);
 			wishes.set(said.tab, said.shows ? Date.now() + wishHoldsMs : 0);
 			if (role === 'leading' && said.shows && !wasWished) {
-				// What is known of the hosts already is told with everything else.
+				// What is known of the hosts already comes with everything else.
 				clearTimeout(gathering);
 				gathering = setTimeout(stream.reopen, gatherMs);
 			} else if (role === 'leading') {
@@ -220,7 +220,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		stream.close();
 		leave?.();
 		leave = undefined;
-		// Others may go on and hand on what they are told.
+		// Other tabs may go on and hand on what they get.
 		heardSomething();
 	}
 

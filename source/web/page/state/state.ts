@@ -49,7 +49,7 @@ export type PageState = {
 	readonly utilization: Utilization;
 	/** Counts the changes after which a report may say something else. */
 	readonly leaseChanges: number;
-	/** Read aloud for those who listen instead of looking. */
+	/** What a screen reader says. */
 	readonly announcement: string;
 };
 

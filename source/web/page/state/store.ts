@@ -29,7 +29,7 @@ export function startStore(): void {
 			live(data, kind) {
 				const before = pageState.get();
 				const isWhole = kind === 'state';
-				// After a pause there are values that were missed; a tab that joins has the others told everything once more.
+				// After a pause there are values that were missed; a tab that joins makes the others get everything once more.
 				const isContinued = !isWhole || (wasLive && before.utilization.fetches > 0);
 				wasLive = true;
 				heardMs = Date.now();

@@ -2,7 +2,7 @@
 
 const shortestRetryMs = 500;
 const longestRetryMs = 15_000;
-/** The server says something every 10 s; when it is silent for longer, the connection is dead though nobody said so. */
+/** The server says something every 10 s; when it is silent for longer, the connection is dead though no error was seen. */
 export const silenceMs = 25_000;
 
 const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;

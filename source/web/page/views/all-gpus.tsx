@@ -5,6 +5,7 @@ import {noteText, StatePill} from '../gpu/card.js';
 import {isAsked} from '../gpus/question.js';
 import type {KnownHost} from '../state/state.js';
 import {useNow} from '../shared/hooks.js';
+import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {counted, gibibytes, timeText, unknown, withUnit} from '../text.js';
 
 export type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
@@ -16,7 +17,7 @@ const rowsOf = (hosts: readonly NamedHost[]): readonly Row[] =>
 		(host?.gpus ?? []).map((gpu): Row => ({name, gpu, isOld: host?.error !== undefined})),
 	);
 
-/** Every word is looked for in the name of the host and in what is known of the GPU. */
+/** Every word is searched for in the name of the host and in what is known of the GPU. */
 function isFound({name, gpu}: Row, filter: string): boolean {
 	const words = filter.toLowerCase().split(/\s+/v).filter(Boolean);
 	const ask = {user: '', state: '', mine: false, layout: undefined, group: 'none'} as const;
@@ -65,6 +66,17 @@ function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly n
 	);
 }
 
+const columns: TableColumns = [
+	['Host'],
+	['GPU', 'number'],
+	['State'],
+	['User'],
+	['Use', 'number spare'],
+	['Memory', 'number spare'],
+	['Model', 'host-model'],
+	['Time and note'],
+];
+
 export function AllGpus({hosts}: {readonly hosts: readonly NamedHost[]}) {
 	const [filter, setFilter] = useState('');
 	const nowMs = useNow();
@@ -93,26 +105,7 @@ export function AllGpus({hosts}: {readonly hosts: readonly NamedHost[]}) {
 				<p class="quiet">{rows.length === 0 ? 'No GPU is known yet.' : 'No GPU of any host matches.'}</p>
 			) : (
 				<table>
-					<thead>
-						<tr>
-							<th scope="col">Host</th>
-							<th scope="col" class="number">
-								GPU
-							</th>
-							<th scope="col">State</th>
-							<th scope="col">User</th>
-							<th scope="col" class="number spare">
-								Use
-							</th>
-							<th scope="col" class="number spare">
-								Memory
-							</th>
-							<th scope="col" class="host-model">
-								Model
-							</th>
-							<th scope="col">Time and note</th>
-						</tr>
-					</thead>
+					<TableHead columns={columns} />
 					<tbody>
 						{found.map((row) => (
 							<GpuRow key={`${row.name} ${row.gpu.gpu_id}`} row={row} nowMs={nowMs} />

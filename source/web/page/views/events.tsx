@@ -1,5 +1,4 @@
 /** All events that are known, by day. */
-import {SectionHead} from '../shared/section-head.js';
 import {EventItems, type EventsProps} from './event-list.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'long', month: 'long', day: 'numeric'});
@@ -8,11 +7,11 @@ export function Events({events}: EventsProps) {
 	const byDay = Map.groupBy(events, ({time_ms: time}) => dayForm.format(new Date(time)));
 	return (
 		<>
-			<SectionHead>
+			<div class="section-head">
 				<h1 id="events-title" tabindex={-1}>
 					Events
 				</h1>
-			</SectionHead>
+			</div>
 			<div class="event-days">
 				{[...byDay].toReversed().map(([day, found]) => (
 					<section key={day}>

@@ -5,7 +5,6 @@ import type {Gpu} from '../fields.js';
 import {Cards} from '../gpu/card.js';
 import type {KnownHost, PageState} from '../state/state.js';
 import {useNow} from '../shared/hooks.js';
-import {SectionHead} from '../shared/section-head.js';
 import {counted, duration} from '../text.js';
 import {AllGpus} from './all-gpus.js';
 
@@ -83,13 +82,13 @@ function OneHost({state, chosen}: HostsProps) {
 	const problem = names.length > 0 && !names.includes(chosen) ? 'There is no such host here.' : host?.error;
 	return (
 		<>
-			<SectionHead>
+			<div class="section-head">
 				<Title>{chosen}</Title>
 				<a class="text-button" data-back href="#/hosts">
 					← All hosts
 				</a>
 				<span class="time">{ageText(useAge(host))}</span>
-			</SectionHead>
+			</div>
 			{problem !== undefined && (
 				<p class="banner" data-kind="store">
 					{problem}
@@ -109,9 +108,9 @@ function AllHosts({state}: {readonly state: PageState}) {
 	const names = state.about?.hosts ?? [];
 	return (
 		<>
-			<SectionHead>
+			<div class="section-head">
 				<Title>Hosts</Title>
-			</SectionHead>
+			</div>
 			<ul class="cards" data-arrows=".host-name">
 				{names.map((name) => (
 					<HostCard key={name} name={name} host={hostOf(state, name)} />

@@ -2,7 +2,7 @@
 import {WaiterActions} from '../slots.js';
 import type {Waiter} from '../fields.js';
 import {now} from '../state/store.js';
-import {Watch} from '../watch.js';
+import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
 
@@ -56,7 +56,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 	</li>
 );
 
-/** `isKnown`: the first state has come; that nobody waits would be a claim before. */
+/** `isKnown`: the first state has come; that no one waits would be a claim before. */
 export const Queue = ({queue, isKnown}: {readonly queue: readonly Waiter[]; readonly isKnown: boolean}) => (
 	<section aria-labelledby="queue-title">
 		<div class="section-head">

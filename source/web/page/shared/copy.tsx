@@ -1,6 +1,17 @@
 /** Texts to be taken along. */
 import {useEffect, useState} from 'preact/hooks';
 
+export const CommandWords = ({command}: {readonly command: string}) => (
+	<code>
+		{command.split(' ').flatMap((word, index) => [
+			index === 0 ? '' : ' ',
+			<span key={index} class="command-word">
+				{word}
+			</span>,
+		])}
+	</code>
+);
+
 /** Browsers give the clipboard to pages of this machine or of https alone; there is an older way for the others. */
 async function copy(text: string): Promise<void> {
 	if (isSecureContext) {
@@ -28,9 +39,10 @@ type CopyButtonProps = {
 	/** Follows the label for those who do not see what stands beside the button. */
 	readonly what: string;
 	readonly label?: string;
+	readonly className?: string;
 };
 
-export function CopyButton({text, what, label = 'Copy'}: CopyButtonProps) {
+export function CopyButton({text, what, label = 'Copy', className = 'chip copy'}: CopyButtonProps) {
 	const [said, setSaid] = useState<string>();
 	useEffect(() => {
 		const timer = said === undefined ? undefined : setTimeout(setSaid, saidMs, undefined);
@@ -50,7 +62,7 @@ export function CopyButton({text, what, label = 'Copy'}: CopyButtonProps) {
 	return (
 		<button
 			type="button"
-			class="chip copy"
+			class={className}
 			aria-label={said ?? `${label} ${what}`}
 			aria-live="polite"
 			onClick={() => {

@@ -1,8 +1,23 @@
-/** What became of a release that was to be undone, in words. */
+/** What became of a request of a dialog, and of a release that was to be undone, in words. */
 import type {Refusal} from '../../core/rules/grants/newcomer-grant.js';
 import type {Undone} from '../../core/operations/undo.js';
 import {gpuList} from '../text/gpu-list.js';
+import type {Need} from '../../core/model/types.js';
+import type {Grant} from '../../core/rules/request/request.js';
+import {sizeText} from '../../core/rules/request/memory-size.js';
+import {partsText} from '../instances.js';
+import {longDuration} from '../text/durations.js';
 import {blockText} from './refusal.js';
+
+export const shareOfText = (need: Need | undefined): string =>
+	need?.shareMiB === undefined ? '' : `a share of ${sizeText(need.shareMiB)} of `;
+
+/** `reserved a share of 8G of GPU 0 for 2h 0m 0s`. */
+export const grantedText = (
+	{gpus, instances}: Pick<Grant, 'gpus' | 'instances'>,
+	{need, durationSeconds}: {readonly need?: Need | undefined; readonly durationSeconds: number},
+): string =>
+	`reserved ${instances === undefined ? `${shareOfText(need)}${gpuList(gpus)}` : partsText([], instances)} for ${longDuration(durationSeconds)}`;
 
 /** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */
 function blockedWords(refused: readonly Refusal[]): readonly string[] {

@@ -1,0 +1,18 @@
+/** Each column by its words and its class; one without words holds bars. */
+export type TableColumns = ReadonlyArray<readonly [words: string, kind?: string]>;
+
+export const TableHead = ({columns}: {readonly columns: TableColumns}) => (
+	<thead>
+		<tr>
+			{columns.map(([words, kind]) =>
+				words === '' ? (
+					<td key="" />
+				) : (
+					<th key={words} scope="col" class={kind}>
+						{words}
+					</th>
+				),
+			)}
+		</tr>
+	</thead>
+);
