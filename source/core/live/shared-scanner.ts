@@ -255,20 +255,39 @@ export class SharedScanner {
 				return seen;
 			}
 
-			const observation = await postScan(seen, this.#idle, {
-				...this.#options,
-				owner: this.#owner,
-				loadKeeper: this.#loadKeeper,
-			});
-			this.#idle = observation.idle;
-			return observation;
+			await this.#post(seen);
 		} catch (error) {
 			if (!isStoreFailure(error)) {
 				throw error;
 			}
-
-			return {...seen, idle: this.#idle};
 		}
+
+		return {...seen, idle: this.#idle};
+	}
+
+	/** Leaves a scan for the others, with what it says of idle leases, and writes down how busy the GPUs were and the models that were seen. */
+	async #post(seen: Observation): Promise<void> {
+		const {store, memoryThresholdMiB} = this.#options;
+		const snapshot = await store.read();
+		const idle = nextIdle(seen, {
+			before: this.#idle,
+			records: snapshot.gpus,
+			now: snapshot.now,
+			memoryThresholdMiB,
+		});
+		const posted = encodeSharedScan({...seen, idle});
+		const isOurs = posted === undefined || (await store.scans.post(this.#owner, posted));
+		if (isOurs) {
+			await this.#loadKeeper.add(seen, snapshot.now);
+		}
+
+		const models = planServedModels(snapshot, seen);
+		if (!isEmpty(models)) {
+			// After a conflict the next scan tries again.
+			await store.commit(models);
+		}
+
+		this.#idle = idle;
 	}
 }
 
@@ -284,66 +303,24 @@ export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 		}
 	};
 
+	const withScanner = async <Answer>(ask: (scanner: GpuProvider) => Promise<Answer>): Promise<Answer> => {
+		const scanner = options.createScanner();
+		try {
+			return await ask(scanner);
+		} finally {
+			await scanner.close?.();
+		}
+	};
+
 	return {
 		name: options.name,
 		simulated: options.name === 'fake',
-		async count() {
-			const scanner = options.createScanner();
-			try {
-				return await scanner.count();
-			} finally {
-				await scanner.close?.();
-			}
-		},
-		async readLinks() {
-			const scanner = options.createScanner();
-			try {
-				return await scanner.readLinks?.();
-			} finally {
-				await scanner.close?.();
-			}
-		},
+		count: async () => withScanner(async (scanner) => scanner.count()),
+		readLinks: async () => withScanner(async (scanner) => scanner.readLinks?.()),
 		async observe() {
 			underWay ??= observeOnce();
 			return underWay;
 		},
 		close: async () => shared.close(),
 	};
-}
-
-export type PostOptions = {
-	readonly store: Store;
-	/** Who has the role. */
-	readonly owner: string;
-	/** What takes down how busy the GPUs were. */
-	readonly loadKeeper: LoadKeeper;
-	readonly memoryThresholdMiB: number;
-};
-
-/**
-Leaves a scan for the others, with what it says of idle leases, and writes down how busy the GPUs were and the models that were seen.
-
-@param before - What was known of idle leases.
-*/
-export async function postScan(
-	seen: Observation,
-	before: readonly IdleSpan[],
-	{store, owner, loadKeeper, memoryThresholdMiB}: PostOptions,
-): Promise<Observation & {readonly idle: readonly IdleSpan[]}> {
-	const snapshot = await store.read();
-	const idle = nextIdle(seen, {before, records: snapshot.gpus, now: snapshot.now, memoryThresholdMiB});
-	const observation = {...seen, idle};
-	const posted = encodeSharedScan(observation);
-	const isOurs = posted === undefined || (await store.scans.post(owner, posted));
-	if (isOurs) {
-		await loadKeeper.add(seen, snapshot.now);
-	}
-
-	const models = planServedModels(snapshot, seen);
-	if (!isEmpty(models)) {
-		// After a conflict the next scan tries again.
-		await store.commit(models);
-	}
-
-	return observation;
 }

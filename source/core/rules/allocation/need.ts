@@ -181,23 +181,6 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 export const isOfOneModel = ({count, ids, need}: Wanted): boolean =>
 	need?.sameModel ?? (count > 1 && ids === undefined && need?.mig === undefined);
 
-type Together = {
-	readonly need: Need;
-	readonly isModelUnknown: boolean;
-	readonly considered: readonly number[];
-	readonly links: GpuLinks | undefined;
-};
-
-/** What is not known of a GPU that has all that is needed of it alone, and counts beside the others of its group. False: nothing. */
-function unknownTogether(index: number, {need, isModelUnknown, considered, links}: Together): Quality | false {
-	if (isModelUnknown && need.sameModel === true) {
-		return 'model';
-	}
-
-	const isLinkUnknown = (other: number): boolean => other !== index && isNvlink(links, index, other) === undefined;
-	return need.nvlink === true && considered.some((other) => isLinkUnknown(other)) && 'links';
-}
-
 /** The readings of the GPUs 0 to `gpuCount` - 1; undefined for one that was not seen. */
 export function readingsByIndex(gpus: readonly GpuReading[], gpuCount: number): ReadonlyArray<GpuReading | undefined> {
 	// Nearly always each GPU of the pool is seen, in its place.
@@ -247,20 +230,31 @@ export function eligibilityOf(
 	const answers = readings.map((reading) => meets(need, reading));
 	const groups = groupsFor(wanted, {readings, answers, links, isHopeful: false});
 	const considered = ids ?? readings.map((_, index) => index);
+	/** What is unknown of a GPU: of itself or, where it has all that is needed of it alone, of it beside the others of its group. */
+	const unknownOf = (index: number, isModelUnknown: boolean): Quality | undefined => {
+		const answer = answers[index]!;
+		if (typeof answer === 'string') {
+			return answer;
+		}
+
+		if (isModelUnknown && need.sameModel === true) {
+			return 'model';
+		}
+
+		const isLinkUnknown = (other: number) => other !== index && isNvlink(links, index, other) === undefined;
+		return answer && need.nvlink === true && considered.some((other) => isLinkUnknown(other)) ? 'links' : undefined;
+	};
+
 	const unknown = new Map<number, Quality>();
 	let isCertain = true;
 	for (const index of considered) {
-		const answer = answers[index]!;
-		const isModelUnknown = answer === true && isOfOneModel(wanted) && readings[index]?.name === undefined;
-		const quality =
-			typeof answer === 'boolean'
-				? answer && unknownTogether(index, {need, isModelUnknown, considered, links})
-				: answer;
-		if (quality !== false) {
+		const isModelUnknown = answers[index] === true && isOfOneModel(wanted) && readings[index]?.name === undefined;
+		const quality = unknownOf(index, isModelUnknown);
+		if (quality !== undefined) {
 			unknown.set(index, quality);
 		}
 
-		isCertain &&= quality === false && !isModelUnknown;
+		isCertain &&= quality === undefined && !isModelUnknown;
 	}
 
 	const isPlain =

@@ -5,7 +5,7 @@ somebody later holds while waiting, or somebody stopped, is taken over in the sa
 import {planHoldings, type HoldingChange, additionOf, grantedParts, type Addition} from '../leases/holding-changes.js';
 import {gpusOf, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
-import {chooseGpus, type CandidateGroup, type Preference} from '../allocation/choose.js';
+import {chooseGpus, type Preference} from '../allocation/choose.js';
 import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
@@ -58,10 +58,6 @@ export type QueueGrant =
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-type Candidates = Pick<CandidateGroup, 'shared' | 'free' | 'heldByOthers'> & {
-	readonly byIndex: ReadonlyMap<number, GpuCandidate>;
-};
-
 /** Whether the entry at this position may take what a lease holds while its holder waits. */
 const takingRule =
 	({queue}: Snapshot, position: number, {gives}: Waiters) =>
@@ -75,78 +71,6 @@ const takingRule =
 			(other > position || gives(lease))
 		);
 	};
-
-/** GPUs of these groups that it could take. Of those that others hold while they wait, those of the last in the queue come first. */
-function candidates(
-	snapshot: Snapshot,
-	position: number,
-	{isUsable, readingOf}: QueueGrantOptions,
-	{waiters, wanted}: {readonly waiters: Waiters; readonly wanted: ReadonlySet<number>},
-): Candidates {
-	const {queue, gpus} = snapshot;
-	const {entry} = queue[position] as EntryRecord;
-	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
-	const allowed = gpus.filter(
-		({index}) => wanted.has(index) && !claims.has(index) && !snapshot.drains.has(index) && isUsable(index),
-	);
-	const canTake = takingRule(snapshot, position, waiters);
-	const share = shareLimitsOf(entry.need, snapshot);
-	const found = allowed
-		// A share on a GPU of which it holds one already would be no second GPU.
-		.filter((record) => holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id))
-		.map((record) =>
-			candidateOf(record, {share, canTake, reading: readingOf === undefined ? 'unseen' : readingOf(record.index)}),
-		)
-		.filter((answer) => answer.kind === 'candidate');
-	const lastOf = ({takes}: GpuCandidate): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
-	const heldByOthers = found.filter(({takes}) => takes.length > 0).toSorted((a, b) => lastOf(b) - lastOf(a));
-	return {
-		byIndex: new Map(found.map((candidate) => [candidate.record.index, candidate])),
-		shared: rankShares(found).map(({index}) => index),
-		free: found.filter(({record}) => record.kind === 'free').map(({record}) => record.index),
-		heldByOthers: heldByOthers.map(({record}) => record.index),
-	};
-}
-
-type Wish = {
-	readonly groups: readonly GpuGroup[];
-	readonly count: number;
-	/** What it holds already. */
-	readonly held: GpuGroup;
-	/** Whether it could be served by one group alone, even if all were in service. */
-	readonly isOnlyGroup: boolean;
-};
-
-/**
-What to take now: all that is missing of a group; else, where there is one group alone, what there is of that. An entry that could be served by
-several groups waits for whichever is complete first, for what it held of one would be of no use in the other.
-*/
-function chosenOf(
-	snapshot: Snapshot,
-	{shared = [], free, heldByOthers}: Candidates,
-	{groups, count, held, isOnlyGroup}: Wish,
-	preference: Preference,
-): {readonly kept: GpuGroup; readonly taken: GpuGroup; readonly isComplete: boolean} {
-	const candidateGroups = groups.map((group): CandidateGroup => {
-		const kept = held.filter((index) => group.includes(index));
-		return {
-			kept,
-			shared: shared.filter((index) => group.includes(index)),
-			free: free.filter((index) => group.includes(index)),
-			heldByOthers: heldByOthers.filter((index) => group.includes(index)),
-			count: Math.max(0, count - kept.length),
-		};
-	});
-	const complete = chooseGpus(snapshot, candidateGroups, preference);
-	if (complete !== undefined) {
-		return {kept: complete.group.kept, taken: complete.taken, isComplete: true};
-	}
-
-	const [first] = candidateGroups;
-	return first === undefined || !isOnlyGroup
-		? {kept: held, taken: [], isComplete: false}
-		: {kept: first.kept, taken: [...(first.shared ?? []), ...first.free, ...first.heldByOthers], isComplete: false};
-}
 
 /** What the plan expects beside the GPUs that it changes. */
 const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectation[] => {
@@ -180,24 +104,58 @@ type Circumstances = {
 	readonly waiters: Waiters;
 };
 
+/**
+Of GPUs, what to take now: all that is missing of a group; else, where there is one group alone, what there is of that. An entry that could be
+served by several groups waits for whichever is complete first, for what it held of one would be of no use in the other.
+*/
 function chooseForGpus(
 	snapshot: Snapshot,
-	options: QueueGrantOptions,
+	{isUsable, readingOf, preference}: QueueGrantOptions,
 	{position, held, groups, isOnlyGroup, waiters}: Circumstances,
 ): Chosen {
-	const {entry} = snapshot.queue[position] as EntryRecord;
-	const {preference} = options;
-	const possible = candidates(snapshot, position, options, {waiters, wanted: new Set(groups.flat())});
-	const {kept, taken, isComplete} = chosenOf(
-		snapshot,
-		possible,
-		{groups, count: wantedCountOf(entry), held: held.map(({index}) => index), isOnlyGroup},
-		{...preference, strategy: preference?.strategy ?? policyValue(snapshot, 'strategy')},
-	);
+	const {queue, gpus, drains} = snapshot;
+	const {entry} = queue[position] as EntryRecord;
+	const wanted = new Set(groups.flat());
+	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
+	const canTake = takingRule(snapshot, position, waiters);
+	const share = shareLimitsOf(entry.need, snapshot);
+	const candidates = gpus
+		.filter(({index}) => wanted.has(index) && !claims.has(index) && !drains.has(index) && isUsable(index))
+		// A share on a GPU of which it holds one already would be no second GPU.
+		.filter((record) => holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id))
+		.map((record) =>
+			candidateOf(record, {share, canTake, reading: readingOf === undefined ? 'unseen' : readingOf(record.index)}),
+		)
+		.filter((answer) => answer.kind === 'candidate');
+	const shared = rankShares(candidates).map(({index}) => index);
+	const free = candidates.filter(({record}) => record.kind === 'free').map(({record}) => record.index);
+	// Of what others hold while they wait, that of the last in the queue comes first.
+	const lastOf = ({takes}: GpuCandidate): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
+	const heldByOthers = candidates
+		.filter(({takes}) => takes.length > 0)
+		.toSorted((a, b) => lastOf(b) - lastOf(a))
+		.map(({record}) => record.index);
+	const candidateGroups = groups.map((group) => {
+		const kept = held.map(({index}) => index).filter((index) => group.includes(index));
+		return {
+			kept,
+			shared: shared.filter((index) => group.includes(index)),
+			free: free.filter((index) => group.includes(index)),
+			heldByOthers: heldByOthers.filter((index) => group.includes(index)),
+			count: Math.max(0, wantedCountOf(entry) - kept.length),
+		};
+	});
+	const complete = chooseGpus(snapshot, candidateGroups, {
+		...preference,
+		strategy: preference?.strategy ?? policyValue(snapshot, 'strategy'),
+	});
+	const [first] = isOnlyGroup ? candidateGroups : [];
+	const keptGpus = complete?.group.kept ?? first?.kept;
+	const taken = complete?.taken ?? (first === undefined ? [] : [...first.shared, ...first.free, ...first.heldByOthers]);
 	return {
-		kept: held.filter(({index}) => kept.includes(index)),
-		taken: taken.map((index) => possible.byIndex.get(index)!),
-		isComplete,
+		kept: held.filter(({index}) => keptGpus?.includes(index) ?? true),
+		taken: taken.map((index) => candidates.find(({record}) => record.index === index)!),
+		isComplete: complete !== undefined,
 	};
 }
 

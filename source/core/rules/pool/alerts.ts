@@ -2,6 +2,7 @@
 import type {Write} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {Alert, DataLoss} from '../../model/alerts.js';
+import type {AuditContext} from '../leases/audit-entries.js';
 import type {StatusRow} from './status.js';
 
 /** A loss of data is shown for so long. */
@@ -84,11 +85,7 @@ type AlertChanges = {
 	readonly audit: readonly AuditRecord[];
 };
 
-type Options = {
-	/** The store's clock. */
-	readonly now: number;
-	/** Name of this host. */
-	readonly host: string;
+type Options = AuditContext & {
 	/** Whether this account may read the kernel's log, where some problems are reported. */
 	readonly seesKernelLog: boolean;
 };

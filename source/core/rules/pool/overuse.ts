@@ -3,6 +3,7 @@ Shares that use more of a GPU's memory than they asked for. One scan may see wha
 */
 import type {Overuse} from '../../model/alerts.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
+import type {AuditContext} from '../leases/audit-entries.js';
 import {isOverused} from '../usage/share-usage.js';
 import type {ShareRow, StatusRow} from './status.js';
 
@@ -17,13 +18,6 @@ const longestGapSeconds = 300;
 
 type Seen = {readonly gpu: number; readonly share: ShareRow; readonly leaseId: string};
 
-type Context = {
-	/** The store's clock. */
-	readonly now: number;
-	/** Name of this host. */
-	readonly host: string;
-};
-
 type OveruseChanges = {
 	/** All that is known from now on. */
 	readonly overuse: readonly Overuse[];
@@ -34,7 +28,10 @@ type OveruseChanges = {
 const isSame = (one: Pick<Overuse, 'gpu' | 'leaseId'>, other: Pick<Overuse, 'gpu' | 'leaseId'>): boolean =>
 	one.gpu === other.gpu && one.leaseId === other.leaseId;
 
-const recordOf = ({gpu, share: {lease, owner, label, memoryUsedMiB}}: Seen, {now, host}: Context): AuditRecord => ({
+const recordOf = (
+	{gpu, share: {lease, owner, label, memoryUsedMiB}}: Seen,
+	{now, host}: AuditContext,
+): AuditRecord => ({
 	time: now,
 	kind: 'overuse',
 	account: owner,
@@ -50,7 +47,7 @@ const recordOf = ({gpu, share: {lease, owner, label, memoryUsedMiB}}: Seen, {now
 function counted(
 	known: Overuse | undefined,
 	seen: Seen,
-	context: Context,
+	context: AuditContext,
 ): {readonly next: Overuse | undefined; readonly audit?: AuditRecord} {
 	const {now} = context;
 	const {lease, memoryUsedMiB} = seen.share;
@@ -101,7 +98,7 @@ Counts one scan.
 export function overuseChanges(
 	{overuse}: Pick<Snapshot, 'overuse'>,
 	rows: readonly StatusRow[],
-	context: Context,
+	context: AuditContext,
 ): OveruseChanges | undefined {
 	const shares = rows.flatMap(({index, shares: ofGpu = []}) =>
 		ofGpu.flatMap((share): readonly Seen[] => {

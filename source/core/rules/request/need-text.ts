@@ -19,30 +19,41 @@ type Words = {
 
 const isStrategy = (word: string): word is StrategyName => (strategyNames as readonly string[]).includes(word);
 
+/** Some models are numbers of four digits. */
+const isModelName = (word: string): boolean =>
+	/^\d{4}$/v.test(word) || (/\p{Letter}/v.test(word) && !/^[\d.]+[gkmt]i?b?$/iv.test(word));
+
+function kindOf(word: string): 'size' | 'compute' | 'profile' | 'strategy' | 'mixed' | 'nvlink' | 'model' | 'wrong' {
+	const name = word.toLowerCase();
+	if (name === 'mixed' || name === 'nvlink') {
+		return name;
+	}
+
+	return isStrategy(name)
+		? 'strategy'
+		: parseMemoryMiB(word) === undefined
+			? /^\d{1,3}\.\d{1,3}$/v.test(word)
+				? 'compute'
+				: parseProfile(word) === undefined
+					? isModelName(word)
+						? 'model'
+						: 'wrong'
+					: 'profile'
+			: 'size';
+}
+
+/** What goes with whole GPUs alone. */
+const kindsOfWhole: ReadonlySet<string> = new Set(['size', 'mixed', 'nvlink', 'strategy']);
+
 /** @throws CanhazgpuError `usage` for a word that is none of these, for two sizes, and for what goes with whole GPUs beside a profile of MIG. */
 function sortWords(text: string): Words {
 	const words = text.split(/[\s,]+/v).filter((word) => word !== '');
-	const isSize = (word: string): boolean => parseMemoryMiB(word) !== undefined;
-	const isCompute = (word: string): boolean => /^\d{1,3}\.\d{1,3}$/v.test(word);
-	const isName = (name: string, word: string): boolean => word.toLowerCase() === name;
-	const sizes = words.filter((word) => isSize(word));
-	const capabilities = words.filter((word) => isCompute(word));
-	const profiles = words.map((word) => parseProfile(word)).filter((profile) => profile !== undefined);
-	const strategies = words.map((word) => word.toLowerCase()).filter((word) => isStrategy(word));
-	const models = words.filter(
-		(word) =>
-			!isSize(word) &&
-			!isCompute(word) &&
-			parseProfile(word) === undefined &&
-			!isStrategy(word.toLowerCase()) &&
-			!isName('mixed', word) &&
-			!isName('nvlink', word),
-	);
-	// Some models are numbers of four digits.
-	const isModelName = (word: string): boolean =>
-		/^\d{4}$/v.test(word) || (/\p{Letter}/v.test(word) && !/^[\d.]+[gkmt]i?b?$/iv.test(word));
-	const wrong =
-		models.find((word) => !isModelName(word)) ?? sizes[1] ?? capabilities[1] ?? profiles[1] ?? strategies[1];
+	const byKind = Map.groupBy(words, kindOf);
+	const of = (kind: ReturnType<typeof kindOf>): readonly string[] => byKind.get(kind) ?? [];
+	const [sizes, capabilities] = [of('size'), of('compute')];
+	const profiles = of('profile').map((word) => parseProfile(word)!);
+	const strategies = of('strategy').map((word) => word.toLowerCase() as StrategyName);
+	const wrong = of('wrong')[0] ?? sizes[1] ?? capabilities[1] ?? profiles[1] ?? strategies[1];
 	if (wrong !== undefined) {
 		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is one too many, or nothing that a GPU can have`, {
 			hint: `Write 40G for memory, 8.0 for compute capability, models such as h100, nvlink or mixed; 1g.10gb for an instance of MIG; ${strategyNames.join(', ')} for which of them.`,
@@ -50,9 +61,7 @@ function sortWords(text: string): Words {
 	}
 
 	const [profile] = profiles;
-	const ofWhole = words.find(
-		(word) => isSize(word) || isName('mixed', word) || isName('nvlink', word) || isStrategy(word.toLowerCase()),
-	);
+	const ofWhole = words.find((word) => kindsOfWhole.has(kindOf(word)));
 	if (profile !== undefined && ofWhole !== undefined) {
 		throw new CanhazgpuError(
 			'usage',
@@ -64,9 +73,9 @@ function sortWords(text: string): Words {
 	return {
 		memory: sizes[0],
 		compute: capabilities[0],
-		models,
-		isMixed: words.some((word) => isName('mixed', word)),
-		isLinked: words.some((word) => isName('nvlink', word)),
+		models: of('model'),
+		isMixed: byKind.has('mixed'),
+		isLinked: byKind.has('nvlink'),
 		profile,
 		strategy: strategies[0],
 	};

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
 import {occupancyOf} from '../../../../source/core/operations/history/occupancy.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
-import {collectOccupancy} from '../../../../source/core/rules/pool/occupancy.js';
+import {collectOccupancy, holdersByColumn} from '../../../../source/core/rules/pool/occupancy.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
 
 const window = {from: 100_000, to: 140_000};
@@ -102,4 +102,48 @@ test('what is held now reaches to now, with the end that is known, also when it 
 	expect(gpuCount).toBe(2);
 	expect(spans).toMatchObject([{gpuId: 1, user: 'zoe', account: 'alice', isLive: true, leaseCount: 1}]);
 	expect(spans[0]!.endsBy! - spans[0]!.endTime).toBeCloseTo(7200, -1);
+});
+
+const held = (user: string, startTime: number, endTime: number, gpuId = 0): UsageRecord => ({
+	user,
+	gpuId,
+	startTime,
+	endTime,
+	durationSeconds: endTime - startTime,
+	reservationType: 'run',
+});
+
+const usersOf = (records: readonly UsageRecord[]) =>
+	holdersByColumn(records, 0, {start: 100, columnSeconds: 10, columns: 5}).map((column) =>
+		column.map(({user}) => user).join('+'),
+	);
+
+test('a column names who held the GPU for most of it', () => {
+	expect(usersOf([held('ann', 0, 112), held('bob', 112, 131), held('cy', 145, 146), held('eve', 100, 150, 1)])).toEqual(
+		['ann', 'bob', 'bob', 'bob', 'cy'],
+	);
+});
+
+test('those who share a GPU stand together', () => {
+	expect(usersOf([held('bob', 100, 130), held('ann', 110, 140)])).toEqual(['bob', 'ann+bob', 'ann+bob', 'ann', '']);
+});
+
+test('a column is empty where no one held the GPU, and nowhere else', () => {
+	const record = fc
+		.tuple(
+			fc.constantFrom('ann', 'bob'),
+			fc.double({min: -1e9, max: 1e9, noNaN: true}),
+			fc.double({min: 0.001, max: 100}),
+		)
+		.map(([user, start, seconds]) => held(user, start > 1e6 ? start : (start % 100) + 100, 100 + seconds));
+	fc.assert(
+		fc.property(fc.array(record, {maxLength: 20}), (records) => {
+			for (const [column, users] of usersOf(records).entries()) {
+				const [from, to] = [100 + column * 10, 110 + column * 10];
+				const isHeld = records.some(({startTime, endTime}) => Math.min(to, endTime) > Math.max(from, startTime));
+				expect(users !== '').toBe(isHeld);
+			}
+		}),
+		{numRuns: 200},
+	);
 });
