@@ -42,15 +42,6 @@ export type Locations = {
 	readonly redisRecord: () => PoolRecord & {readonly store: 'redis'};
 };
 
-function isWritable(directory: string): boolean {
-	try {
-		accessSync(directory, constants.W_OK);
-		return true;
-	} catch {
-		return false;
-	}
-}
-
 /** Whether a record of ours there is believed by others. A directory that is not there yet will be ours. */
 function isBelieved(directory: string): boolean {
 	const uid = effectiveUid();
@@ -137,7 +128,11 @@ export function createLocations(config: Config, host: Host): Locations {
 				});
 			}
 		},
-		canMakeShared: () => isRoot(host.account) || isWritable(sharedDirectory),
+		canMakeShared: () =>
+			isRoot(host.account) ||
+			attempt(() => {
+				accessSync(sharedDirectory, constants.W_OK);
+			}),
 		redisRecord: () => ({
 			store: 'redis',
 			...withoutSecrets({

@@ -66,20 +66,26 @@ export function verbPosition(words: readonly string[]): number {
 	return Math.min(index, words.length);
 }
 
+const typedParts = (input: Input, flag: string): readonly string[] | undefined =>
+	input
+		.text(flag)
+		?.split(',')
+		.map((part) => part.trim());
+
+export const isGpuId = (typed: string): boolean => /^\d{1,9}$/v.test(typed);
+
 /**
 @returns GPU ids such as `1,3`, in the order they were typed.
 @throws CanhazgpuError `usage` naming what is no id.
 */
 export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undefined {
-	const text = input.text(flag);
-	return text?.split(',').map((part) => {
-		const trimmed = part.trim();
-		if (!/^\d{1,9}$/v.test(trimmed)) {
-			throw notAnId(flag, trimmed, parseInstanceName(trimmed) === undefined ? '' : ', but names an instance of MIG');
-		}
+	const parts = typedParts(input, flag);
+	const wrong = parts?.find((part) => !isGpuId(part));
+	if (wrong !== undefined) {
+		throw notAnId(flag, wrong, parseInstanceName(wrong) === undefined ? '' : ', but names an instance of MIG');
+	}
 
-		return Number(trimmed);
-	});
+	return parts?.map(Number);
 }
 
 const notAnId = (flag: string, typed: string, besides = ''): CanhazgpuError =>
@@ -95,9 +101,8 @@ export type NamedParts = {readonly ids: readonly number[]; readonly instances: r
 @throws CanhazgpuError `usage` naming what is neither.
 */
 export function namedPartsOf(input: Input, flag = 'gpu-ids'): NamedParts | undefined {
-	const text = input.text(flag);
-	const parts = text?.split(',').map((part) => part.trim());
-	const wrong = parts?.find((part) => !/^\d{1,9}$/v.test(part) && parseInstanceName(part) === undefined);
+	const parts = typedParts(input, flag);
+	const wrong = parts?.find((part) => !isGpuId(part) && parseInstanceName(part) === undefined);
 	if (wrong !== undefined) {
 		throw notAnId(flag, wrong, wrong.includes(':') ? ', nor an instance such as 0:1' : '');
 	}

@@ -7,13 +7,13 @@ import {holdersJson, holdersText} from '../format/tables/holders.js';
 import {harmlessJson} from '../format/text/json.js';
 import type {OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
+import {idsFlag, idsOf, isGpuId, jsonFlag} from '../command-line/flags.js';
 import {requireLocal} from '../core/operations/engine.js';
 
 /** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */
 function askedIds(input: Input): readonly number[] {
 	const typed = input.words.flatMap((word) => word.split(','));
-	const wrong = typed.find((word) => !/^\d{1,9}$/v.test(word));
+	const wrong = typed.find((word) => !isGpuId(word));
 	if (wrong !== undefined) {
 		throw new CanhazgpuError('usage', `${quoted(wrong)} is not a GPU id`, {hint: 'For example: canhazgpu who 3'});
 	}

@@ -7,7 +7,7 @@ import {opening} from './nvidia/problems/unreachable-gpus.js';
 import {driverGpusDirectory, listDriverGpus} from './nvidia/problems/driver.js';
 import {explainFailure} from './nvidia/problems/failures.js';
 import {parseGpuTable} from './nvidia/gpus.js';
-import type {DescribeProcesses, RunTool} from './tool/tool.js';
+import type {RunTool} from './tool/tool.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -78,11 +78,10 @@ const missesNvidia = async ({
 
 /** Undefined when there are AMD GPUs, else why not. */
 const missesAmd = async ({run, timeoutMs = 10_000}: Options): Promise<string | undefined> => {
-	const describeProcesses: DescribeProcesses = async () => new Map();
 	const {failure} = await createAmdProvider({
 		run,
 		timeLimitMs: () => timeoutMs,
-		describeProcesses,
+		describeProcesses: async () => new Map(),
 		monotonicMs: () => performance.now(),
 	}).observe();
 	return failure?.message;

@@ -11,8 +11,20 @@ import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import {idsOf, refuseBoth} from '../../command-line/flags.js';
 
-/** Flags that make a pool, and have no meaning beside those that change the one that is there. */
-export const makingFlags = ['gpus', 'provider', 'group', 'force'];
+/**
+Refuses flags that make a pool beside those that are about the one that is there.
+
+@param others - The flags that were typed, and what they do: `--drain and --undrain change`.
+@throws CanhazgpuError `usage`.
+*/
+export function refuseMaking(input: Input, others: string): void {
+	const making = ['gpus', 'provider', 'group', 'force'].find((flag) => input.has(flag));
+	if (making !== undefined) {
+		throw new CanhazgpuError('usage', `--${making} makes a pool, and ${others} the one that is there`, {
+			hint: `Leave out --${making}.`,
+		});
+	}
+}
 
 function reasonOf(input: Input): string | undefined {
 	const reason = input.text('reason');
@@ -32,17 +44,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 	const toDrain = idsOf(input, 'drain');
 	const toUndrain = idsOf(input, 'undrain');
 	const reason = reasonOf(input);
-	const other = makingFlags.find((flag) => input.has(flag));
-	if (other !== undefined) {
-		throw new CanhazgpuError(
-			'usage',
-			`--${other} makes a pool, and --drain and --undrain change the one that is there`,
-			{
-				hint: `Leave out --${other}.`,
-			},
-		);
-	}
-
+	refuseMaking(input, '--drain and --undrain change');
 	refuseBoth(input, 'drain', 'undrain');
 	if (reason !== undefined && toDrain === undefined) {
 		throw new CanhazgpuError('usage', '--reason says why of --drain', {

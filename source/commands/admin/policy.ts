@@ -14,7 +14,7 @@ import {harmlessJson} from '../../format/text/json.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import {nearest} from '../../command-line/suggestions.js';
-import {isAboutDrains, makingFlags} from './drain.js';
+import {isAboutDrains, refuseMaking} from './drain.js';
 
 /** Whether `admin` is asked for the policy, or to change it, rather than to make a pool. */
 export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset'].some((flag) => input.has(flag));
@@ -82,15 +82,7 @@ async function showPolicy(app: App, input: Input): Promise<number> {
 
 /** @throws CanhazgpuError `usage` for flags that do not go together. */
 export async function showOrChangePolicy(app: App, input: Input): Promise<number> {
-	const making = makingFlags.find((flag) => input.has(flag));
-	if (making !== undefined) {
-		throw new CanhazgpuError(
-			'usage',
-			`--${making} makes a pool, and --policy, --set and --unset are about the one that is there`,
-			{hint: `Leave out --${making}.`},
-		);
-	}
-
+	refuseMaking(input, '--policy, --set and --unset are about');
 	if (isAboutDrains(input)) {
 		throw new CanhazgpuError('usage', '--drain and --undrain, and --policy, --set and --unset, are different changes', {
 			hint: 'Give them one after the other.',

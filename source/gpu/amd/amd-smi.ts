@@ -2,7 +2,7 @@ import type {BareReading} from '../reading.js';
 import type {Failure} from '../tool/failures.js';
 import {linesOf} from '../tool/json.js';
 import {isComplete} from '../tool/tool.js';
-import {explainAmdFailure, errorText} from './failures.js';
+import {explainAmdFailure, errorText, processesWarning} from './failures.js';
 import {readDriverVersion, integratedGpus, readGpus} from './gpus.js';
 import {entriesByGpu, type JsonObject} from './json.js';
 import {numbersForPrograms} from './order.js';
@@ -156,12 +156,7 @@ const readProcessAnswer = (answer: Answer, {command, timeoutMs, integrated}: Pro
 	const entries = entriesOf(answer);
 	const doubt = [...remarks, ...linesOf(answer.outcome.stderr)].find((line) => missingGroups.test(line));
 	return entries === undefined
-		? {
-				processes: undefined,
-				warnings: [
-					`Processes could not be asked for: ${explainAmdFailure(answer.outcome, command, timeoutMs).message}`,
-				],
-			}
+		? {processes: undefined, warnings: [processesWarning(answer.outcome, command, timeoutMs)]}
 		: {processes: readProcesses(entries, integrated, doubt), warnings: remarks};
 };
 

@@ -55,3 +55,7 @@ export const explainAmdFailure = (outcome: ToolOutcome, command: string, timeout
 		amdDriver,
 	);
 };
+
+/** The warning where processes could not be asked for. */
+export const processesWarning = (...call: Parameters<typeof explainAmdFailure>): string =>
+	`Processes could not be asked for: ${explainAmdFailure(...call).message}`;

@@ -5,7 +5,7 @@ texts.
 import type {ProcessRow} from '../tool/process-rows.js';
 import type {ToolJson} from '../tool/json.js';
 import {isComplete} from '../tool/tool.js';
-import {explainAmdFailure} from './failures.js';
+import {explainAmdFailure, processesWarning} from './failures.js';
 import {readGpus} from './gpus.js';
 import {isObject, type JsonObject, readIndex, readQuantity, readText, valueAt} from './json.js';
 import {numbersForPrograms} from './order.js';
@@ -63,9 +63,7 @@ export const createRocmSmi = ({command, question, monotonicMs}: ScanOptions) => 
 			processes,
 			warnings: [
 				...(cards.json?.remarks ?? []),
-				...(processes === undefined
-					? [`Processes could not be asked for: ${explainAmdFailure(pids.outcome, command, timeoutMs).message}`]
-					: []),
+				...(processes === undefined ? [processesWarning(pids.outcome, command, timeoutMs)] : []),
 			],
 		};
 	};

@@ -32,14 +32,11 @@ type Options = {
 	readonly processes?: SimulatedProcesses;
 };
 
+type Started = {readonly pid?: number; readonly startTime?: number};
+
 /** The start of a simulated process in ticks, which distinguishes it from a later one with its pid. */
-const startTicksOf = ({
-	pid = 0,
-	startTime,
-}: {
-	readonly pid?: number;
-	readonly startTime?: number;
-}): number | undefined => (startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100);
+const startTicksOf = ({pid = 0, startTime}: Started): number | undefined =>
+	startTime === undefined || !isSimulatedPid(pid) ? undefined : Math.round(startTime) * 100;
 
 /** A box of GPUs that exist on paper only: for trying the program, and for demonstrations. They show load where the leases are. */
 export const createSimulatedProvider = ({
@@ -52,7 +49,7 @@ export const createSimulatedProvider = ({
 	startedAtSeconds = 0,
 	processes,
 }: Options): GpuProvider => {
-	const hasEnded = ({pid = 0, startTime}: {readonly pid?: number; readonly startTime?: number}): boolean =>
+	const hasEnded = ({pid = 0, startTime}: Started): boolean =>
 		processes?.hasEnded({pid, startTicks: startTicksOf({pid, startTime})}) ?? false;
 	const withStartTicks = (reading: GpuReading): GpuReading =>
 		processes === undefined || reading.processes === undefined

@@ -36,7 +36,7 @@ type Found = {readonly kind: 'found'; readonly fence: Fence; readonly fenced: Fe
 async function findFence(
 	wanted: Fence | undefined,
 	options: Omit<FenceOptions, 'isRoot'>,
-	check: (fenced: Fenced) => Promise<IsolationProblem | undefined>,
+	check?: (fenced: Fenced) => Promise<IsolationProblem | undefined>,
 ): Promise<Found | IsolationProblem> {
 	const isRoot = isMachineRoot();
 	if (wanted !== undefined && !isAllowed(wanted, isRoot)) {
@@ -52,7 +52,7 @@ async function findFence(
 			continue;
 		}
 
-		const problem = await check(made);
+		const problem = await check?.(made);
 		if (problem === undefined) {
 			return {kind: 'found', fence, fenced: made};
 		}
@@ -90,11 +90,7 @@ export const createIsolate =
 		}
 
 		const proof = {foreign: foreign.map(({file}) => file), granted: mainNode(parted.granted).file};
-		const found = await findFence(
-			wanted,
-			{devices: path.join(root, 'dev'), foreign, proof, environment},
-			async () => undefined,
-		);
+		const found = await findFence(wanted, {devices: path.join(root, 'dev'), foreign, proof, environment});
 		return found.kind === 'found'
 			? {kind: 'isolated', fence: found.fence, entrance: found.fenced.entrance, close: found.fenced.close}
 			: notIsolated(found);

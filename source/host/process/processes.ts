@@ -16,7 +16,7 @@ Without /proc only presence can be known, since there is no start time to compar
 */
 export const liveness = (processes: readonly ProcessIdentity[], procDirectory = '/proc'): readonly Liveness[] => {
 	const proc = typeof readStat('self', procDirectory) === 'object';
-	const own = {namespace: pidNamespace(procDirectory), timeNamespace: timeNamespace(procDirectory)};
+	const own = {namespace: namespaceOf('pid', procDirectory), timeNamespace: namespaceOf('time', procDirectory)};
 	return processes.map((identity) => {
 		const {pid} = identity;
 		if (!isComparable(identity.namespace, own.namespace) || !isPid(pid)) {
@@ -35,7 +35,7 @@ const isComparable = (recorded: string | undefined, own: string | undefined): bo
 
 /** Whether the start time in this identity was read as we read such times: the kernel shifts them by the time namespace of the reader. */
 const hasOurStartTime = (identity: ProcessIdentity, procDirectory = '/proc'): boolean =>
-	isComparable(identity.timeNamespace, timeNamespace(procDirectory));
+	isComparable(identity.timeNamespace, namespaceOf('time', procDirectory));
 
 const judgeByProc = (
 	{pid, startTicks}: ProcessIdentity,
@@ -97,7 +97,8 @@ export const childIdentity = (pid: number): ProcessIdentity => {
 	return {pid, startTicks: typeof stat === 'object' ? stat.startTicks : undefined, ...ownNamespaces()};
 };
 
-const namespaceOf = (kind: 'pid' | 'time', procDirectory: string): string | undefined => {
+/** Undefined as well where the kernel has no such namespaces, as those of time before Linux 5.6. */
+const namespaceOf = (kind: 'pid' | 'time', procDirectory = '/proc'): string | undefined => {
 	try {
 		return /\d+/v.exec(readlinkSync(`${procDirectory}/self/ns/${kind}`))?.[0];
 	} catch {
@@ -105,15 +106,10 @@ const namespaceOf = (kind: 'pid' | 'time', procDirectory: string): string | unde
 	}
 };
 
-const pidNamespace = (procDirectory = '/proc'): string | undefined => namespaceOf('pid', procDirectory);
-
-/** Undefined as well where the kernel has no such namespaces (before Linux 5.6). */
-const timeNamespace = (procDirectory = '/proc'): string | undefined => namespaceOf('time', procDirectory);
-
 /** What pids and start times count in for this process. */
 const ownNamespaces = (): Pick<ProcessIdentity, 'namespace' | 'timeNamespace'> => {
-	const time = timeNamespace();
-	return {namespace: pidNamespace(), ...(time !== undefined && {timeNamespace: time})};
+	const time = namespaceOf('time');
+	return {namespace: namespaceOf('pid'), ...(time !== undefined && {timeNamespace: time})};
 };
 
 /**
