@@ -86,7 +86,7 @@ function withEvents(shares: Shares, waiting: number): Shares {
 /** A queue of one, and why it waits. */
 const leastQueue = 5;
 
-/** Fewer lines than these tell too little of what happened. */
+/** Fewer lines than these say too little of what happened. */
 const leastEventsBelow = 3;
 
 function framed(body: number, {gpus, waiting}: Counts): Shares {
@@ -135,7 +135,7 @@ const processShare = 0.35;
 /** Events that are in view before anything else gets their room. */
 const leastWideEvents = 8;
 
-/** Lines of a tile, that of its words with them: graphs that are pleasant to read, the least that tell more than the table, and the most. */
+/** Lines of a tile, that of its words with them: graphs that are pleasant to read, the least that show more than the table, and the most. */
 const goodTileRows = 5;
 const leastTileRows = 3;
 const mostTileRows = 8;
@@ -246,7 +246,7 @@ const countsOf = ({size, snapshot, panels}: Laid, rows: number): Counts => ({
 	columns: size.columns,
 	gpus: rows,
 	allGpus: snapshot?.gpus.length ?? 0,
-	// An empty queue that is looked at says so in a line, below the table.
+	// An empty queue with the focus says so in a line, below the table.
 	waiting: Math.max(snapshot?.queue.length ?? 0, panels.focus === 'queue' ? 1 : 0),
 });
 

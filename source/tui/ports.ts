@@ -19,7 +19,7 @@ export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 /** Sends a signal to a process of this account, as it was seen, and to no other. */
 export type SendSignal = (process: ProcessIdentity, signal: SignalName) => 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/** Reads what the kernel tells of processes just now. Never rejects. */
+/** Reads what the kernel knows of processes just now. Never rejects. */
 export type InspectProcesses = (pids: readonly number[]) => Promise<FactsOfProcesses>;
 
 export type LineOptions = {
@@ -67,7 +67,7 @@ export type CommandLine = {
 	@throws CanhazgpuError for a line that is neither.
 	*/
 	readonly liveOutputOf?: (line: string) => LiveOutput | undefined;
-	/** What a shell would be told for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
+	/** What one would type in a shell for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
 	readonly inShell: (line: string) => string;
 	/** Of a line that ends at the caret; out of what is known of the pool. */
 	readonly complete: (

@@ -12,7 +12,7 @@ import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
 import {openingOf, type Verb} from '../../source/tui/verbs/verb.js';
-import {createTerminalModes} from '../../source/tui/terminal-modes.js';
+import {createTerminalModes} from '../../source/tui/terminal.js';
 import {createWaits} from '../../source/tui/verbs/shared/waiting.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import type {GpuProvider} from '../../source/core/model/ports.js';

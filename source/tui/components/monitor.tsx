@@ -7,7 +7,7 @@ import type {MonitorPorts} from '../ports.js';
 import type {StateStore} from '../state/store.js';
 import {useLiveView, useTick, useHosts, useOutputPage, useScrollLimit} from '../hooks/use-live-updates.js';
 import type {MouseInput} from '../mouse/input.js';
-import type {TerminalModes} from '../terminal-modes.js';
+import type {TerminalModes} from '../terminal.js';
 import type {Watched} from '../../core/live/scan-loop.js';
 import {useReport, usePast} from '../hooks/use-read-again.js';
 import {useSuspend} from '../hooks/use-suspend.js';

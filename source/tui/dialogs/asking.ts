@@ -129,7 +129,7 @@ function formView(form: Form & Asking, about: readonly Line[], drawing: Drawing)
 			fields: fixed(fieldLines(form, drawing.glyphs)),
 			gap: optional([[]]),
 			command: commandOf(form, drawing),
-			// What was refused is what somebody looks for now.
+			// The refusal is what the user looks for now.
 			message: text(answer?.message ?? '', 'error', 2, drawing),
 			hint: text(answer?.hint ?? '', 'plain', 1, drawing),
 			wait: fixed(answer?.canWait === true ? [[span('w', 'key'), span(' waits for them in the queue')]] : []),

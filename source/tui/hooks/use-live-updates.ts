@@ -13,7 +13,7 @@ type Options = {
 	/** What is shown of the GPUs. */
 	readonly watched: Watched;
 	readonly scanIntervalMs: number;
-	/** A monitor that is read-only tells the audit log nothing. */
+	/** A monitor that is read-only writes nothing into the audit log. */
 	readonly isReadonly: boolean;
 	/** There is no pool to be read. */
 	readonly hasNoPool: boolean;

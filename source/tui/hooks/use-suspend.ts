@@ -3,7 +3,7 @@ import process from 'node:process';
 import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
 import type {EffectContext} from '../verbs/verb.js';
-import type {TerminalModes} from '../terminal-modes.js';
+import type {TerminalModes} from '../terminal.js';
 
 const sleep = async (milliseconds: number): Promise<void> =>
 	new Promise((resolve) => {

@@ -29,8 +29,8 @@ const kinds: Readonly<Record<string, MouseEvent['kind']>> = {0: 'click', 64: 'wh
 
 function eventOf({button, column, row, end}: Readonly<Record<string, string>>): MouseEvent | undefined {
 	const kind = kinds[Number(button)];
-	const place = {column: Number(column) - 1, row: Number(row) - 1};
-	return kind === undefined || end !== 'M' || place.column < 0 || place.row < 0 ? undefined : {kind, ...place};
+	const position = {column: Number(column) - 1, row: Number(row) - 1};
+	return kind === undefined || end !== 'M' || position.column < 0 || position.row < 0 ? undefined : {kind, ...position};
 }
 
 type MouseFilter = {
@@ -55,7 +55,7 @@ export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFi
 	let held = '';
 	let isPasting = false;
 
-	/** What stands at an escape: for the keys, or for nobody. `held`: it is not all there yet. */
+	/** What stands at an escape: for the keys, or for no one. `held`: the rest of it has not come yet. */
 	function take(text: string): 'held' | {readonly length: number; readonly keys: string} {
 		const rest = text.slice(escape.length);
 		const found = report.exec(rest);

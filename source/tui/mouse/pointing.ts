@@ -13,7 +13,7 @@ import type {Pointed, PointerAction} from '../state/mouse.js';
 import type {State} from '../state/state.js';
 import type {MouseEvent} from './input.js';
 
-/** A name of a key, see key-names.ts; or what to tell the state. */
+/** A name of a key, see key-names.ts; or an action for the state. */
 type Pointing = {readonly key: string} | {readonly action: PointerAction};
 
 /** While a line is typed, the panels stand still. */

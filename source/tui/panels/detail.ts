@@ -19,7 +19,7 @@ import {joined, lineWidth, span, type Line} from '../widgets/styled-text.js';
 import {byMemory, gibibytes, processText, shortBusId} from '../../format/readings.js';
 import {isMine} from '../state/table/row-state.js';
 import {waitingOf} from '../state/panels/queue.js';
-import {detailGraphs} from './shared/detail-graphs.js';
+import {detailGraphs} from './shared/graphs.js';
 import {processLines} from './shared/process-rows.js';
 import {
 	clockText,
@@ -56,7 +56,7 @@ function endOf(row: Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAge
 	return [span(`${end === undefined ? exit : `${end}, or when ${pid ?? 'its job'} exits`}${heartbeat}`)];
 }
 
-/** A cluster does not tell when a GPU was given back. */
+/** A cluster does not say when a GPU was given back. */
 function freeSince({freeSeconds, reading}: StatusRow): string {
 	if (freeSeconds === undefined) {
 		return reading?.place === undefined ? '  never used' : '';
@@ -98,7 +98,7 @@ function holdingLine(row: StatusRow, state: State): Line {
 function heldLine(row: StatusRow, state: State): Line {
 	const {requester} = state.settings;
 	const fault = state.observation === undefined ? undefined : otherFaultOf(row);
-	// Where there is room, the table tells how long it has been held.
+	// Where there is room, the table says how long it has been held.
 	const held = layoutOf(state).isFramed ? [] : [span(`held ${shortDuration(row.heldSeconds ?? 0)}`)];
 	return joined([
 		[span(ownerText(row, requester).text, isMine(row, requester) ? 'mine' : 'others')],
@@ -154,7 +154,7 @@ function waiterLines({index}: StatusRow, state: State, width: number): readonly 
 	return [[span(title, 'dim'), span(some(count))]];
 }
 
-/** Why nobody new gets it: everything that is wrong with it, and since when it is drained. */
+/** Why no one new gets it: everything that is wrong with it, and since when it is drained. */
 function serviceLines(row: StatusRow, state: State): readonly Line[] {
 	const {drain, health} = row;
 	const since = drain && shortDuration(Math.max(0, (storeNow(state) ?? drain.since) - drain.since));

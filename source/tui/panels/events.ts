@@ -10,7 +10,7 @@ import {rangeText, windowOf, type PanelBody} from '../widgets/panel-frames.js';
 
 type ShownEvent = {readonly time: number; readonly words: string; readonly tone: Tone};
 
-/** Somebody ought to do something about it. */
+/** Someone ought to do something about it. */
 const isAlarming = ({kind, reason}: AuditEntry): boolean =>
 	kind === 'unreserved' ||
 	kind === 'squatter' ||

@@ -30,7 +30,7 @@ function hint(binding: Binding, state: State): Hint {
 		binding,
 		line: isOffered
 			? [span(key, 'key'), span(` ${word}`)]
-			: // It stays where it is, grey: the key tells why not.
+			: // It stays where it is, grey: the key says why not.
 				[span(`${key} ${word}`, 'dim')],
 		// What can be done with nothing but the selected row is more worth than what cannot be done now.
 		soon: ownWord === undefined ? soon + (isOffered ? 0 : greyPart) : leastSoon,

@@ -32,7 +32,7 @@ function badge({connection, scanFailure, nowMs, pause}: State): Line {
 		}
 
 		case 'live': {
-			// What the store tells still changes, and the readings do not.
+			// What the store says still changes, and the readings do not.
 			return scanFailure === undefined
 				? pause === undefined
 					? [span('[LIVE]', 'success')]
@@ -121,7 +121,7 @@ export function headerLine(state: State): Line {
 function countsOf(rows: readonly StatusRow[], state: State, level: number): Line {
 	const isShort = level >= 4;
 	const {requester} = state.settings;
-	const count = (isMeant: (row: StatusRow) => boolean): number => rows.filter((row) => isMeant(row)).length;
+	const count = (isCounted: (row: StatusRow) => boolean): number => rows.filter((row) => isCounted(row)).length;
 	const mine = count((row) => isMine(row, requester));
 	const drained = count((row) => shownStateOf(row) === 'drained');
 	const errors = count((row) => shownStateOf(row) === 'error');

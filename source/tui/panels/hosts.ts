@@ -150,7 +150,7 @@ function processCell({gpu, state}: GpuLine): Span {
 	return words === undefined ? quietCell(gpu) : span(words);
 }
 
-/** The question mark: so it was before the host stopped to answer, and nobody knows how it is now. */
+/** The question mark: so it was before the host stopped answering; how it is now is unknown. */
 function stateCell({gpu, state, isLast}: GpuLine): Span {
 	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
 	return span(isLast ? `${words}?` : words, stateTones[state]);
@@ -200,7 +200,7 @@ const head = (width: number): Line => [
 	span(fit(' '.repeat(hostMarkWidth) + rowText(hostColumnsFor(width), titles, {gap: 1}), width), 'heading'),
 ];
 
-/** The values of a host that does not answer are dim: nobody knows whether they still are so. */
+/** The values of a host that does not answer are dim: whether they still hold is unknown. */
 function gpuPieces(line: GpuLine, state: State, width: number): readonly Line[] {
 	return hostColumnsFor(width).map((column) => {
 		const cell = fitCell(cells[column.name](line, column, state), column, ellipsisOf(state));

@@ -1,5 +1,4 @@
 /** The graphs of all GPUs on a wide screen, a tile each: who has it, how busy it is, and how busy it was. */
-import {seriesOf} from '../../core/live/utilization-history.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
 import {truncate, widthOf} from '../../format/text/width.js';
@@ -9,12 +8,11 @@ import {ownRange, rangeWord} from '../state/panels/state.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {membersOf} from '../state/table/fold.js';
 import {visibleRows} from '../state/table/rows.js';
-import {tagOf} from '../state/table/state.js';
 import {ellipsisOf} from '../widgets/drawing.js';
-import {curveLines, graphStyleOf, valuesWithin} from '../widgets/graph.js';
+import {curveLines, graphStyleOf} from '../widgets/graph.js';
 import {fitLine, lineWidth, loadTone, span, type Line, type Span} from '../widgets/styled-text.js';
 import {ownerText, stateWord} from './shared/labels.js';
-import {shownHistory} from './shared/shown-history.js';
+import {shownValues} from './shared/graphs.js';
 
 /** Between two tiles, and between the two graphs of one. */
 const gap = 2;
@@ -42,7 +40,7 @@ function loadNumbers({reading}: StatusRow): Line {
 	];
 }
 
-/** Who has it or uses it; of one that nobody has, its state. */
+/** Who has it or uses it; of one that no one has, its state. */
 function holderText(row: StatusRow, state: State): Span {
 	const {requester} = state.settings;
 	return row.owner === undefined && row.shares === undefined && row.state !== 'unreserved'
@@ -70,19 +68,14 @@ function tile(
 	state: State,
 	{tileRows, width}: {readonly tileRows: number; readonly width: number},
 ): readonly Line[] {
-	const style = graphStyleOf(state.settings);
-	const shown = shownHistory(state, row, loadsRangeOf(state));
 	const linesOf = (reading: 'utilization' | 'memory', columns: number) =>
 		curveLines(
 			{
 				of: reading === 'utilization' ? 'load' : 'memory',
-				values: seriesOf(shown.history, tagOf(row.index, row.reading), reading, {
-					...shown,
-					columns: valuesWithin(columns, style),
-				}),
+				values: shownValues(state, row, reading, {range: loadsRangeOf(state), columns}),
 			},
 			tileRows - 1,
-			style,
+			graphStyleOf(state.settings),
 		);
 	const isHalved = width >= leastForMemory;
 	const columns = isHalved ? Math.floor((width - gap) / 2) : width;

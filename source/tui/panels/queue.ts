@@ -99,7 +99,7 @@ const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): st
 const blockedByOf = ({blockers}: QueueRow, state: State): string =>
 	blockersText(blockers, (seconds) => clockText(seconds, state));
 
-/** `GPU 3: used by zoe without a reservation`, where nobody has the GPU and it is not to be had all the same. */
+/** `GPU 3: used by zoe without a reservation`, where no one has the GPU and it is not to be had all the same. */
 const outOfServiceText = ({outOfService, outages}: QueueRow): string =>
 	outages.length === 0 ? '' : `${gpuList(outOfService)}: ${outageText(outages[0]!)}`;
 
@@ -137,7 +137,7 @@ function estimateOf({estimateSeconds, isPossible, isUnknown, outages, blockers}:
 	return estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
 }
 
-/** Why nobody can be served at a position. */
+/** Why no one can be served at a position. */
 function problemOf({position}: QueueRow, {snapshot}: State): string {
 	const record = snapshot?.queue[position - 1];
 	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';

@@ -9,7 +9,7 @@ export type TextField = {
 	readonly isPreset: boolean;
 };
 
-/** Longer notes help nobody and would not fit a table. */
+/** Longer notes help no one and would not fit a table. */
 const longest = 200;
 
 export const presetField = (value: string): TextField => ({value, caret: [...value].length, isPreset: true});

@@ -15,7 +15,7 @@ import {ownProcesses} from './shared/own-scan.js';
 import {reserveThese} from './shared/reservation.js';
 import {defineVerb, openingOf, succeeded} from './verb.js';
 
-/** The user's largest process on the selected GPU, when nobody holds it and no other GPU is meant. */
+/** The user's largest process on the selected GPU, when no one holds it and no other GPU is tagged. */
 const adoptable = (state: State): GpuProcess | undefined =>
 	taggedGpus(state).length === 0 && selectedRow(state)?.state === 'unreserved'
 		? ownProcesses(state).find(({startTicks}) => startTicks !== undefined)

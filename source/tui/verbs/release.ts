@@ -51,7 +51,7 @@ function restLines({targets}: Targets, others: readonly number[], {settings}: St
 	}
 
 	const [target] = targets;
-	// Root may release what is somebody else's.
+	// Root may release what is another account's.
 	const isOwn = target === undefined || owns(settings.requester, target.lease);
 	const keeper = isOwn ? 'you keep' : `${sanitize(ownerOf(target.lease))} keeps`;
 	return [[span(`Of the same reservation ${keeper} ${gpuList(others, 8)}`, 'dim')]];

@@ -137,16 +137,16 @@ async function choiceOnGpu({
 /** The tagged processes, or the selected one, as far as they are the user's by a scan of our own. */
 async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promise<SignalChoice | string | undefined> {
 	const chosen = chosenProcesses(getState());
-	const meant = chosen.filter((row) => isOwn(row, getState()));
+	const own = chosen.filter((row) => isOwn(row, getState()));
 	const scan = await scanOwn(
-		[...new Set(meant.map(({row}) => row.index))],
-		meant.map(({process}) => process.pid),
+		[...new Set(own.map(({row}) => row.index))],
+		own.map(({process}) => process.pid),
 	);
 	if (scan === undefined || !isInTable(getState())) {
 		return undefined;
 	}
 
-	const targets = meant.flatMap(({process, row}): readonly Target[] => {
+	const targets = own.flatMap(({process, row}): readonly Target[] => {
 		const found =
 			problemWith(process, row.index, scan) === undefined
 				? ownTargets(scan, row.index).find(({pid}) => pid === process.pid)
@@ -154,7 +154,7 @@ async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promi
 		return found === undefined ? [] : [{gpu: row.index, process: found}];
 	});
 	if (targets.length === 0) {
-		const {process, row} = meant[0]!;
+		const {process, row} = own[0]!;
 		const problem = problemWith(process, row.index, scan);
 		return problem === undefined
 			? `process ${process.pid} is not on GPU ${row.index}`

@@ -27,6 +27,6 @@ const Line = memo(
 type LinesProperties = {readonly lines: readonly LineOfSpans[]; readonly theme: Theme};
 
 export function Lines({lines, theme}: LinesProperties): ReactElement[] {
-	// A line has no identity but its place: what stands in it changes.
+	// A line has no identity but its position: what stands in it changes.
 	return lines.map((line, row) => <Line key={row} line={line} theme={theme} />);
 }

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {colorLevelIn, isInGnuScreen} from '../../../source/tui/gnu-screen.js';
+import {colorLevelIn, isInGnuScreen} from '../../../source/tui/terminal.js';
 
 test.each([
 	[{STY: '12.pts-0.box', TERM: 'screen'}, true],

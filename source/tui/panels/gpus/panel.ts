@@ -57,7 +57,7 @@ const fromStore = new Set<GpuColumn['name']>(['state', 'owner', 'kind', 'held', 
 /** What is the same for all GPUs of a reservation. */
 const ofReservation = new Set<GpuColumn['name']>(['state', 'owner', 'kind', 'held', 'ends', 'note', 'process']);
 
-/** The peer's reservations have no id to tell. */
+/** The peer's reservations have no id to be known by. */
 const isSameReservation = (row: StatusRow, other: StatusRow | undefined): boolean =>
 	row.lease?.leaseId !== undefined && row.lease.leaseId === other?.lease?.leaseId;
 

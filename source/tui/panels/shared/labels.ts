@@ -18,7 +18,7 @@ const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && ro
 /** What is wrong with it, in a row: a drain is no fault. */
 export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
 
-/** What is wrong with it beyond what {@link serviceText} and its health tell. */
+/** What is wrong with it beyond what {@link serviceText} and its health say. */
 export function otherFaultOf(row: StatusRow): string | undefined {
 	const {problem, use, health} = row;
 	if (problem === undefined || problem === cautionOf(row)) {
@@ -75,7 +75,7 @@ export function ownerText(row: StatusRow, requester: Requester): Span {
 /** What its holder says of it; empty without a note. */
 export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
 
-/** The tool tells no processes there, as in a container: none shown does not mean that there are none. */
+/** The tool reports no processes there, as in a container: none shown does not mean that there are none. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>
 	reading !== undefined &&
 	reading.failure === undefined &&

@@ -60,7 +60,7 @@ const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
 
-/** Its own table says the same: a host that no one watches tells no time, and yet whether it sees anything on a GPU. */
+/** Its own table says the same: a host that no one watches reports no time, and yet whether anything is seen on a GPU. */
 const isIdle = ({
 	reservation_type: type,
 	duration,
@@ -101,7 +101,7 @@ type HostGpus = {
 const gpuLines = ({host, isOwn, gpus, stateOf, atMs, isLast}: HostGpus): readonly GpuLine[] =>
 	gpus.map((gpu) => ({
 		kind: 'gpu',
-		// A line of its own even where a host tells the same uuid twice.
+		// A line of its own even where a host reports the same uuid twice.
 		key: `${host} ${gpu.gpu_id} ${gpu.uuid ?? ''}`,
 		host,
 		isOwn,
@@ -118,7 +118,7 @@ const noteLine = (
 	more: Partial<NoteLine> = {},
 ): readonly NoteLine[] => [{kind: 'note', key: host, host, isOwn: false, words, level, ...more}];
 
-/** The GPUs of this host, as it would tell them to another, and when. They are not made again with each second that passes. */
+/** The GPUs of this host, as it would report them to another, and when. They are not made again with each second that passes. */
 const ownGpus = remembering(
 	(state: State) => [state.snapshot, state.observation, state.settings],
 	(state): Pick<HostGpus, 'gpus' | 'stateOf' | 'atMs'> => {
@@ -266,7 +266,7 @@ export function selectedHostLine(state: State): HostLine | undefined {
 export const userOfLine = (line: HostLine | undefined): string | undefined =>
 	line?.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined;
 
-/** What needs somebody first comes first. */
+/** What needs attention first comes first. */
 const urgency: Readonly<Record<MonitorState, number>> = {
 	error: 0,
 	unreserved: 1,
@@ -281,7 +281,7 @@ const urgency: Readonly<Record<MonitorState, number>> = {
 
 type Sortable = {readonly gpu: RemoteGpu; readonly state: MonitorState};
 
-/** Nobody holds it, so that there is nothing to end. */
+/** No one holds it, so that there is nothing to end. */
 const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
 
 const endOf = ({gpu, state}: Sortable): SortValue =>

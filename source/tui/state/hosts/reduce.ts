@@ -73,7 +73,7 @@ export type HostsIntent = keyof typeof hostsIntents;
 export const afterHostsUpdate = (state: State, {known, nowMs}: HostsUpdate): State =>
 	withHosts({...state, nowMs}, {known});
 
-/** Keeps the selection on the line that was meant, and in view. */
+/** Keeps the selection on the line that was selected, and in view. */
 export function settledHosts(state: State): State {
 	if (state.panels.focus !== 'hosts') {
 		return state;

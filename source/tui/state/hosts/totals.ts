@@ -13,15 +13,15 @@ type HostTotals = {
 	readonly errors: number;
 	/** All GPUs of hosts that answer. */
 	readonly gpuCount: number;
-	/** The mean over the GPUs that tell it, from 0 to 1. Undefined: none does. */
+	/** The mean over the GPUs that report it, from 0 to 1. Undefined: none does. */
 	readonly utilization: number | undefined;
 	readonly memoryUsedMiB: number;
-	/** 0: no GPU tells it. */
+	/** 0: no GPU reports it. */
 	readonly memoryTotalMiB: number;
 	readonly answering: number;
 	readonly asking: number;
 	readonly failing: number;
-	/** As far as the hosts tell. */
+	/** As far as the hosts report it. */
 	readonly waiting: number;
 };
 

@@ -14,7 +14,7 @@ export const waitingOf = remembering(
 	},
 );
 
-/** Where it stands now: the selected entry, or the one that moved up to its position. Undefined when nobody waits. */
+/** Where it stands now: the selected entry, or the one that moved up to its position. Undefined when no one waits. */
 export function selectedPosition({snapshot, panels}: Pick<State, 'snapshot' | 'panels'>): number | undefined {
 	const queue = snapshot?.queue ?? [];
 	const {selectedId, position} = panels.queue;

@@ -129,7 +129,7 @@ const isInView = (state: State): boolean => {
 };
 
 /**
-Keeps the selection on the process that was meant, and in view, whatever happened to the rows. Hundreds of processes are put in order only where
+Keeps the selection on the process that was selected, and in view, whatever happened to the rows. Hundreds of processes are put in order only where
 they are seen.
 */
 export function settledProcesses(state: State): State {
@@ -147,8 +147,8 @@ export function settledProcesses(state: State): State {
 	const shown = Math.max(1, pageRowsOf(state, 'processes'));
 	const lastFirst = Math.max(0, rows.length - shown);
 	// Without the focus nothing is selected: the table begins with its first rows.
-	const meant = state.panels.focus === 'processes' ? Math.min(processes.firstRow, index) : 0;
-	const firstRow = Math.min(lastFirst, Math.max(meant, state.panels.focus === 'processes' ? index - shown + 1 : 0));
+	const before = state.panels.focus === 'processes' ? Math.min(processes.firstRow, index) : 0;
+	const firstRow = Math.min(lastFirst, Math.max(before, state.panels.focus === 'processes' ? index - shown + 1 : 0));
 	const {key} = rows[index]!;
 	return firstRow === processes.firstRow && index === processes.position && key === processes.selectedKey
 		? state

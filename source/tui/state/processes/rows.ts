@@ -1,4 +1,4 @@
-/** The rows of the table of processes as they are shown now, and which of them are meant. */
+/** The rows of the table of processes as they are shown now, and which of them an action is about. */
 import {processRights, rightOf} from '../../../core/rules/pool/process-right.js';
 import {sanitize} from '../../../format/text/text.js';
 import {processRightText} from '../../../format/process-right.js';

@@ -29,7 +29,7 @@ export const foldedCount = remembering(
 const known = <Value>(values: ReadonlyArray<Value | undefined>): readonly Value[] =>
 	values.filter((value) => value !== undefined);
 
-/** Of those that tell it; a reading that none has stays unknown. */
+/** Of those that report it; a reading that none has stays unknown. */
 const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
 	const present = known(values);
 	return present.length === 0 ? undefined : present.reduce((sum, value) => sum + value, 0) / present.length;
@@ -108,7 +108,7 @@ function foldedRow(members: readonly StatusRow[]): TableRow {
 	};
 }
 
-/** One row for each reservation of several GPUs, at the place of its first one. */
+/** One row for each reservation of several GPUs, at the position of its first one. */
 export function folded(rows: readonly StatusRow[]): readonly TableRow[] {
 	const groups = Map.groupBy(rows, (row) => row.lease?.leaseId ?? row);
 	return groups

@@ -43,9 +43,9 @@ function toggleTag(state: State): State {
 		return state;
 	}
 
-	const meant = new Set(membersOf(rowWith(state, row.index) ?? row).map(({index, reading}) => tagOf(index, reading)));
+	const chosen = new Set(membersOf(rowWith(state, row.index) ?? row).map(({index, reading}) => tagOf(index, reading)));
 	const {tags} = state.table;
-	return focusBy(withTable(state, {tags: meant.isSubsetOf(tags) ? tags.difference(meant) : tags.union(meant)}), 1);
+	return focusBy(withTable(state, {tags: chosen.isSubsetOf(tags) ? tags.difference(chosen) : tags.union(chosen)}), 1);
 }
 
 function openFilter(state: State): State {
@@ -112,16 +112,16 @@ export const tableIntents = {
 /** What a user may want of a table: of that of the GPUs, or of that of the processes where this has the focus. */
 export type TableIntent = keyof typeof tableIntents;
 
-/** Where the GPU is now that was selected. Two that claim one uuid are told apart by their index. */
-function meantGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly StatusRow[]): number | undefined {
+/** Where the GPU is now that was selected. The index tells two that claim one uuid apart. */
+function followedGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly StatusRow[]): number | undefined {
 	return selectedUuid === undefined || rows.find(({index}) => index === selectedGpu)?.reading?.uuid === selectedUuid
 		? selectedGpu
 		: (rows.find(({reading}) => reading?.uuid === selectedUuid)?.index ?? selectedGpu);
 }
 
-/** The one that the meant GPU stands in, or the nearest to it by index. */
-function nearest(rows: readonly TableRow[], meant: number): TableRow | undefined {
-	const distance = (row: TableRow): number => Math.min(...membersOf(row).map(({index}) => Math.abs(index - meant)));
+/** The row in which this GPU stands, or the nearest to it by index. */
+function nearest(rows: readonly TableRow[], gpu: number): TableRow | undefined {
+	const distance = (row: TableRow): number => Math.min(...membersOf(row).map(({index}) => Math.abs(index - gpu)));
 	return rows.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
@@ -135,10 +135,10 @@ function settledTags(tags: ReadonlySet<string>, rows: readonly StatusRow[]): Rea
 		: new Set([...tags].map((tag) => late.get(tag) ?? tag));
 }
 
-/** Keeps the selection on the GPU that was meant, and in view, whatever happened to the rows. */
+/** Keeps the selection on the GPU that was selected, and in view, whatever happened to the rows. */
 export function settled(state: State): State {
 	const rows = visibleRows(state);
-	const selected = nearest(rows, meantGpu(state, rowsOf(state)) ?? 0);
+	const selected = nearest(rows, followedGpu(state, rowsOf(state)) ?? 0);
 	const selectedGpu = selected?.index;
 	// Whose reading is missing keeps its name: it may come back elsewhere.
 	const isSameGpu = selectedGpu === state.selectedGpu;

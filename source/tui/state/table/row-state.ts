@@ -1,4 +1,4 @@
-/** The state of a GPU as the monitor tells it, finer than what every face tells. */
+/** The state of a GPU as the monitor shows it, finer than what every face shows. */
 import {idleGraceSeconds, isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {shownStateOf, type StatusRow} from '../../../core/rules/pool/status.js';
@@ -21,7 +21,7 @@ const isIdle = ({lease, use, heldSeconds, processes, idleSeconds}: StatusRow): b
 		isUnused: use.kind === 'idle' && processes.every(({kind}) => kind === 'graphics'),
 	});
 
-/** `Idle 6h`; `Idle` while nobody has watched it for long enough to say how long. */
+/** `Idle 6h`; `Idle` while no one has watched it for long enough to say how long. */
 export const idleWord = (idleSeconds = 0): string =>
 	idleSeconds < idleGraceSeconds ? states.idle.short : `${states.idle.short} ${roughDuration(idleSeconds)}`;
 

@@ -1,4 +1,4 @@
-/** The rows of the table as they are shown now, and which of them are meant. */
+/** The rows of the table as they are shown now, and which of them an action is about. */
 import type {StatusRow, GpuState} from '../../../core/rules/pool/status.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
@@ -108,7 +108,7 @@ function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned
 	return rowHolds(row, wordsOfFilter(filter), requester, isScanned);
 }
 
-/** What needs somebody first comes first. */
+/** What needs attention first comes first. */
 const urgency: Readonly<Record<GpuState, number>> = {error: 0, unreserved: 1, 'in-use': 2, available: 3};
 
 const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>

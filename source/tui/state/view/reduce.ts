@@ -81,7 +81,7 @@ function toggleFold(state: State): State {
 	}
 
 	const isNowFolded = !isFolded(state);
-	// What would be so by itself is nobody's choice: it goes with the size of the screen again.
+	// What would be so by itself is no one's choice: it goes with the size of the screen again.
 	const isUsual = isFolded({...state, view: {...view, isFolded: undefined}}) === isNowFolded;
 	return withFlash(
 		{...state, view: {...view, isFolded: isUsual ? undefined : isNowFolded}},

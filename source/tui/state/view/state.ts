@@ -29,7 +29,7 @@ export type ColumnsDialog = {readonly kind: 'columns'; readonly selected: number
 /** What the columns of the monitor's state depend on. */
 type Viewed = {readonly view: ViewState; readonly observation?: Observation};
 
-/** With GPUs of several models, the number of a GPU does not tell which it is. */
+/** With GPUs of several models, the number of a GPU does not say which it is. */
 const isMixed = remembering(
 	({observation}: Pick<Viewed, 'observation'>) => [observation],
 	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,

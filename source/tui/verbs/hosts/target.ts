@@ -56,7 +56,7 @@ export const byHost = <Asking extends AskingDialog>({
 export type RemoteHolding = {
 	readonly host: string;
 	readonly gpus: readonly number[];
-	/** Undefined: that version tells none, or none that could be typed there. */
+	/** Undefined: that version reports none, or none that could be typed on that host. */
 	readonly leaseId: string | undefined;
 	/** The name that the reservation was made with, beside the account. */
 	readonly label: string | undefined;

@@ -24,7 +24,7 @@ are watched may show what somebody else has posted.
 export async function scanProcesses(
 	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
 	inspect: InspectProcesses | undefined,
-	meant: readonly number[],
+	indices: readonly number[],
 	shown: readonly number[],
 ): Promise<OwnScan> {
 	const startedAtMs = clock.monotonicMs();
@@ -34,7 +34,7 @@ export async function scanProcesses(
 		observation = await gpus.observe();
 	}
 
-	const pids = new Set([...shown, ...meant.flatMap((gpu) => pidsOn(observation, gpu))]);
+	const pids = new Set([...shown, ...indices.flatMap((gpu) => pidsOn(observation, gpu))]);
 	return {observation, facts: (await inspect?.([...pids])) ?? new Map()};
 }
 

@@ -163,7 +163,7 @@ function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeco
 	};
 }
 
-/** The indices that were meant may be those of other GPUs by now, as after a restart of the driver. */
+/** The indices that were chosen may be those of other GPUs by now, as after a restart of the driver. */
 function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	const readings = latestOf(state).observation?.gpus ?? [];
 	const other = gpus.find(({index, uuid}) => {

@@ -24,7 +24,7 @@ type LeftOut = {readonly index: number; readonly reason: string};
 export type Targets = {
 	readonly targets: readonly HeldGpu[];
 	readonly leftOut: readonly LeftOut[];
-	/** The reservation that all of them are of, where the user has others on their GPUs, as shares can be: then its id says which is meant. */
+	/** The reservation that all of them are of, where the user has others on their GPUs, as shares can be: then the command names it by its id. */
 	readonly namedLeaseId?: string | undefined;
 };
 

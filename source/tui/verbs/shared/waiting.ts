@@ -25,7 +25,7 @@ export type Waits = {
 	readonly leaveAll: () => Promise<void>;
 };
 
-/** The store may be away: nobody is kept at the end of the program for longer than this. */
+/** The store may be away: no one waits for the end of the program longer than this. */
 const leavingMs = 2000;
 
 const failureFlash = ({message, hint}: CanhazgpuError): Flash => ({

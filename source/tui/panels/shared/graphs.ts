@@ -1,5 +1,9 @@
-/** The graphs of the selected GPU, with who held it under the curve where they go further back than a few minutes. */
-import {firstColumnMs, seriesOf} from '../../../core/live/utilization-history.js';
+/**
+What the graphs of a GPU are drawn from: what this monitor has seen, or the load history of all where they go further back. And those of the
+selected GPU, with who held it under the curve.
+*/
+import {firstColumnMs, pastHistory, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
+import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import {holdersByColumn} from '../../../core/rules/pool/occupancy.js';
 import {liveUsage} from '../../../core/rules/pool/report.js';
@@ -9,14 +13,63 @@ import {sanitize} from '../../../format/text/text.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
-import {ownRange, rangeWord} from '../../state/panels/state.js';
-import type {State} from '../../state/state.js';
+import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
+import {storeNow, type State} from '../../state/state.js';
 import {selectedRow} from '../../state/table/rows.js';
 import {tagOf} from '../../state/table/state.js';
 import {graphLines, graphMargin, graphStyleOf, valuesWithin} from '../../widgets/graph.js';
 import {span, type Line, type Span} from '../../widgets/styled-text.js';
 import {gibibytes} from '../../../format/readings.js';
-import {shownHistory, type ShownHistory} from './shown-history.js';
+
+/** Values up to now, in milliseconds on the clock of those values. */
+type ShownHistory = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
+
+/** What was read of the past, by range and GPU: made once for each minute or scan that comes. */
+const keptOf = remembering(
+	({past, history, snapshot, snapshotAtMs}: State) => [past, history, snapshot, snapshotAtMs],
+	() => new Map<string, UtilizationHistory>(),
+);
+
+function keptFor(state: State, {index, reading}: StatusRow, range: PastRange): UtilizationHistory {
+	const {past, history, snapshot, snapshotAtMs} = state;
+	const key = tagOf(index, reading);
+	const known = keptOf(state);
+	const kept =
+		known.get(`${range} ${key}`) ??
+		pastHistory(past?.kind === 'read' ? past.past.minutes : [], history, {
+			name: loadName({index, uuid: reading?.uuid}),
+			key,
+			windowMs: range * 60_000,
+			ownOffsetMs: (snapshot?.now ?? 0) * 1000 - snapshotAtMs,
+		});
+	known.set(`${range} ${key}`, kept);
+	return kept;
+}
+
+function shownHistory(state: State, row: StatusRow, range: PastRange): ShownHistory {
+	const {history, nowMs} = state;
+	const now = storeNow(state);
+	if (range === ownRange || now === undefined) {
+		return {history, nowMs, spanMs: history.windowMs};
+	}
+
+	const kept = keptFor(state, row, range);
+	return {history: kept, nowMs: now * 1000, spanMs: kept.windowMs};
+}
+
+type Reading = 'utilization' | 'memory';
+
+/** What a graph of so many columns shows of a GPU. */
+export function shownValues(
+	state: State,
+	row: StatusRow,
+	reading: Reading,
+	{range, columns}: {readonly range: PastRange; readonly columns: number},
+) {
+	const shown = shownHistory(state, row, range);
+	const count = valuesWithin(columns, graphStyleOf(state.settings));
+	return seriesOf(shown.history, tagOf(row.index, row.reading), reading, {...shown, columns: count});
+}
 
 const gap = 2;
 
@@ -90,16 +143,13 @@ export function detailGraphs(state: State, room: Room): readonly Line[] {
 	const style = graphStyleOf(settings);
 	const total = row.reading?.memoryTotalMiB;
 	const under = hasHolders ? holderLine(state, row, drawn, columns) : undefined;
-	const linesOf = (reading: 'utilization' | 'memory', rows: number): readonly Line[] =>
+	const linesOf = (reading: Reading, rows: number): readonly Line[] =>
 		graphLines(
 			{
 				...(reading === 'utilization'
 					? {of: 'load', top: 'util 100%', bottom: '0%'}
 					: {of: 'memory', top: total === undefined ? 'mem' : `mem ${gibibytes(total)}`, bottom: '0G'}),
-				values: seriesOf(drawn.history, tagOf(row.index, row.reading), reading, {
-					...drawn,
-					columns: valuesWithin(columns, style),
-				}),
+				values: shownValues(state, row, reading, {range: panels.range, columns}),
 				from: `-${rangeWord(panels.range)}`,
 				under,
 			},
