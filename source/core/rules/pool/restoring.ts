@@ -211,6 +211,7 @@ function restoreGpu(known: GpuRecord, found: GpuRecord, loss: Loss): Restored | 
 			found.kind === 'free'
 				? isOlderThan(found, lease, loss)
 				: !loss.isLate &&
+					!hasEndedSince(lease, index, loss) &&
 					held.every((other) =>
 						isSameLease(other, lease) ? isOlderVersion(other, lease, loss) : !isGrantedSince(other, loss),
 					);
