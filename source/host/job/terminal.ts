@@ -51,6 +51,8 @@ export const stopWithJob = (pid: number): (() => void) => {
 	};
 
 	process.on('SIGCHLD', recheck);
+	// On a loaded machine it may have stopped already.
+	recheck();
 	return () => {
 		process.off('SIGCHLD', recheck);
 		clearTimeout(check);
