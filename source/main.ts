@@ -7,6 +7,7 @@ import {completionVerb, libraryVerb} from './app/names.js';
 import type {Understood} from './command-line/command.js';
 import type {Output} from './command-line/topic-help.js';
 import {CanhazgpuError} from './errors.js';
+import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
 
 /** Oldest Node that runs it: `node:sqlite` opens a database by its URL. */
@@ -127,7 +128,13 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 	}
 
 	const {createApp} = await import('./app/app.js');
-	return command.run(createApp({config: input.config, hasColor: !input.has('no-color'), early, openOutput}), input);
+	const paint = leavesOutput(argv) ? undefined : await loadPaint(!input.has('no-color'));
+	return command.run(createApp({config: input.config, paint, early, openOutput}), input);
+}
+
+async function loadPaint(hasColor: boolean): Promise<Paint> {
+	const {createPaint} = await import('./format/text/paint.js');
+	return createPaint(hasColor, process.env);
 }
 
 /** Errors that mean that the reader of stdout is gone. */

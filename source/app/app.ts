@@ -9,7 +9,7 @@ import {messageOf} from '../errors.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
-import {createPaint} from '../format/text/paint.js';
+import type {Paint} from '../format/text/paint.js';
 import {createClock} from '../host/clock.js';
 import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';
@@ -17,12 +17,13 @@ import {sendSignal} from '../host/process/send-signal.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
-import {writeError} from './start-up/unopened-output.js';
+import {unpainted, writeError} from './start-up/unopened-output.js';
 import {createLineHistory} from './user-file.js';
 
 type AppOptions = {
 	readonly config: Config;
-	readonly hasColor: boolean;
+	/** Undefined where nothing is painted. */
+	readonly paint?: Paint | undefined;
 	/** A scan of the GPUs that is under way already. */
 	readonly early?: EarlyRuns;
 	/** Called before anything is printed. */
@@ -49,7 +50,7 @@ function columnsOf(
 	return /^[1-9]\d{0,4}$/v.test(statedColumns) ? Number(statedColumns) : undefined;
 }
 
-export function createApp({config, hasColor, early: runs, openOutput}: AppOptions): App {
+export function createApp({config, paint = unpainted, early: runs, openOutput}: AppOptions): App {
 	const machine = createHost();
 	let outsideName: string | undefined;
 	/** In a user namespace, only an open pool can tell which account this is outside. */
@@ -252,7 +253,7 @@ export function createApp({config, hasColor, early: runs, openOutput}: AppOption
 			const {detectGpus} = await loadGpus();
 			return detectGpus(provider, context);
 		},
-		paint: createPaint(hasColor, process.env),
+		paint,
 		print(text) {
 			openOutput?.();
 			process.stdout.write(`${text}\n`);

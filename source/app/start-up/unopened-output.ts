@@ -4,9 +4,23 @@ wait, for all who share it.
 */
 import {Buffer} from 'node:buffer';
 import {writeSync} from 'node:fs';
+import type {Paint} from '../../format/text/paint.js';
 
 /** Whether the verb leaves stdout to the command that it runs. Only a hint: who prints all the same opens it first. */
 export const leavesOutput = ([verb]: readonly string[]): boolean => verb === 'run';
+
+const same = (text: string): string => text;
+
+/** For who prints nothing: to load colours takes a part of each start, too. */
+export const unpainted: Paint = {
+	available: same,
+	inUse: same,
+	unreserved: same,
+	error: same,
+	header: same,
+	dim: same,
+	bold: same,
+};
 
 /** Between two tries to write to a pipe that another process has made not wait, in ms. */
 const pauseMs = 5;

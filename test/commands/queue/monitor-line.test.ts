@@ -29,7 +29,7 @@ async function open({isReadonly = false} = {}) {
 		throw new Error('the pool is the monitor’s to close');
 	};
 
-	const app = {...createApp({config: input.config, hasColor: false}), host: world.host, remoteStatus};
+	const app = {...createApp({config: input.config}), host: world.host, remoteStatus};
 	const inside = {
 		...world,
 		close,
