@@ -1,4 +1,5 @@
 /** One process: all that is known of it, and what it used for as long as this monitor has seen it. */
+import {sideBySide} from '../widgets/panel-frames.js';
 import {processSeriesOf} from '../../core/live/process-history.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
 import {processRightText} from '../../format/process-right.js';
@@ -91,7 +92,7 @@ function graphsOf(key: string, total: number | undefined, state: State, room: {r
 		room.rows,
 		style,
 	);
-	return count === 1 ? memory : load.map((line, index) => [...line, span(' '.repeat(graphGap)), ...memory[index]!]);
+	return count === 1 ? memory : sideBySide([load, memory], span(' '.repeat(graphGap)));
 }
 
 export function processView({shown}: ProcessView, state: State, glyphs: Glyphs): DialogView {

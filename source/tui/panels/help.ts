@@ -6,7 +6,7 @@ import {helpGroups, type HelpGroup} from '../state/keys.js';
 import {states, stateText, type MonitorState} from '../../format/states.js';
 import {fit} from '../../format/text/width.js';
 import type {State} from '../state/state.js';
-import {block} from '../widgets/panel-frames.js';
+import {block, sideBySide} from '../widgets/panel-frames.js';
 import {bar} from '../widgets/bar.js';
 import {fitLine, lineWidth, loadTone, span, type Line} from '../widgets/styled-text.js';
 import {sides} from '../widgets/dialog-parts.js';
@@ -141,9 +141,7 @@ function helpView(groups: readonly Group[], size: {readonly rows: number; readon
 	});
 	const height = Math.max(...blocks.map(({column}) => column.length));
 	const drawn = blocks.map(({column, columnWidth}) => block(column, height, columnWidth));
-	const lines = Array.from({length: height}, (_, row) =>
-		drawn.flatMap((column, index) => (index === 0 ? column[row]! : [span(' '.repeat(gap)), ...column[row]!])),
-	);
+	const lines = sideBySide(drawn, span(' '.repeat(gap)));
 	return {lines, width: widest(lines), page: shown, pages: pages.length};
 }
 

@@ -1,4 +1,5 @@
 /** The graphs of all GPUs on a wide screen, a tile each: who has it, how busy it is, and how busy it was. */
+import {sideBySide} from '../widgets/panel-frames.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
 import {truncate, widthOf} from '../../format/text/width.js';
@@ -103,10 +104,7 @@ export function loadsLines(state: State, tiles: LoadTiles): readonly Line[] {
 	const rows = rowsOf(state);
 	return Array.from({length: Math.ceil(rows.length / columns)}, (_, line) => {
 		const beside = rows.slice(line * columns, (line + 1) * columns).map((row) => tile(row, state, {tileRows, width}));
-		return Array.from({length: tileRows}, (__, index): Line => [
-			span(' '),
-			...beside.flatMap((lines, place) => (place === 0 ? lines[index]! : [span(' '.repeat(gap)), ...lines[index]!])),
-		]);
+		return sideBySide(beside, span(' '.repeat(gap))).map((row): Line => [span(' '), ...row]);
 	}).flat();
 }
 
@@ -121,9 +119,9 @@ export function loadTileAt(state: State, column: number, row: number): number | 
 	// Below the queue and the edge of the tiles; behind the frame and a blank.
 	const line = row - queue.top - queue.rows - 2;
 	const offset = column - queue.left - 2;
-	const place = Math.floor(offset / (tileWidthOf(state, loads) + gap));
-	const gpu = Math.floor(line / loads.tileRows) * loads.columns + place;
-	if (line < 0 || line >= loads.rows || offset < 0 || place >= loads.columns || gpu >= gpuCountOf(state)) {
+	const tileColumn = Math.floor(offset / (tileWidthOf(state, loads) + gap));
+	const gpu = Math.floor(line / loads.tileRows) * loads.columns + tileColumn;
+	if (line < 0 || line >= loads.rows || offset < 0 || tileColumn >= loads.columns || gpu >= gpuCountOf(state)) {
 		return undefined;
 	}
 

@@ -1,11 +1,17 @@
 /** Rules, and the edges of frames, around lines. */
 import {widthOf} from '../../format/text/width.js';
 import type {Glyphs} from './drawing.js';
-import {fitLine, lineWidth, span, type Line, type Tone} from './styled-text.js';
+import {fitLine, lineWidth, span, type Line, type Span, type Tone} from './styled-text.js';
 
 /** Exactly `rows` lines of exactly `width`: what is too long is cut, what is missing is empty. */
 export const block = (lines: readonly Line[], rows: number, width: number, ellipsis?: string): readonly Line[] =>
 	Array.from({length: rows}, (_, row) => fitLine(lines[row] ?? [], width, ellipsis));
+
+/** Blocks of lines beside one another; what is missing below a short one is left out, so that it comes last. */
+export const sideBySide = (blocks: ReadonlyArray<readonly Line[]>, separator: Span): readonly Line[] =>
+	Array.from({length: Math.max(0, ...blocks.map(({length}) => length))}, (_, row) =>
+		blocks.flatMap((lines, index) => [...(index === 0 ? [] : [separator]), ...(lines[row] ?? [])]),
+	);
 
 /** A horizontal line with words in it: `-- title ------ end --`. */
 export function rule(width: number, glyphs: Glyphs, title: Line = [], end = ''): Line {

@@ -11,7 +11,7 @@ import {shownColumns} from '../../state/view/state.js';
 import {isSortKey, type Pointed} from '../../state/mouse.js';
 import {isFiltered, tagOf, type SortKey} from '../../state/table/state.js';
 import {glyphsOf} from '../../widgets/drawing.js';
-import {rangeText, type PanelBody} from '../../widgets/panel-frames.js';
+import {rangeText, type PanelBody, sideBySide} from '../../widgets/panel-frames.js';
 import {inBold, inTone, lineText, span, type Line, type Span} from '../../widgets/styled-text.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
 import {orderText} from '../shared/order-text.js';
@@ -112,14 +112,6 @@ const columnGap = 3;
 const columnWidthOf = (width: number, tableColumns: number): number =>
 	Math.floor((width - columnGap * (tableColumns - 1)) / tableColumns);
 
-/** Lines with several GPUs side by side: those of the first column come first. */
-function sideBySide(blocks: ReadonlyArray<readonly Line[]>, rows: number, state: State): readonly Line[] {
-	const separator = span(` ${glyphsOf(state).vertical} `, 'frame');
-	return Array.from({length: rows}, (_, row) =>
-		blocks.flatMap((lines, index) => (index === 0 ? (lines[row] ?? []) : [separator, ...(lines[row] ?? [])])),
-	);
-}
-
 /** What is at this line and column of the panel: a GPU, or the heading of a column that it can be sorted by. */
 export function gpuAt(
 	state: State,
@@ -171,7 +163,8 @@ export function gpusPanel(state: State, {rows, width}: Room): PanelBody {
 		],
 		end: hasFolds && range !== '' ? `${range} rows` : range,
 		lines: [
-			...(tableColumns === 1 ? blocks[0]! : sideBySide(blocks, 1 + Math.min(lines, to - from), state)),
+			// Those of the first column come first.
+			...sideBySide(blocks, span(` ${glyphsOf(state).vertical} `, 'frame')),
 			...(isFilteredOut ? [[span('  No GPU matches; Esc clears the filter', 'dim')]] : []),
 		],
 	};

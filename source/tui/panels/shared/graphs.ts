@@ -2,6 +2,7 @@
 What the graphs of a GPU are drawn from: what this monitor has seen, or the load history of all where they go further back. And those of the
 selected GPU, with who held it under the curve.
 */
+import {sideBySide} from '../../widgets/panel-frames.js';
 import {firstColumnMs, pastHistory, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
 import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
@@ -162,10 +163,5 @@ export function detailGraphs(state: State, room: Room): readonly Line[] {
 	}
 
 	const utilization = linesOf('utilization', height);
-	if (beside === 1) {
-		return utilization;
-	}
-
-	const memory = linesOf('memory', height);
-	return utilization.map((line, index) => [...line, span(' '.repeat(gap)), ...memory[index]!]);
+	return beside === 1 ? utilization : sideBySide([utilization, linesOf('memory', height)], span(' '.repeat(gap)));
 }
