@@ -8,8 +8,8 @@ import type {Host} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
-import {effectiveUid, findUnsafePlace, type UnsafePlace} from '../security/safe-file.js';
-import {findUnsafeRecordPlace, keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
+import {effectiveUid, findUnsafeLocation, type UnsafeLocation} from '../security/safe-file.js';
+import {findUnsafeRecordLocation, keepOthersOut, readPoolRecord, writePoolRecord} from '../store/pool-records.js';
 import {withoutSecrets} from '../store/redis/address.js';
 import {machineStateDirectory, stateDirectory} from './user-file.js';
 
@@ -55,7 +55,7 @@ link, and who could no longer enter what root makes there.
 */
 function isOwnState(directory: string): boolean {
 	try {
-		return findUnsafePlace(directory, {trustsOwner: false}) === undefined;
+		return findUnsafeLocation(directory, {trustsOwner: false}) === undefined;
 	} catch {
 		return false;
 	}
@@ -102,7 +102,7 @@ export function createLocations(config: Config, host: Host): Locations {
 		},
 		announce: (record) =>
 			attempt(() => {
-				if (!isBelieved(sharedDirectory) || findUnsafeRecordPlace(sharedDirectory) !== undefined) {
+				if (!isBelieved(sharedDirectory) || findUnsafeRecordLocation(sharedDirectory) !== undefined) {
 					throw new Error('Its directory belongs to another account');
 				}
 
@@ -114,10 +114,10 @@ export function createLocations(config: Config, host: Host): Locations {
 				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
 		checkAnnounceable() {
-			// Another account that announces nothing still has a pool of its own, or keeps the place in its own memory.
-			let unsafe: UnsafePlace | undefined;
+			// Another account that announces nothing still has a pool of its own, or remembers its location.
+			let unsafe: UnsafeLocation | undefined;
 			try {
-				unsafe = isRoot(host.account) ? findUnsafeRecordPlace(sharedDirectory) : undefined;
+				unsafe = isRoot(host.account) ? findUnsafeRecordLocation(sharedDirectory) : undefined;
 			} catch {
 				// Nothing can be announced in a directory that the file system does not show.
 			}

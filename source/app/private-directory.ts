@@ -4,7 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import type {Host} from '../core/model/ports.js';
 import {CanhazgpuError} from '../errors.js';
-import {effectiveUid, findUnsafePlace} from '../security/safe-file.js';
+import {effectiveUid, findUnsafeLocation} from '../security/safe-file.js';
 import {machineStateDirectory} from './user-file.js';
 
 /** With `sudo -E` or `su` it is another account's: then it is as good as not given. */
@@ -33,7 +33,7 @@ export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 	const directory = runtimeDirectory() ?? machineStateDirectory(host);
 	const hint = 'Name a directory of your own by XDG_RUNTIME_DIR.';
 	try {
-		const unsafe = findUnsafePlace(directory, {trustsOwner: false});
+		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});
 		if (unsafe !== undefined) {
 			throw refused(directory, unsafe.problem, unsafe.remedy);
 		}

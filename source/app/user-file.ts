@@ -4,7 +4,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import type {Host} from '../core/model/ports.js';
-import {findUnsafePlace, isOurs, readSafely} from '../security/safe-file.js';
+import {findUnsafeLocation, isOurs, readSafely} from '../security/safe-file.js';
 
 /** Where this user's files are, whatever the machine. */
 export function stateDirectory(): string {
@@ -33,7 +33,7 @@ export function writeUserFile(file: string, text: string): void {
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	try {
 		// The home that root kept belongs to an account that may have put links there, and could not enter what root makes there.
-		if (findUnsafePlace(directory, {trustsOwner: false}) !== undefined) {
+		if (findUnsafeLocation(directory, {trustsOwner: false}) !== undefined) {
 			return;
 		}
 

@@ -33,15 +33,15 @@ function onEnter(pressed: () => void): () => void {
 		return () => undefined;
 	}
 
-	const hear = (data: Uint8Array | string): void => {
+	const listener = (data: Uint8Array | string): void => {
 		if (data.toString().includes('\n')) {
 			pressed();
 		}
 	};
 
-	stdin.on('data', hear);
+	stdin.on('data', listener);
 	return () => {
-		stdin.off('data', hear);
+		stdin.off('data', listener);
 		stdin.pause();
 	};
 }

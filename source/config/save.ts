@@ -48,14 +48,14 @@ async function withYaml(file: string, text: string, values: SavedSettings): Prom
 			document.deleteIn(parent);
 		}
 
-		const place = isDotted ? [setting] : keys;
+		const keyPath = isDotted ? [setting] : keys;
 		if (value === undefined) {
-			if (document.hasIn(place)) {
-				document.deleteIn(place);
+			if (document.hasIn(keyPath)) {
+				document.deleteIn(keyPath);
 			}
 		} else {
 			// A text takes the place of another, whose comment stays.
-			document.setIn(place, typeof value === 'string' ? value : document.createNode(value, {flow: true}));
+			document.setIn(keyPath, typeof value === 'string' ? value : document.createNode(value, {flow: true}));
 		}
 
 		const holder = document.getIn(parent);

@@ -1,5 +1,5 @@
 /**
-Every setting, once: its type, its bounds, its default. A setting's path is its place in a config file (`redis.port`) and its
+Every setting, once: its type, its bounds, its default. A setting's path is its position in a config file (`redis.port`) and its
 name in the environment (`CANHAZGPU_REDIS_PORT`).
 */
 import * as v from 'valibot';

@@ -6,11 +6,11 @@ import {readdirSync, realpathSync, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import type {CudaInstallation, CudaSearch, RefusedCuda} from '../core/model/cuda.js';
 import {codeOf} from '../errors.js';
-import {findUnsafePlace, isOurs, isWritableByOthers, ownerText, readSafely} from '../security/safe-file.js';
+import {findUnsafeLocation, isOurs, isWritableByOthers, ownerText, readSafely} from '../security/safe-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-type CudaPlaces = {
+type CudaLocations = {
 	/** Directories in which installations lie as `cuda` or `cuda-VERSION`. */
 	readonly parents: readonly string[];
 	/** `CUDA_HOME` and `CUDA_PATH` name an installation, `MODULEPATH` directories of modulefiles that name some. */
@@ -98,7 +98,7 @@ const rootsInModules = (modulePath: string): readonly string[] =>
 		});
 
 /** In the order in which they count where two have one version. */
-function candidateRoots({parents, environment}: CudaPlaces): readonly string[] {
+function candidateRoots({parents, environment}: CudaLocations): readonly string[] {
 	const named = ['CUDA_HOME', 'CUDA_PATH'].map((name) => environment[name]).filter((root) => root !== undefined);
 	const all = [
 		...named,
@@ -124,7 +124,7 @@ const strangerProblem = (status: Stats, writableText: string): string | undefine
 /** Why what is in this directory may be another account's. */
 function problemOf(directory: string): string | undefined {
 	try {
-		const unsafe = findUnsafePlace(directory, {trustsOwner: false});
+		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});
 		return unsafe?.problem ?? strangerProblem(statSync(directory), 'others may write');
 	} catch (error) {
 		return `cannot be read (${codeOf(error) ?? 'unknown error'})`;
@@ -190,16 +190,16 @@ function judge(root: string): CudaInstallation | RefusedCuda | undefined {
 		.find(([, found]) => found !== undefined);
 	if (problem !== undefined) {
 		const [directory, words] = problem;
-		const place = path.relative(root, directory);
-		return {root, problem: place === '' ? words! : `has a directory ${place} that is not safe: ${words}`};
+		const name = path.relative(root, directory);
+		return {root, problem: name === '' ? words! : `has a directory ${name} that is not safe: ${words}`};
 	}
 
 	return 'problem' in read ? {root, problem: read.problem} : {root, version: read.version, libraries};
 }
 
 /** All installations on this machine. Never throws. */
-export function findCuda(places: CudaPlaces): CudaSearch {
-	const judged = candidateRoots(places)
+export function findCuda(locations: CudaLocations): CudaSearch {
+	const judged = candidateRoots(locations)
 		.map((root) => judge(root))
 		.filter((found) => found !== undefined);
 	return {

@@ -114,7 +114,7 @@ export function isWritableByOthers({mode, uid, gid}: Stats): boolean {
 
 export const ownerText = ({uid}: Stats): string => `belongs to another account (uid ${uid})`;
 
-export type UnsafePlace = {
+export type UnsafeLocation = {
 	/** Goes on after the name of what is kept there: `lies below /srv, where any account ...`. */
 	readonly problem: string;
 	readonly remedy: string;
@@ -182,7 +182,7 @@ const isSticky = ({mode}: Stats): boolean =>
 	(mode & 0o1000) !== 0;
 
 /** What is wrong with one directory above, of an account that is trusted. */
-function openPlace({name, status}: Part): UnsafePlace | undefined {
+function openDirectoryProblem({name, status}: Part): UnsafeLocation | undefined {
 	const writers = writersOf(status);
 	if (writers === 0 || isSticky(status)) {
 		return undefined;
@@ -197,7 +197,7 @@ function openPlace({name, status}: Part): UnsafePlace | undefined {
 	};
 }
 
-function strangersPlace({name, status}: Part, isLast: boolean): UnsafePlace {
+function strangersDirectoryProblem({name, status}: Part, isLast: boolean): UnsafeLocation {
 	const home = isMachineRoot() ? '. With sudo, leave the home of another account behind: sudo -H canhazgpu ...' : '';
 	return {
 		problem: isLast
@@ -217,10 +217,10 @@ the path is not judged, and neither are the permissions of the directory itself.
 @param options.trustsOwner - Whether the owner of the directory itself may own what is above it too.
 @returns Undefined when no other account could. Throws what the file system says.
 */
-export function findUnsafePlace(
+export function findUnsafeLocation(
 	directory: string,
 	{trustsOwner}: {readonly trustsOwner: boolean},
-): UnsafePlace | undefined {
+): UnsafeLocation | undefined {
 	const {parts, isThere} = partsOf(directory);
 	const last = isThere ? parts.at(-1) : undefined;
 	const trusted = new Set([
@@ -236,7 +236,11 @@ export function findUnsafePlace(
 		const {name, status, holder} = part;
 		const isLast = name === last?.name;
 		if (holder === undefined) {
-			const unsafe = isTrusted(status) ? (isLast ? undefined : openPlace(part)) : strangersPlace(part, isLast);
+			const unsafe = isTrusted(status)
+				? isLast
+					? undefined
+					: openDirectoryProblem(part)
+				: strangersDirectoryProblem(part, isLast);
 			if (unsafe !== undefined) {
 				return unsafe;
 			}

@@ -23,11 +23,11 @@ import type {PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {
 	effectiveUid,
-	findUnsafePlace,
+	findUnsafeLocation,
 	isWritableByOthers,
 	ownerText,
 	readSafely,
-	type UnsafePlace,
+	type UnsafeLocation,
 } from '../security/safe-file.js';
 import {isMachineRoot} from '../security/user-namespace.js';
 
@@ -84,8 +84,8 @@ Why a record that is for everybody on the machine would not be believed, whereve
 
 @throws What the file system says.
 */
-export const findUnsafeRecordPlace = (directory: string): UnsafePlace | undefined =>
-	findUnsafePlace(directory, {trustsOwner: trustsOwner()});
+export const findUnsafeRecordLocation = (directory: string): UnsafeLocation | undefined =>
+	findUnsafeLocation(directory, {trustsOwner: trustsOwner()});
 
 /**
 @param file
@@ -97,14 +97,14 @@ one GPU to two people.
 */
 export function readPoolRecord(file: string, readers: Readers): PoolRecord | undefined {
 	let isOfAnother = false;
-	let unsafe: UnsafePlace | undefined;
+	let unsafe: UnsafeLocation | undefined;
 	const read = readSafely(file, {
 		longestBytes,
 		followsLinks: false,
 		judge(status) {
 			isOfAnother = status.uid !== effectiveUid();
 			if (readers === 'machine') {
-				unsafe = findUnsafeRecordPlace(path.dirname(file));
+				unsafe = findUnsafeRecordLocation(path.dirname(file));
 				if (unsafe !== undefined) {
 					return `it ${unsafe.problem}`;
 				}

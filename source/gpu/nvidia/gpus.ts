@@ -32,7 +32,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 	const handles: BrokenGpu[] = [];
 	const rows: BrokenGpu[] = [];
 	const remarks: string[] = [];
-	const heard = new Set<string>();
+	const seen = new Set<string>();
 	let driverVersion: string | undefined;
 	let previousIndex = -1;
 
@@ -40,8 +40,8 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 		const broken = parseHandleFailure(text, previousIndex);
 		if (broken === undefined) {
 			remarks.push(text);
-		} else if (!heard.has(text)) {
-			heard.add(text);
+		} else if (!seen.has(text)) {
+			seen.add(text);
 			handles.push(broken);
 		}
 	};

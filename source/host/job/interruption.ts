@@ -22,9 +22,9 @@ export function listenForInterruption() {
 	};
 
 	surviveLostOutput();
-	const heard = signals.filter((name) => !isIgnored(name));
+	const handled = signals.filter((name) => !isIgnored(name));
 	const stopIgnoring = keepIgnoring();
-	for (const name of heard) {
+	for (const name of handled) {
 		process.on(name, listener);
 	}
 
@@ -33,7 +33,7 @@ export function listenForInterruption() {
 		exitCode: () => exitCode,
 		end() {
 			stopIgnoring();
-			for (const name of heard) {
+			for (const name of handled) {
 				process.removeListener(name, listener);
 			}
 		},

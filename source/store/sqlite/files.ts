@@ -26,7 +26,7 @@ import {
 import {dirname} from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../../errors.js';
-import {findUnsafePlace} from '../../security/safe-file.js';
+import {findUnsafeLocation} from '../../security/safe-file.js';
 import {isMachineRoot} from '../../security/user-namespace.js';
 import {databaseProblem, explained, makeAgain} from './failures.js';
 
@@ -126,7 +126,7 @@ const unsafeHint = 'Make it safe, with all its reservations: sudo canhazgpu admi
 /** @throws CanhazgpuError when somebody else could swap the whole directory for another. */
 function checkAncestors(path: string): void {
 	// The owner of the directory could replace its files anyway; checkDirectory() says whose directories root uses.
-	const unsafe = findUnsafePlace(dirname(path), {trustsOwner: true});
+	const unsafe = findUnsafeLocation(dirname(path), {trustsOwner: true});
 	if (unsafe !== undefined) {
 		throw databaseProblem(path, [unsafe.problem, unsafe.remedy]);
 	}
