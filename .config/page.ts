@@ -34,7 +34,7 @@ const licenceNote = '/* Contains packages under the MIT licence: see third-party
 /** An import of a part that is loaded late. */
 const lateImport = /\bimport\((["'`]\.\/[^"'`]+["'`])\)/gv;
 
-/** What `source/web/page/shared/attempt.ts` puts behind the address, because a browser never asks twice for a module that it could not load. */
+/** What `source/web/page/late.tsx` puts behind the address, because a browser never asks twice for a module that it could not load. */
 const attempt = '(globalThis.again??"")';
 
 /**

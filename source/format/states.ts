@@ -4,7 +4,7 @@ import type {ShownState} from '../core/rules/pool/status.js';
 /** What the monitor tells apart beyond the states of every face. */
 export type MonitorState = ShownState | 'mine' | 'idle' | 'waiting' | 'unknown';
 
-export type StateText = {
+type StateText = {
 	/** For pages and legends. */
 	readonly label: string;
 	/** For a column of 10 characters. */

@@ -44,7 +44,7 @@ export type MineAddress = {
 	readonly ready: (newLink: () => string) => void;
 };
 
-export type WebOptions = {
+type WebOptions = {
 	/** Asked for once the port is had. Its GPUs may be seen through the eyes of other viewers. */
 	readonly open: () => Promise<OpenPool>;
 	/** Whether the server goes on, and tries again, where the pool cannot be opened for this reason. */

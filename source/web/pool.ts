@@ -14,7 +14,7 @@ export type OpenPool = EngineWorld & {
 	readonly close: () => Promise<void>;
 };
 
-export type LocalPool = {
+type LocalPool = {
 	readonly liveView: LiveView;
 	/** The pool, once it is open. */
 	readonly opened: () => OpenPool | undefined;
@@ -27,7 +27,7 @@ export type LocalPool = {
 	readonly close: () => Promise<void>;
 };
 
-export type LocalPoolOptions = {
+type LocalPoolOptions = {
 	readonly open: () => Promise<OpenPool>;
 	/** Whether the server goes on without a pool that cannot be opened for this reason. */
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;

@@ -9,10 +9,7 @@ import {ownerOf} from '../../core/rules/leases/ownership.js';
 import type {InstanceName, Lease} from '../../core/model/types.js';
 import {instanceText} from '../../core/rules/mig/instances.js';
 import {heldInstanceJson, instancesJson, isInstance} from '../instances.js';
-import {timestamp} from '../text/durations.js';
-
-const time = (seconds: number | undefined): string | undefined =>
-	seconds === undefined ? undefined : timestamp(seconds);
+import {optionalTimestamp, timestamp} from '../text/durations.js';
 
 const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
 
@@ -30,7 +27,7 @@ export const grantJson = (
 	memory_mb: need?.shareMiB,
 	lease_id: leaseId,
 	since: timestamp(startTime),
-	ends_by: time(endsBy),
+	ends_by: optionalTimestamp(endsBy),
 	node: place?.node,
 	node_gpu_ids: place?.gpuIds,
 });
@@ -56,7 +53,10 @@ export const releaseJson = (
 	released: readonly Holding[],
 	named: {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]} | undefined,
 ) => ({
-	released: released.map(({index, lease}) => ({...leaseJson(index, lease), ends_by: time(latestEndOf(lease))})),
+	released: released.map(({index, lease}) => ({
+		...leaseJson(index, lease),
+		ends_by: optionalTimestamp(latestEndOf(lease)),
+	})),
 	not_reserved: (named?.ids ?? []).filter((id) => released.every(({index}) => index !== id)),
 	not_reserved_instances:
 		named === undefined || named.instances.length === 0

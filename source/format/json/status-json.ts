@@ -5,14 +5,11 @@ empty where there are none, and absent where they are unknown.
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
-import {longDuration, timestamp} from '../text/durations.js';
+import {longDuration, optionalTimestamp} from '../text/durations.js';
 import {heldInstanceJson} from '../instances.js';
 import {sanitize, shownNote} from '../text/text.js';
 import {detailText, unreservedNames, unreservedText, validationText} from '../status-labels.js';
 import {stateText} from '../states.js';
-
-const time = (seconds: number | undefined): string | undefined =>
-	seconds === undefined ? undefined : timestamp(seconds);
 
 const absentWhenBlank = (text: string): string | undefined => (text === '' ? undefined : text);
 
@@ -26,7 +23,7 @@ const processJson = (process: GpuProcess) => ({
 	command: process.commandLine,
 	memory_used_mb: process.memoryUsedMiB,
 	utilization: process.utilizationPercent,
-	start_time: time(process.startTime),
+	start_time: optionalTimestamp(process.startTime),
 	parent_pid: process.parentPid,
 	cpu_percent: process.cpuPercent,
 	host_memory_mb: process.hostMemoryMiB,
@@ -47,7 +44,8 @@ export const partJson = (part: MigInstance) => ({
 const partsJson = ({reading}: StatusRow) =>
 	absentWhenEmpty((reading?.migInstances ?? []).map((part) => partJson(part)));
 
-const drainJson = ({drain}: StatusRow) => drain && {reason: drain.reason, by: drain.by, since: time(drain.since)};
+const drainJson = ({drain}: StatusRow) =>
+	drain && {reason: drain.reason, by: drain.by, since: optionalTimestamp(drain.since)};
 
 /** As the Go program names it: without the vendor, `H100 80GB HBM3`. */
 export const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
@@ -59,11 +57,11 @@ const withoutReservation = (row: StatusRow): string =>
 const leaseJson = (lease: Lease, remainingSeconds: number | undefined) => ({
 	type: lease.type.toUpperCase(),
 	note: shownNote(lease.note),
-	last_heartbeat: time(lease.lastHeartbeat),
-	expiry_time: time(lease.expiryTime),
+	last_heartbeat: optionalTimestamp(lease.lastHeartbeat),
+	expiry_time: optionalTimestamp(lease.expiryTime),
 	lease_id: lease.leaseId,
-	since: time(lease.startTime),
-	ends_by: time(latestEndOf(lease)),
+	since: optionalTimestamp(lease.startTime),
+	ends_by: optionalTimestamp(latestEndOf(lease)),
 	remaining_seconds: remainingSeconds === undefined ? undefined : Math.floor(remainingSeconds),
 	held_for_queue: lease.partialQueueId,
 });
@@ -107,7 +105,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	model: row.model && {provider: row.model.provider, model: row.model.model},
 	gpu_model: modelName(row.reading?.name),
 	gpu_name: row.reading?.name,
-	last_released: time(row.lastReleased),
+	last_released: optionalTimestamp(row.lastReleased),
 	unreserved_users: absentWhenEmpty(unreservedNames(row)),
 	process_info: unreservedText(row),
 	error: row.problem,

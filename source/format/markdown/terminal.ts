@@ -3,7 +3,7 @@ import type {Paint} from '../text/paint.js';
 import {widthOf} from '../text/width.js';
 import {parseMarkdown, targetText, type Block, type Inline, type Span} from './parse.js';
 
-export type MarkdownOptions = {
+type MarkdownOptions = {
 	/** How wide lines may be. */
 	readonly columns: number;
 	readonly paint: Paint;

@@ -30,7 +30,7 @@ function blockedWords(refused: readonly Refusal[]): readonly string[] {
 	);
 }
 
-export type UndoneText = {
+type UndoneText = {
 	readonly text: string;
 	/** `none`: nothing was changed. */
 	readonly done: 'all' | 'some' | 'none';

@@ -13,7 +13,7 @@ import {longDuration, shortDuration} from '../text/durations.js';
 import {counted, mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
 
-export type RefusalMessage = {readonly message: string; readonly hint?: string};
+type RefusalMessage = {readonly message: string; readonly hint?: string};
 
 const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): number =>
 	blocked.filter(({block}) => kinds.includes(block.kind)).length;
@@ -152,7 +152,7 @@ const gpuText = ({blocked, now}: Refusal): string => `${listed(blocked, ({block}
 export const unusableText = (unusable: readonly UnusableGpu[]): string => listed(unusable, ({block}) => useText(block));
 
 /** Who asked, and how: what may be advised. */
-export type Asker = {
+type Asker = {
 	/** False where there is no `--force` to ask again with. */
 	readonly canForce?: boolean;
 	readonly account?: string;

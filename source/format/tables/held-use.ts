@@ -66,7 +66,7 @@ function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 	return `Nobody looked at the GPUs for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
 }
 
-export type HeldUseTableOptions = {
+type HeldUseTableOptions = {
 	/** Such as `in the last 7 days`. */
 	readonly period: string;
 	/** The only one asked for. */

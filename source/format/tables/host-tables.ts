@@ -1,11 +1,14 @@
 /**
-Tables of hosts, from the rows that `status --json` prints: so ours and others', this version's and the peer's, look the same.
+Tables of hosts and of their queues, from the rows that `status --json` and `queue --json` print: so ours and others', this version's and the
+peer's, look the same.
 */
 import {ownerText} from '../owner.js';
 import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Cell} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
+import {longDuration} from '../text/durations.js';
+import {gpuList} from '../text/gpu-list.js';
 import {statusHeadings, statusSacrifices} from './status-table.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
@@ -170,7 +173,7 @@ function listCells({host, answer}: ListedHost, paint: Paint): readonly Cell[] {
 }
 
 /** One host of a list that is shown while they are still being asked. */
-export type ListedHost = {
+type ListedHost = {
 	readonly host: string;
 	readonly answer: {readonly status: readonly JsonRow[]} | {readonly error: string} | undefined;
 };
@@ -186,3 +189,81 @@ export const hostList = (hosts: readonly ListedHost[], paint: Paint): string =>
 /** `--all --json`: an object host -> array, or `{"error": ...}`. */
 export const hostsJson = (answers: readonly HostAnswer[]) =>
 	Object.fromEntries(answers.map((answer) => [answer.host, 'error' in answer ? {error: answer.error} : answer.rows]));
+
+/** Who waits on one host, or why that is not known. */
+export type HostQueue =
+	| Extract<HostAnswer, {readonly error: string}>
+	| {
+			readonly host: string;
+			readonly entries: readonly JsonRow[];
+			/** Whose queue it is, where that is no host: that of a cluster. */
+			readonly source?: string | undefined;
+	  };
+
+const number = (value: unknown): number | undefined =>
+	typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+const numbers = (value: unknown): readonly number[] =>
+	Array.isArray(value) ? value.map((item: unknown) => number(item)).filter((item) => item !== undefined) : [];
+
+const durationOf = (seconds: number | undefined): string => (seconds === undefined ? '-' : longDuration(seconds));
+
+/** The peer tells only since when. */
+const waitedSeconds = (entry: JsonRow, now: number): number | undefined => {
+	const since = Date.parse(String(entry['enqueue_time'])) / 1000;
+	return number(entry['wait_seconds']) ?? (Number.isFinite(since) ? Math.max(0, now - since) : undefined);
+};
+
+function entryCells(host: string, entry: JsonRow, now: number): readonly Cell[] {
+	const ids = numbers(entry['requested_ids']);
+	const count = ids.length > 0 ? ids.length : (number(entry['requested_count']) ?? 0);
+	const estimate = number(entry['estimate_seconds']);
+	return [
+		host,
+		String(number(entry['position']) ?? '-'),
+		text(holderOf(entry)),
+		ids.length > 0 ? gpuList(ids) : `${count} GPU(s)`,
+		`${numbers(entry['allocated_gpus']).length}/${count}`,
+		durationOf(waitedSeconds(entry, now)),
+		estimate === undefined ? '-' : `in about ${longDuration(estimate)}`,
+		text(entry['note']),
+	];
+}
+
+type QueueTableOptions = {
+	/** Of this machine, in seconds: for hosts that tell only since when somebody waits. */
+	readonly now: number;
+	/** Of the terminal; without one nothing is left out. */
+	readonly width?: number | undefined;
+};
+
+const entriesTable = (queues: readonly HostQueue[], paint: Paint, {now, width}: QueueTableOptions): string => {
+	const rows = queues.flatMap((queue) =>
+		'error' in queue ? [] : queue.entries.map((entry) => entryCells(sanitize(queue.source ?? queue.host), entry, now)),
+	);
+	return rows.length === 0
+		? 'Nobody waits'
+		: ruledTable(['HOST', '#', 'USER', 'WANTS', 'GOT', 'WAITED', 'ESTIMATE', 'NOTE'], rows, paint, {
+				width,
+				sacrifices: [
+					['NOTE', 8],
+					['HOST', 12],
+					['USER', 10],
+					['NOTE', 0],
+					['WAITED', 0],
+				],
+			});
+};
+
+/** One table, and a line below it for each host that does not answer: `queue --all`. */
+export const hostQueuesTable = (queues: readonly HostQueue[], paint: Paint, options: QueueTableOptions): string =>
+	[
+		entriesTable(queues, paint, options),
+		...queues.flatMap((queue) =>
+			'error' in queue ? [paint.error(`✗ ${text(queue.host)}: ${text(withoutName(queue.error, queue.host))}`)] : [],
+		),
+	].join('\n');
+
+/** `queue --all --json`: an object host -> its entries, or `{"error": ...}`. */
+export const hostQueuesJson = (queues: readonly HostQueue[]) =>
+	Object.fromEntries(queues.map((queue) => [queue.host, 'error' in queue ? {error: queue.error} : queue.entries]));

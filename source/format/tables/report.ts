@@ -14,7 +14,7 @@ const barWidth = 20;
 const bar = (percentage: number, largest: number): string =>
 	'█'.repeat(largest > 0 ? Math.max(percentage > 0 ? 1 : 0, Math.round((percentage / largest) * barWidth)) : 0);
 
-export type ReportTableOptions = {
+type ReportTableOptions = {
 	readonly by: string;
 	/** Such as `in the last 30 days`. */
 	readonly period: string;

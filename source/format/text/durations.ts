@@ -57,3 +57,7 @@ export function typedDuration(seconds: number): string {
 
 /** RFC 3339 in UTC, with milliseconds only where there are any. */
 export const timestamp = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+
+/** What is unknown has none. */
+export const optionalTimestamp = (seconds: number | undefined): string | undefined =>
+	seconds === undefined ? undefined : timestamp(seconds);

@@ -25,7 +25,7 @@ export type Sessions = {
 	readonly end: (token: string) => void;
 };
 
-export type SessionOptions = {
+type SessionOptions = {
 	readonly monotonicMs: () => number;
 	/** A text that cannot be guessed. */
 	readonly secret: () => string;

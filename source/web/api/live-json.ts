@@ -32,7 +32,7 @@ export type About = {
 	readonly actsAs?: string | undefined;
 };
 
-export type Encoder = {
+type Encoder = {
 	/** Everything, as the live view has it now. */
 	readonly whole: () => string;
 	/** What differs from the message before; undefined when nothing does. */

@@ -34,7 +34,7 @@ const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: stri
 /** Seconds, from those who hardly wait to those who wait for days. */
 const waitBuckets = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 259_200];
 
-export type MetricsSources = {
+type MetricsSources = {
 	readonly liveView: Pick<LiveView, 'current' | 'counts' | 'subscribeToGrants'>;
 	/** GPU-seconds by user since this server began. */
 	readonly userSeconds: () => ReadonlyMap<string, UserSeconds>;

@@ -86,7 +86,7 @@ const shareJson = (share: ShareRow, now: number) => ({
 	pids: share.processes.map(({pid}) => pid),
 });
 
-export type GpuContext = {
+type GpuContext = {
 	readonly provider: string;
 	/** Seconds, on the store's clock. */
 	readonly now: number;

@@ -48,7 +48,7 @@ export type UtilizationRecorder = {
 	readonly nameOf: (gpu: number) => string | undefined;
 };
 
-export type UtilizationQuestion = {
+type UtilizationQuestion = {
 	/** All, where it is left out. */
 	readonly gpu?: number | undefined;
 	/** At most so many values for each: they are means over longer times then. */

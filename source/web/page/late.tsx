@@ -1,7 +1,18 @@
 /** Components that are loaded, with their style, when they are wanted for the first time. */
 import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
-import {forgetFailedImports} from './shared/attempt.js';
+
+/** What is behind the address of a part that is imported late; the build puts it there. It is short, for each import has it. */
+declare global {
+	var again: string | undefined;
+}
+
+let failedImports = 0;
+
+/** Makes the next import of any part ask for it again: browsers remember that a module could not be loaded, and go by its address. */
+export function forgetFailedImports(): void {
+	Object.assign(globalThis, {again: `?${failedImports++}`});
+}
 
 /** Waits between attempts to load, while the component is wanted; the last one is repeated. */
 const retryMs = [500, 2000, 8000] as const;

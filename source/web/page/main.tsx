@@ -2,8 +2,7 @@
 import {render} from 'preact';
 import {App} from './app.js';
 import {startRouter} from './router.js';
-import {loadStyle} from './late.js';
-import {forgetFailedImports} from './shared/attempt.js';
+import {loadStyle, forgetFailedImports} from './late.js';
 import {pageState, startStore} from './state/store.js';
 import followUpStyle from './styles/late/late-follow-up.css';
 import {startTheme} from './theme.js';

@@ -16,7 +16,7 @@ export const pageFiles: readonly PageFile[] = files;
 /** Codings in which a file is sent, the smallest first. Browsers take Brotli only by https or from their own machine. */
 export const codings = ['br', 'gzip'] as const;
 
-export type Coding = (typeof codings)[number];
+type Coding = (typeof codings)[number];
 
 const compressors = {br: promisify(brotliCompress), gzip: promisify(gzip)} as const satisfies Readonly<
 	Record<Coding, (text: Uint8Array) => Promise<Uint8Array>>

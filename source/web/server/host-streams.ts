@@ -6,7 +6,7 @@ import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 
 type Known = KnownHost<readonly RemoteGpu[]>;
 
-export type HostStreams<Page> = {
+type HostStreams<Page> = {
 	/** The page shows the hosts, until the returned function is called. */
 	readonly open: (page: Page) => () => void;
 	readonly close: () => void;

@@ -10,11 +10,11 @@ import type {Bindings} from './guard.js';
 import {listenAtSocket} from './socket.js';
 
 /** A port, or a socket of the file system which only callers reach that `admits` answers true for. */
-export type Address =
+type Address =
 	| {readonly host: string; readonly port: number}
 	| {readonly socketPath: string; readonly admits: (socket: Socket) => boolean};
 
-export type Limits = {
+type Limits = {
 	/** A request must have sent its headers after this long, and be whole after twice that. */
 	readonly headersMs?: number;
 	readonly mostConnections?: number;
@@ -22,7 +22,7 @@ export type Limits = {
 	readonly idleMs?: number;
 };
 
-export type WebServer = {
+type WebServer = {
 	/** 0 where it listens at a socket. */
 	readonly port: number;
 	/** Ends every connection, event streams too, at once. */

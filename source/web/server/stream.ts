@@ -36,7 +36,7 @@ function messageOf(text: string): Message {
 	};
 }
 
-export type StreamOptions = {
+type StreamOptions = {
 	/** Whether the page gets the other hosts, too. */
 	readonly withHosts: boolean;
 	/** Whether the browser takes gzip. */
@@ -53,7 +53,7 @@ export type EventStreams = {
 	readonly close: () => void;
 };
 
-export type StreamLimits = {
+type StreamLimits = {
 	readonly mostStreams?: number;
 	/** Who has so much unread is dropped. */
 	readonly mostUnreadBytes?: number;
@@ -63,7 +63,7 @@ export type StreamLimits = {
 /** A browser whose connection broke tries again after this long. */
 const retryMs = 1000;
 
-export type StreamSources = {
+type StreamSources = {
 	readonly liveView: LiveView;
 	readonly hosts: Pick<RemoteHosts, 'known' | 'subscribe'>;
 	readonly about: () => About;

@@ -2,7 +2,7 @@
 import {readForDisplay} from '../../../core/operations/transact.js';
 import {otherHosts} from '../../../core/model/other-hosts.js';
 import {queueRows} from '../../../core/rules/queue/queue-rows.js';
-import {hostQueuesJson, hostQueuesTable, type HostQueue} from '../../../format/tables/host-queues.js';
+import {hostQueuesJson, hostQueuesTable, type HostQueue} from '../../../format/tables/host-tables.js';
 import {queueJson} from '../../../format/tables/queue-table.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import type {App} from '../../../app/contract.js';

@@ -58,7 +58,7 @@ function FieldInput({field: {name, kind, hint, most}, value, isDisabled, change}
 	}
 }
 
-export type DialogProps = {
+type DialogProps = {
 	readonly question: Question;
 	readonly ask: (question: Question) => void;
 	/** `done`: what was done. Undefined: it was called off. */

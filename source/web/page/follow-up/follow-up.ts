@@ -1,5 +1,5 @@
 /** What the first look at the page can do without, and every page needs after it. */
-import {forgetFailedImports} from '../shared/attempt.js';
+import {forgetFailedImports} from '../late.js';
 import {followUp, type FollowUp} from '../slots.js';
 import {change, now, pageState} from '../state/store.js';
 import {Banners} from './banners.js';

@@ -1,6 +1,6 @@
 /** The use of one GPU over time. */
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {forgetFailedImports} from '../shared/attempt.js';
+import {forgetFailedImports} from '../late.js';
 import {Chips} from '../shared/chips.js';
 import {useObservable} from '../shared/hooks.js';
 import type {Utilization} from '../state/state.js';

@@ -1,7 +1,7 @@
 /** What can be done with a GPU in a shell, by its state. Pure. */
 import type {Gpu} from '../fields.js';
 
-export type ShellCommand = {
+type ShellCommand = {
 	/** What it does, such as `Give it back`. */
 	readonly does: string;
 	readonly command: string;

@@ -42,7 +42,7 @@ const Groups = ({question, ...list}: ListProps & {readonly question: GpuQuestion
 		</section>
 	));
 
-export type GpuBrowserProps = {
+type GpuBrowserProps = {
 	readonly gpus: readonly Gpu[];
 	readonly utilization: Utilization;
 	readonly query: URLSearchParams;

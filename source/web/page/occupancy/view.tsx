@@ -86,7 +86,7 @@ function useMinutes(): number {
 	return minutes;
 }
 
-export type OccupancyViewProps = {
+type OccupancyViewProps = {
 	readonly isShown: boolean;
 	readonly leaseChanges: number;
 	readonly query: URLSearchParams;

@@ -9,13 +9,13 @@ const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;
 
 export type StreamEvent = (typeof streamEvents)[number];
 
-export type StreamListener = {
+type StreamListener = {
 	readonly message: (event: StreamEvent, data: string) => void;
 	/** @param nextTryMs - When the next attempt to connect is. */
 	readonly lost: (nextTryMs: number) => void;
 };
 
-export type Stream = {
+type Stream = {
 	/** Connects, where it has not done so. */
 	readonly open: () => void;
 	/** Connects once more, for everything from the beginning. */

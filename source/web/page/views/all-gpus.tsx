@@ -8,7 +8,7 @@ import {useNow} from '../shared/hooks.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {counted, gibibytes, timeText, unknown, withUnit} from '../text.js';
 
-export type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
+type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
 
 type Row = {readonly name: string; readonly gpu: Gpu; readonly isOld: boolean};
 
