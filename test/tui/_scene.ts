@@ -1,4 +1,4 @@
-/** Five minutes of the scene, and what was told of it. */
+/** Five minutes of the scene, and the events in them. */
 import type {AuditEntry, GpuReading, UsageRecord} from '../../source/core/model/types.js';
 import {decodeHour, encodeMinute, hourOf, minuteOf, withScan} from '../../source/core/rules/pool/load-minutes.js';
 import type {Action} from '../../source/tui/state/actions.js';

@@ -6,7 +6,7 @@ export async function settle(): Promise<void> {
 		await new Promise((resolve) => {
 			setTimeout(resolve, 30);
 		});
-		// Late: somebody else has the processors, and what the key does may not be done either.
+		// Late: other programs have the processors, and what the key does may not be done either.
 		if (performance.now() - beganMs < 36) {
 			return;
 		}

@@ -91,7 +91,7 @@ export type Box = {
 	isSimulated: boolean;
 	/** How many scans there were. */
 	scans: number;
-	/** Changes the store behind everybody's back, with an event. */
+	/** Changes the store as another program would, with an event. */
 	readonly write: (...writes: readonly Write[]) => Promise<void>;
 };
 

@@ -20,7 +20,7 @@ test('what a scan shows is in the events, once', async () => {
 	expect(await box.store.audit()).toHaveLength(1);
 });
 
-test('a monitor that is read-only tells nothing', async () => {
+test('a monitor that is read-only records no alert', async () => {
 	const box = await createBox(1, {readings: [used]});
 	session = startMonitor(box, {scanIntervalMs: 20, isReadonly: true});
 	await expect.poll(() => box.scans).toBeGreaterThan(3);

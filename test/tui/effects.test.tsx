@@ -242,7 +242,7 @@ test.each([
 	expect(sent).toEqual([]);
 });
 
-test('K names a process as the kernel does, whatever somebody says it is called', async () => {
+test('K names a process as the kernel does, whatever another account says it is called', async () => {
 	const {box, sent} = await deceived(zombie, new Map([[4242, daemon]]));
 	box.readings = [{...gpuReading(0), processes: [{pid: 4242}]}, gpuReading(1)];
 	await session!.press('K');
@@ -255,7 +255,7 @@ test('K names a process as the kernel does, whatever somebody says it is called'
 	expect(sent).toEqual([]);
 });
 
-test('R adopts nothing on the word of somebody else', async () => {
+test('R adopts nothing on the word of another account', async () => {
 	const {box} = await deceived(zombie, new Map([[4242, daemon]]));
 	await session!.press('R');
 	await session!.shows('--gpu-ids 0');
@@ -335,7 +335,7 @@ test('force takes a GPU in spite of its use', async () => {
 	await session.shows('OK reserved GPU 0');
 });
 
-test('a read-only monitor tells so at every key that does something', async () => {
+test('a read-only monitor says so at every key that does something', async () => {
 	const box = await squatted();
 	session = startMonitor(box, {isReadonly: true});
 	await session.shows(/> 0 +Unreserved/v);

@@ -145,7 +145,7 @@ test('what a read brings that began before the loss is not news', async () => {
 	feed.stop();
 });
 
-test('a bug is told apart from an outage', async () => {
+test('a bug is distinguished from an outage', async () => {
 	const box = await createBox(1);
 	Object.assign(box.store, {
 		async read() {

@@ -152,7 +152,7 @@ test('e extends the whole reservation, as y copies it; x releases the one GPU an
 	expect((await box.store.read()).gpus[2]).toMatchObject({kind: 'leased'});
 });
 
-test('root who releases one GPU of somebody else is told that the holder keeps the others', async () => {
+test('the dialog says to root who releases one GPU of another account that the holder keeps the others', async () => {
 	const pair = {leaseId: 'pair'};
 	const box = await createBox(2, {leases: {0: lease('bob', pair), 1: lease('bob', pair)}});
 	session = startMonitor(box, {requester: {account: 'root', uid: 0, label: 'root'}});

@@ -55,7 +55,7 @@ test.each(['stdin', 'stdout', 'stderr'] as const)(
 		const lost = Object.assign(new Error('read EIO'), {code: 'EIO'});
 		stream.emit('error', lost);
 		expect(await ended).toBe(129);
-		// The mode and the size of a terminal that is gone cannot be had: that is told a little later.
+		// The mode and the size of a terminal that is gone cannot be had: the error of that comes a little later.
 		stream.emit('error', lost);
 	},
 );

@@ -1,4 +1,4 @@
-/** What `x`, `e` and `z` do to all GPUs that are tagged: the dialog, the commit, and what is told of it. */
+/** What `x`, `e` and `z` do to all GPUs that are tagged: the dialog, the commit, and the message. */
 import {afterEach, expect, test} from 'vitest';
 import type {Action} from '../../source/tui/state/actions.js';
 import {extend} from '../../source/tui/verbs/extend.js';
@@ -98,7 +98,7 @@ test('x gives back all tagged ones that are one’s own, in one commit, and z br
 	expect(first).not.toBe('pair');
 });
 
-test('what is no longer what was shown is left, and told', async () => {
+test('what is no longer what was shown is left, and named', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 100, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -116,7 +116,7 @@ test('what is no longer what was shown is left, and told', async () => {
 	expect((await owners(box))[2]).toBe('-');
 });
 
-test('z brings back what is still free, and tells of the rest', async () => {
+test('z brings back what is still free, and names the rest', async () => {
 	const box = await createTaggedBox();
 	session = startMonitor(box, {size: {columns: 160, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
@@ -157,7 +157,7 @@ test('e moves the ends of all tagged ones that have one', async () => {
 	]);
 });
 
-test('of tagged GPUs that are nobody’s own nothing is asked, and the reasons are told', async () => {
+test('of tagged GPUs that are nobody’s own nothing is asked, and the reasons are shown', async () => {
 	session = startMonitor(await createTaggedBox(), {size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('j', 'j', 'j', ' ', 'j', 'j', ' ', ' ', 'x');

@@ -1,4 +1,4 @@
-/** Other hosts as the monitor is told of them. */
+/** Other hosts as they answer the monitor. */
 import {fromCommandRows} from '../../../source/format/hosts/remote-gpu.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
 

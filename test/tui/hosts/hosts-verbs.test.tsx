@@ -108,7 +108,7 @@ test('r on a line of another host reserves there, by the command that the dialog
 	expect(gpus.filter(({kind}) => kind === 'leased')).toHaveLength(1);
 });
 
-test('a refusal there is told in its own words, and w waits there for as long as the monitor runs', async () => {
+test('a refusal there is shown in its own words, and w waits there for as long as the monitor runs', async () => {
 	const refusal = 'Error: Not enough GPUs available. Requested: 1, Available: 0\nWait in the queue.\n';
 	const {press, shows, run, leaveAll} = await open({exitCode: 3, stdout: '', stderr: refusal});
 	await press(...down(2), 'r', keys.enter);
@@ -174,7 +174,7 @@ test('a need that the program there does not know is named', async () => {
 	await shows('Leave that out of Needs.');
 });
 
-test('a connection that fails is told as what it is', async () => {
+test('a connection that fails is shown as what it is', async () => {
 	const {press, shows} = await open(
 		new CanhazgpuError('failed', 'far: no answer within 30 s', {hint: 'Whether it was done is not known.'}),
 	);

@@ -58,7 +58,7 @@ const lineOf = async (pattern: RegExp, ...steps: readonly Step[]): Promise<strin
 		.split('\n')
 		.find((line) => pattern.test(line));
 
-test('what a host told before it stopped to answer is marked, has its age, and is counted nowhere', async () => {
+test('what a host reported before it stopped answering is marked, has its age, and is counted nowhere', async () => {
 	expect(await lineOf(/gpu-box-8 +0/v)).toContain('Free?');
 	expect(await lineOf(/gpu-box-8 +!/v)).toMatch(/No route to host \(values of 12m ago\)/v);
 	expect(await lineOf(/Free \d/v)).toMatch(/Free 3 {2}Mine 3 {2}Others 4 .* of 15 .*Queue 4/v);

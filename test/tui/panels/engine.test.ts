@@ -76,7 +76,7 @@ test('x takes the whole reservation where it cannot be given back in parts, and 
 	);
 });
 
-test('y copies the number of the job, and where nobody knows what runs, that is said', async () => {
+test('y copies the number of the job, and where what runs is unknown, the detail says so', async () => {
 	session = startMonitor(await boxOnSlurm(), {...settings, size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('y');
@@ -102,7 +102,7 @@ test('r that the engine refuses for now offers to wait', async () => {
 	expect(session.screen()).not.toContain('--nonblock');
 });
 
-test('why the engine lets somebody wait is a sentence', async () => {
+test('why the engine lets a request wait is a sentence', async () => {
 	const state = await stateOf(await boxOnSlurm(), {columns: 120, rows: 32}, settings);
 	const entry = {...waiter('bob', {requestedCount: 2}), verdict: {reason: 'Resources', startsAt: undefined}};
 	const queue = [{kind: 'entry', id: '9', raw: '', entry}] as const;

@@ -5,7 +5,7 @@ import {lineText} from '../../../source/tui/widgets/styled-text.js';
 import {after, stateOf} from '../_harness.js';
 import {busy, createBox, gpuReading} from '../_world.js';
 
-/** Alice runs something on GPU 0, and nobody holds a GPU. */
+/** Alice runs something on GPU 0, and no one holds a GPU. */
 const createSquatted = async () => {
 	const reading = busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50});
 	return createBox(2, {

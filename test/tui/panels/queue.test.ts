@@ -39,7 +39,7 @@ test('the detail says who waits for the selected GPU, and how many there was no 
 	expect(frameOf(await stateOf(box, {columns: 200, rows: 50}))).toContain('#6 judy, #7 mallory');
 });
 
-test('the queue says why a GPU that nobody has is not to be had', async () => {
+test('the queue says why a GPU that no one has is not to be had', async () => {
 	const unavailable = [{gpu: 0, kind: 'used', detail: 'zoe', since: sceneTime - 60}] as const;
 	const box = await createBox(1, {waiting: [waiter('erin', {requestedIds: [0], unavailable})]});
 	expect(frameOf(await stateOf(box, {columns: 80, rows: 24}))).toMatch(
@@ -68,7 +68,7 @@ test('how many are held already is never cut', async () => {
 	}
 });
 
-test('GPUs in a row are told as a range', () => {
+test('GPUs in a row are named as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
 	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
 });

@@ -115,7 +115,7 @@ test('a share beside an instance of MIG is refused, and one of more than there i
 	);
 });
 
-test('a share of a GPU that others share already can be asked for by that GPU, one of a GPU that somebody has alone cannot', async () => {
+test('a share of a GPU that others share already can be asked for by that GPU, one of a GPU that one account has alone cannot', async () => {
 	const box = await sharedBox('bob');
 	await box.write({kind: 'lease', index: 1, lease: lease('bob')});
 	const down = {kind: 'focus-next-row'} as const;

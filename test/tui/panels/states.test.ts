@@ -40,7 +40,7 @@ const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
 
 const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;
 
-test('a drained GPU is no error, and its reason is told once', async () => {
+test('a drained GPU is no error, and its reason is shown once', async () => {
 	const {row, tones, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
 	expect(row).toMatch(/^> 0 Drained .* drained by root: fan$/v);
 	expect(tones).not.toContain('error');
@@ -86,7 +86,7 @@ test('each state has words that fit its column, and a look', () => {
 	}
 });
 
-test('a policy that cannot be read is told for as long as it is so', async () => {
+test('a policy that cannot be read is reported for as long as it is so', async () => {
 	const box = await createBox(1, {});
 	const written = (value: string): Write => ({
 		kind: 'policy',
@@ -100,7 +100,7 @@ test('a policy that cannot be read is told for as long as it is so', async () =>
 	expect(lineText(messageLine(await stateOf(box, size)))).not.toContain('policy');
 });
 
-test('what is left on a GPU that is not clean is told, and nobody is accused of it', async () => {
+test('what is left on a GPU that is not clean is shown, and no one is accused of it', async () => {
 	const box = await createBox(1, {readings: [{...gpuReading(0), memoryUsedMiB: 500, processes: []}]});
 	const policy: Write = {kind: 'policy', policy: new Map([['clean', {value: 'on', since: sceneTime}]])};
 	const baselines = new Map([[0, {memoryMiB: 3, uuid: gpuReading(0).uuid}]]);

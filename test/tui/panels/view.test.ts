@@ -105,7 +105,7 @@ test('readings in few characters', () => {
 		),
 	).toEqual(['H100', 'RTX-4090', 'MI300X', 'NVIDIA']);
 	expect(inventory(2, [gpuReading(0), gpuReading(1, {name: 'NVIDIA A100'})])).toEqual({model: '2 GPUs'});
-	// A GPU that tells nothing of itself takes nothing from the others.
+	// A GPU that reports nothing of itself takes nothing from the others.
 	const broken = {index: 1, failure: 'GPU is lost', processes: undefined, unknown: {}};
 	expect(inventory(2, [gpuReading(0), broken])).toEqual({model: '2xH100', memory: '80G'});
 	expect(commonMemory([gpuReading(0), broken])).toBe(81_559);
@@ -197,7 +197,7 @@ test('without colour nothing but colour is lost', async () => {
 	expect(frameOf(mono)).toBe(frameOf(colored));
 });
 
-test('the queue says which GPU somebody waits for that is out of service, and why', async () => {
+test('the queue says which GPU that is out of service an entry waits for, and why', async () => {
 	const unavailable = [
 		{gpu: 2, kind: 'broken', detail: 'GPU has fallen\u{1B}[31m off the bus', since: sceneTime - 60},
 	] as const;

@@ -1,4 +1,4 @@
-/** The mouse, as a terminal tells of it. */
+/** The mouse, as a terminal reports it. */
 import {expect} from 'vitest';
 import type {Terminal} from '../../_helpers/machine/terminal.js';
 

@@ -62,7 +62,7 @@ test('Ctrl-C quits, in the table and in a dialog', async () => {
 	expectSane(top, 0);
 });
 
-test('an error that nobody caught is told on a terminal that is as before', async () => {
+test('an error that was not caught is printed on a terminal that is as before', async () => {
 	const thrower = path.join(box.home, 'thrower.mjs');
 	writeFileSync(thrower, "process.on('SIGUSR2', () => { throw new Error('out of the blue'); });");
 	const top = startTop(box, {

@@ -45,7 +45,7 @@ async function hold(more: Readonly<Record<string, unknown>> = {}): Promise<void>
 	await client.publish('canhazgpu:events', '{}');
 }
 
-test("somebody else's reservation can be seen, and neither released nor extended", async () => {
+test('the reservation of another account can be seen, and neither released nor extended', async () => {
 	const top = startTop(box, {isOrdinary: true});
 	await top.waitFor(isShown(4));
 	await hold();

@@ -76,7 +76,7 @@ test('a change in the very moment of its return is seen', async () => {
 	await top.waitFor('Free 4  Mine 0');
 });
 
-test('a Redis that is emptied is told, and so is the new pool in it', async () => {
+test('a Redis that is emptied is reported, and so is the new pool in it', async () => {
 	const top = startTop(box);
 	await top.waitFor(isShown(4));
 	await redis.restart({settings: ['--appendonly', 'no']});

@@ -121,7 +121,7 @@ test('more than a line has a panel that scrolls', async () => {
 	expect(store.getState().dialog).toBeUndefined();
 });
 
-test('what has to wait gives the keys back, and tells its end later', async () => {
+test('what has to wait gives the keys back, and reports its end later', async () => {
 	const {promise, resolve} = Promise.withResolvers<readonly string[]>();
 	const {press, shows, store} = await open(async (_, {onWaiting}) => {
 		onWaiting('Waiting for 2 GPUs: position 1 of 1, got 0/2');

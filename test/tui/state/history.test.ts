@@ -50,7 +50,7 @@ test('scans in quick succession take no more room', () => {
 	expect(history.samples.length).toBeLessThanOrEqual(320);
 });
 
-test('the same scan twice, or a failed one, tells nothing new', () => {
+test('the same scan twice, or a failed one, adds nothing new', () => {
 	const history = add(emptyGraphs(2000), 1000, {});
 	expect(add(history, 1000, {})).toBe(history);
 	expect(recorded(history, {gpus: [], failure: {message: 'gone'}}, {atMs: 5000, keyOf})).toBe(history);

@@ -18,7 +18,7 @@ const view = async (box: Box): Promise<unknown> => {
 	return {gpus: gpus.map((record) => (record.kind === 'leased' ? record.lease : record.kind)), queue};
 };
 
-/** Unseen by the monitor: no event tells of it. */
+/** Unseen by the monitor: no event announces it. */
 const writeSilently = async (box: Box, ...writes: readonly Write[]): Promise<void> => {
 	await box.store.commit({expect: [], writes, usage: [], audit: [], event: undefined, grants: false});
 };
@@ -43,7 +43,7 @@ test.each([
 	expect(await view(box)).toEqual(before);
 });
 
-test('a GPU that somebody was faster to take is refused, and no other is taken instead', async () => {
+test('a GPU that another account was faster to take is refused, and no other is taken instead', async () => {
 	const box = await createBox(2);
 	session = startMonitor(box);
 	await session.shows(/> 0 +Free/v);

@@ -33,6 +33,6 @@ test('once; and again for another end', async () => {
 	expect(await flashAfter([reminded], [later])).toMatchObject({level: 'warning'});
 });
 
-test('nobody else’s', async () => {
+test('those of others are not reminded of', async () => {
 	expect(await flashAfter([], [lease('bob', {expiryTime: end, remindedOf: end})])).toBeUndefined();
 });

@@ -40,7 +40,7 @@ for (const name of ['60x15', '80x24', '120x32', '200x50'] as const) {
 	});
 }
 
-/** Eight GPUs: a job on three of them, which do not stand together, a pair, and three of which nobody else is on. */
+/** Eight GPUs: a job on three of them, which do not stand together, a pair, and three that no one else is on. */
 const createMixed = async (more: Readonly<Record<number, Lease>> = {}): Promise<Box> =>
 	createBox(8, {
 		leases: {

@@ -191,7 +191,7 @@ test('where the terminal has 16 colours, each theme is one that is made for them
 	]);
 });
 
-test('each name of a theme leads to one, on the ground that it names or that the terminal tells', () => {
+test('each name of a theme leads to one, on the ground that it names or that the terminal reports', () => {
 	const themes = (colors?: string) =>
 		themeNames.map((name) =>
 			themeOf({hasColor: true, isLight: isLight(name, colors), hasGradients: true, scheme: schemeOf(name)}),
