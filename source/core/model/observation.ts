@@ -45,7 +45,7 @@ export const healthKinds = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'te
 /** Something that makes a GPU unfit to be handed out, though it may still answer. */
 export type HealthProblem = {
 	readonly kind: (typeof healthKinds)[number];
-	/** What people are told, such as `Xid 79: GPU has fallen off the bus`. */
+	/** What people read, such as `Xid 79: GPU has fallen off the bus`. */
 	readonly words: string;
 };
 

@@ -50,7 +50,7 @@ export function leaseFor(
 	};
 }
 
-/** What the caller is told of the lease that was granted. */
+/** What the caller gets to know of the lease that was granted. */
 export const grantOf = (
 	{gpus, instances}: Pick<Grant, 'gpus'> & {readonly instances?: Grant['instances'] | undefined},
 	leaseId: string,

@@ -41,7 +41,7 @@ export type ChangeOptions<Result> = {
 	something back is not held up by the crowd that waits for it.
 	*/
 	readonly isAboutLeases?: boolean;
-	/** The verb that shows whether the change was made, for a caller who cannot be told. `status` by default. */
+	/** The verb that shows whether the change was made, for a caller who gets no answer. `status` by default. */
 	readonly shownBy?: 'status' | 'queue';
 };
 
@@ -77,7 +77,7 @@ const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
 			})
 		: error;
 
-/** What the caller is told once it is over: a result, or why there is none. */
+/** What the caller gets once the change is over: a result, or why there is none. */
 type End<Result> = () => Result;
 
 class OneChange<Result> {
@@ -136,7 +136,7 @@ class OneChange<Result> {
 			return this.#send(++this.#attempts, plan, end);
 		}
 
-		// A request that is still on its way must not do what the caller is told was not done.
+		// A request that is still on its way must not do what was reported as not done.
 		return this.#lostAnswers === 0 ? end : this.#send(withdrawn, emptyPlan, end);
 	}
 

@@ -41,7 +41,7 @@ export type GaveUp = {
 	readonly kind: 'gave-up';
 	/** `removed`: somebody took us out of the queue. */
 	readonly reason: 'timeout' | 'aborted' | 'removed';
-	/** The store could not be told, nor asked whether something was granted in the last moment. */
+	/** The store could not be reached, nor asked whether something was granted in the last moment. */
 	readonly isUnsure?: boolean;
 };
 
@@ -108,7 +108,7 @@ export type Submission = {
 	readonly later: Later;
 	/** The command begins only when `begin` of {@link Submitted} is called: what it got is said before. */
 	readonly isHeld: boolean;
-	/** No one is told what it got. */
+	/** What it got is not reported to anyone. */
 	readonly isQuiet: boolean;
 	/** It shares our terminal. */
 	readonly hasTerminal: boolean;
@@ -124,7 +124,7 @@ export type Submitted = {
 	Finds the job, and which GPUs the command got, once it has them.
 
 	@param pid - Of the program that was started.
-	@param signal - Aborted when that has ended. Then this resolves with undefined, as where no one is to be told.
+	@param signal - Aborted when that has ended. Then this resolves with undefined, as where nothing is to be reported.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
 	/** Lets the command begin, where it is held. */

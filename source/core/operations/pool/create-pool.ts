@@ -20,7 +20,7 @@ export type PoolRequest = {
 export type PoolMade = {
 	readonly pool: Pool;
 	readonly droppedLeases: number;
-	/** It was there, as asked for, and only no one had been told where. */
+	/** It was there, as asked for; only its record for everybody was missing. */
 	readonly wasThere?: boolean;
 };
 
@@ -79,7 +79,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
 			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? pool : undefined, change);
-			// Until it has been told.
+			// A retry reads the new values: what stood there before them stays unknown.
 			isUnknown ||= wasGarbage;
 			return snapshot;
 		},

@@ -145,11 +145,8 @@ const noOwner = '';
 function sharedRow(
 	seen: Seen,
 	record: SharedRecord,
-	{
-		factsOfHolding,
-		snapshot,
-		shared,
-	}: Pick<RowContext, 'snapshot' | 'shared'> & {readonly factsOfHolding: (holding: Holding) => LeaseFacts},
+	factsOfHolding: (holding: Holding) => LeaseFacts,
+	{snapshot, shared}: RowContext,
 ): StatusRow {
 	const {reading} = seen;
 	const {shares, others} = usageOfShares(
@@ -216,7 +213,8 @@ type RowContext = {
 	readonly shared: ReadonlySet<string>;
 };
 
-function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, shared}: RowContext): StatusRow {
+function rowOf(record: GpuRecord, context: RowContext): StatusRow {
+	const {snapshot, observation, memoryThresholdMiB} = context;
 	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
 	const use: GpuUsage =
 		observation.failure === undefined
@@ -240,11 +238,11 @@ function rowOf(record: GpuRecord, {snapshot, observation, memoryThresholdMiB, sh
 		);
 	switch (record.kind) {
 		case 'leased': {
-			return leasedRow(seen, factsOfHolding(record), shared);
+			return leasedRow(seen, factsOfHolding(record), context.shared);
 		}
 
 		case 'shared': {
-			return sharedRow(seen, record, {factsOfHolding, snapshot, shared});
+			return sharedRow(seen, record, factsOfHolding, context);
 		}
 
 		case 'free': {

@@ -7,7 +7,7 @@ import {tenantsOf, type CleanRule} from './cleanliness.js';
 
 export type GpuUsage =
 	| {readonly kind: 'idle'}
-	/** The memory is unknown where not even the processes tell it. */
+	/** The memory is unknown where not even that of the processes is known. */
 	| {
 			readonly kind: 'used';
 			readonly memoryUsedMiB?: number;
