@@ -155,7 +155,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 				))}
 				<p class="act-command">
 					<CommandWords command={command} />
-					<CopyButton text={command} what={command} className="text-button" />
+					<CopyButton text={command} what="the command" className="text-button" />
 				</p>
 				<div ref={alert} role="alert" class="act-alert">
 					{status.kind === 'failed' && (
