@@ -18,7 +18,7 @@ type Completed =
 	/** It belongs to the command that follows `--`. */
 	| {readonly kind: 'command'};
 
-export type CompletionOptions = {
+type CompletionOptions = {
 	/** Those that can be used here, but `help`. */
 	readonly verbs: readonly string[];
 	/** Words that stand in the place of a verb, and what may follow which one. */

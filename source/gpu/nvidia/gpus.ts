@@ -91,7 +91,7 @@ const readText = (text: string | undefined): string | undefined =>
 	text === undefined || isMarker(text) ? undefined : cap(text, 200);
 
 /** Reads the cells of one GPU. What the tool does not tell is noted in `unknown`, in its own word. */
-export const readGpu = (index: number, {cells}: CsvRow): BareReading => {
+const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 
 	const read = <Value>(

@@ -24,7 +24,7 @@ export type ToolOutcome = {
 	readonly ended?: Promise<void>;
 };
 
-export type ToolOptions = {
+type ToolOptions = {
 	/**
 	The tool is ended after this, never if infinite. The outcome comes then, or, if it does not let itself be ended, half a second later.
 	*/
