@@ -88,8 +88,8 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('li.gpu[data-gpu="11"]').waitFor();
 		expect(await page.getByRole('button', {name: /^Reserve/v}).count()).toBe(1);
 		await page.getByRole('button', {name: 'Reserve any GPUs'}).click();
-		expect(await dialog.getByLabel('GPUs').getAttribute('placeholder')).toBe('1-4');
-		await dialog.getByLabel('GPUs').fill('2');
+		expect(await dialog.getByLabel('GPUs', {exact: true}).getAttribute('placeholder')).toBe('1-4');
+		await dialog.getByLabel('GPUs', {exact: true}).fill('2');
 		await page.keyboard.press('Enter');
 		await page.locator('.act-done').getByText('Reserved GPUs 0,1 for 8h').waitFor();
 		await page.getByRole('button', {name: 'Release GPU 1'}).click();
