@@ -3,14 +3,13 @@ Makes the output of Ink cheaper while it is bundled: what it drew in the last fr
 into cells by way of its escape sequences, measured, and put together again; and Ink forgets all that with every frame. Here it remembers. A
 frame stays what it was to the byte, which test/tui/ink-output.test.ts compares.
 */
-import {replaceOnce, type Replacements} from './replace.ts';
 
 /** Lines that are remembered, and texts with their widths: a few frames of them. */
 const mostLines = 400;
 const mostTexts = 4000;
 
-/** By the end of a file's path. */
-const changes: Readonly<Record<string, Replacements>> = {
+/** By the end of a file's path: what is replaced by what. Each must be there exactly once, or the build fails. */
+const changes: Readonly<Record<string, ReadonlyArray<readonly [before: string, after: string]>>> = {
 	"/ink/build/output.js": [
 		[
 			"export default class Output {\n    operations = [];\n    caches = new OutputCaches();",
@@ -99,5 +98,14 @@ The source of a file of Ink as it is bundled; that of any other file as it is.
 */
 export function withMemory(code: string, id: string): string {
 	const found = Object.entries(changes).find(([end]) => id.endsWith(end));
-	return replaceOnce(code, found?.[1] ?? [], `${id}: Ink has changed, and .config/ink-output.ts has not`);
+	let changed = code;
+	for (const [before, after] of found?.[1] ?? []) {
+		if (changed.split(before).length !== 2) {
+			throw new Error(`${id}: Ink has changed, and .config/ink-output.ts has not. It looks for:\n${before}`);
+		}
+
+		changed = changed.replace(before, () => after);
+	}
+
+	return changed;
 }

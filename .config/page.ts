@@ -7,7 +7,6 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {rolldown} from 'rolldown';
-import {preactModule, withoutUnusedParts} from './preact-parts.ts';
 import type {PageFile} from '../source/web/server/assets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -59,10 +58,6 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 			{
 				name: 'late-styles',
 				load: (id) => (styles.has(id) ? {code: JSON.stringify(styles.get(id)), moduleType: 'json'} : undefined),
-			},
-			{
-				name: 'preact-parts',
-				transform: {filter: {id: preactModule}, handler: (code) => ({code: withoutUnusedParts(code)})},
 			},
 			{
 				name: 'late-imports',
