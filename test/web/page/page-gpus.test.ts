@@ -22,6 +22,23 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		box.remove();
 	});
 
+	slowTest('a link that is followed while a filter is on its way into the address wins', async () => {
+		const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
+		await page.locator('#filter').fill('nothing is like this');
+		await expect.poll(() => page.url()).toContain('nothing');
+		await page.locator('#filter').fill('nothing is like that');
+		// The page is busy until the moment at which the filter would be written is over.
+		await page.evaluate(`{
+			[...document.querySelectorAll('a')].find((link) => link.textContent === 'Show all').click();
+			const until = performance.now() + 300;
+			while (performance.now() < until);
+		}`);
+		await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+		await expect.poll(async () => page.locator('.row').count()).toBe(18);
+		expect(page.url()).not.toContain('filter');
+		expect(problems).toEqual([]);
+	});
+
 	slowTest('many GPUs are rows; a filter is in the address, and a link shows the same', async () => {
 		const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 		const rows = page.locator('.row');

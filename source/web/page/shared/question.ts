@@ -38,9 +38,11 @@ export function useQuestion<Question>(
 			const chosen = {...asked, ...parts};
 			setAsked(() => chosen);
 			clearTimeout(addressing.current);
+			const before = route.get().query.toString();
 			addressing.current = setTimeout(() => {
-				// The view may have been left meanwhile.
-				if (route.get().view !== view) {
+				const now = route.get();
+				// The view may have been left meanwhile, or a link followed that asks something else.
+				if (now.view !== view || now.query.toString() !== before) {
 					return;
 				}
 
