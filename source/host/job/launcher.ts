@@ -30,22 +30,23 @@ const escaped = (text: string): string =>
 
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-const scriptOf = (words: readonly string[], environment: Environment, {ignored, openFiles}: Manner): string => {
-	const entries = Object.entries(environment).flatMap(([name, value]) =>
-		// Neither env nor a shell can make an entry without a name.
-		value === undefined || name === '' ? [] : [quoted(`${name}=${value}`)],
-	);
+/** What sh does before it becomes another program. */
+const preparationOf = ({ignored, openFiles}: Manner): string =>
+	(openFiles === undefined ? '' : `ulimit -S -n ${openFiles}; `) +
+	(ignored.length === 0 ? '' : `trap '' ${ignored.join(' ')}; `);
+
+/** The program and its environment, as words. */
+const wordsForEnv = (words: readonly string[], environment: Environment): readonly string[] => [
+	envTool,
+	'-i',
+	// Neither env nor a shell can make an entry without a name.
+	...Object.entries(environment).flatMap(([name, value]) =>
+		value === undefined || name === '' ? [] : [`${name}=${value}`],
+	),
 	// To env, a word with this sign is an entry of the environment.
-	const prefix = words[0]?.includes('=') === true ? ['nice', '-n', '0'] : [];
-	return [
-		...(openFiles === undefined ? [] : [`ulimit -S -n ${openFiles};`]),
-		...(ignored.length === 0 ? [] : [`trap '' ${ignored.join(' ')};`]),
-		`exec ${envTool} -i`,
-		...entries,
-		...prefix,
-		...words.map((word) => quoted(word)),
-	].join(' ');
-};
+	...(words[0]?.includes('=') === true ? ['nice', '-n', '0'] : []),
+	...words,
+];
 
 /** Whether Node alone would start it otherwise. */
 export const needsLauncher = (
@@ -58,6 +59,17 @@ export const needsLauncher = (
 	words.some((word) => isBytes(word)) ||
 	Object.entries(environment).some(([name, value]) => isBytes(name) || isBytes(value ?? ''));
 
+/** The script, its name, and its words. Where Node can pass them all, the script need not be decoded, for which sh starts another process. */
+function scriptWithWords(preparation: string, words: readonly string[]): readonly string[] {
+	if (words.every((word) => !isBytes(word))) {
+		return [`${preparation}exec "$@"`, shell, ...words];
+	}
+
+	const script = `${preparation}exec ${words.map((word) => quoted(word)).join(' ')}`;
+	const pieces = escaped(script).match(new RegExp(String.raw`(?:\\0\d{3}|[^\\]){1,${pieceLength}}`, 'gv')) ?? [];
+	return [decode, shell, ...pieces];
+}
+
 /** What to start instead, with an empty environment; undefined on a machine without the tools for it. */
 export const launcherOf = (
 	words: readonly string[],
@@ -65,13 +77,5 @@ export const launcherOf = (
 	manner: Manner,
 ): readonly [string, ...string[]] | undefined =>
 	existsSync(shell) && existsSync(envTool)
-		? [
-				shell,
-				'-c',
-				decode,
-				shell,
-				...(escaped(scriptOf(words, environment, manner)).match(
-					new RegExp(String.raw`(?:\\0\d{3}|[^\\]){1,${pieceLength}}`, 'gv'),
-				) ?? []),
-			]
+		? [shell, '-c', ...scriptWithWords(preparationOf(manner), wordsForEnv(words, environment))]
 		: undefined;
