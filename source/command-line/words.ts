@@ -1,4 +1,5 @@
 /** The words of a line as flags, values and words, and what is wrong with them. */
+import {parseArgs, type ParseArgsConfig} from 'node:util';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
 import type {Command, Flags} from './command.js';
@@ -34,6 +35,18 @@ const nameOfShort = (letter: string, flags: Flags): string | undefined =>
 const isFlagToo = (word: string, flags: Flags): boolean =>
 	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && nameOfShort(word[1]!, flags) !== undefined);
 
+/** The flags in the form of `parseArgs`. */
+const optionsOf = (flags: Flags): NonNullable<ParseArgsConfig['options']> =>
+	Object.fromEntries(
+		Object.entries(flags).flatMap(([name, {value, bare, short, otherNames = []}]) => {
+			const type = value === undefined || bare !== undefined ? 'boolean' : 'string';
+			return [
+				[name, {type, ...(short !== undefined && {short})}] as const,
+				...otherNames.map((other) => [other, {type}] as const),
+			];
+		}),
+	);
+
 /** `gpu-memory` -> `min-memory`: the name by which a flag is known, for each way to spell it. */
 const ownName = (name: string, flags: Flags): string =>
 	Object.hasOwn(flags, name)
@@ -47,74 +60,15 @@ function withLongSwitch(word: string, flags: Flags): string {
 	return name === undefined || flags[name]!.value !== undefined ? word : `--${name}=${value}`;
 }
 
-/** A word as it was typed, before it is known whether there is such a flag. */
-type Token =
-	| {readonly kind: 'positional'; readonly index: number; readonly value: string}
-	| {
-			readonly kind: 'option';
-			readonly index: number;
-			readonly name: string;
-			/** Without its value. */
-			readonly rawName: string;
-			readonly value: string | undefined;
-			/** The value is a part of the same word. */
-			readonly isInline: boolean;
-	  };
-
-const takesValue = (name: string, flags: Flags): boolean => {
-	const flag = flags[ownName(name, flags)];
-	return flag?.value !== undefined && flag.bare === undefined;
-};
-
-/**
-Takes words apart as `parseArgs` of `node:util` does with `strict: false`, which loads that module: a millisecond of each start of the binary.
-*/
-export function tokensOf(words: readonly string[], flags: Flags): readonly Token[] {
-	const tokens: Token[] = [];
-	let index = 0;
-	const add = (rawName: string, name: string, inlineValue?: string): void => {
-		const next = inlineValue === undefined && takesValue(name, flags) ? words[index + 1] : undefined;
-		const value = inlineValue ?? next;
-		tokens.push({kind: 'option', index, name, rawName, value, isInline: inlineValue !== undefined});
-		index += next === undefined ? 0 : 1;
-	};
-
-	/** `-g2`, or several switches in one word: `-jq`. The last of them may take the next word. */
-	const addLetters = (letters: string): void => {
-		const name = nameOfShort(letters[0]!, flags) ?? letters[0]!;
-		const rest = letters.slice(1);
-		if (rest === '' || !takesValue(name, flags)) {
-			add(`-${letters[0]!}`, name);
-			if (rest !== '') {
-				addLetters(rest);
-			}
-		} else {
-			add(`-${letters[0]!}`, name, rest);
-		}
-	};
-
-	for (; index < words.length; index++) {
-		const word = words[index]!;
-		const sign = word.indexOf('=');
-		if (word.startsWith('--') && word.length > 2) {
-			const end = sign > 2 ? sign : word.length;
-			add(word.slice(0, end), word.slice(2, end), sign > 2 ? word.slice(sign + 1) : undefined);
-		} else if (word.startsWith('-') && word.length > 1) {
-			addLetters(word.slice(1));
-		} else {
-			tokens.push({kind: 'positional', index, value: word});
-		}
-	}
-
-	return tokens;
-}
-
 /** The flags and words of a line, before `--`, in their order, read as cobra and getopt read them. */
 export function itemsOf(words: readonly string[], flags: Flags, firstPosition = 0): readonly Item[] {
-	const tokens = tokensOf(
-		words.map((word) => withLongSwitch(word, flags)),
-		flags,
-	);
+	const {tokens} = parseArgs({
+		args: words.map((word) => withLongSwitch(word, flags)),
+		options: optionsOf(flags),
+		strict: false,
+		allowPositionals: true,
+		tokens: true,
+	});
 	const items: Item[] = [];
 	for (const token of tokens) {
 		const position = firstPosition + token.index;
@@ -123,14 +77,18 @@ export function itemsOf(words: readonly string[], flags: Flags, firstPosition = 
 			continue;
 		}
 
-		const {rawName, value, isInline, index} = token;
+		if (token.kind === 'option-terminator') {
+			continue;
+		}
+
+		const {rawName, value, inlineValue, index} = token;
 		const name = ownName(token.name, flags);
 		if (!Object.hasOwn(flags, name) || (rawName.startsWith('--') && rawName !== `--${token.name}`)) {
 			items.push({kind: 'unknown', typed: rawName, position});
 			continue;
 		}
 
-		if (!isInline && value !== undefined && isFlagToo(value, flags)) {
+		if (inlineValue !== true && value !== undefined && isFlagToo(value, flags)) {
 			// It lacks its value: the words behind it are read for themselves.
 			return [
 				...items,
@@ -140,7 +98,7 @@ export function itemsOf(words: readonly string[], flags: Flags, firstPosition = 
 		}
 
 		// `-d=2h` is `-d2h`.
-		const isShortWithSign = isInline && !rawName.startsWith('--') && value?.startsWith('=') === true;
+		const isShortWithSign = inlineValue === true && !rawName.startsWith('--') && value.startsWith('=');
 		items.push({kind: 'flag', name, value: isShortWithSign ? value.slice(1) : (value ?? flags[name]!.bare), position});
 	}
 
