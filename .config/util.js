@@ -5,3 +5,4 @@ const whole = () => globalThis.process.getBuiltinModule("node:util");
 
 export const stripVTControlCharacters = (text) => whole().stripVTControlCharacters(text);
 export const promisify = (wanted) => whole().promisify(wanted);
+export const parseArgs = (config) => whole().parseArgs(config);

@@ -2,8 +2,8 @@
 Random records, in the precision in which they are stored.
 */
 import fc from 'fast-check';
+import {auditKinds} from '../../../source/core/model/audit.js';
 import {
-	type AuditKind,
 	type AuditRecord,
 	type Drain,
 	type EndedLease,
@@ -193,26 +193,6 @@ export const anyEvent: fc.Arbitrary<PoolEvent> = fc.record(
 
 /** As long as the audit log keeps it whole. */
 const shortText = optional(fc.string({unit: 'grapheme-ascii', minLength: 1, maxLength: 40}));
-
-const auditKinds: readonly AuditKind[] = [
-	'granted',
-	'held',
-	'released',
-	'extended',
-	'expired',
-	'ended',
-	'refused',
-	'joined',
-	'left',
-	'drained',
-	'undrained',
-	'policy',
-	'pool',
-	'unreserved',
-	'squatter',
-	'health',
-	'notice',
-];
 
 export const anyAudit: fc.Arbitrary<AuditRecord> = fc.record({
 	time,
