@@ -14,6 +14,28 @@ startRouter();
 startStore();
 render(<App />, document.body);
 
+/** Set from the first key on. */
+let pressed: ((event: KeyboardEvent) => void) | undefined;
+
+async function loadKeys(event: KeyboardEvent): Promise<void> {
+	try {
+		({pressed} = await import('./keyboard.js'));
+		pressed(event);
+	} catch {
+		// The keys of the browser are left, and the next key asks again.
+		forgetFailedImports();
+	}
+}
+
+// Whoever types fast presses keys before the follow-up is there.
+addEventListener('keydown', (event) => {
+	if (pressed === undefined) {
+		void loadKeys(event);
+	} else {
+		pressed(event);
+	}
+});
+
 async function loadFollowUp(): Promise<void> {
 	try {
 		const [{startFollowUp}] = await Promise.all([import('./follow-up/follow-up.js'), loadStyle(followUpStyle)]);

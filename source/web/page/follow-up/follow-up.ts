@@ -1,5 +1,4 @@
 /** What the first look at the page can do without, and every page needs after it. */
-import {forgetFailedImports} from '../late.js';
 import {followUp, type FollowUp} from '../slots.js';
 import {change, now, pageState} from '../state/store.js';
 import {Banners} from './banners.js';
@@ -47,28 +46,6 @@ const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
 	}
 };
 
-/** Set from the first key on. */
-let pressed: ((event: KeyboardEvent) => void) | undefined;
-
-function press(event: KeyboardEvent): void {
-	if (pressed !== undefined) {
-		pressed(event);
-		return;
-	}
-
-	const load = async (): Promise<void> => {
-		try {
-			({pressed} = await import('../keyboard.js'));
-			pressed(event);
-		} catch {
-			// The keys of the browser are left, and the next key asks again.
-			forgetFailedImports();
-		}
-	};
-
-	void load();
-}
-
 /** Called once. What was heard before counts as one message. */
 export function startFollowUp(): void {
 	let wasLost = false;
@@ -91,6 +68,5 @@ export function startFollowUp(): void {
 		heard({before, isWhole: true, isContinued: false});
 	}
 
-	addEventListener('keydown', press);
 	followUp.set({Banners, Spark, showInDocument, heard});
 }
