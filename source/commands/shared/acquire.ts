@@ -57,6 +57,8 @@ type AcquireOptions = {
 	readonly interruption: Interruption;
 	/** Nothing is shown of the waiting. */
 	readonly isSilent?: boolean;
+	/** Resolves once the command runs: what concerns others, or comes by the way, is left until then. Undefined where none is started. */
+	readonly started?: Promise<void> | undefined;
 };
 
 /**
@@ -68,13 +70,18 @@ export async function acquireShown(
 	app: App,
 	world: OpenWorld,
 	request: AcquireRequest,
-	{waitSeconds, interruption, isSilent = false}: AcquireOptions,
+	{waitSeconds, interruption, isSilent = false, started}: AcquireOptions,
 ): Promise<Acquired> {
 	const entryId = givenEntryId(app);
 	const line = createWaitingLine(app);
 	const background = createBackground(app.remark);
 	// Only who waits has time for it: what is granted at once starts without loading any of it.
 	let stopReminding: (() => Promise<void>) | undefined;
+	const left: Array<() => Promise<void>> = [];
+	const leave = (work: () => Promise<void>): void => {
+		left.push(work);
+	};
+
 	try {
 		const answer = await acquire(world, request, {
 			waitSeconds,
@@ -86,14 +93,20 @@ export async function acquireShown(
 					line.show(progress);
 				}
 			},
+			afterwards: started && leave,
 			failed: background.failed,
 		});
 		line.end();
 		if (answer.kind === 'granted') {
 			if (stopReminding !== undefined) {
-				// No one waits for a notice to be delivered.
-				void background.attempt(async () => remindOfGrant(app, request, answer));
+				leave(async () => remindOfGrant(app, request, answer));
 			}
+
+			// No one waits for a notice to be delivered.
+			void (async () => {
+				await started;
+				await Promise.all(left.map(async (work) => background.attempt(work)));
+			})();
 
 			return answer;
 		}

@@ -53,6 +53,11 @@ export type WaitOptions = {
 	readonly onProgress: (progress: Progress) => void;
 	/** The id of the entry in the queue, where the caller must know it: unique for all times. */
 	readonly entryId?: string | undefined;
+	/**
+	Gets work for others, such as recording what the last scan showed, which the caller does once it uses what was granted. Absent: the
+	grant waits for that work.
+	*/
+	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
 	/** Gets what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
 	readonly failed?: (error: unknown) => void;
 };

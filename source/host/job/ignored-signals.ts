@@ -20,10 +20,13 @@ const kept = [
 	'SIGTTOU',
 ] as const;
 
-/** The numbers of the signals that a job is to ignore. */
-export const ignoredSignals = (): readonly number[] => [
-	...(signalsIgnoredAtStart() ?? (seemsToIgnoreHangUp() ? [os.constants.signals.SIGHUP] : [])),
-];
+let known: readonly number[] | undefined;
+
+/** The numbers of the signals that a job is to ignore. What was inferred once stays so: our parent may end while we wait. */
+export const ignoredSignals = (): readonly number[] => {
+	known ??= [...(signalsIgnoredAtStart() ?? (seemsToIgnoreHangUp() ? [os.constants.signals.SIGHUP] : []))];
+	return known;
+};
 
 export const isIgnored = (signal: NodeJS.Signals): boolean => ignoredSignals().includes(os.constants.signals[signal]);
 

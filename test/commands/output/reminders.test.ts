@@ -66,10 +66,13 @@ test('three jobs run, and one of them tells that a reservation ends soon', async
 	expect(held).toMatchObject({lease: {leaseId: 'lease-1', note: 'notebook \u{1B}[31m'}});
 });
 
-test('a user who has waited is told when served; one who has not is not', async () => {
+test.each([
+	['who reserves', 'reserve --duration 1m'],
+	['whose command ends at once', 'run -- true'],
+])('a user %s is told when served after waiting; one who has not waited is not', async (_, words) => {
 	const {box, reminders} = await boxWithReminders(1);
 	await box.run('reserve --duration 2m');
-	const waiter = start(box, 'reserve --duration 1m');
+	const waiter = start(box, words);
 	await waiter.says(/waiting/iv);
 	await box.run('release');
 	expect(await waiter.ended).toMatchObject({exitCode: 0});

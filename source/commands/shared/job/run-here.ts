@@ -67,6 +67,8 @@ type Held = {
 	readonly binding: JobBinding;
 	readonly mpsDirectory: string | undefined;
 	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
+	/** Called once the job runs. */
+	readonly started: () => void;
 };
 
 async function runHeld(app: App, held: Held): Promise<number> {
@@ -94,6 +96,7 @@ async function runHeld(app: App, held: Held): Promise<number> {
 	});
 	// From here on signals are the job's.
 	interruption.end();
+	held.started();
 	const keeper = keepJobLease(app, world, {
 		granted: jobLease,
 		job: job.process,
@@ -189,6 +192,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 	const interruption = app.interruption();
 	const background = createBackground(app.remark);
 	app.outliveBugs(background.failed);
+	const started = Promise.withResolvers<void>();
 	const {
 		world,
 		lastScan,
@@ -206,6 +210,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			waitSeconds,
 			interruption,
 			isSilent: input.has('json'),
+			started: started.promise,
 		});
 		if (answer.kind === 'interrupted') {
 			return answer.exitCode;
@@ -259,6 +264,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 				binding,
 				mpsDirectory,
 				startJob,
+				started: started.resolve,
 			});
 		} catch (error) {
 			await giveBackUnused(world, jobLease);

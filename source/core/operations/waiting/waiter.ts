@@ -73,7 +73,8 @@ export class Waiter {
 	readonly #readLinks: ReadLinks;
 	readonly #wakeSignal = createWakeSignal();
 	readonly #recordAlerts: AlertRecorder;
-	#recording: Promise<void> | undefined;
+	/** What is done beside the waiting. Never rejects. */
+	#aside: Promise<unknown> = Promise.resolve();
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
 	/** On the store's clock: what its position in the queue goes by. */
@@ -120,12 +121,14 @@ export class Waiter {
 			},
 			tolerableDelayMs: () => tolerableDelayMs(this.#lastRead, this.#entryId),
 		});
+		let isGranted = false;
 		try {
 			await this.#join();
 			while (!signal.aborted) {
 				const isLast = clock.monotonicMs() >= this.#deadlineMs;
 				const end = await this.#tryUnlessAway();
 				if (end !== undefined) {
+					isGranted = end.kind === 'granted';
 					return end;
 				}
 
@@ -142,7 +145,14 @@ export class Waiter {
 			throw error;
 		} finally {
 			this.#ended.abort();
-			await Promise.all([this.#inBackground(unsubscribe()), this.#recording]);
+			const stopListening = async () => this.#inBackground(unsubscribe());
+			if (isGranted) {
+				this.#doOnceInUse(stopListening);
+			} else {
+				this.#doAside(stopListening);
+			}
+
+			await this.#aside;
 		}
 	}
 
@@ -153,6 +163,16 @@ export class Waiter {
 		} catch (error) {
 			this.#options.failed?.(error);
 		}
+	}
+
+	#doAside(work: () => Promise<void>): void {
+		this.#aside = Promise.all([this.#aside, work()]);
+	}
+
+	/** What whoever waits for the grant need not wait for. */
+	#doOnceInUse(work: () => Promise<void>): void {
+		const {afterwards = this.#doAside.bind(this)} = this.#options;
+		afterwards(work);
 	}
 
 	async #join(): Promise<void> {
@@ -300,6 +320,7 @@ export class Waiter {
 				// Nothing is read again for it: in a long queue heartbeats are most of the work. A grant from what was read conflicts, and is tried again.
 			}
 
+			let recordSeen = async (): Promise<void> => undefined;
 			const grant = await planWithScan(this.#world, snapshot, {
 				request: this.#request,
 				leaseId: this.#leaseId,
@@ -310,7 +331,7 @@ export class Waiter {
 				seen: (observation) => {
 					this.#seenAtMs = clock.monotonicMs();
 					this.#hasSplit = observation.gpus.some((reading) => isWhole(reading) !== true);
-					this.#recording = this.#inBackground(this.#recordAlerts(snapshot, observation));
+					recordSeen = async () => this.#inBackground(this.#recordAlerts(snapshot, observation));
 				},
 			});
 			if (grant === 'stale') {
@@ -318,6 +339,7 @@ export class Waiter {
 			}
 
 			if (grant.kind === 'nothing') {
+				this.#doAside(recordSeen);
 				const {note, unknown} = grant;
 				if (unknown !== undefined) {
 					this.#seenOf = {gpuCount: snapshot.gpus.length, unknown};
@@ -335,6 +357,7 @@ export class Waiter {
 
 			const settling = secondsUntilGrants(snapshot);
 			if (settling > 0) {
+				this.#doAside(recordSeen);
 				await this.#wakeSignal.wait(clock, settling * 1000, this.#options.signal);
 				if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
 					return undefined;
@@ -345,10 +368,12 @@ export class Waiter {
 
 			const outcome = await store.commit(grant.plan);
 			if (outcome === 'done' && grant.kind === 'complete') {
+				this.#doOnceInUse(recordSeen);
 				const lease = leaseFor(this.#request, this.#leaseId, this.#world.host, snapshot.now);
 				return grantOf(grant, this.#leaseId, lease);
 			}
 
+			this.#doAside(recordSeen);
 			if (outcome === 'done') {
 				continue;
 			}

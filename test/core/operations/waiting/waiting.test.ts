@@ -100,6 +100,27 @@ describe('one who waits', () => {
 		expect(waiter.progress).toMatchObject([{unusable: []}, {kind: 'waiting', held: [], unusable}]);
 	});
 
+	test.each(['at once', 'once the caller uses the GPU'])('records what its scan showed of others %s', async (when) => {
+		const world = await createLiveWorld(2);
+		await hold(world, [0]);
+		world.see(() => observationOf([idleReading(0), {...idleReading(1), memoryUsedMiB: 9000}]));
+		const recorded = async () => (await world.store.audit()).filter(({kind}) => kind === 'unreserved').length;
+		const left: Array<() => Promise<void>> = [];
+		const leave = (work: () => Promise<void>): void => {
+			left.push(work);
+		};
+
+		const afterwards = when === 'at once' ? undefined : leave;
+		const waiter = start(world, wants({ids: [0]}), {afterwards});
+		await waiter.waits();
+		expect(await recorded()).toBe(0);
+		await free(world, 0);
+		expect(await waiter.answer).toMatchObject({kind: 'granted', gpus: [0]});
+		expect(await recorded()).toBe(afterwards === undefined ? 1 : 0);
+		await Promise.all(left.map(async (work) => work()));
+		expect(await recorded()).toBe(1);
+	});
+
 	test('is told why what nobody holds is not to be had, of what it waits for', async () => {
 		const world = await createLiveWorld(3);
 		const broken = {...idleReading(1), failure: 'GPU requires reset'};
