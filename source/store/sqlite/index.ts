@@ -79,10 +79,11 @@ const isLater = (one: UsageRow, other: UsageRow): boolean =>
 	one.endSecond > other.endSecond ||
 	(one.endSecond === other.endSecond && Buffer.compare(Buffer.from(one.raw), Buffer.from(other.raw)) > 0);
 
-type UsagePage = {
-	readonly page: Iterable<readonly string[]>;
-	/** The last record of a page that is full. */
-	readonly end: UsageRow | undefined;
+type PageRow = {
+	readonly lines: string;
+	readonly records: number;
+	readonly longRecords: number;
+	readonly lastSecond: number;
 };
 
 type PageQuestion = readonly [endSecond: number, raw: string, toSecond: number, size: number];
@@ -95,7 +96,7 @@ A record holds no line break: JSON has none in its texts. In pieces, what others
 function* linesOf(text: string): Generator<readonly string[]> {
 	let lines: string[] = [];
 	let start = 0;
-	while (start < text.length) {
+	while (start <= text.length) {
 		const lineBreak = text.indexOf('\n', start);
 		const end = lineBreak === -1 ? text.length : lineBreak;
 		lines.push(text.slice(start, end));
@@ -110,13 +111,6 @@ function* linesOf(text: string): Generator<readonly string[]> {
 	yield lines;
 }
 
-function readUsagePage(statements: PoolStatements, question: PageQuestion): Iterable<readonly string[]> {
-	const {lines, longRecords} = statements.usagePage.get(...question)!;
-	return longRecords === 0
-		? linesOf(String(lines))
-		: [(statements.longUsagePage.all(...question) as Row[]).map(({raw}) => raw!)];
-}
-
 /**
 Streams the stored usage records of the given seconds, oldest first. Each page is a transaction of its own: a long report
 holds up no one.
@@ -124,18 +118,38 @@ holds up no one.
 @yields Pages of records.
 */
 async function* readPages(database: PoolDatabase, fromTime: number, toTime: number): AsyncGenerator<readonly string[]> {
-	let after: UsageRow | undefined = {endSecond: Math.floor(fromTime), raw: ''};
-	while (after !== undefined) {
+	let after: UsageRow = {endSecond: Math.floor(fromTime), raw: ''};
+	for (;;) {
 		const question: PageQuestion = [after.endSecond, after.raw, Math.floor(toTime), pageSize] as const;
-		const {page, end}: UsagePage = await database.read((statements) => ({
-			end: statements.usagePageEnd.get(...question) as UsageRow | undefined,
-			page: readUsagePage(statements, question),
-		}));
-		if (end !== undefined && !isLater(end, after)) {
+		const endOf = (statements: PoolStatements) => statements.usagePageEnd.get(...question) as UsageRow | undefined;
+		const {row, long} = await database.read((statements) => {
+			const page = statements.usagePage.get(...question) as PageRow;
+			const rows = () => statements.longUsagePage.all(...question) as Row[];
+			return {row: page, long: page.longRecords === 0 ? undefined : {rows: rows(), end: endOf(statements)}};
+		});
+		let lineCount = 0;
+		for (const lines of long === undefined ? linesOf(row.lines) : [long.rows.map(({raw}) => raw!)]) {
+			lineCount += lines.length;
+			yield lines;
+		}
+
+		if (row.records < pageSize) {
+			return;
+		}
+
+		// The last line is the last record, unless somebody wrote a record with line breaks. To find it by its number takes half as long as to read all.
+		const isLastKnown = long === undefined && lineCount === row.records;
+		const end = isLastKnown
+			? {endSecond: row.lastSecond, raw: row.lines.slice(row.lines.lastIndexOf('\n') + 1)}
+			: (long?.end ?? (await database.read(endOf)));
+		if (end === undefined) {
+			return;
+		}
+
+		if (!isLater(end, after)) {
 			throw databaseProblem(database.path, ['is damaged: its history leads back to itself', makeAgain]);
 		}
 
-		yield* page;
 		after = end;
 	}
 }

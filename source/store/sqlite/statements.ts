@@ -59,11 +59,12 @@ export const poolStatements = {
 	`,
 	/** One text a page, a record a line: a row for each of a million records takes twice as long. A record that is too long is only counted. */
 	usagePage: `
-		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) - count(record) AS longRecords
-		FROM (SELECT ${boundedColumn('raw', longestUsage, 'record')} ${usageAfter} LIMIT ?4)
+		SELECT coalesce(group_concat(record, char(10)), '') AS lines, count(*) AS records,
+			count(*) - count(record) AS longRecords, coalesce(max(end_second), 0) AS lastSecond
+		FROM (SELECT end_second, ${boundedColumn('raw', longestUsage, 'record')} ${usageAfter} LIMIT ?4)
 	`,
 	longUsagePage: `SELECT ${raw} ${usageAfter} LIMIT ?4`,
-	/** The last record of a page that is full. */
+	/** The last record of a page that is full, where the page itself does not tell. */
 	usagePageEnd: `SELECT end_second AS endSecond, ${raw} ${usageAfter} LIMIT 1 OFFSET ?4 - 1`,
 	addUsage: 'INSERT OR IGNORE INTO history (end_second, raw, user) VALUES (?, ?, ?)',
 	auditLog: `SELECT id, ${raw} FROM trail WHERE id > ? ORDER BY id`,

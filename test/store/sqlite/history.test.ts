@@ -100,3 +100,14 @@ test('what others wrote between the records is skipped, and takes no record with
 	]);
 	expect(await numbers()).toEqual(range(0, 100));
 });
+
+test.each([
+	['a line break in it', `~\n${raw(4991)} and more`],
+	['nothing behind its line break', '~\n'],
+	['a long text in it', `~${'x'.repeat(60_000)}`],
+])('a page that ends with what others wrote, with %s, is followed by the next', async (_, foreign) => {
+	const rows = range(0, count).map((number) => [firstEnd + Math.floor(number / 10), raw(number)] as const);
+	// The last of its second, and the last of the first page.
+	insert([...rows.filter(([, text]) => text !== raw(4999)), [firstEnd + 499, foreign]]);
+	expect(await numbers()).toEqual(range(0, count).filter((number) => number !== 4999));
+});
