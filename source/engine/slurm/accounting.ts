@@ -1,10 +1,62 @@
-/** What Slurm's database tells of jobs that have ended: `report`, and the older `events`. */
+/**
+What Slurm's database tells of jobs that have ended: `report`, and the older `events`. The answer is that of `sacct --parsable2`, its times in
+seconds, which SLURM_TIME_FORMAT=%s asks for.
+*/
 import {CanhazgpuError} from '../../errors.js';
 import type {UsageHistory} from '../../core/model/ports.js';
 import type {UsageRecord} from '../../core/model/types.js';
-import {accountingColumns, readAccounting, type EndedJob} from './answers/accounting.js';
+import {countIn} from './answers/gres.js';
+import type {SlurmJob} from './answers/jobs.js';
 import type {Cluster, ClusterConfig} from './cluster.js';
 import {isReservationName} from './snapshot.js';
+
+/** What sacct is asked for, in this order. The name comes last: it alone may hold the sign between the columns. */
+const accountingColumns = 'JobIDRaw,User,State,Submit,Start,End,AllocTRES,JobName';
+
+/** A job that has ended. Which GPUs it had is not kept, only how many. */
+export type EndedJob = Pick<
+	SlurmJob,
+	'id' | 'user' | 'name' | 'state' | 'stateWord' | 'submitTime' | 'startTime' | 'endTime' | 'gpus' | 'shards' | 'held'
+>;
+
+const secondsIn = (text: string): number | undefined =>
+	/^\d{1,12}$/v.test(text) && text !== '0' ? Number(text) : undefined;
+
+/** `cpu=2,gres/gpu:a100=2,gres/gpu=2,node=1` -> 2. The count without a type is that of all types together. */
+export function gpusIn(tres: string): number {
+	const counts = tres.split(',').flatMap((part) => {
+		const [name = '', count] = part.split('=', 2);
+		return /^gres\/gpu(?::|$)/v.test(name) ? [{isAll: name === 'gres/gpu', count: countIn(count) ?? 0}] : [];
+	});
+	const all = counts.find(({isAll}) => isAll);
+	return all?.count ?? counts.reduce((sum, {count}) => sum + count, 0);
+}
+
+function jobOf(line: string): EndedJob | undefined {
+	const [id = '', user = '', state = '', submitted = '', started = '', ended = '', tres = '', ...name] =
+		line.split('|');
+	const [submitTime, startTime, endTime] = [submitted, started, ended].map((each) => secondsIn(each));
+	const count = gpusIn(tres);
+	return /^\d{1,12}$/v.test(id) && user !== '' && submitTime !== undefined && endTime !== undefined && count > 0
+		? {
+				id: Number(id),
+				user,
+				name: name.join('|'),
+				state: 'ended',
+				// `CANCELLED by 1000` names who did it, too.
+				stateWord: state.split(' ', 1)[0]!,
+				submitTime,
+				startTime,
+				endTime,
+				gpus: {type: undefined, count},
+				held: [],
+			}
+		: undefined;
+}
+
+/** The jobs with GPUs that have ended, in the order of the answer. Lines that are none are left out. */
+export const readAccounting = (text: string): readonly EndedJob[] =>
+	text.split('\n').flatMap((line) => jobOf(line) ?? []);
 
 /** The file of ended jobs (jobcomp/filetxt) is of no help: without the database Slurm refuses to count GPUs there. */
 const noDatabase = (): CanhazgpuError =>

@@ -2,9 +2,8 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import process from 'node:process';
-import {CanhazgpuError} from '../../errors.js';
 import {clusterEnvironment} from './cluster.js';
-import {errorOf} from './refusals.js';
+import {errorOf, missingCommand} from './refusals.js';
 
 /** By which salloc dies with us, where it is: its request would wait on, and hold GPUs of which no one knows. */
 const deathTool = '/usr/bin/setpriv';
@@ -32,12 +31,6 @@ function start(words: readonly string[], isTied: boolean): ChildProcess {
 	});
 }
 
-const notThere = (cause?: unknown): CanhazgpuError =>
-	new CanhazgpuError('store-unreachable', "Slurm's command salloc is not in PATH", {
-		hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
-		cause,
-	});
-
 /** Asks for an allocation without a command. */
 export function allocate(words: readonly string[]): Allocation {
 	let said = '';
@@ -58,7 +51,7 @@ export function allocate(words: readonly string[]): Allocation {
 		});
 		const exitCode = await new Promise<number | undefined>((resolve, reject) => {
 			salloc.once('error', (error) => {
-				reject(notThere(error));
+				reject(missingCommand('salloc', error));
 			});
 			salloc.once('close', (code) => {
 				resolve(code ?? undefined);

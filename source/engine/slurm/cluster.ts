@@ -4,10 +4,9 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {withoutSecrets} from '../../host/tool/secrets.js';
 import {runTool} from '../../host/tool/spawn.js';
 import {readNodes} from './answers/nodes.js';
-import {readQueue} from './answers/jobs.js';
-import type {ClusterState} from './answers/state.js';
-import {hasHiddenJobs} from './snapshot.js';
-import {errorOf, oldVersionError} from './refusals.js';
+import {readJobs} from './answers/jobs.js';
+import {hasHiddenJobs, type ClusterState} from './snapshot.js';
+import {errorOf, missingCommand, oldVersionError} from './refusals.js';
 
 /** A controller that is away is given up by Slurm's commands after about as long. */
 const patienceMs = 15_000;
@@ -18,10 +17,6 @@ const mostBytes = 256 * 1024 * 1024;
 /** What the controller says of itself. */
 export type ClusterConfig = {
 	readonly name: string | undefined;
-	readonly version: string | undefined;
-	/** Such as `jobcomp/filetxt`. */
-	readonly jobCompType: string;
-	readonly jobCompLocation: string;
 	/** Such as `accounting_storage/none`. */
 	readonly accountingType: string;
 	/** What its database counts, such as `cpu,gres/gpu`. */
@@ -82,9 +77,7 @@ export async function runSlurm(
 ): Promise<string> {
 	const outcome = await runTool(command, args, {timeoutMs: patienceMs, maxBytes: mostBytes, signal, environment});
 	if (['not-found', 'not-executable'].includes(outcome.failure ?? '')) {
-		throw new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
-			hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
-		});
+		throw missingCommand(command);
 	}
 
 	if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
@@ -131,7 +124,7 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 			throw oldVersionError(error) ?? error;
 		}
 
-		return {nodes, queue: readQueue(text), now: Date.now() / 1000, readAtMs: monotonicMs()};
+		return {nodes, jobs: readJobs(text), now: Date.now() / 1000, readAtMs: monotonicMs()};
 	};
 
 	const readAgreeing = async (): Promise<ClusterState> => {
@@ -166,9 +159,6 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 				const text = await run('scontrol', 'show', 'config');
 				known = {
 					name: configValue(text, 'ClusterName'),
-					version: configValue(text, 'SLURM_VERSION'),
-					jobCompType: configValue(text, 'JobCompType') ?? '',
-					jobCompLocation: configValue(text, 'JobCompLoc') ?? '',
 					accountingType: configValue(text, 'AccountingStorageType') ?? '',
 					accountingTres: configValue(text, 'AccountingStorageTRES') ?? '',
 				};

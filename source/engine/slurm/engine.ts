@@ -5,15 +5,13 @@ import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/reque
 import type {Engine, GaveUp, Progress, WaitOptions} from '../../core/operations/engine.js';
 import {allocate} from './allocation.js';
 import {cancelJob, extendJobs, leaveSlurmQueue, releaseJobs} from './changes.js';
-import type {ClusterState} from './answers/state.js';
 import {clusterText, type Cluster} from './cluster.js';
-import {grantOf} from './grant.js';
-import {waitingJobs} from './snapshot.js';
-import {checkExpressible, lacksOf, noneNow, refusalOf} from './refusals.js';
+import {grantOf, waitingJobs, type ClusterState} from './snapshot.js';
+import {checkExpressible, lacksOf, noneNowError, refusalOf} from './refusals.js';
 import {requestWords, reservationName, shardsFor, typeFor, typeOfProfile, typesOf, type Gres} from './request-words.js';
 import {submission, submitDetached} from './submission.js';
 
-/** From one look at the queue to the next, while somebody waits there. */
+/** From one reading of the queue to the next, while a request waits there. */
 const progressMs = 2000;
 
 /** How long a job that was granted may take to show its GPUs. */
@@ -160,7 +158,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				onProgress: () => undefined,
 			});
 			if (answer.kind === 'gave-up') {
-				throw new CanhazgpuError('unavailable', noneNow);
+				throw noneNowError();
 			}
 
 			return answer;

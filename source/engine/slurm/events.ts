@@ -3,8 +3,7 @@ What happened, as far as the controller remembers it, and before that as the dat
 five minutes unless slurm.conf says otherwise. Pure.
 */
 import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
-import type {EndedJob} from './answers/accounting.js';
-import type {SlurmJob} from './answers/jobs.js';
+import type {EndedJob} from './accounting.js';
 import type {SlurmNode} from './answers/nodes.js';
 import {clusterGpus} from './snapshot.js';
 
@@ -21,9 +20,7 @@ const endText: Readonly<Record<string, string>> = {
 	PREEMPTED: 'preempted',
 };
 
-type TimedJob = EndedJob & Partial<Pick<SlurmJob, 'shards'>>;
-
-function eventsOf(job: TimedJob, indexes: ReadonlyMap<string, number>): readonly AuditEntry[] {
+function eventsOf(job: EndedJob, indexes: ReadonlyMap<string, number>): readonly AuditEntry[] {
 	const {id, user, submitTime, startTime, endTime, state, stateWord} = job;
 	const gpus = job.held
 		.flatMap(({node, gpus: own, shards}) => [...own, ...shards.keys()].map((gpu) => indexes.get(`${node}:${gpu}`)))
@@ -57,7 +54,7 @@ function eventsOf(job: TimedJob, indexes: ReadonlyMap<string, number>): readonly
 const mostRemembered = 20_000;
 
 /** In which order one store came to know events. */
-export type EventOrder = {
+type EventOrder = {
 	/**
 	The events behind one of them, in the order in which they came to be known.
 
@@ -105,7 +102,7 @@ export function createEventOrder(): EventOrder {
 
 /** The events of jobs with GPUs, oldest first; who follows gets them in the order in which they came to be known. */
 export function recentEvents(
-	jobs: readonly TimedJob[],
+	jobs: readonly EndedJob[],
 	nodes: readonly SlurmNode[],
 	{fromTime = 0, afterId, newest = Infinity}: AuditQuery,
 	order: EventOrder = createEventOrder(),

@@ -5,7 +5,7 @@ import {createCluster} from './cluster.js';
 import {createSlurmEngine} from './engine.js';
 import {createSlurmGpus, createSlurmStore} from './store.js';
 
-/** @param shardMiB - How much memory a shard of a GPU stands for, where somebody said so. */
+/** @param shardMiB - How much memory a shard of a GPU stands for, where the configuration says so. */
 export function openSlurm(
 	clock: Clock,
 	shardMiB: number | undefined,

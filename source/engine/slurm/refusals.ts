@@ -13,11 +13,23 @@ type Meaning = {
 };
 
 /** All GPUs of a request are on one node, and free ones may be kept for jobs that come first. Slurm says no more than that it gives none now. */
-export const noneNow = 'There are not enough free GPUs on one node, or others come first';
+const noneNow = 'There are not enough free GPUs on one node, or others come first';
 
-/** ... and as little where a job shall begin later. */
-export const notYet =
-	'The job may not begin yet: see --after and --begin. Or there are not enough free GPUs on one node';
+const whoHasThem = 'Who has them: canhazgpu status. Who waits: canhazgpu queue';
+const waitHint = `To wait for them, leave out --nonblock, or give --wait more time. ${whoHasThem}`;
+
+/** There are no free GPUs for a request that does not wait. */
+export const noneNowError = (): CanhazgpuError => new CanhazgpuError('unavailable', noneNow, {hint: waitHint});
+
+/** None came in time. `isLater`: the request says when the job may begin, and that may be what it waited for. */
+export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
+	new CanhazgpuError(
+		'unavailable',
+		isLater
+			? 'The job may not begin yet: see --after and --begin. Or there are not enough free GPUs on one node'
+			: noneNow,
+		{hint: whoHasThem},
+	);
 
 const away = 'See whether the controller runs: scontrol ping';
 
@@ -79,7 +91,7 @@ const meanings: readonly Meaning[] = [
 		pattern: /requested nodes are busy|immediate execution impossible|allocate resources: connection timed out/iv,
 		code: 'unavailable',
 		message: noneNow,
-		hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status. Who waits: canhazgpu queue',
+		hint: waitHint,
 	},
 	{
 		pattern: /access\/permission denied/iv,
@@ -106,6 +118,13 @@ export function errorOf(command: string, stderr: string): CanhazgpuError {
 	const {code, message = `Slurm refuses: ${said}`, hint} = meaning;
 	return new CanhazgpuError(code, message, {hint, details: {said}});
 }
+
+/** One of Slurm's commands is not there. */
+export const missingCommand = (command: string, cause?: unknown): CanhazgpuError =>
+	new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
+		hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
+		cause,
+	});
 
 /** What is wrong where a command does not know `--json`; undefined for any other failure. */
 export function oldVersionError(error: unknown): CanhazgpuError | undefined {
@@ -254,7 +273,7 @@ const inexpressible: readonly Inexpressible[] = [
 	},
 ];
 
-/** @param hasShardSize - Somebody said how much memory a shard stands for. */
+/** @param hasShardSize - The configuration says how much memory a shard stands for. */
 export const lacksOf = (hasShardSize: boolean): ReadonlySet<Wish> =>
 	new Set([
 		...inexpressible.flatMap(({wish}) => (wish === undefined || (wish === 'share' && hasShardSize) ? [] : [wish])),
@@ -264,7 +283,7 @@ export const lacksOf = (hasShardSize: boolean): ReadonlySet<Wish> =>
 /**
 Refuses what Slurm could only drop silently.
 
-@param hasShardSize - Somebody said how much memory a shard stands for.
+@param hasShardSize - The configuration says how much memory a shard stands for.
 
 @throws CanhazgpuError `usage` for the first such part of the request.
 */

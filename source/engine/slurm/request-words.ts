@@ -45,9 +45,6 @@ export function typeFor(model: string, types: readonly string[]): string {
 	return type;
 }
 
-/** Seconds as salloc and srun take them. Immediate means: within a second. */
-const immediateSeconds = (waitSeconds: number): number => Math.max(1, Math.ceil(waitSeconds));
-
 /**
 The type of GPUs that a profile of MIG means: gres.conf names instances by their profile, AutoDetect by that of the GPU before it.
 
@@ -103,16 +100,10 @@ export function shardsFor(shareMiB: number, shardMiB: number, nodes: readonly Sl
 	return Math.max(1, Math.ceil(shareMiB / shardMiB));
 }
 
-export type WordOptions = {
-	readonly waitSeconds: number | undefined;
-	readonly gres: Gres;
-	readonly name: string;
-};
-
 /** What salloc and srun take alike: all GPUs on one node, as on a box of ours. */
 export function requestWords(
 	{note, tenure, host}: AcquireRequest,
-	{waitSeconds, gres, name}: WordOptions,
+	{waitSeconds, gres, name}: {readonly waitSeconds: number | undefined; readonly gres: Gres; readonly name: string},
 ): readonly string[] {
 	const limitSeconds = tenure.type === 'manual' ? tenure.durationSeconds : tenure.timeLimitSeconds;
 	return [
@@ -122,18 +113,14 @@ export function requestWords(
 		...(limitSeconds === undefined ? [] : [`--time=${limitMinutes(limitSeconds)}`]),
 		...(note === undefined || note === '' ? [] : [`--comment=${note}`]),
 		...(host === undefined ? [] : [`--nodelist=${host}`]),
-		...(waitSeconds === undefined ? [] : [`--immediate=${immediateSeconds(waitSeconds)}`]),
+		// The shortest wait that Slurm knows is a second.
+		...(waitSeconds === undefined ? [] : [`--immediate=${Math.max(1, Math.ceil(waitSeconds))}`]),
 	];
 }
 
-const two = (number: number): string => String(number).padStart(2, '0');
-
-/** A time as srun and sbatch read it: on the clock of this machine. */
-function localTime(seconds: number): string {
-	const date = new Date(Math.ceil(seconds) * 1000);
-	const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-	return `${day}T${[date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => two(part)).join(':')}`;
-}
+/** A time as srun and sbatch read it, on the clock of this machine: Swedish writes it in the form of ISO 8601. */
+const localTime = (seconds: number): string =>
+	new Date(Math.ceil(seconds) * 1000).toLocaleString('sv-SE').replace(' ', 'T');
 
 /** What srun and sbatch take alike of when a job may begin. Of jobs that are only numbered it does not matter how they ended. */
 export const laterWords = ({after, begin, array}: Later): readonly string[] => [

@@ -10,10 +10,22 @@ import type {
 	QueueRecord,
 	Snapshot,
 } from '../../core/model/types.js';
+import {latestEndOf} from '../../core/rules/leases/liveness.js';
+import {holdingsIn} from '../../core/rules/leases/holdings.js';
+import type {Grant} from '../../core/rules/request/request.js';
 import type {SlurmJob} from './answers/jobs.js';
 import type {SlurmNode} from './answers/nodes.js';
-import type {ClusterState} from './answers/state.js';
 import {reservationName} from './request-words.js';
+
+/** The whole cluster, as it was at one moment. */
+export type ClusterState = {
+	readonly nodes: readonly SlurmNode[];
+	readonly jobs: readonly SlurmJob[];
+	/** Seconds since the epoch, on the clock of this machine. */
+	readonly now: number;
+	/** On the monotonic clock of this process. */
+	readonly readAtMs: number;
+};
 
 /** Slurm tells no vendor; the word stands for whatever its nodes have. */
 export const providerName = 'nvidia';
@@ -32,11 +44,11 @@ export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] 
 		.map((gpu, index) => ({...gpu, index}));
 }
 
-type NodesAndQueue = Pick<ClusterState, 'nodes' | 'queue'>;
+type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
 /** What the jobs that are shown have on a node: GPUs that are named, and others of which only the number is known. */
-function shownOn(name: string, {queue}: NodesAndQueue): {readonly named: number; readonly unnamed: number} {
-	const here = queue.jobs.flatMap(({held}) => held).filter(({node}) => node === name);
+function shownOn(name: string, {jobs}: NodesAndJobs): {readonly named: number; readonly unnamed: number} {
+	const here = jobs.flatMap(({held}) => held).filter(({node}) => node === name);
 	const shared = new Set(here.flatMap(({shards}) => shards.keys().toArray()));
 	return {
 		named: here.reduce((sum, {gpus}) => sum + gpus.length, shared.size),
@@ -45,14 +57,14 @@ function shownOn(name: string, {queue}: NodesAndQueue): {readonly named: number;
 }
 
 /** Whether jobs have GPUs that this account is not shown. Slurm hides them where PrivateData says so. */
-export const hasHiddenJobs = (state: NodesAndQueue): boolean =>
+export const hasHiddenJobs = (state: NodesAndJobs): boolean =>
 	state.nodes.some(({name, usedGpus}) => {
 		const {named, unnamed} = shownOn(name, state);
 		return usedGpus > named + unnamed;
 	});
 
 /** By node: how many GPUs are taken, though it is unknown which. */
-function unplacedGpus(state: NodesAndQueue): ReadonlyMap<string, number> {
+function unplacedGpus(state: NodesAndJobs): ReadonlyMap<string, number> {
 	return new Map(
 		state.nodes.flatMap(({name, usedGpus}) => {
 			const {named, unnamed} = shownOn(name, state);
@@ -65,14 +77,14 @@ function unplacedGpus(state: NodesAndQueue): ReadonlyMap<string, number> {
 /** Names that salloc gives to a job without a command. */
 const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap']);
 
-/** Whether the name of a job says that it is an allocation in which somebody works. */
+/** Whether the name of a job says that it is an allocation in which a user works. */
 export const isReservationName = (name: string): boolean => name === '' || emptyNames.has(name);
 
 /** The comment says what it is for; else its name tells most. */
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** An allocation that runs no command of its own: somebody works in it. */
+/** An allocation that runs no command of its own: a user works in it. */
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
 
 function leaseOf(job: SlurmJob): Lease {
@@ -117,29 +129,22 @@ function byRank(a: SlurmJob, b: SlurmJob): number {
 }
 
 /** Those that wait for GPUs, in the order in which Slurm considers them. */
-export const waitingJobs = ({queue}: Pick<ClusterState, 'queue'>): readonly SlurmJob[] =>
-	queue.jobs
+export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJob[] =>
+	jobs
 		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
 		.toSorted(byRank);
 
-/** Which jobs have which GPUs, by `node:gpu`. A job has a share where it has only shards of the GPU. */
-function holders({
-	jobs,
-}: ClusterState['queue']): ReadonlyMap<string, ReadonlyArray<{readonly lease: Lease; readonly isShare: boolean}>> {
-	const held = new Map<string, Array<{readonly lease: Lease; readonly isShare: boolean}>>();
+/** A job has a share of a GPU where it has only shards of it. */
+type Holder = {readonly lease: Lease; readonly isShare: boolean};
+
+/** Which jobs have which GPUs, by `node:gpu`. */
+function holders(jobs: readonly SlurmJob[]): ReadonlyMap<string, readonly Holder[]> {
+	const held = new Map<string, Holder[]>();
 	for (const job of jobs) {
 		for (const {node, gpus, shards} of job.held) {
-			const lease = leaseOf(job);
-			const shares = shards
-				.keys()
-				.filter((gpu) => !gpus.includes(gpu))
-				.toArray();
-			for (const [gpu, isShare] of [
-				...gpus.map((each) => [each, false] as const),
-				...shares.map((each) => [each, true] as const),
-			]) {
+			for (const gpu of new Set([...gpus, ...shards.keys()])) {
 				const key = `${node}:${gpu}`;
-				held.set(key, [...(held.get(key) ?? []), {lease, isShare}]);
+				held.set(key, [...(held.get(key) ?? []), {lease: leaseOf(job), isShare: !gpus.includes(gpu)}]);
 			}
 		}
 	}
@@ -149,8 +154,8 @@ function holders({
 
 /** What every face shows of it. */
 export function snapshotOf(state: ClusterState): Snapshot {
-	const {nodes, queue, now} = state;
-	const held = holders(queue);
+	const {nodes, jobs, now} = state;
+	const held = holders(jobs);
 	const gpus = clusterGpus(nodes);
 	const drains = gpus.flatMap(({index, of: {trouble}}): ReadonlyArray<readonly [number, Drain]> =>
 		trouble?.kind === 'drained' ? [[index, {reason: trouble.reason, by: trouble.by, since: now}]] : [],
@@ -188,9 +193,29 @@ export function snapshotOf(state: ClusterState): Snapshot {
 
 const counted = (count: number): string => `${count} GPU${count === 1 ? '' : 's'}`;
 
+/** What a job got, as every engine reports it. Undefined: it has no GPUs, or it has ended. */
+export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
+	const held = holdingsIn(snapshotOf(state).gpus).filter(({lease}) => lease.leaseId === String(jobId));
+	const [first] = held;
+	if (first === undefined) {
+		return undefined;
+	}
+
+	const gpus = clusterGpus(state.nodes);
+	const heldGpus = held.map(({index}) => gpus[index]!);
+	return {
+		kind: 'granted',
+		gpus: held.map(({index}) => index),
+		leaseId: String(jobId),
+		startTime: first.lease.startTime,
+		endsBy: latestEndOf(first.lease),
+		place: {node: heldGpus[0]!.node, gpuIds: heldGpus.map(({gpu}) => gpu)},
+	};
+}
+
 /** What is known of each GPU without a scan of its node. A GPU is free on Slurm's word alone, and only where its node can start a job. */
 export function observationOf(state: ClusterState): Observation {
-	const held = holders(state.queue);
+	const held = holders(state.jobs);
 	const unplaced = unplacedGpus(state);
 	return {
 		provider: providerName,

@@ -7,7 +7,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** The prolog gives up after 10 seconds, and where nobody is there any more to open the gate. */
+/** The prolog gives up after 10 seconds, and where the program that would open the gate has ended. */
 const prolog = `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"
@@ -21,7 +21,7 @@ done
 const firstPauseMs = 20;
 const longestPauseMs = 250;
 
-export type StartGate = {
+type StartGate = {
 	/** What srun is given as its prolog. */
 	readonly program: string;
 	/** The job, as soon as it has its GPUs. Undefined: the signal came before. */

@@ -2,13 +2,12 @@
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
 import type {AuditQuery} from '../../core/model/types.js';
-import {accountedUsage, countsGpus, endedJobs} from './accounting.js';
-import type {EndedJob} from './answers/accounting.js';
+import {accountedUsage, countsGpus, endedJobs, type EndedJob} from './accounting.js';
 import {clusterText, type Cluster} from './cluster.js';
 import {createEventOrder, recentEvents} from './events.js';
 import {observationOf, providerName, snapshotOf} from './snapshot.js';
 
-/** Nobody tells of changes: it is asked this often while somebody watches. */
+/** Slurm reports no changes: it is read this often while a face follows them. */
 const pollMs = 1000;
 
 /** Who shows the GPUs has just read the jobs, or is about to. */
@@ -79,12 +78,12 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 		},
 		history: (fromTime, toTime) => accountedUsage(cluster, fromTime, toTime),
 		async audit(query = {}) {
-			const [{queue, nodes}, forgotten] = await Promise.all([
+			const [{jobs, nodes}, forgotten] = await Promise.all([
 				cluster.readSince(sameMomentMs),
 				forgottenJobs(cluster, query),
 			]);
-			const known = new Set(queue.jobs.map(({id}) => id));
-			return recentEvents([...queue.jobs, ...forgotten.filter(({id}) => !known.has(id))], nodes, query, order);
+			const known = new Set(jobs.map(({id}) => id));
+			return recentEvents([...jobs, ...forgotten.filter(({id}) => !known.has(id))], nodes, query, order);
 		},
 		// No load is read, and none is kept.
 		loads: {append: async () => undefined, read: async () => new Map()},

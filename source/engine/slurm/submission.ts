@@ -4,8 +4,8 @@ import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
-import {grantOf} from './grant.js';
-import {noneNow, notYet} from './refusals.js';
+import {noneInTimeError, noneNowError} from './refusals.js';
+import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
 import {laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
@@ -33,7 +33,7 @@ const longestStateMs = 10_000;
 /** From one question for the job of an srun to the next. */
 const firstQuestionMs = 250;
 const longestQuestionMs = 2000;
-/** ... where nobody is to be told of it. */
+/** ... where the grant is not reported. */
 const longestQuietQuestionMs = 10_000;
 
 /** Which job an srun runs, by its own pid: `scontrol show step` names the srun of each step. */
@@ -61,8 +61,8 @@ async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<s
 	})();
 
 	try {
-		const {queue} = await read;
-		return queue.jobs.find(({id}) => id === jobId)?.stateWord;
+		const {jobs} = await read;
+		return jobs.find(({id}) => id === jobId)?.stateWord;
 	} catch {
 		return undefined;
 	} finally {
@@ -76,20 +76,19 @@ export function submission(
 	{request, words, waitSeconds, later, isHeld, isQuiet, hasTerminal, environment}: Submission,
 	gres: Gres,
 ): Submitted {
-	const [command, ...args] = words;
+	const [command] = words;
 	const requestFlags = [
 		...requestWords(request, {waitSeconds, gres, name: path.basename(command)}),
 		...laterWords(later),
 	];
 	// A prolog that the user has goes first.
 	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
-	const isLater = later.after !== undefined || later.begin !== undefined;
 	const beganMs = clock.monotonicMs();
 	let jobId: number | undefined;
 	const granted: Submitted['granted'] = async (pid, signal) => {
 		const heldId = await gate?.jobId(signal);
 		let pauseMs = heldId === undefined ? firstQuestionMs : 0;
-		// Nobody waits for an answer once the command has ended.
+		// No answer is waited for once the command has ended.
 		const asked = cluster.until(signal);
 		for (;;) {
 			// A command that ends at once has no need of words, and does not wait for them.
@@ -121,8 +120,7 @@ export function submission(
 			...(gate === undefined ? [] : [`--prolog=${gate.program}`]),
 			...(hasTerminal ? ['--pty'] : ['--unbuffered', '--quit-on-interrupt']),
 			'--',
-			command,
-			...args,
+			...words,
 		],
 		environment: {
 			...clusterEnvironment(environment),
@@ -135,9 +133,7 @@ export function submission(
 		},
 		async exitCodeOf(exitCode) {
 			if (exitCode === nothingFree) {
-				throw new CanhazgpuError('unavailable', noneNow, {
-					hint: 'To wait for them, leave out --nonblock, or give --wait more time. Who has them: canhazgpu status. Who waits: canhazgpu queue',
-				});
+				throw noneNowError();
 			}
 
 			if (exitCode === noConfiguration && jobId === undefined) {
@@ -157,9 +153,7 @@ export function submission(
 				);
 				throw waitSeconds === undefined
 					? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
-					: new CanhazgpuError('unavailable', isLater ? notYet : noneNow, {
-							hint: 'Who has them: canhazgpu status. Who waits: canhazgpu queue',
-						});
+					: noneInTimeError(later.after !== undefined || later.begin !== undefined);
 			}
 
 			const hasLimit = request.tenure.type === 'run' && request.tenure.timeLimitSeconds !== undefined;

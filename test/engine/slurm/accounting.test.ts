@@ -4,8 +4,7 @@ import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../source/core/model/types.js';
 import {makeReport} from '../../../source/core/operations/history/report.js';
 import {byGpu, byUser} from '../../../source/core/rules/pool/report.js';
-import {accountedUsage} from '../../../source/engine/slurm/accounting.js';
-import {gpusIn, readAccounting} from '../../../source/engine/slurm/answers/accounting.js';
+import {accountedUsage, gpusIn, readAccounting} from '../../../source/engine/slurm/accounting.js';
 import type {Cluster, ClusterConfig} from '../../../source/engine/slurm/cluster.js';
 import {recentEvents} from '../../../source/engine/slurm/events.js';
 

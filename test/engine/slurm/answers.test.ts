@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {countOf, gpuKinds, heldGres, wantedGres} from '../../../source/engine/slurm/answers/gres.js';
 import {hostsOf, rangeNumbers, splitOutside} from '../../../source/engine/slurm/answers/host-list.js';
-import {readQueue} from '../../../source/engine/slurm/answers/jobs.js';
+import {readJobs} from '../../../source/engine/slurm/answers/jobs.js';
 import {readNodes} from '../../../source/engine/slurm/answers/nodes.js';
 
 test.each([
@@ -115,12 +115,8 @@ const answer = (job: Record<string, unknown>, meta?: Record<string, unknown>): s
 	JSON.stringify({meta: meta ?? {Slurm: {release: '22.05.8'}}, errors: [], jobs: [job]});
 
 test('a job is read alike from the answers of old and of recent versions', () => {
-	const [job] = readQueue(answer(old)).jobs;
-	expect(readQueue(answer(recent, {slurm: {release: '23.11.4', cluster: 'lab'}}))).toEqual({
-		jobs: [job],
-		version: '23.11.4',
-		cluster: 'lab',
-	});
+	const [job] = readJobs(answer(old));
+	expect(readJobs(answer(recent, {slurm: {release: '23.11.4', cluster: 'lab'}}))).toEqual([job]);
 	expect(job).toMatchObject({
 		id: 7,
 		state: 'holding',
@@ -137,7 +133,7 @@ test('a job is read alike from the answers of old and of recent versions', () =>
 test('a job without a time limit has no end, though Slurm writes one', () => {
 	// A job that was started without a limit has one of a year, and ends when it ends.
 	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
-		expect(readQueue(answer({...old, time_limit})).jobs[0]!.endTime).toBeUndefined();
+		expect(readJobs(answer({...old, time_limit}))[0]!.endTime).toBeUndefined();
 	}
 });
 
@@ -151,12 +147,12 @@ test.each([
 	[['COMPLETED'], 'ended'],
 	['A_STATE_OF_LATER', 'holding'],
 ])('a job in the state %j is %s', (job_state, state) => {
-	expect(readQueue(answer({...old, job_state})).jobs[0]!.state).toBe(state);
+	expect(readJobs(answer({...old, job_state}))[0]!.state).toBe(state);
 });
 
 test('a job that ended without a node never began: what Slurm writes as its start is its end', () => {
 	const ended = {...old, end_time: 1010, gres_detail: []};
-	const startOf = (more: Record<string, unknown>) => readQueue(answer({...ended, ...more})).jobs[0]!.startTime;
+	const startOf = (more: Record<string, unknown>) => readJobs(answer({...ended, ...more}))[0]!.startTime;
 	expect(startOf({job_state: 'CANCELLED', nodes: ''})).toBeUndefined();
 	expect(startOf({job_state: ['FAILED'], nodes: ''})).toBeUndefined();
 	expect(startOf({job_state: 'COMPLETED'})).toBe(1010);
@@ -173,14 +169,14 @@ describe('an answer that is none', () => {
 		// The controller is away: squeue exits with 0, and its list is empty.
 		'{"errors": [{"description": "Failed while looking for jobs", "error": "Unspecified error"}], "jobs": []}',
 	])('%j is an error, and no empty queue', (text) => {
-		expect(() => readQueue(text)).toThrow(expect.objectContaining({code: 'store-unreachable'}));
+		expect(() => readJobs(text)).toThrow(expect.objectContaining({code: 'store-unreachable'}));
 	});
 });
 
 test('no fields of a job make the reading throw', () => {
 	fc.assert(
 		fc.property(fc.array(fc.dictionary(fc.constantFrom(...Object.keys(old)), fc.jsonValue())), (jobs) => {
-			expect(readQueue(JSON.stringify({errors: [], jobs})).jobs.length).toBeLessThanOrEqual(jobs.length);
+			expect(readJobs(JSON.stringify({errors: [], jobs})).length).toBeLessThanOrEqual(jobs.length);
 		}),
 	);
 });

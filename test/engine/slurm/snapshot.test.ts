@@ -5,9 +5,8 @@ import {queueRows} from '../../../source/core/rules/queue/queue-rows.js';
 import {statusRows} from '../../../source/core/rules/pool/status.js';
 import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
-import type {ClusterState} from '../../../source/engine/slurm/answers/state.js';
 import {createEventOrder, recentEvents} from '../../../source/engine/slurm/events.js';
-import {observationOf, snapshotOf} from '../../../source/engine/slurm/snapshot.js';
+import {observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
 
 const job = (given: Partial<SlurmJob>): SlurmJob => ({
@@ -20,7 +19,6 @@ const job = (given: Partial<SlurmJob>): SlurmJob => ({
 	reason: 'None',
 	isBatch: true,
 	command: 'job.sh',
-	partition: 'main',
 	priority: 1,
 	submitTime: 1000,
 	held: [],
@@ -39,7 +37,7 @@ const node = (name: string, given: Partial<SlurmNode> = {}): SlurmNode => ({
 
 const stateOf = (nodes: readonly SlurmNode[], jobs: readonly SlurmJob[]): ClusterState => ({
 	nodes,
-	queue: {jobs},
+	jobs,
 	now: 2000,
 	readAtMs: 0,
 });

@@ -1,8 +1,7 @@
 /** The monitor where another engine grants the GPUs: dialogs offer what it has a counterpart of, and words are those of its nodes. */
 import {afterEach, expect, test} from 'vitest';
-import {CanhazgpuError} from '../../../source/errors.js';
 import type {Engine} from '../../../source/core/operations/engine.js';
-import {lacksOf, noneNow} from '../../../source/engine/slurm/refusals.js';
+import {lacksOf, noneNowError} from '../../../source/engine/slurm/refusals.js';
 import {hostLines} from '../../../source/tui/state/hosts/lines.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {adopt} from '../../../source/tui/verbs/adopt.js';
@@ -90,14 +89,14 @@ test('y copies the number of the job, and where what runs is unknown, the detail
 test('r that the engine refuses for now offers to wait', async () => {
 	const box = await boxOnSlurm();
 	const acquireNow: Engine['acquireNow'] = async () => {
-		throw new CanhazgpuError('unavailable', noneNow, {hint: 'leave out --nonblock'});
+		throw noneNowError();
 	};
 
 	Object.assign(box.world, {engine: {name: 'slurm', lacks: settings.lacks, acquireNow}});
 	session = startMonitor(box, settings);
 	await session.shows(/> 0 +Mine/v);
 	await session.press('r', keys.enter);
-	await session.shows(noneNow);
+	await session.shows(noneNowError().message);
 	await session.shows('w waits for them in the queue');
 	expect(session.screen()).not.toContain('--nonblock');
 });

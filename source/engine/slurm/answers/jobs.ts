@@ -20,7 +20,6 @@ export type SlurmJob = {
 	readonly reason: string;
 	readonly isBatch: boolean;
 	readonly command: string;
-	readonly partition: string;
 	readonly priority: number;
 	/** Seconds since the epoch, on the controller's clock. */
 	readonly submitTime: number;
@@ -36,27 +35,12 @@ export type SlurmJob = {
 	readonly held: ReadonlyArray<{readonly node: string} & HeldGres>;
 };
 
-/** The queue as it was at one moment. */
-export type QueueAnswer = {
-	readonly jobs: readonly SlurmJob[];
-	/** The version of Slurm, such as `22.05.8`. */
-	readonly version?: string;
-	/** Its name; absent in old versions while there are no jobs. */
-	readonly cluster?: string;
-};
-
 type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-/** What is empty is not there. */
-function presentText(value: unknown): string | undefined {
-	const text = textOf(value);
-	return text === '' ? undefined : text;
-}
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -110,10 +94,8 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		return undefined;
 	}
 
-	const words =
-		typeof fields['job_state'] === 'string'
-			? [fields['job_state']]
-			: listOf(fields['job_state']).map((word) => textOf(word));
+	const user = textOf(fields['user_name']);
+	const words = [fields['job_state']].flat().map((word) => textOf(word));
 	const state = stateOf(words);
 	const writtenMinutes = timeOf(fields['time_limit']);
 	const limitMinutes = writtenMinutes === noLimitMinutes ? undefined : writtenMinutes;
@@ -128,7 +110,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	};
 	return {
 		id,
-		user: presentText(fields['user_name']) ?? String(numberOf(fields['user_id']) ?? 'unknown'),
+		user: user === '' ? String(numberOf(fields['user_id']) ?? 'unknown') : user,
 		name: textOf(fields['name']),
 		comment: textOf(fields['comment']),
 		state,
@@ -136,7 +118,6 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		reason: textOf(fields['state_reason']),
 		isBatch: fields['batch_flag'] === true,
 		command: textOf(fields['command']),
-		partition: textOf(fields['partition']),
 		priority: numberOf(fields['priority']) ?? 0,
 		submitTime: timeOf(fields['submit_time']) ?? 0,
 		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
@@ -156,22 +137,12 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	};
 }
 
-/** What the answer tells of Slurm itself; the name changed its case with 23.02. */
-function aboutSlurm(meta: Fields): Fields {
-	const about = meta['slurm'] ?? meta['Slurm'];
-	return isFields(about) ? about : {};
-}
-
-function clusterOf(meta: Fields, [job]: readonly unknown[]): string | undefined {
-	return presentText(aboutSlurm(meta)['cluster']) ?? (isFields(job) ? presentText(job['cluster']) : undefined);
-}
-
 /**
 Reads the answer. Slurm exits with 0 where it could not reach its controller, and then names errors beside an empty list of jobs.
 
 @throws CanhazgpuError `store-unreachable` for an answer that names errors, or that is no such answer at all.
 */
-export function readQueue(text: string): QueueAnswer {
+export function readJobs(text: string): readonly SlurmJob[] {
 	let answer: unknown;
 	try {
 		answer = JSON.parse(text);
@@ -192,10 +163,5 @@ export function readQueue(text: string): QueueAnswer {
 		});
 	}
 
-	const meta = isFields(fields['meta']) ? fields['meta'] : {};
-	return {
-		jobs: fields['jobs'].flatMap((each: unknown) => (isFields(each) ? (jobOf(each) ?? []) : [])),
-		version: presentText(aboutSlurm(meta)['release']),
-		cluster: clusterOf(meta, fields['jobs']),
-	};
+	return fields['jobs'].flatMap((each: unknown) => (isFields(each) ? (jobOf(each) ?? []) : []));
 }

@@ -2,7 +2,7 @@
 import {countOf, gpuKinds, type GpuKind} from './gres.js';
 
 /** Why no job can start on a node now. */
-export type NodeTrouble =
+type NodeTrouble =
 	/** An administrator took it out of service; what runs there goes on. */
 	| {readonly kind: 'drained'; readonly reason?: string; readonly by?: string}
 	/** It is down, or does not answer. `words` are for people. */
