@@ -95,10 +95,10 @@ Days, each from its own midnight to the next, however long that is.
 */
 export function byDay(dayAt: (time: number) => Bin): Split {
 	const dayOf = byQuarter(dayAt);
-	return (_, span) => pieces(span, dayOf).map(({key, from, to}) => ({key, seconds: to - from}));
+	return (_, span) => pieces(span, dayOf);
 }
 
-type Piece = TimeWindow & {readonly key: string};
+type Piece = TimeWindow & Share;
 
 /** A span cut where a bin ends; there is one piece at least. */
 function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly Piece[] {
@@ -107,7 +107,7 @@ function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly 
 	do {
 		const {key, next} = binOf(start);
 		const end = Math.min(to, Math.max(next, start + 1));
-		found.push({key, from: start, to: end});
+		found.push({key, seconds: end - start, from: start, to: end});
 		start = end;
 	} while (start < to);
 
