@@ -10,7 +10,8 @@ import type {MouseEvent} from './mouse/input.js';
 import {isCharacter, keyNames, keyText, type KeyEvent} from './keys/key-names.js';
 import {intentOf, texts, type Binding, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
-import {isPanelMode, modeOf, panelModes, type Mode} from './state/keys.js';
+import {isPanelMode, modeOf, type Mode} from './state/keys.js';
+import {panelNames, type PanelName} from './state/panels/state.js';
 
 type Effects = {
 	readonly quit: () => void;
@@ -33,7 +34,7 @@ type Controller = {
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
 /** Which key leads to each panel, and its title there. */
-const panelTitles: Readonly<Record<(typeof panelModes)[number], string>> = {
+const panelTitles: Readonly<Record<PanelName, string>> = {
 	table: '1 GPUs',
 	detail: '2 Detail',
 	queue: '3 Queue',
@@ -46,7 +47,7 @@ const panelTitles: Readonly<Record<(typeof panelModes)[number], string>> = {
 /** What is said of a key that does nothing where it was pressed: in which panels the key does something, if in any. */
 function unboundText(key: string, bindings: readonly Binding[]): string {
 	const name = sanitize(keyText(key));
-	const panels = panelModes
+	const panels = panelNames
 		.filter((mode) => bindings.some(({modes, keys}) => modes.includes(mode) && keys.includes(key)))
 		.map((mode) => panelTitles[mode]);
 	return panels.length === 0

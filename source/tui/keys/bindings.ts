@@ -4,7 +4,8 @@ table, so they cannot say anything else.
 */
 import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
-import {panelModes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
+import {modes, tableModes, type Mode, type KeyHint} from '../state/keys.js';
+import {panelNames} from '../state/panels/state.js';
 import type {Intent} from '../state/actions.js';
 
 type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
@@ -113,8 +114,8 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['hosts'], keys: ['I'], intent: 'invert-hosts'},
 	{modes: ['hosts'], keys: ['escape'], intent: 'clear-hosts-filter', footer: ['Esc', 'Back', 1]},
 	...keysOf(verbs.aside),
-	{modes: panelModes, keys: ['M'], intent: 'toggle-mouse', help: ['Monitor', 'mouse on, off']},
-	{modes: panelModes, keys: ['Z'], intent: 'toggle-pause', help: ['Monitor', 'pause what is shown']},
+	{modes: panelNames, keys: ['M'], intent: 'toggle-mouse', help: ['Monitor', 'mouse on, off']},
+	{modes: panelNames, keys: ['Z'], intent: 'toggle-pause', help: ['Monitor', 'pause what is shown']},
 	{modes: tableModes, keys: ['u'], intent: 'filter-user', help: help.filters},
 	{modes: tableModes, keys: ['m'], intent: 'filter-mine', help: help.filters},
 	{modes: tableModes, keys: ['<'], intent: 'sort-previous', help: help.sorting},
@@ -127,21 +128,21 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['processes'], keys: ['escape'], intent: 'clear-marks', footer: ['Esc', 'Back']},
 	{modes: ['report'], keys: ['<'], intent: 'report-previous', footer: ['< >', 'Group by'], help: help.report},
 	{modes: ['report'], keys: ['>'], intent: 'report-next', help: help.report},
-	{modes: panelModes, keys: ['1'], intent: 'focus-table', help: help.panels},
-	{modes: panelModes, keys: ['2'], intent: 'focus-detail', help: help.panels},
-	{modes: panelModes, keys: ['3'], intent: 'focus-queue', help: help.panels},
-	{modes: panelModes, keys: ['4'], intent: 'focus-report', help: help.panels},
-	{modes: panelModes, keys: ['5'], intent: 'focus-events', help: help.panels},
-	{modes: panelModes, keys: ['6'], intent: 'focus-processes', help: help.panels},
-	{modes: panelModes, keys: ['7', 'H'], intent: 'focus-hosts', help: ['Panels', 'the GPUs of all hosts']},
+	{modes: panelNames, keys: ['1'], intent: 'focus-table', help: help.panels},
+	{modes: panelNames, keys: ['2'], intent: 'focus-detail', help: help.panels},
+	{modes: panelNames, keys: ['3'], intent: 'focus-queue', help: help.panels},
+	{modes: panelNames, keys: ['4'], intent: 'focus-report', help: help.panels},
+	{modes: panelNames, keys: ['5'], intent: 'focus-events', help: help.panels},
+	{modes: panelNames, keys: ['6'], intent: 'focus-processes', help: help.panels},
+	{modes: panelNames, keys: ['7', 'H'], intent: 'focus-hosts', help: ['Panels', 'the GPUs of all hosts']},
 	{modes: ['table', 'detail'], keys: ['g'], intent: 'toggle-fold', help: ['Panels', 'reservations as one row']},
-	{modes: panelModes, keys: ['P'], intent: 'next-preset', help: help.view},
-	{modes: panelModes, keys: ['C'], intent: 'open-columns', help: help.view},
+	{modes: panelNames, keys: ['P'], intent: 'next-preset', help: help.view},
+	{modes: panelNames, keys: ['C'], intent: 'open-columns', help: help.view},
 	...keysOf(verbs.view),
-	{modes: panelModes, keys: ['tab'], intent: 'focus-next-panel', help: ['Panels', 'go to the next panel']},
-	{modes: panelModes, keys: ['shift-tab'], intent: 'focus-previous-panel'},
-	{modes: panelModes, keys: ['+', '='], intent: 'zoom', help: help.zoom},
-	{modes: panelModes, keys: ['_', '-'], intent: 'unzoom', help: help.zoom},
+	{modes: panelNames, keys: ['tab'], intent: 'focus-next-panel', help: ['Panels', 'go to the next panel']},
+	{modes: panelNames, keys: ['shift-tab'], intent: 'focus-previous-panel'},
+	{modes: panelNames, keys: ['+', '='], intent: 'zoom', help: help.zoom},
+	{modes: panelNames, keys: ['_', '-'], intent: 'unzoom', help: help.zoom},
 	{
 		modes: lineModes,
 		keys: ['escape'],
@@ -149,9 +150,9 @@ export const panelBindings: readonly Binding[] = [
 		help: ['Panels', 'back to the GPUs'],
 		footer: ['Esc', 'Back'],
 	},
-	{modes: panelModes, keys: ['ctrl-r'], intent: 'refresh', help: ['Monitor', 'read and scan again']},
-	{modes: panelModes, keys: ['ctrl-z'], intent: 'suspend', help: ['Monitor', 'to the shell, until fg']},
-	{modes: panelModes, keys: ['?', 'h'], intent: 'open-help', help: ['Monitor', 'this help'], footer: ['?', 'Help']},
+	{modes: panelNames, keys: ['ctrl-r'], intent: 'refresh', help: ['Monitor', 'read and scan again']},
+	{modes: panelNames, keys: ['ctrl-z'], intent: 'suspend', help: ['Monitor', 'to the shell, until fg']},
+	{modes: panelNames, keys: ['?', 'h'], intent: 'open-help', help: ['Monitor', 'this help'], footer: ['?', 'Help']},
 	...keysOf(verbs.end),
 
 	{modes: ['search'], keys: ['enter'], intent: 'keep-search', footer: ['Enter', 'Search']},
@@ -166,24 +167,6 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['hosts-filter'], keys: ['down'], intent: 'next-host-line'},
 ];
 
-const everywhere: readonly Mode[] = [
-	...panelModes,
-	'filter',
-	'search',
-	'hosts-filter',
-	'form',
-	'refusal',
-	'confirmation',
-	'choice',
-	'command',
-	'output',
-	'list',
-	'help',
-	'process',
-	'columns',
-	'small',
-];
-
 const forms: readonly Mode[] = ['form', 'refusal'];
 
 const outputs: readonly Mode[] = ['output', 'list'];
@@ -193,7 +176,7 @@ export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'hosts-filt
 
 /** The keys of what stands over the panels, and of text being typed. */
 export const dialogBindings: readonly Binding[] = [
-	{modes: everywhere, keys: ['ctrl-c'], intent: 'quit-now'},
+	{modes, keys: ['ctrl-c'], intent: 'quit-now'},
 
 	{modes: ['refusal'], keys: ['w'], intent: 'submit-patiently', footer: ['w', 'Wait']},
 	{modes: ['form'], keys: ['enter'], intent: 'submit', footer: ['Enter', 'OK']},

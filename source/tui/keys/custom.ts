@@ -1,6 +1,7 @@
 /** Keys that a user has chosen (`top.keys`) in the place of the usual ones. */
 import {CanhazgpuError, quoted} from '../../errors.js';
-import {isPanelMode, panelModes, type Mode} from '../state/keys.js';
+import {isPanelMode, type Mode} from '../state/keys.js';
+import {panelNames} from '../state/panels/state.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
 import {keyNamed, keyText} from './key-names.js';
 
@@ -92,7 +93,7 @@ function chosen(custom: CustomKeys): readonly Binding[] {
 			footer: binding.footer === undefined || keys.length === 0 ? undefined : [keyText(keys[0]!), word, soon],
 		};
 	});
-	const conflict = panelModes.map((mode) => conflictIn(changed, mode)).find((words) => words !== undefined);
+	const conflict = panelNames.map((mode) => conflictIn(changed, mode)).find((words) => words !== undefined);
 	if (conflict !== undefined) {
 		throw refuse(conflict, 'Choose another key for one of them.');
 	}

@@ -1,52 +1,38 @@
 /** Which keys count: a key may do one thing in a panel and another in a dialog. */
 import {isTooSmall} from '../layout.js';
+import {panelNames, type PanelName} from './panels/state.js';
 import type {State} from './state.js';
 
-/** Which keys count: those of the panel that has the focus, of a filter being typed, or of what stands over them. */
-export type Mode =
-	| 'table'
-	| 'detail'
-	| 'queue'
-	| 'report'
-	| 'events'
-	| 'processes'
-	| 'hosts'
-	| 'filter'
+/** Which keys count: those of the panel that has the focus, of text being typed, or of what stands over them. */
+export const modes = [
+	...panelNames,
+	'filter',
 	/** Words to search for are being typed. */
-	| 'search'
-	/** The same, of all hosts. */
-	| 'hosts-filter'
-	| 'form'
+	'search',
+	/** The same as `filter`, of all hosts. */
+	'hosts-filter',
+	'form',
 	/** A form whose request was refused because others have the GPUs. */
-	| 'refusal'
-	| 'confirmation'
-	| 'choice'
-	| 'command'
-	| 'output'
+	'refusal',
+	'confirmation',
+	'choice',
+	'command',
+	'output',
 	/** An output with lines to open. */
-	| 'list'
-	| 'help'
+	'list',
+	'help',
 	/** One process, with its graphs. */
-	| 'process'
+	'process',
 	/** The columns of the table. */
-	| 'columns'
+	'columns',
 	/** The screen is too small to show what a key would do. */
-	| 'small';
+	'small',
+] as const;
 
-/** Any panel has the focus. */
-export const panelModes = [
-	'table',
-	'detail',
-	'queue',
-	'report',
-	'events',
-	'processes',
-	'hosts',
-] as const satisfies readonly Mode[];
+export type Mode = (typeof modes)[number];
 
-/** Narrows to the modes of panels. */
-export const isPanelMode = (mode: Mode): mode is (typeof panelModes)[number] =>
-	(panelModes as readonly Mode[]).includes(mode);
+/** Narrows to the modes in which a panel has the focus. */
+export const isPanelMode = (mode: Mode): mode is PanelName => (panelNames as readonly Mode[]).includes(mode);
 
 /** Tables whose rows the keys select, sort, filter and tag. */
 export const tableModes = ['table', 'processes'] as const satisfies readonly Mode[];

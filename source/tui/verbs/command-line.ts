@@ -1,7 +1,7 @@
 /** `:` and the lines typed there, or that a line of an output stands for. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
-import {panelModes} from '../state/keys.js';
+import {panelNames} from '../state/panels/state.js';
 import type {CommandLine} from '../ports.js';
 import {latestOf} from '../state/pause.js';
 import {
@@ -91,7 +91,7 @@ export async function completeLine({store: {getState, dispatch}, ports: {command
 
 export const command = defineVerb<CommandPrompt>({
 	name: 'command',
-	keys: {modes: panelModes, keys: [':'], help: ['Monitor', 'type a command, :q quits'], footer: [':', 'Command', 1.5]},
+	keys: {modes: panelNames, keys: [':'], help: ['Monitor', 'type a command, :q quits'], footer: [':', 'Command', 1.5]},
 	reasonAgainst: () => undefined,
 	begin({store: {dispatch}, ports: {commandLine, lineHistory}}) {
 		dispatch(

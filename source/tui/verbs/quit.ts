@@ -1,6 +1,6 @@
 /** `q`: ends the monitor, and asks first while a request waits in the queue from here. */
 import {aboutAndWarning, questionWidth} from '../widgets/dialog-parts.js';
-import {panelModes} from '../state/keys.js';
+import {panelNames} from '../state/panels/state.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {span} from '../widgets/styled-text.js';
 import {defineVerb} from './verb.js';
@@ -10,7 +10,7 @@ type Pending = {readonly waiting: number};
 
 export const quit = defineVerb<Confirmation<Pending>>({
 	name: 'quit',
-	keys: {modes: panelModes, keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
+	keys: {modes: panelNames, keys: ['q'], help: ['Monitor', 'quit'], footer: ['q', 'Quit']},
 	reasonAgainst: () => undefined,
 	begin({store: {getState, dispatch}, quit: quitNow}) {
 		const {waits} = getState();

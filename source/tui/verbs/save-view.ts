@@ -1,6 +1,6 @@
 /** `S`: keeps the preset, the columns and the fold of reservations in the user's config, so that the next monitor begins with them. */
 import {sanitize} from '../../format/text/text.js';
-import {panelModes} from '../state/keys.js';
+import {panelNames} from '../state/panels/state.js';
 import {defineVerb, succeeded} from './verb.js';
 
 const foldText = (isFolded: boolean | undefined): string =>
@@ -9,7 +9,7 @@ const foldText = (isFolded: boolean | undefined): string =>
 export const saveView = defineVerb({
 	name: 'save-view',
 	keys: {
-		modes: [...panelModes, 'columns'],
+		modes: [...panelNames, 'columns'],
 		keys: ['S'],
 		help: ['Panels', 'preset, columns, keep'],
 	},

@@ -1,7 +1,7 @@
 /** `z`: takes back a release of the last seconds. */
 import {undoRelease} from '../../core/operations/undo.js';
 import {undoneText} from '../../format/queue/outcome.js';
-import {panelModes} from '../state/keys.js';
+import {panelNames} from '../state/panels/state.js';
 import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {defineVerb, failed, halfDone, succeeded} from './verb.js';
 
@@ -9,7 +9,7 @@ const answers = {all: succeeded, some: halfDone, none: failed} as const;
 
 export const undo = defineVerb({
 	name: 'undo',
-	keys: {modes: panelModes, keys: ['z'], help: ['Reserve', 'undo a release (10 s)']},
+	keys: {modes: panelNames, keys: ['z'], help: ['Reserve', 'undo a release (10 s)']},
 	reasonAgainst: firstReason(reasonAgainstChange, ({undo: undoable, settings}) =>
 		settings.engine === undefined
 			? undoable === undefined

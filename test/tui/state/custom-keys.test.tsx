@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import fc from 'fast-check';
 import {afterEach, expect, test} from 'vitest';
 import {checkSetting, checkText} from '../../../source/config/schema.js';
-import {panelModes} from '../../../source/tui/state/keys.js';
+import {panelNames} from '../../../source/tui/state/panels/state.js';
 import {bindings, intentOf} from '../../../source/tui/keys/bindings.js';
 import {actions, bindingsWith} from '../../../source/tui/keys/custom.js';
 import {release} from '../../../source/tui/verbs/release.js';
@@ -73,7 +73,7 @@ test('whatever is chosen, a key means one thing in one panel, or the conflict is
 				return;
 			}
 
-			for (const mode of panelModes) {
+			for (const mode of panelNames) {
 				const meanings = new Map<string, unknown>();
 				for (const {keys: some, intent} of made.filter(({modes}) => modes.includes(mode))) {
 					for (const key of some) {

@@ -1,7 +1,7 @@
 import type {Key} from 'ink';
 import {expect, test} from 'vitest';
 import {keyNames} from '../../../source/tui/keys/key-names.js';
-import {panelModes} from '../../../source/tui/state/keys.js';
+import {panelNames} from '../../../source/tui/state/panels/state.js';
 import {bindings, intentOf} from '../../../source/tui/keys/bindings.js';
 
 const plain = Object.fromEntries(
@@ -30,7 +30,7 @@ const plain = Object.fromEntries(
 ) as unknown as Key;
 
 test('a key means one thing in one mode', () => {
-	for (const mode of [...panelModes, 'filter', 'form', 'confirmation', 'help'] as const) {
+	for (const mode of [...panelNames, 'filter', 'form', 'confirmation', 'help'] as const) {
 		const used = bindings.filter(({modes}) => modes.includes(mode)).flatMap(({keys}) => keys);
 		expect(used).toEqual([...new Set(used)]);
 	}

@@ -1,8 +1,8 @@
 /** What the keys, and the answers of hosts, do to the table of all hosts. */
 import {roomOf} from '../../layout.js';
-import {noFilter, type Filter} from '../table/state.js';
-import {withFlash, type State} from '../state.js';
-import {fieldOf} from '../text-field.js';
+import {noFilter} from '../table/state.js';
+import {filterChanges} from '../table/alike.js';
+import type {State} from '../state.js';
 import {hostLines, selectedHostLine, selectedLineIndex, userOfLine} from './lines.js';
 import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
 
@@ -10,9 +10,6 @@ import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
 export type HostsUpdate = {readonly kind: 'hosts-arrived'; readonly known: readonly SeenHost[]; readonly nowMs: number};
 
 const withHosts = (state: State, more: Partial<HostsState>): State => ({...state, hosts: {...state.hosts, ...more}});
-
-const withFilter = (state: State, more: Partial<Filter>): State =>
-	withHosts(state, {filter: {...state.hosts.filter, ...more}});
 
 /** The lines below the head of the table. */
 export const hostRowsOf = (state: State): number => Math.max(1, roomOf(state, 'hosts').rows - 1);
@@ -30,16 +27,14 @@ function sortBy(state: State, step: 1 | -1): State {
 	return withHosts(state, {sort: {by: hostSortKeys[index % hostSortKeys.length]!, isInverted: false}});
 }
 
-function filterUser(state: State): State {
-	if (state.hosts.filter.user !== undefined) {
-		return withFilter(state, {user: undefined});
-	}
-
-	const user = userOfLine(selectedHostLine(state));
-	return user === undefined
-		? withFlash(state, 'warning', 'This line has no user: select a GPU of the user to filter by')
-		: withFilter(state, {user});
-}
+const filter = filterChanges({
+	name: 'hosts',
+	selectionOf: ({hosts}) => hosts.selected,
+	// The selection stays on the line that was the last to be shown.
+	select: (state) => state,
+	userOf: (state) => userOfLine(selectedHostLine(state)),
+	noUser: 'This line has no user: select a GPU of the user to filter by',
+});
 
 export const hostsIntents = {
 	'next-host-line': (state) => moveBy(state, 1),
@@ -51,13 +46,11 @@ export const hostsIntents = {
 	'sort-hosts-next': (state) => sortBy(state, 1),
 	'sort-hosts-previous': (state) => sortBy(state, -1),
 	'invert-hosts': (state) => withHosts(state, {sort: {...state.hosts.sort, isInverted: !state.hosts.sort.isInverted}}),
-	'filter-hosts': (state) =>
-		withHosts(state, {prompt: {field: fieldOf(state.hosts.filter.text), before: state.hosts.filter.text}}),
-	'keep-hosts-filter': (state) => withHosts(state, {prompt: undefined}),
-	'drop-hosts-filter': (state) =>
-		withHosts(withFilter(state, {text: state.hosts.prompt?.before ?? ''}), {prompt: undefined}),
-	'filter-hosts-user': filterUser,
-	'filter-hosts-mine': (state) => withFilter(state, {isMine: !state.hosts.filter.isMine}),
+	'filter-hosts': filter.open,
+	'keep-hosts-filter': filter.keep,
+	'drop-hosts-filter': filter.drop,
+	'filter-hosts-user': filter.user,
+	'filter-hosts-mine': filter.mine,
 	'clear-hosts-filter': (state) =>
 		state.hosts.filter === noFilter
 			? {

@@ -1,8 +1,7 @@
 /** The table of the GPUs of all hosts: what is known of the others, and how it is shown. */
 import type {KnownHost} from '../../../core/live/host-watch.js';
 import type {HostStatus} from '../../../format/hosts/remote-gpu.js';
-import {noFilter, type Filter} from '../table/state.js';
-import type {TextField} from '../text-field.js';
+import {noFilter, type Filter, type Prompt} from '../table/state.js';
 
 export type SeenHost = KnownHost<HostStatus>;
 
@@ -24,8 +23,7 @@ export type HostsState = {
 	readonly known: readonly SeenHost[];
 	readonly sort: {readonly by: HostSortKey; readonly isInverted: boolean};
 	readonly filter: Filter;
-	/** A filter being typed, and what it was before. */
-	readonly prompt?: {readonly field: TextField; readonly before: string};
+	readonly prompt?: Prompt<HostsState['selected']>;
 	/** The key of the selected line, and where it stood when it was last seen. */
 	readonly selected: {readonly key?: string; readonly position: number};
 	/** The first line shown. */

@@ -1,20 +1,16 @@
 /** What the keys of tables do to the table of processes. */
-import {withFlash, type State} from '../state.js';
-import {fieldOf} from '../text-field.js';
+import type {State} from '../state.js';
 import {pageRowsOf, layoutOf} from '../../layout.js';
-import {noSecondSort, sortedByNext, withInverted, withNextSecond, withSecondInverted} from '../table/order.js';
+import {filterChanges, sortChanges} from '../table/alike.js';
 import type {TableIntent} from '../table/reduce.js';
-import {isFiltered, noFilter, type Filter} from '../table/state.js';
+import {isFiltered, noFilter} from '../table/state.js';
 import {selectedProcess, selectedProcessIndex, visibleProcesses} from './rows.js';
-import {processSortKeys, type ProcessesState, type ProcessSort} from './state.js';
+import {processSortKeys, type ProcessesState} from './state.js';
 
 const withProcesses = (state: State, more: Partial<ProcessesState>): State => ({
 	...state,
 	processes: {...state.processes, ...more},
 });
-
-const withFilter = (state: State, more: Partial<Filter>): State =>
-	withProcesses(state, {filter: {...state.processes.filter, ...more}});
 
 /** Selects the row with this index in the table, or the last there is. */
 export function focusProcess(state: State, index: number): State {
@@ -26,9 +22,6 @@ export function focusProcess(state: State, index: number): State {
 const focusBy = (state: State, by: number): State => focusProcess(state, (selectedProcessIndex(state) ?? 0) + by);
 
 const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, 'processes'));
-
-const sortBy = (state: State, change: (sort: ProcessSort) => ProcessSort): State =>
-	withProcesses(state, {sort: change(state.processes.sort)});
 
 /** Tags the selected process, or takes its tag away, and goes on to the next. */
 function toggleTag(state: State): State {
@@ -45,42 +38,22 @@ function toggleTag(state: State): State {
 	return focusBy(withProcesses(state, {tags}), 1);
 }
 
-function openFilter(state: State): State {
-	const {filter, selectedKey} = state.processes;
-	return withProcesses(state, {prompt: {field: fieldOf(filter.text), before: {text: filter.text, selectedKey}}});
-}
-
-/** As it was before: the filter, and the selection with it. */
-function dropFilter(state: State): State {
-	const {prompt} = state.processes;
-	return prompt === undefined
-		? state
-		: withProcesses(withFilter(state, {text: prompt.before.text}), {
-				prompt: undefined,
-				selectedKey: prompt.before.selectedKey,
-			});
-}
-
-/** Shows only the processes of the selected one's user, or those of everybody again. */
-function filterUser(state: State): State {
-	if (state.processes.filter.user !== undefined) {
-		return withFilter(state, {user: undefined});
-	}
-
-	const user = selectedProcess(state)?.process.user;
-	return user === undefined
-		? withFlash(state, 'warning', 'The user of this process is unknown: select another to filter by')
-		: withFilter(state, {user});
-}
+const filter = filterChanges({
+	name: 'processes',
+	selectionOf: ({processes}) => processes.selectedKey,
+	select: (state, selectedKey) => withProcesses(state, {selectedKey}),
+	userOf: (state) => selectedProcess(state)?.process.user,
+	noUser: 'The user of this process is unknown: select another to filter by',
+});
 
 /** The tags first, then the filter; with neither, back to the GPUs. */
 function clearMarks(state: State): State {
-	const {tags, filter} = state.processes;
+	const {tags, filter: shown} = state.processes;
 	if (tags.size > 0) {
 		return withProcesses(state, {tags: new Set()});
 	}
 
-	return isFiltered(filter)
+	return isFiltered(shown)
 		? withProcesses(state, {filter: noFilter})
 		: {...state, panels: {...state.panels, focus: 'table', isZoomed: false}};
 }
@@ -97,20 +70,16 @@ export const processIntents: Readonly<Record<TableIntent, (state: State) => Stat
 	'focus-left-column': (state) => state,
 	'focus-right-column': (state) => state,
 	'toggle-tag': toggleTag,
-	'sort-next': (state) => sortBy(state, (sort) => sortedByNext(processSortKeys, sort, 1)),
-	'sort-previous': (state) => sortBy(state, (sort) => sortedByNext(processSortKeys, sort, -1)),
-	'invert-sort': (state) => sortBy(state, withInverted),
-	'second-sort-next': (state) => sortBy(state, (sort) => withNextSecond(processSortKeys, sort, 1)),
-	'second-sort-previous': (state) => sortBy(state, (sort) => withNextSecond(processSortKeys, sort, -1)),
-	'invert-second-sort'(state) {
-		const sort = withSecondInverted(state.processes.sort);
-		return sort === undefined ? withFlash(state, 'warning', noSecondSort) : withProcesses(state, {sort});
-	},
-	'open-filter': openFilter,
-	'keep-filter': (state) => withProcesses(state, {prompt: undefined}),
-	'drop-filter': dropFilter,
-	'filter-user': filterUser,
-	'filter-mine': (state) => withFilter(state, {isMine: !state.processes.filter.isMine}),
+	...sortChanges(
+		processSortKeys,
+		({processes}) => processes.sort,
+		(state, sort) => withProcesses(state, {sort}),
+	),
+	'open-filter': filter.open,
+	'keep-filter': filter.keep,
+	'drop-filter': filter.drop,
+	'filter-user': filter.user,
+	'filter-mine': filter.mine,
 	'clear-marks': clearMarks,
 };
 

@@ -3,8 +3,7 @@ import type {ProcessRight} from '../../../core/rules/pool/process-right.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import type {SortBy} from '../table/order.js';
-import {noFilter, tagOf, type Filter} from '../table/state.js';
-import type {TextField} from '../text-field.js';
+import {noFilter, tagOf, type Filter, type Prompt} from '../table/state.js';
 
 /** What the table can be sorted by, in the order of its columns. */
 export const processSortKeys = [
@@ -39,11 +38,7 @@ export type ProcessRow = {
 export type ProcessesState = {
 	readonly sort: ProcessSort;
 	readonly filter: Filter;
-	/** A filter being typed, and what it was before. */
-	readonly prompt?: {
-		readonly field: TextField;
-		readonly before: {readonly text: string; readonly selectedKey?: string};
-	};
+	readonly prompt?: Prompt<string | undefined>;
 	readonly tags: ReadonlySet<string>;
 	/** The key of the selected row, and where it stood when it was last seen. */
 	readonly selectedKey?: string;

@@ -1,17 +1,13 @@
 /** What the keys do to the table of GPUs. */
-import {withFlash, type State, rowsOf} from '../state.js';
-import {fieldOf} from '../text-field.js';
+import {type State, rowsOf} from '../state.js';
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {userOfRow, rowWith, selectedRow, visibleRows} from './rows.js';
 import {membersOf, type TableRow} from './fold.js';
-import {tagOf, noFilter, sortKeys, type Filter, type Sort, type TableState} from './state.js';
-import {noSecondSort, sortedByNext, withInverted, withNextSecond, withSecondInverted} from './order.js';
+import {tagOf, noFilter, sortKeys, type TableState} from './state.js';
+import {filterChanges, sortChanges} from './alike.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
-
-const withFilter = (state: State, more: Partial<Filter>): State =>
-	withTable(state, {filter: {...state.table.filter, ...more}});
 
 /** Selects the row with this index in the table, or the last there is. */
 export function focusRow(state: State, index: number): State {
@@ -33,9 +29,6 @@ export const selectedRowNumber = (state: State): number =>
 
 const focusBy = (state: State, by: number): State => focusRow(state, selectedRowNumber(state) + by);
 
-const sortBy = (state: State, change: (sort: Sort) => Sort): State =>
-	withTable(state, {sort: change(state.table.sort)});
-
 /** Tags the GPUs of the selected row, or takes their tags away where all have one, and goes on to the next. */
 function toggleTag(state: State): State {
 	const row = selectedRow(state);
@@ -48,36 +41,16 @@ function toggleTag(state: State): State {
 	return focusBy(withTable(state, {tags: chosen.isSubsetOf(tags) ? tags.difference(chosen) : tags.union(chosen)}), 1);
 }
 
-function openFilter(state: State): State {
-	const {filter, selectedUuid} = state.table;
-	return withTable(state, {
-		prompt: {field: fieldOf(filter.text), before: {text: filter.text, selectedGpu: state.selectedGpu, selectedUuid}},
-	});
-}
-
-/** As it was before: the filter, and the selection with it. */
-function dropFilter(state: State): State {
-	const {prompt} = state.table;
-	if (prompt === undefined) {
-		return state;
-	}
-
-	const {text, selectedGpu, selectedUuid} = prompt.before;
-	return {...withTable(withFilter(state, {text}), {prompt: undefined, selectedUuid}), selectedGpu};
-}
-
-/** Only the user of the selected row, or everybody again. */
-function filterUser(state: State): State {
-	if (state.table.filter.user !== undefined) {
-		return withFilter(state, {user: undefined});
-	}
-
-	const row = selectedRow(state);
-	const user = row && userOfRow(row);
-	return user === undefined
-		? withFlash(state, 'warning', 'This GPU has no user: select a row of the user to filter by')
-		: withFilter(state, {user});
-}
+const filter = filterChanges({
+	name: 'table',
+	selectionOf: ({selectedGpu, table: {selectedUuid}}) => ({selectedGpu, selectedUuid}),
+	select: (state, {selectedGpu, selectedUuid}) => ({...withTable(state, {selectedUuid}), selectedGpu}),
+	userOf(state) {
+		const row = selectedRow(state);
+		return row && userOfRow(row);
+	},
+	noUser: 'This GPU has no user: select a row of the user to filter by',
+});
 
 const clearMarks = (state: State): State =>
 	state.table.tags.size > 0 ? withTable(state, {tags: new Set()}) : withTable(state, {filter: noFilter});
@@ -92,20 +65,16 @@ export const tableIntents = {
 	'focus-left-column': (state) => focusColumn(state, -1),
 	'focus-right-column': (state) => focusColumn(state, 1),
 	'toggle-tag': toggleTag,
-	'sort-next': (state) => sortBy(state, (sort) => sortedByNext(sortKeys, sort, 1)),
-	'sort-previous': (state) => sortBy(state, (sort) => sortedByNext(sortKeys, sort, -1)),
-	'invert-sort': (state) => sortBy(state, withInverted),
-	'second-sort-next': (state) => sortBy(state, (sort) => withNextSecond(sortKeys, sort, 1)),
-	'second-sort-previous': (state) => sortBy(state, (sort) => withNextSecond(sortKeys, sort, -1)),
-	'invert-second-sort'(state) {
-		const sort = withSecondInverted(state.table.sort);
-		return sort === undefined ? withFlash(state, 'warning', noSecondSort) : withTable(state, {sort});
-	},
-	'open-filter': openFilter,
-	'keep-filter': (state) => withTable(state, {prompt: undefined}),
-	'drop-filter': dropFilter,
-	'filter-user': filterUser,
-	'filter-mine': (state) => withFilter(state, {isMine: !state.table.filter.isMine}),
+	...sortChanges(
+		sortKeys,
+		({table}) => table.sort,
+		(state, sort) => withTable(state, {sort}),
+	),
+	'open-filter': filter.open,
+	'keep-filter': filter.keep,
+	'drop-filter': filter.drop,
+	'filter-user': filter.user,
+	'filter-mine': filter.mine,
 	'clear-marks': clearMarks,
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 

@@ -28,16 +28,18 @@ export type Filter = {
 	readonly isMine: boolean;
 };
 
+/** A filter being typed, and what it and the selection were before. */
+export type Prompt<Selection> = {
+	readonly field: TextField;
+	readonly before: {readonly text: string; readonly selection: Selection};
+};
+
 export type TableState = {
 	/** The selection follows this GPU, whatever its index and wherever its row. */
 	readonly selectedUuid?: string;
 	readonly sort: Sort;
 	readonly filter: Filter;
-	/** A filter being typed, and what it was before. */
-	readonly prompt?: {
-		readonly field: TextField;
-		readonly before: {readonly text: string; readonly selectedGpu?: number; readonly selectedUuid?: string};
-	};
+	readonly prompt?: Prompt<{readonly selectedGpu: number | undefined; readonly selectedUuid: string | undefined}>;
 	/** See `tagOf` in rows.ts. */
 	readonly tags: ReadonlySet<string>;
 };
