@@ -2,6 +2,7 @@
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
+import {selectedHostLine} from '../../../source/tui/state/hosts/lines.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {createScene} from '../_world.js';
 import {answered, failed, held, remoteRow} from './_hosts.js';
@@ -136,6 +137,14 @@ test('filtered by words, by mine and by the user of the selected line', async ()
 	expect((await order('filter-hosts-mine')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
 	expect((await order('filter-hosts-user')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
 	expect(await lineOf(/Filter/v, 'filter-hosts', typed)).toMatch(/2 of 17 GPUs/v);
+});
+
+test('a filter that is given up gives the selection back', async () => {
+	const state = await hostsState({columns: 120, rows: 32}, ['next-host-line', 'next-host-line']);
+	const typing = after(state, 'filter-hosts', {kind: 'typed', text: 'gpu-box-9'});
+	expect(selectedHostLine(typing)?.host).toBe('gpu-box-9');
+	expect(selectedHostLine(after(typing, 'drop-hosts-filter'))).toEqual(selectedHostLine(state));
+	expect(selectedHostLine(after(typing, 'keep-hosts-filter'))?.host).toBe('gpu-box-9');
 });
 
 test('the selection stays with its GPU while hosts come and go above it', async () => {

@@ -30,8 +30,7 @@ function sortBy(state: State, step: 1 | -1): State {
 const filter = filterChanges({
 	name: 'hosts',
 	selectionOf: ({hosts}) => hosts.selected,
-	// The selection stays on the line that was the last to be shown.
-	select: (state) => state,
+	select: (state, selected) => withHosts(state, {selected}),
 	userOf: (state) => userOfLine(selectedHostLine(state)),
 	noUser: 'This line has no user: select a GPU of the user to filter by',
 });
