@@ -126,6 +126,7 @@ test('a filter that is given up leaves everything as it was', async () => {
 test('with no row nothing is selected, and nothing can be done', async () => {
 	const none = after(await stateOf(await createScene(), size), 'open-filter', typed('zzz'), 'keep-filter');
 	expect([none.selectedGpu, selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
+	expect(after(none, 'toggle-tag')).toMatchObject({flash: {text: 'No GPU is shown: Esc clears the filter'}});
 	expect(after(none, pressing(release)(none)).dialog).toBeUndefined();
 	expect(after(none, pressing(release)(none))).toMatchObject({flash: {level: 'warning'}});
 	expect(after(none, 'focus-next-row', 'toggle-tag').selectedGpu).toBeUndefined();

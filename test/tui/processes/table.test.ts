@@ -123,6 +123,11 @@ test('filters show the processes of one user, the own ones, and those that hold 
 	expect([modeOf(kept), selectedProcess(kept)?.process.pid]).toEqual(['processes', 90_100]);
 	const none = after(kept, 'open-filter', {kind: 'typed', text: 'zzz'}, 'keep-filter');
 	expect(frameOf(none)).toContain('No process matches; Esc clears the filter');
+	// Keys about a process say why they do nothing.
+	expect([after(none, 'toggle-tag').flash?.text, after(none, 'open-process').flash?.text]).toEqual([
+		'No process is shown: Esc clears the filter',
+		'No process is shown: Esc clears the filter',
+	]);
 	// Esc goes back step by step: tags, the filter, the GPUs.
 	const tagged = after(kept, 'toggle-tag');
 	const steps = [1, 2, 3].map((count) => after(tagged, ...Array.from({length: count}, () => 'clear-marks' as const)));

@@ -165,6 +165,8 @@ test('columns are hidden, shown and moved in their list, and the table follows',
 	// The GPU itself stays, and stays first.
 	const first = after(state, 'toggle-column', 'move-column-right');
 	expect(listedColumns(first).shown[0]).toBe('gpu');
+	expect(after(state, 'move-column-right').flash?.text).toBe('The column of the GPU stays');
+	expect(after(hidden, 'move-column-left').flash?.text).toBe('A hidden column has no position: Space shows it');
 	expect(after(first, 'next-column', 'move-column-left').view.columns).toBeUndefined();
 	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();
 });

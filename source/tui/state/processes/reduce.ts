@@ -1,5 +1,5 @@
 /** What the keys of tables do to the table of processes. */
-import type {State} from '../state.js';
+import {withFlash, type State} from '../state.js';
 import {pageRowsOf, layoutOf} from '../../layout.js';
 import {filterChanges, sortChanges} from '../table/alike.js';
 import type {TableIntent} from '../table/reduce.js';
@@ -23,11 +23,19 @@ const focusBy = (state: State, by: number): State => focusProcess(state, (select
 
 const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, 'processes'));
 
+/** Says why a key about a process does nothing. */
+const withoutProcess = (state: State): State =>
+	withFlash(
+		state,
+		'warning',
+		isFiltered(state.processes.filter) ? 'No process is shown: Esc clears the filter' : 'No process is shown',
+	);
+
 /** Tags the selected process, or takes its tag away, and goes on to the next. */
 function toggleTag(state: State): State {
 	const selected = selectedProcess(state);
 	if (selected === undefined) {
-		return state;
+		return withoutProcess(state);
 	}
 
 	const tags = new Set(state.processes.tags);
@@ -86,7 +94,7 @@ export const processIntents: Readonly<Record<TableIntent, (state: State) => Stat
 /** Opens the selected process: what is known of it, with graphs. */
 export function openProcess(state: State): State {
 	const selected = selectedProcess(state);
-	return selected === undefined ? state : {...state, dialog: {kind: 'process', shown: selected}};
+	return selected === undefined ? withoutProcess(state) : {...state, dialog: {kind: 'process', shown: selected}};
 }
 
 /** Goes on to another process while one is open. */

@@ -1,5 +1,5 @@
 /** What the keys do to the table of GPUs. */
-import {type State, rowsOf} from '../state.js';
+import {withFlash, type State, rowsOf} from '../state.js';
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {userOfRow, rowWith, selectedRow, visibleRows} from './rows.js';
@@ -33,7 +33,7 @@ const focusBy = (state: State, by: number): State => focusRow(state, selectedRow
 function toggleTag(state: State): State {
 	const row = selectedRow(state);
 	if (row === undefined) {
-		return state;
+		return withFlash(state, 'warning', 'No GPU is shown: Esc clears the filter');
 	}
 
 	const chosen = new Set(membersOf(rowWith(state, row.index) ?? row).map(({index, reading}) => tagOf(index, reading)));

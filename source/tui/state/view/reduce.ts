@@ -105,12 +105,14 @@ const selectColumn = (state: State, by: 1 | -1): State => {
 	return {...state, dialog: {kind: 'columns', selected: (selectedOf(state) + by + length) % length}};
 };
 
+const gpuStays = 'The column of the GPU stays';
+
 /** Shows the selected column, behind the others, or hides it. The index of a GPU is what everything else is about: it stays. */
 function toggleColumn(state: State): State {
 	const {shown, all} = listedColumns(state);
 	const name = all[selectedOf(state)]!;
 	if (name === 'gpu') {
-		return withFlash(state, 'warning', 'The column of the GPU stays');
+		return withFlash(state, 'warning', gpuStays);
 	}
 
 	const columns = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
@@ -124,7 +126,15 @@ function moveColumn(state: State, by: 1 | -1): State {
 	const index = selectedOf(state);
 	const target = index + by;
 	// The first is that of the GPU.
-	if (index < 1 || index >= shown.length || target < 1 || target >= shown.length) {
+	if (index === 0) {
+		return withFlash(state, 'warning', gpuStays);
+	}
+
+	if (index >= shown.length) {
+		return withFlash(state, 'warning', 'A hidden column has no position: Space shows it');
+	}
+
+	if (target < 1 || target >= shown.length) {
 		return state;
 	}
 
