@@ -146,11 +146,7 @@ function countsOf(rows: readonly StatusRow[], state: State, level: number): Line
 	];
 }
 
-const knownIn = (values: ReadonlyArray<number | undefined>): readonly number[] =>
-	values.filter((value) => value !== undefined);
-
-const sum = (values: ReadonlyArray<number | undefined>): number =>
-	knownIn(values).reduce((total, value) => total + value, 0);
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** From this width on, sums have bars, too. */
 const roomyColumns = 150;
@@ -164,13 +160,14 @@ const sumBar = (of: 'load' | 'memory', share: number, {settings, scanFailure}: S
 function loadOf(state: State, level: number): readonly Line[] {
 	const gpus = state.observation?.gpus ?? [];
 	const tone: Tone = state.scanFailure === undefined ? 'plain' : 'dim';
-	const percents = gpus.map(({utilizationPercent}) => utilizationPercent);
-	const memory = gpus.map(({memoryUsedMiB}) => memoryUsedMiB);
-	const power = gpus.map(({powerWatts}) => powerWatts);
+	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
+	// What is used of a memory of unknown size would count as part of the others'.
+	const used = gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : []));
+	const powers = gpus.filter(({powerWatts}) => powerWatts !== undefined);
 	const pieces: Line[] = [];
 	const isRoomy = state.size.columns >= roomyColumns;
-	if (level < 5 && knownIn(percents).length > 0) {
-		const mean = sum(percents) / knownIn(percents).length;
+	if (level < 5 && percents.length > 0) {
+		const mean = sum(percents) / percents.length;
 		const number = fit(`${Math.round(mean)}%`, 4, 'end');
 		const load: Tone = state.scanFailure === undefined ? loadTone('load', mean / 100) : 'dim';
 		pieces.push(
@@ -180,24 +177,27 @@ function loadOf(state: State, level: number): readonly Line[] {
 		);
 	}
 
-	if (level < 2 && knownIn(memory).length > 0) {
-		const total = sum(gpus.map(({memoryTotalMiB}) => memoryTotalMiB));
-		const used = sum(memory);
-		const load: Tone = state.scanFailure === undefined && total > 0 ? loadTone('memory', used / total) : tone;
+	if (level < 2 && used.length > 0) {
+		const total = sum(gpus.map(({memoryTotalMiB = 0}) => memoryTotalMiB));
+		const share = sum(used) / total;
+		const load: Tone = state.scanFailure === undefined ? loadTone('memory', share) : tone;
 		pieces.push([
 			span('Mem ', tone),
-			...(isRoomy && total > 0 ? [...sumBar('memory', used / total, state), span(' ')] : []),
-			span(`${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`, load),
+			...(isRoomy ? [...sumBar('memory', share, state), span(' ')] : []),
+			span(`${gibibytes(sum(used)).slice(0, -1)}/${gibibytes(total)}`, load),
 		]);
 	}
 
-	if (level < 1 && knownIn(power).length > 0) {
-		const limit = sum(gpus.map(({powerLimitWatts}) => powerLimitWatts));
-		const kilowatts = (watts: number): string => (watts / 1000).toFixed(1);
+	if (level < 1 && powers.length > 0) {
+		const watts = sum(powers.map(({powerWatts = 0}) => powerWatts));
+		// A limit of some alone would be too low for the power of all.
+		const isLimited = powers.every(({powerLimitWatts}) => powerLimitWatts !== undefined);
+		const limit = isLimited ? sum(gpus.map(({powerLimitWatts = 0}) => powerLimitWatts)) : 0;
+		const kilowatts = (some: number): string => (some / 1000).toFixed(1);
 		pieces.push([
 			span('Power ', tone),
-			...(isRoomy && limit > 0 ? [...sumBar('load', sum(power) / limit, state), span(' ')] : []),
-			span(`${kilowatts(sum(power))}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`, tone),
+			...(isRoomy && limit > 0 ? [...sumBar('load', watts / limit, state), span(' ')] : []),
+			span(`${kilowatts(watts)}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`, tone),
 		]);
 	}
 

@@ -36,7 +36,10 @@ function loadNumbers({reading}: StatusRow): Line {
 			? []
 			: [
 					span(' '),
-					span(gibibytes(memoryUsedMiB).padStart(4), loadTone('memory', memoryUsedMiB / (memoryTotalMiB ?? 1))),
+					span(
+						gibibytes(memoryUsedMiB).padStart(4),
+						memoryTotalMiB === undefined ? 'plain' : loadTone('memory', memoryUsedMiB / memoryTotalMiB),
+					),
 				]),
 	];
 }

@@ -158,6 +158,22 @@ test('the selection stays with its GPU while hosts come and go above it', async 
 	expect(selectedLine(frameOf(after(state, arrived)))).toContain('gpu-box-9');
 });
 
+test('what is used of a memory of unknown size is no part of others', async () => {
+	const rows = [
+		remoteRow(0, {memory_used_mb: 40_960}),
+		remoteRow(1, {memory_used_mb: undefined}),
+		remoteRow(2, {memory_used_mb: 2048, memory_total_mb: undefined}),
+	];
+	const frame = frameOf(
+		await hostsState(
+			{columns: 200, rows: 50},
+			[{kind: 'hosts-arrived', known: [answered('gpu-box-1', rows)], nowMs: 1000}],
+			{hasNoPool: true},
+		),
+	);
+	expect(frame).toContain('Mem 40/160G');
+});
+
 test('nothing of it changes during a pause', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, ['toggle-pause']);
 	const without = after(state, {kind: 'hosts-arrived', known: [], nowMs: 1000});

@@ -1,6 +1,7 @@
 /** The graphs of all GPUs on wide screens, beside the queue and the events. */
 import {expect, test} from 'vitest';
 import {layoutOf, shownRangeOf} from '../../../source/tui/layout.js';
+import {loadsLines} from '../../../source/tui/panels/loads.js';
 import {pointingAt} from '../../../source/tui/mouse/pointing.js';
 import {regionsOf} from '../../../source/tui/regions.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
@@ -30,6 +31,14 @@ async function boxState(gpuCount: number, size: Size, steps: readonly Step[] = [
 	});
 	return stateOf(box, size, {}, [eventsArrived, ...steps], pastOf(box));
 }
+
+test('a memory of unknown size is not said to be full', async () => {
+	const reading = busy(0, 'alice', 'python train.py', {gibibytes: 10, percent: 50});
+	const box = await createBox(2, {readings: [{...reading, memoryTotalMiB: undefined}]});
+	const state = await stateOf(box, {columns: 200, rows: 50});
+	const numbers = loadsLines(state, layoutOf(state).loads!).flat();
+	expect(numbers.find(({text}) => text.trim() === '10G')?.tone).toBe('plain');
+});
 
 const columnOf = (row: string, words: string): number => row.indexOf(words);
 

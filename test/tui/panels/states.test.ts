@@ -36,6 +36,24 @@ async function shown(reading: GpuReading, {isDrained = false, isHeld = false} = 
 	};
 }
 
+test('what has no known limit is not compared with the limits of others', async () => {
+	const readings = [
+		gpuReading(0, {memoryUsedMiB: 40_780, powerWatts: 300}),
+		gpuReading(1, {memoryUsedMiB: undefined, powerWatts: undefined}),
+		gpuReading(2, {memoryUsedMiB: 2048, memoryTotalMiB: undefined, powerWatts: 100, powerLimitWatts: undefined}),
+	];
+	const summaryOf = async (some: readonly GpuReading[]): Promise<string> => {
+		const state = await stateOf(await createBox(some.length, {readings: some}), size);
+		return lineText(summaryLine(rowsOf(state), state));
+	};
+
+	expect(await summaryOf(readings.slice(0, 2))).toMatch(/Mem \S+ 40\/159G {2}Power \S+ 0\.3\/1\.4kW/v);
+	expect(await summaryOf(readings)).toMatch(/Mem \S+ 40\/159G {2}Power 0\.4kW/v);
+	expect(await summaryOf(readings.slice(2).map((one) => ({...one, index: 0})))).toMatch(
+		/Util \S+ +0% {2}Power 0\.1kW/v,
+	);
+});
+
 const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
 
 const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;

@@ -15,6 +15,7 @@ type HostTotals = {
 	readonly gpuCount: number;
 	/** The mean over the GPUs that report it, from 0 to 1. Undefined: none does. */
 	readonly utilization: number | undefined;
+	/** Of GPUs that report how much memory there is. */
 	readonly memoryUsedMiB: number;
 	/** 0: no GPU reports it. */
 	readonly memoryTotalMiB: number;
@@ -54,7 +55,9 @@ export const hostTotals = remembering(
 			errors: count('error', 'unknown'),
 			gpuCount: lines.length,
 			utilization: percents.length === 0 ? undefined : sum(percents) / percents.length / 100,
-			memoryUsedMiB: sum(lines.flatMap(({gpu}) => gpu.memory_used_mb ?? [])),
+			memoryUsedMiB: sum(
+				lines.flatMap(({gpu}) => (gpu.memory_total_mb === undefined ? [] : (gpu.memory_used_mb ?? []))),
+			),
 			memoryTotalMiB: sum(lines.flatMap(({gpu}) => gpu.memory_total_mb ?? [])),
 			failing,
 			asking,
