@@ -1,5 +1,5 @@
 /** Giving back, moving the end, leaving the queue: each about whole jobs, for Slurm knows nothing smaller. */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, hasCode} from '../../errors.js';
 import {select, type Selection} from '../../core/rules/leases/selection.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {holdingsIn, type Holding} from '../../core/rules/leases/holdings.js';
@@ -34,7 +34,7 @@ function checkWhole(snapshot: Snapshot, meant: readonly Holding[]): void {
 }
 
 /** What was granted in a moment in which it was called off may be gone by itself. */
-const isGone = (error: unknown): boolean => error instanceof CanhazgpuError && error.code === 'not-found';
+const isGone = (error: unknown): boolean => hasCode(error, 'not-found');
 
 async function cancel(cluster: Cluster, jobIds: readonly string[]): Promise<void> {
 	try {

@@ -1,5 +1,5 @@
 /** Slurm behind the verbs: it places, starts, supervises and ends, and nothing is kept here. */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/request/request.js';
 import type {Engine, GaveUp, Progress, WaitOptions} from '../../core/operations/engine.js';
@@ -64,10 +64,24 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		return gresOf(request);
 	};
 
+	/** Undefined while the controller is away: what was asked of it goes on. */
+	const readState = async (): Promise<ClusterState | undefined> => {
+		try {
+			return await cluster.read();
+		} catch (error) {
+			if (hasCode(error, 'store-unreachable')) {
+				return undefined;
+			}
+
+			throw error;
+		}
+	};
+
 	const shown = async (jobId: number): Promise<Grant> => {
 		const untilMs = clock.monotonicMs() + shownMs;
 		for (;;) {
-			const grant = grantOf(await cluster.read(), jobId);
+			const state = await readState();
+			const grant = state && grantOf(state, jobId);
 			if (grant !== undefined) {
 				return grant;
 			}
@@ -103,7 +117,8 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				}
 
 				const jobId = allocation.jobId();
-				const progress = jobId === undefined ? undefined : progressOf(await cluster.read(), jobId, request);
+				const state = jobId === undefined ? undefined : await readState();
+				const progress = state && progressOf(state, jobId!, request);
 				const words = JSON.stringify({...progress, estimateSeconds: undefined});
 				if (progress === undefined || words === last) {
 					continue;
@@ -114,7 +129,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 			}
 		};
 
-		// A controller that is away is no end of the waiting: salloc asks again.
+		// Without words on how it goes the waiting goes on.
 		const following = follow().catch(() => undefined);
 		try {
 			const jobId = await allocation.ended;
@@ -129,7 +144,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 
 			return await shown(jobId);
 		} catch (error) {
-			if (error instanceof CanhazgpuError && error.code === 'unavailable' && (waitSeconds ?? 0) > 0) {
+			if (hasCode(error, 'unavailable') && (waitSeconds ?? 0) > 0) {
 				return {kind: 'gave-up', reason: 'timeout'};
 			}
 

@@ -1,5 +1,5 @@
 /** The queue and the GPUs of a cluster, as a store that is only read: Slurm alone keeps them. */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock, GpuProvider, Store} from '../../core/model/ports.js';
 import type {AuditQuery} from '../../core/model/types.js';
 import {accountedUsage, countsGpus, endedJobs, type EndedJob} from './accounting.js';
@@ -33,7 +33,7 @@ async function forgottenJobs(cluster: Cluster, {afterId, fromTime}: AuditQuery):
 	try {
 		return await endedJobs(cluster, fromTime ?? Date.now() / 1000 - usualPastSeconds);
 	} catch (error) {
-		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+		if (hasCode(error, 'store-unreachable')) {
 			return [];
 		}
 

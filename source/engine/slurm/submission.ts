@@ -84,6 +84,8 @@ export function submission(
 	// A prolog that the user has goes first.
 	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
 	const beganMs = clock.monotonicMs();
+	// Without this srun never says that nothing is free, and a command may exit with that code itself.
+	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
 	let jobId: number | undefined;
 	const granted: Submitted['granted'] = async (pid, signal) => {
 		const heldId = await gate?.jobId(signal);
@@ -132,7 +134,7 @@ export function submission(
 			gate?.open();
 		},
 		async exitCodeOf(exitCode) {
-			if (exitCode === nothingFree) {
+			if (exitCode === nothingFree && isImmediate && jobId === undefined) {
 				throw noneNowError();
 			}
 
