@@ -393,3 +393,6 @@ export type PoolRecord =
 			readonly socket?: string;
 	  }
 	| {readonly store: 'embedded'; readonly directory: string};
+
+/** The last second that JavaScript has a date for. Milliseconds that somebody took for seconds are before it. */
+export const latestTime = 8_640_000_000_000;

@@ -112,6 +112,8 @@ test.each([
 	['a process without a pid', withGpu({processes: [{}]})],
 	['a health problem of no kind', withGpu({health: [{words: 'x'}]})],
 	['idleness below zero', withScan({idle: [{lease: 'a', index: 0, seconds: -5}]})],
+	['a process that began at a time that no date has', withGpu({processes: [{pid: 1, startTime: 1e13}]})],
+	['idleness up to a time that no date has', withScan({idle: [{lease: 'a', index: 0, seconds: 5, until: 1e13}]})],
 	['1e999', goodText.replace('"powerWatts":540.5', '"powerWatts":1e999')],
 ])('%s is no scan', (_, posted) => {
 	expect(decodeSharedScan(goodText)).toBeDefined();

@@ -3,14 +3,15 @@ A scan as one viewer leaves it for the others. Anybody who may write to the stor
 what is not exactly a scan is none. It is looked at and never acted upon.
 */
 import {longestScan} from '../../model/ports.js';
-import type {
-	GpuPlace,
-	GpuProcess,
-	GpuReading,
-	HealthProblem,
-	IdleSpan,
-	MigInstance,
-	Observation,
+import {
+	latestTime,
+	type GpuPlace,
+	type GpuProcess,
+	type GpuReading,
+	type HealthProblem,
+	type IdleSpan,
+	type MigInstance,
+	type Observation,
 } from '../../model/types.js';
 import {healthKinds, mostGpus, providerNames} from '../../model/observation.js';
 import {maskSecrets} from '../processes/secrets.js';
@@ -48,6 +49,7 @@ const onlyTrue = valueThat((value): value is true => value === true);
 /** Below zero too: a temperature may be. */
 const degrees = valueThat(isNumber);
 const quantity = valueThat((value): value is number => isNumber(value) && value >= 0);
+const time = valueThat((value): value is number => isNumber(value) && value >= 0 && value <= latestTime);
 const whole = valueThat((value): value is number => Number.isSafeInteger(value) && (value as number) >= 0);
 const list = valueThat((value): value is readonly unknown[] => Array.isArray(value));
 const object = valueThat(isObject);
@@ -84,7 +86,7 @@ const gpuProcess = objectOf<GpuProcess>(
 	{
 		pid: whole,
 		startTicks: whole,
-		startTime: quantity,
+		startTime: time,
 		parentPid: whole,
 		user: text,
 		name: text,
@@ -163,7 +165,7 @@ const scan = objectOf<SharedScan>(
 		failure: objectOf<NonNullable<Observation['failure']>>({message: text, hint: text}, ['message']),
 		warnings: listOf(text),
 		idle: listOf(
-			objectOf<IdleSpan>({lease: text, index: whole, uuid: text, seconds: quantity, until: quantity}, [
+			objectOf<IdleSpan>({lease: text, index: whole, uuid: text, seconds: quantity, until: time}, [
 				'lease',
 				'index',
 				'seconds',

@@ -1,13 +1,11 @@
 /** Times as they are stored: Unix seconds, or RFC 3339 as Go prints it. */
+import {latestTime} from '../../../core/model/types.js';
 
 /** The last second of the year 9999, the last that RFC 3339 can say. */
 const lastToSay = 253_402_300_799;
 
 /** Go's zero time, which it prints for "not set": the first second of the year 1. */
 const goZeroTime = -62_135_596_800;
-
-/** The last second that JavaScript has a date for. Milliseconds that somebody took for seconds are before it. */
-const latest = 8_640_000_000_000;
 
 const rfc3339Pattern =
 	/^(?<date>\d{4}-\d\d-\d\d)[ t](?<time>\d\d:\d\d:\d\d)(?:[,.](?<fraction>\d+))?(?<offset>z|[+\-]\d\d:?\d\d)$/iv;
@@ -119,7 +117,7 @@ export function parseTime(value: unknown): number | undefined | 'invalid' {
 		return undefined;
 	}
 
-	return seconds !== undefined && seconds > goZeroTime && seconds <= latest ? seconds : 'invalid';
+	return seconds !== undefined && seconds > goZeroTime && seconds <= latestTime ? seconds : 'invalid';
 }
 
 /**
@@ -127,7 +125,7 @@ export function parseTime(value: unknown): number | undefined | 'invalid' {
 @throws RangeError for one that cannot be stored: a bug of the caller.
 */
 export function checkTime(seconds: number): number {
-	if (!(seconds > goZeroTime && seconds <= latest)) {
+	if (!(seconds > goZeroTime && seconds <= latestTime)) {
 		throw new RangeError(`A time to be stored is ${seconds}`);
 	}
 
