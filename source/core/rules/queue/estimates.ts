@@ -5,7 +5,14 @@ reservations and the time limits of jobs. A job without a limit ends when it end
 import {latestEndOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {isSameLease} from '../leases/ownership.js';
-import type {EligibleInstance, GpuRecord, Lease, QueueEntry, Snapshot} from '../../model/types.js';
+import {
+	latestTime,
+	type EligibleInstance,
+	type GpuRecord,
+	type Lease,
+	type QueueEntry,
+	type Snapshot,
+} from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
 import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
 import {isOutFor, outagesNoted, servableGroups} from './out-of-service.js';
@@ -208,7 +215,8 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			kind: 'waiter',
 			entry,
 			position: position + 1,
-			until: Number.isFinite(until) ? until : undefined,
+			// What an entry says of its time has no bound.
+			until: until <= latestTime ? until : undefined,
 		};
 		// The holder of one may leave before the end that is known, or at any time where none is: then it is served earlier.
 		const isOut = isOutFor(entry, gpus, out);

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
+import {latestTime} from '../../../../source/core/model/types.js';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {drain} from '../../../../source/core/operations/pool/drain.js';
 import {estimateWaits} from '../../../../source/core/rules/queue/estimates.js';
@@ -6,6 +8,8 @@ import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {createTestWorld, person} from '../../../_helpers/world.js';
+import {encodeLease} from '../../../../source/store/records/index.js';
+import {timestamp} from '../../../../source/format/text/durations.js';
 import {createPaint} from '../../../../source/format/text/paint.js';
 import {queueTable} from '../../../../source/format/tables/queue-table.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
@@ -42,6 +46,44 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 	// Of what is out of service nobody knows when it is back.
 	await drain(world, boss, [0], undefined);
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
+});
+
+test('however long somebody wants GPUs, every face can say until when', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	const anyTenure = fc.oneof(
+		fc.record({
+			reservation_type: fc.constant('manual'),
+			expiry_duration: fc.double({min: 0, noNaN: true, noDefaultInfinity: true}),
+		}),
+		fc.record({
+			reservation_type: fc.constant('run'),
+			time_limit: fc.double({min: 0, noNaN: true, noDefaultInfinity: true}),
+		}),
+	);
+	const {queue, entries, scores, gpus} = world.memory.state;
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(anyTenure, {minLength: 2, maxLength: 4}),
+			fc.integer({min: world.now(), max: latestTime}),
+			async (tenures, expiryTime) => {
+				gpus.set(0, encodeLease({user: 'alice', type: 'manual', startTime: world.now(), expiryTime}));
+				queue.length = 0;
+				for (const [index, tenure] of tenures.entries()) {
+					const id = `entry ${index}`;
+					const now = world.now();
+					scores.set(id, index);
+					queue.push(id);
+					entries.set(id, JSON.stringify({user: 'bob', requested_count: 1, enqueue_time: now, ...tenure}));
+				}
+
+				for (const {blockers} of queueRows(await world.store.read())) {
+					for (const {until = 0} of blockers) {
+						expect(() => timestamp(until)).not.toThrow();
+					}
+				}
+			},
+		),
+	);
 });
 
 describe('who an entry waits for', () => {
