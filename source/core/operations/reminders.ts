@@ -2,7 +2,7 @@
 Reminding people of what concerns them, once each: the process that will send a reminder writes that into the lease first, against what was read, so that
 of all who notice one tells. Told at most once: a claim whose answer was lost is not told.
 */
-import {holdingsIn, type Holding} from '../rules/leases/holdings.js';
+import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
 import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {alertsWrite} from '../rules/pool/alerts.js';
@@ -87,7 +87,7 @@ function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 			kind: 'ending',
 			account: ownerOf(lease),
 			label: labelOf(lease),
-			gpus: holdings.map(({index}) => index),
+			gpus: gpusOf(holdings),
 			leaseId: lease.leaseId,
 			remainingSeconds: lease.expiryTime! - snapshot.now,
 			note: lease.note,

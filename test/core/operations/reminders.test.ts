@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {claimReminders, planReminders, type ReminderSender} from '../../../source/core/operations/reminders.js';
 import {extend, reserve} from '../../../source/core/operations/reservations.js';
+import {emptyPlan} from '../../../source/core/model/plan.js';
 import type {Store} from '../../../source/core/model/ports.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 
@@ -56,6 +57,19 @@ test.each<[string, ReminderSender, number, number]>([
 ])('who reminds: %s', async (_, sender, left, count) => {
 	const world = await withLeft(left);
 	expect((await claimReminders(world, sender)).reminders).toHaveLength(count);
+});
+
+test('two instances of one GPU are one GPU to be reminded of', async () => {
+	const world = await createTestWorld();
+	const now = world.now();
+	const lease = {user: 'alice', type: 'manual', startTime: now - hour, expiryTime: now + 300, leaseId: 'a'} as const;
+	const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));
+	await world.store.commit({...emptyPlan, writes: [{kind: 'shares', index: 2, shares}]});
+	expect((await claimReminders(world, own)).reminders).toMatchObject([{kind: 'ending', gpus: [2]}]);
+	expect(await world.store.audit()).toMatchObject([
+		{kind: 'pool'},
+		{gpus: [2], reason: 'alice was reminded that the reservation of GPU 2 ends soon'},
+	]);
 });
 
 test('neither jobs nor what was short from the start', async () => {
