@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../source/core/model/ports.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../../source/errors.js';
-import {createTestWorld, historyOf, person} from '../../_helpers/world.js';
+import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
 
 const alice = person('alice');
 const request = {requester: alice, count: 1, durationSeconds: 60};
@@ -54,6 +54,28 @@ test('who gives GPUs back in a crowd that does the same is not sent away, and st
 	// The first follow each other at once; then a crowd would only keep each other from the store.
 	expect(commits).toBeGreaterThan(100);
 	expect(commits).toBeLessThan(400);
+});
+
+test('a reservation that ends while its release is tried again is charged to its end', async () => {
+	let isFirst = true;
+	const world: TestWorld = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				if (plan.event?.kind === 'released' && isFirst) {
+					isFirst = false;
+					world.pass(30);
+					return 'conflict';
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	await reserve(world, request);
+	world.pass(50);
+	await release(world, alice, {by: 'gpus', ids: [0]});
+	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'released'}]);
 });
 
 test('who gives GPUs back is not held up by a crowd that clears away what is dead', async () => {

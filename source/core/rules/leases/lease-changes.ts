@@ -7,7 +7,7 @@ import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, PoolEvent, QueueEntry, QueueRecord, Snapshot} from '../../model/types.js';
 import {planHoldings, type HoldingChange} from './holding-changes.js';
 import {gpusOf, holdingsIn, type Holding} from './holdings.js';
-import {judgeEntry, judgeLease, type Ending} from './liveness.js';
+import {judgeEntry, judgeLease, timedEndOf, type Ending} from './liveness.js';
 import {endingEntries, extensionEntries, positionEntry, type AuditContext} from './audit-entries.js';
 
 type Ended = {readonly holding: Holding; readonly ending: Ending};
@@ -146,10 +146,13 @@ export function planExpiry(
 	};
 }
 
-/** Gives back these leases now. */
+/** Gives back these leases now; one whose time is over already, as no one has noticed yet, at its end. */
 export const planRelease = (holdings: readonly Holding[], user: string, context: AuditContext): Plan =>
 	planEnd(
-		holdings.map((holding) => ({holding, ending: {reason: 'released', endTime: context.now}})),
+		holdings.map((holding) => ({
+			holding,
+			ending: {reason: 'released', endTime: Math.min(context.now, timedEndOf(holding.lease) ?? Infinity)},
+		})),
 		{kind: 'released', gpus: gpusOf(holdings), user},
 		context,
 	);
