@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {createPool} from '../../../source/core/operations/pool/create-pool.js';
 import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import type {CommitOutcome} from '../../../source/core/model/ports.js';
@@ -39,6 +40,20 @@ test('by force ends every lease with its record, throws away garbage and counts'
 	]);
 	expect((await readStatus(world)).rows.map(({state}) => state)).toEqual(['available', 'available']);
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
+});
+
+test('by force charges a reservation to its end, and a crashed job to its last sign of life, although no one has noticed', async () => {
+	const world = await createTestWorld();
+	await reserve(world, {...request, count: 1, durationSeconds: 60});
+	const job = {requester: person('bob'), count: 1, tenure: {type: 'run'}} as const;
+	await acquireNow(world, job, 'job');
+	world.processes.set(world.host.self.pid, 'dead');
+	world.pass(3600);
+	await createPool(world, {gpuCount: 2, provider: 'fake', force: true});
+	expect(await historyOf(world.store)).toMatchObject([
+		{user: 'alice', durationSeconds: 60, endReason: 'expired'},
+		{user: 'bob', durationSeconds: 60, endReason: 'holder-died'},
+	]);
 });
 
 test('by force replaces a pool whose own keys are garbage, and still ends its leases with records', async () => {

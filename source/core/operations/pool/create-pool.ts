@@ -99,13 +99,17 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 				);
 			}
 
-			const context = {now: snapshot.now, host: host.hostname, account: accountName(host.account)};
+			const account = accountName(host.account);
 			const plan: Plan =
 				snapshot.pool === undefined
-					? planPool(pool, context, location)
-					: planPoolReset(snapshot, pool, context, {
-							...(!isUnknown && {count: snapshot.pool.gpuCount, provider: snapshot.pool.provider}),
-							location,
+					? planPool(pool, {now: snapshot.now, host: host.hostname, account}, location)
+					: planPoolReset(snapshot, pool, {
+							host,
+							account,
+							before: {
+								...(!isUnknown && {count: snapshot.pool.gpuCount, provider: snapshot.pool.provider}),
+								location,
+							},
 						});
 			return {plan, result: {pool, droppedLeases: holdingsIn(snapshot.gpus).length}};
 		},

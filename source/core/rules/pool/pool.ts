@@ -2,7 +2,7 @@
 import {CanhazgpuError} from '../../../errors.js';
 import {gpusOf, holdingsIn} from '../leases/holdings.js';
 import {planEnd} from '../leases/lease-changes.js';
-import {cloneIn} from '../leases/liveness.js';
+import {cloneIn, endingOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
@@ -61,11 +61,22 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 	grants: false,
 });
 
-/** Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the queue stays. */
-export function planPoolReset(snapshot: Snapshot, pool: Pool, context: AuditContext, before?: AuditBefore): Plan {
+/**
+Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the queue stays. A lease that was over before, as
+no one has noticed yet, ends then.
+*/
+export function planPoolReset(
+	snapshot: Snapshot,
+	pool: Pool,
+	{host, before, ...who}: {readonly host: Host; readonly account: string; readonly before: AuditBefore},
+): Plan {
+	const context: AuditContext = {...who, now: snapshot.now, host: host.hostname};
 	const leased = holdingsIn(snapshot.gpus);
 	const ends = planEnd(
-		leased.map((holding) => ({holding, ending: {reason: 'pool-reset', endTime: snapshot.now}})),
+		leased.map((holding) => ({
+			holding,
+			ending: endingOf(holding.lease, snapshot, host) ?? {reason: 'pool-reset', endTime: snapshot.now},
+		})),
 		{kind: 'pool', gpus: gpusOf(leased)},
 		context,
 	);
