@@ -173,13 +173,14 @@ export class SharedScanner {
 		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
 	}
 
-	/** Takes the role, or keeps it. */
+	/** Takes the role, or keeps it. False for a viewer that was closed meanwhile: then the role ends by itself. */
 	async #claim(): Promise<boolean> {
 		const {store, intervalMs} = this.#options;
-		const isOurs = await store.scans.claim({owner: this.#owner, intervalMs}, roleSeconds);
+		const isGranted = await store.scans.claim({owner: this.#owner, intervalMs}, roleSeconds);
+		const isOurs = isGranted && !this.#closed.signal.aborted;
 		if (!isOurs) {
 			await this.#dropRole();
-		} else if (this.#role === undefined && !this.#closed.signal.aborted) {
+		} else if (this.#role === undefined) {
 			this.#role = new AbortController();
 			void this.#keepRole(this.#role.signal);
 		}

@@ -111,6 +111,41 @@ test('when it closes, the next one scans at once; what it kept open is closed', 
 	expect({scans: world.scans(), open}).toEqual({scans: 2, open: 1});
 });
 
+test('one that is closed while it asks for the role makes nothing that scans, and scans no more', async () => {
+	const world = await createLiveWorld(1);
+	const asked = Promise.withResolvers<void>();
+	const mayAnswer = Promise.withResolvers<void>();
+	const {scans} = world.store;
+	let opened = 0;
+	const viewer = watch(
+		{
+			...world,
+			store: {
+				...world.store,
+				scans: {
+					...scans,
+					async claim(role, seconds) {
+						asked.resolve();
+						await mayAnswer.promise;
+						return scans.claim(role, seconds);
+					},
+				},
+			},
+		},
+		{
+			opened() {
+				opened++;
+			},
+		},
+	);
+	const seen = viewer.observe();
+	await asked.promise;
+	await viewer.close!();
+	mayAnswer.resolve();
+	expect(await seen).toMatchObject({gpus: [], failure: {}});
+	expect({opened, scans: world.scans()}).toEqual({opened: 0, scans: 0});
+});
+
 slowTest('one who pauses gives the role up', async () => {
 	const world = await createLiveWorld(1);
 	await watch(world).observe();
