@@ -56,8 +56,6 @@ const form: Form<Names> = {
 	},
 };
 
-type Opened = {readonly database: Database<Names>; readonly watch: Watch};
-
 type Options = {
 	/** The database of the pool. */
 	readonly path: string;
@@ -87,27 +85,22 @@ export function createScanBoard({
 	typeOf,
 }: Options): ScanBoard & {readonly prepare: () => Promise<void>; readonly close: () => void} {
 	const file = boardBeside(poolPath);
-	let opening: Promise<Opened> | undefined;
+	let opening: Promise<Database<Names>> | undefined;
+	const watch = new Watch({
+		path: file,
+		mark() {
+			const {dev, ino, mtimeNs, size} = statSync(file, {bigint: true});
+			return `${dev}:${ino}:${mtimeNs}:${size}`;
+		},
+		async check(occasion) {
+			if (occasion === 'change') {
+				watch.publishChange(undefined);
+			}
+		},
+	});
 
-	const open = async (): Promise<Opened> => {
-		const database = await Database.open({path: file, audience: audienceOf(poolPath, file), typeOf}, form);
-		const watch = new Watch({
-			path: file,
-			mark() {
-				const {dev, ino, mtimeNs, size} = statSync(file, {bigint: true});
-				return `${dev}:${ino}:${mtimeNs}:${size}`;
-			},
-			async check(occasion) {
-				if (occasion === 'change') {
-					watch.publishChange(undefined);
-				}
-			},
-		});
-		return {database, watch};
-	};
-
-	const opened = async (): Promise<Opened> => {
-		opening ??= open();
+	const opened = async (): Promise<Database<Names>> => {
+		opening ??= Database.open({path: file, audience: audienceOf(poolPath, file), typeOf}, form);
 		try {
 			return await opening;
 		} catch (error) {
@@ -116,24 +109,13 @@ export function createScanBoard({
 		}
 	};
 
-	const close = (): void => {
-		const last = opening;
-		opening = undefined;
-		last
-			?.then(({watch}) => {
-				watch.stop();
-			})
-			// What could not be opened need not be closed.
-			.catch(() => undefined);
-	};
-
 	/** A file that was removed is made again, for the next who asks. */
 	const write = async (work: (statements: Statements<Names>) => number): Promise<boolean> => {
-		const {database} = await opened();
+		const database = await opened();
 		try {
 			return await database.write((statements) => ({isKept: true, result: work(statements) > 0}));
 		} catch (error) {
-			close();
+			opening = undefined;
 			throw error;
 		}
 	};
@@ -150,7 +132,6 @@ export function createScanBoard({
 		},
 		async post(owner, text) {
 			const isPosted = await write((statements) => Number(statements.post.run(owner, now(), text).changes));
-			const {watch} = await opened();
 			if (isPosted) {
 				queueMicrotask(() => {
 					watch.publishChange(undefined);
@@ -164,12 +145,12 @@ export function createScanBoard({
 				return undefined;
 			}
 
-			const {database} = await opened();
+			const database = await opened();
 			const row = await database.read((statements) => statements.latest.get());
 			return row && postedScan(row['time'] as number, row['text'] as string, now());
 		},
 		async subscribe(posted) {
-			const {watch} = await opened();
+			await opened();
 			try {
 				const stop = await watch.add({
 					changed() {
@@ -183,6 +164,8 @@ export function createScanBoard({
 				throw explain(error, file);
 			}
 		},
-		close,
+		close() {
+			watch.stop();
+		},
 	};
 }

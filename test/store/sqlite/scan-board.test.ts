@@ -5,6 +5,7 @@ import {existsSync, mkdtempSync, rmSync, statSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
+import {eventually} from '../../_helpers/eventually.js';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 
 const ada = {owner: 'ada', intervalMs: 2000};
@@ -45,4 +46,19 @@ test('one that was removed is made again; one that is no database is said, and t
 	await expect(store.scans.claim(ada, 10)).rejects.toMatchObject({code: 'store-unreachable'});
 	await expect(store.scans.claim(ada, 10)).rejects.toMatchObject({code: 'store-unreachable'});
 	expect((await store.read()).gpus).toEqual([]);
+});
+
+test('who listens for scans hears of them, too, after the file was removed and made again', async () => {
+	const {store, file} = await openPool();
+	let heard = 0;
+	await store.scans.subscribe(() => {
+		heard++;
+	});
+	await store.scans.claim(ada, 10);
+	rmSync(file);
+	await expect(store.scans.claim(ada, 10)).rejects.toMatchObject({code: 'store-unreachable'});
+	expect(await store.scans.claim(ada, 10)).toBe(true);
+	heard = 0;
+	await store.scans.post('ada', 'a scan');
+	await eventually(() => heard > 0);
 });
