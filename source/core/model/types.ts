@@ -232,7 +232,8 @@ export type Drain = {
 	readonly reason?: string;
 	/** OS account that did it. */
 	readonly by?: string;
-	readonly since: number;
+	/** Every store keeps it; Slurm does not tell it of a node that its configuration drains. */
+	readonly since?: number;
 };
 
 /** The value that an administrator gave to one key of the policy. */

@@ -158,7 +158,7 @@ export function snapshotOf(state: ClusterState): Snapshot {
 	const held = holders(jobs);
 	const gpus = clusterGpus(nodes);
 	const drains = gpus.flatMap(({index, of: {trouble}}): ReadonlyArray<readonly [number, Drain]> =>
-		trouble?.kind === 'drained' ? [[index, {reason: trouble.reason, by: trouble.by, since: now}]] : [],
+		trouble?.kind === 'drained' ? [[index, {reason: trouble.reason, by: trouble.by, since: trouble.since}]] : [],
 	);
 	return {
 		now,

@@ -18,7 +18,7 @@ function readMap<Key, Value>(
 /** By whom it was set, and when. */
 const readOrigin = (item: Fields) => ({by: item.text('by'), since: item.required('since', item.time('since'))});
 
-const originRecord = ({by, since}: Pick<Drain, 'by' | 'since'>) => ({
+const originRecord = ({by, since = 0}: Pick<Drain, 'by' | 'since'>) => ({
 	by: optionalText(by),
 	since: formatRfc3339(since),
 });

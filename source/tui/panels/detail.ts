@@ -157,10 +157,11 @@ function waiterLines({index}: StatusRow, state: State, width: number): readonly 
 /** Why no one new gets it: everything that is wrong with it, and since when it is drained. */
 function serviceLines(row: StatusRow, state: State): readonly Line[] {
 	const {drain, health} = row;
-	const since = drain && shortDuration(Math.max(0, (storeNow(state) ?? drain.since) - drain.since));
+	const since = drain?.since;
+	const ago = since === undefined ? '' : `, ${shortDuration(Math.max(0, (storeNow(state) ?? since) - since))} ago`;
 	return [
 		...health.map(({words}): Line => [span(sanitize(words), 'error')]),
-		...(drain === undefined ? [] : [[serviceText({drain, health: []})!, span(`, ${since} ago`)]]),
+		...(drain === undefined ? [] : [[serviceText({drain, health: []})!, span(ago)]]),
 	];
 }
 

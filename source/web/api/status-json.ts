@@ -125,8 +125,7 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 	drain: row.drain && {
 		reason: text(row.drain.reason),
 		by: text(row.drain.by),
-		// Slurm does not tell since when a node is drained.
-		since: row.reading?.place === undefined ? time(row.drain.since) : undefined,
+		since: time(row.drain.since),
 	},
 	model_info: row.model && {provider: text(row.model.provider), model: text(row.model.model)},
 	provider,

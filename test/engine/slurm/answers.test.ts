@@ -198,13 +198,15 @@ test('nodes are read in the order of their numbers, those without GPUs and those
 	]);
 });
 
+const since = new Date(2026, 10, 22, 21, 25, 30).getTime() / 1000;
+
 test.each([
 	['IDLE', undefined],
 	['MIXED', undefined],
 	['ALLOCATED+PLANNED', undefined],
 	['IDLE+CLOUD+POWERED_DOWN', undefined],
-	['IDLE+DRAIN', {kind: 'drained', reason: 'fan is dead', by: 'root'}],
-	['MIXED+MAINTENANCE', {kind: 'drained', reason: 'fan is dead', by: 'root'}],
+	['IDLE+DRAIN', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
+	['MIXED+MAINTENANCE', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
 	['DOWN', {kind: 'down', words: 'node box1 is down: fan is dead'}],
 	['DOWN*', {kind: 'down', words: 'node box1 does not answer'}],
 	['IDLE*', {kind: 'down', words: 'node box1 does not answer'}],

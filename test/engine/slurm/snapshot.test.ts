@@ -7,6 +7,7 @@ import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
 import {createEventOrder, recentEvents} from '../../../source/engine/slurm/events.js';
 import {observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
+import {statusJson} from '../../../source/format/json/status-json.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
 
 const job = (given: Partial<SlurmJob>): SlurmJob => ({
@@ -139,6 +140,14 @@ test('events of jobs come in their order, each once, also when they are asked fo
 	]);
 	expect(recentEvents(jobs, [node('box1')], {afterId: all[1]!.id})).toEqual(all.slice(2));
 	expect(recentEvents(jobs, [node('box1')], {newest: 1})).toEqual(all.slice(3));
+});
+
+test('a node is drained since Slurm says so, and for an unknown time where it does not', () => {
+	const since = [1500, undefined].map((time) => {
+		const drained = node('box1', {gpus: [{type: undefined, count: 1}], trouble: {kind: 'drained', since: time}});
+		return statusJson(rowsOf(stateOf([drained], [])), observationOf(stateOf([drained], [])))[0]!.drained;
+	});
+	expect(since).toEqual([{since: '1970-01-01T00:25:00Z'}, {}]);
 });
 
 test('a job that was refused, or left the queue, is not said to have had GPUs', () => {

@@ -288,14 +288,14 @@ function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly b
 }
 
 /** What an administrator had set holds again, key by key. What somebody has set or unset since stays as it is. */
-function restoreSettings<Key, Setting extends {readonly since: number}>(
+function restoreSettings<Key, Setting extends {readonly since?: number}>(
 	known: ReadonlyMap<Key, Setting>,
 	found: ReadonlyMap<Key, Setting>,
 	{since, changed}: {readonly since: number; readonly changed: ReadonlySet<Key | undefined>},
 ): ReadonlyMap<Key, Setting> | undefined {
 	const settings = new Map([
 		...[...known].filter(([key]) => !changed.has(key)),
-		...[...found].filter(([key, setting]) => changed.has(key) || setting.since >= Math.floor(since)),
+		...[...found].filter(([key, setting]) => changed.has(key) || (setting.since ?? 0) >= Math.floor(since)),
 	]);
 	const isSame =
 		settings.size === found.size &&

@@ -4,7 +4,7 @@ import {countOf, gpuKinds, type GpuKind} from './gres.js';
 /** Why no job can start on a node now. */
 type NodeTrouble =
 	/** An administrator took it out of service; what runs there goes on. */
-	| {readonly kind: 'drained'; readonly reason?: string; readonly by?: string}
+	| {readonly kind: 'drained'; readonly reason?: string; readonly by?: string; readonly since?: number}
 	/** It is down, or does not answer. `words` are for people. */
 	| {readonly kind: 'down'; readonly words: string};
 
@@ -25,20 +25,22 @@ const field = (line: string, name: string): string =>
 const runningStates = new Set(['IDLE', 'MIXED', 'ALLOCATED', 'PLANNED', 'COMPLETING']);
 const drainFlags = new Set(['DRAIN', 'DRAINED', 'DRAINING', 'MAINTENANCE', 'MAINT', 'RESERVED']);
 
-/** `Not responding [slurm@2026-11-22T21:25:30]` -> the words, and the account. */
-function reasonIn(line: string): {readonly reason?: string; readonly by?: string} {
+/** `Not responding [slurm@2026-11-22T21:25:30]` -> the words, the account, and since when, on the clock of this machine. */
+function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, 'kind'> {
 	const [, ...behind] = line.split(' Reason=');
 	const words = behind.join(' Reason=').trim();
 	const end = words.lastIndexOf(' [');
-	const by = end === -1 ? undefined : /^ \[(?<by>[^@\]]+)@/v.exec(words.slice(end))?.groups?.['by'];
+	const {by, time = ''} = /^ \[(?<by>[^@\]]+)@(?<time>[^\]]*)/v.exec(end === -1 ? '' : words.slice(end))?.groups ?? {};
+	const since = Date.parse(time) / 1000;
 	const reason = by === undefined ? words : words.slice(0, end);
-	return {reason: reason === '' ? undefined : reason, by};
+	return {reason: reason === '' ? undefined : reason, by, since: Number.isNaN(since) ? undefined : since};
 }
 
 function troubleIn(line: string, name: string): NodeTrouble | undefined {
 	const written = field(line, 'State');
 	const [base = '', ...flags] = written.replaceAll(/[!#$%*\-@^~]/gv, '').split('+');
-	const {reason, by} = reasonIn(line);
+	const reasonAndOrigin = reasonIn(line);
+	const {reason} = reasonAndOrigin;
 	if (written.includes('*') || flags.includes('NOT_RESPONDING')) {
 		return {kind: 'down', words: `node ${name} does not answer`};
 	}
@@ -50,7 +52,7 @@ function troubleIn(line: string, name: string): NodeTrouble | undefined {
 		};
 	}
 
-	return flags.some((flag) => drainFlags.has(flag)) ? {kind: 'drained', reason, by} : undefined;
+	return flags.some((flag) => drainFlags.has(flag)) ? {kind: 'drained', ...reasonAndOrigin} : undefined;
 }
 
 /** The nodes that have GPUs, by name, numbers in their order: box2 before box10. A node that is only planned (`FUTURE`) is none. */
