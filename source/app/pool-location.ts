@@ -1,6 +1,7 @@
 /** Where `admin` makes the pool, and how that is announced. */
 import {createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Store} from '../core/model/ports.js';
+import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
@@ -63,16 +64,9 @@ const embeddedCommand = (config: Context['config']): string =>
 		.filter((part) => part !== undefined)
 		.join(' ');
 
-/** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
-async function newLocation(context: Context): Promise<NewLocation> {
+/** In the Redis that is configured or asked for, else in the one that is recorded. */
+async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: StoreFacts): Promise<NewLocation> {
 	const {locations, config} = context;
-	const {asked, isRedisGiven, recorded} = locations.facts();
-	if (asked === 'embedded' || (asked === undefined && !isRedisGiven && recorded?.store === 'embedded')) {
-		return locations.canMakeShared()
-			? openShared(context)
-			: {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
-	}
-
 	if (config.isGiven('admin.group')) {
 		throw new CanhazgpuError('usage', '--group is for a pool without Redis: Redis has users and passwords', {
 			hint: 'For example: sudo canhazgpu admin --store embedded --group NAME',
@@ -92,6 +86,24 @@ async function newLocation(context: Context): Promise<NewLocation> {
 		}
 
 		throw error;
+	}
+}
+
+/** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
+async function newLocation(context: Context): Promise<NewLocation> {
+	const {locations} = context;
+	const facts = locations.facts();
+	const {asked, isRedisGiven, recorded} = facts;
+	switch (asked ?? (isRedisGiven ? 'redis' : (recorded?.store ?? 'redis'))) {
+		case 'embedded': {
+			return locations.canMakeShared()
+				? openShared(context)
+				: {store: await openPrivate(context, true), privateLabel: locations.privateLabel};
+		}
+
+		case 'redis': {
+			return openInRedis(context, facts);
+		}
 	}
 }
 

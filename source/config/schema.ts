@@ -9,7 +9,7 @@ import {cudaVersionPattern} from '../core/rules/cuda/cuda.js';
 import {checkNote, longestNote} from '../core/rules/request/request.js';
 import type {CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
-import {mostGpus} from '../core/model/observation.js';
+import {mostGpus, providerNames} from '../core/model/observation.js';
 import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
@@ -233,7 +233,7 @@ export const settings = {
 	'pool.directory': setting(() => text('the path of a directory'), '/var/lib/canhazgpu'),
 	remote_hosts: setting(() => v.array(remoteHost(), 'a list of host names'), []),
 	'admin.gpus': setting(() => integer(1, mostGpus)),
-	'admin.provider': setting(() => choice(['nvidia', 'amd', 'fake'])),
+	'admin.provider': setting(() => choice(providerNames)),
 	'admin.group': setting(() => text('the name of a group')),
 	'reserve.gpus': harmless(setting(() => integer(1, mostGpus))),
 	'reserve.duration': harmless(setting(wholeDuration, '8h')),

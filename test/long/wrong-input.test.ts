@@ -176,7 +176,7 @@ const wrong: Readonly<Record<string, ReadonlyArray<readonly string[]>>> = {
 		['--gpus', 'x'],
 		['--gpus', '0'],
 		['--gpus', '4', '--provider', 'fake'],
-		['--provider', 'intel'],
+		['--provider', 'nobody'],
 		['--drain', 'x'],
 		['--drain', '99'],
 		['--drain', '1', '--undrain', '1'],

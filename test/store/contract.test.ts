@@ -1,6 +1,6 @@
 import {contract} from './contract.js';
-import {memoryHarness, redisHarness, sqliteHarness} from './harness.js';
+import {harnesses} from './harness.js';
 
-contract('memory', memoryHarness);
-contract('embedded', sqliteHarness);
-contract('redis', redisHarness);
+for (const [kind, makeHarness] of Object.entries(harnesses)) {
+	contract(kind, makeHarness);
+}

@@ -52,7 +52,7 @@ export type Harness = {
 	readonly close: () => Promise<void>;
 };
 
-export async function memoryHarness(): Promise<Harness> {
+async function memoryHarness(): Promise<Harness> {
 	const store = createMemoryStore();
 	const {state} = store;
 	return {
@@ -219,3 +219,12 @@ export async function redisHarness(): Promise<Harness> {
 		},
 	};
 }
+
+/**
+Every kind of store that keeps a pool. That of a cluster only reads what its engine keeps.
+*/
+export const harnesses: Readonly<Record<Exclude<Store['kind'], 'slurm'>, () => Promise<Harness>>> = {
+	memory: memoryHarness,
+	embedded: sqliteHarness,
+	redis: redisHarness,
+};

@@ -20,7 +20,7 @@ import {
 	anyShares,
 	anyUsage,
 } from './records/arbitraries.js';
-import {redisHarness, sqliteHarness, type Harness} from './harness.js';
+import {harnesses, type Harness} from './harness.js';
 import {collect, lineOf, plan, pool} from './samples.js';
 
 const histories = 30;
@@ -140,10 +140,9 @@ const stateOf = async (store: Store) => {
 	};
 };
 
-describe.each([
-	['embedded', sqliteHarness],
-	['redis', redisHarness],
-])('the %s store', (_, makeHarness) => {
+const isReference = ([kind]: readonly [string, unknown]): boolean => kind === 'memory';
+
+describe.each(Object.entries(harnesses).filter((entry) => !isReference(entry)))('the %s store', (_, makeHarness) => {
 	let harness: Harness;
 	let store: Store;
 	beforeAll(async () => {

@@ -1,4 +1,5 @@
 import {CanhazgpuError} from '../../errors.js';
+import {providerNames} from '../../core/model/observation.js';
 import type {ProviderName} from '../../core/model/types.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import type {App} from '../../app/contract.js';
@@ -89,7 +90,12 @@ export const admin: Command = {
 	],
 	flags: {
 		gpus: {short: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
-		provider: {short: 'p', value: 'NAME', summary: 'nvidia, amd or fake (detected)', setting: 'admin.provider'},
+		provider: {
+			short: 'p',
+			value: 'NAME',
+			summary: `${new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(providerNames)} (detected)`,
+			setting: 'admin.provider',
+		},
 		group: {value: 'NAME', summary: 'embedded: only members of this group may use the pool', setting: 'admin.group'},
 		force: {summary: 'replace the pool that is there; ends all its reservations'},
 		drain: {value: 'IDS', summary: 'take these GPUs out of service; their holders keep them', completes: 'gpus'},

@@ -5,7 +5,7 @@ import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {isOverused} from '../../core/rules/usage/share-usage.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
-import type {GpuProcess, GpuReading, QueueEntry} from '../../core/model/types.js';
+import type {GpuProcess, GpuReading, ProviderName, QueueEntry} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {needJson} from '../../format/json/need-json.js';
 import {reasonJson} from '../../format/tables/queue-table.js';
@@ -138,7 +138,11 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 export type GpuJson = ReturnType<typeof gpuJson>;
 
 /** In the spelling of the Go program's API; its command line and its pool have these names in small letters. */
-const providerNames: Readonly<Record<string, string>> = {nvidia: 'NVIDIA', amd: 'AMD', fake: 'Fake'};
+const providerNames: Readonly<Record<string, string>> = {
+	nvidia: 'NVIDIA',
+	amd: 'AMD',
+	fake: 'Fake',
+} satisfies Record<ProviderName, string>;
 
 /** `GET /api/status`: where the Go program's API has another form for a value than its command line, this has it, too. */
 export const statusJson = (state: LiveState, commands: ShownCommands) =>

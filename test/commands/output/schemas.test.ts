@@ -1,6 +1,9 @@
 /** What `--json` prints, checked against the JSON Schema that `help json` shows: no key is missing there, and none is there in vain. */
 import {readdirSync, writeFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {findCommand, verbs} from '../../../source/command-line/arguments.js';
+import {providerNames} from '../../../source/core/model/observation.js';
+import admin from '../../../source/help/schema/admin.json' with {type: 'json'};
 import {schemas} from '../../../source/help/schema/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
@@ -89,6 +92,16 @@ test('each file is a schema that help shows', async () => {
 		stdout: '',
 		stderr: 'Error: There is no schema "statsu"\nDid you mean: canhazgpu help json status\n',
 	});
+});
+
+test('every verb with --json has a schema, and run that of reserve', async () => {
+	const commands = await Promise.all(verbs.map(async (verb) => findCommand(verb)));
+	const printing = commands.filter(({flags}) => Object.hasOwn(flags, 'json')).map(({name}) => name);
+	expect(printing.filter((name) => name !== 'run' && !Object.hasOwn(schemas, name))).toEqual([]);
+});
+
+test('the schema of admin names every provider', () => {
+	expect(admin.anyOf[0]?.properties.provider?.enum).toEqual([...providerNames]);
 });
 
 describe('what is printed is as the schema says', () => {

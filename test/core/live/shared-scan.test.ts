@@ -101,7 +101,7 @@ test.each([
 	['null', 'null'],
 	['another version', goodText.replace('"version":1', '"version":2')],
 	['no GPUs', withScan({gpus: undefined})],
-	['a provider that is none', withScan({provider: 'intel'})],
+	['a provider that is none', withScan({provider: 'nobody'})],
 	['a GPU twice', withScan({gpus: [...good.scan.gpus, ...good.scan.gpus]})],
 	['more GPUs than a box holds', withScan({gpus: Array.from({length: 1025}, (_, index) => ({index, unknown: {}}))})],
 	['an index below zero', withGpu({index: -1})],

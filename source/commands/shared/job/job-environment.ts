@@ -30,6 +30,9 @@ const shareEnvironment = ({
 		}),
 });
 
+/** Whose libraries a job finds its GPUs by. Simulated GPUs pass for those of NVIDIA. */
+const makers: Readonly<Record<ProviderName, 'nvidia' | 'amd'>> = {nvidia: 'nvidia', amd: 'amd', fake: 'nvidia'};
+
 /** By which names a job's own libraries find its GPUs. Where it sees no others, they count from 0. */
 const namesOf = ({gpus, provider, instances, isolatedUuids}: GrantedDevices): ReadonlyArray<number | string> => {
 	if (instances !== undefined) {
@@ -43,7 +46,7 @@ const namesOf = ({gpus, provider, instances, isolatedUuids}: GrantedDevices): Re
 
 	const uuids = isolatedUuids.filter((uuid) => uuid !== undefined);
 	// HIP knows its GPUs by number alone.
-	return provider !== 'amd' && uuids.length === gpus.length ? uuids : gpus.map((_, position) => position);
+	return makers[provider] === 'nvidia' && uuids.length === gpus.length ? uuids : gpus.map((_, position) => position);
 };
 
 /** For containers, whose runtime is outside of any isolation: the GPUs as the whole machine counts them. */
@@ -54,8 +57,8 @@ const containerEnvironment = ({gpus, provider, instances}: GrantedDevices): Read
 		gpus.map(String);
 	return {
 		// Docker reads it as a row of CSV, so a list needs quotes of its own.
-		...(provider !== 'amd' && {CANHAZGPU_DOCKER_GPUS: `"device=${names.join(',')}"`}),
-		CANHAZGPU_CDI: names.map((name) => `${provider === 'amd' ? 'amd' : 'nvidia'}.com/gpu=${name}`).join(','),
+		...(makers[provider] === 'nvidia' && {CANHAZGPU_DOCKER_GPUS: `"device=${names.join(',')}"`}),
+		CANHAZGPU_CDI: names.map((name) => `${makers[provider]}.com/gpu=${name}`).join(','),
 	};
 };
 
@@ -72,7 +75,7 @@ export const gpuEnvironment = (granted: GrantedDevices): Readonly<Record<string,
 		NVIDIA_VISIBLE_DEVICES: instances === undefined ? (isNamed ? isolatedUuids.join(',') : gpus.join(',')) : list,
 		...containerEnvironment(granted),
 		...shareEnvironment(granted),
-		...(provider === 'amd' && {
+		...(makers[provider] === 'amd' && {
 			HIP_VISIBLE_DEVICES: list,
 			// Of the layers below and beside HIP: what these leave out HIP would no longer count.
 			ROCR_VISIBLE_DEVICES: undefined,

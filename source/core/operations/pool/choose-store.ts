@@ -6,7 +6,7 @@ export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
 
 export type StoreFacts = {
 	/** `--store`, or `store` in a config. */
-	readonly asked: 'redis' | 'embedded' | undefined;
+	readonly asked: PoolRecord['store'] | undefined;
 	/** True when a flag, the environment or a config says where Redis is, and so asks for Redis. */
 	readonly isRedisGiven: boolean;
 	/** The shared pool recorded by `admin`. */
