@@ -6,7 +6,7 @@ import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
 import {partName, partsOfHoldings} from '../format/instances.js';
-import {notYoursError} from '../format/not-yours.js';
+import {notYoursError} from '../format/owner.js';
 import type {Command, Input} from '../command-line/command.js';
 import {idsFlag, jsonFlag, labelFlag, namedPartsOf, refuseBoth, usualDurations} from '../command-line/flags.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';

@@ -5,7 +5,7 @@ import {CanhazgpuError, quoted} from '../errors.js';
 import {engineText} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
 import {queueJson, queueTable} from '../format/tables/queue-table.js';
-import {queueWhy} from '../format/tables/queue-why.js';
+import {queueWhy} from '../format/queue/why.js';
 import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command} from '../command-line/command.js';

@@ -4,7 +4,7 @@ import {CanhazgpuError} from '../errors.js';
 import {releaseJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {isInstance, partsOfHoldings} from '../format/instances.js';
-import {notYoursError} from '../format/not-yours.js';
+import {notYoursError} from '../format/owner.js';
 import type {Command} from '../command-line/command.js';
 import {idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';

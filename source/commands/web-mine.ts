@@ -3,7 +3,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
 import {requesterOf} from '../core/rules/leases/ownership.js';
-import {eventTime} from '../format/events.js';
+import {eventTime} from '../format/text/days.js';
 import {shellCommand} from '../format/text/shell.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';

@@ -6,8 +6,8 @@ import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {instanceText} from '../core/rules/mig/instances.js';
 import {instancesJson} from './instances.js';
 import {needJson} from './json/need-json.js';
-import {localDay} from './text/days.js';
-import {roughDuration, timestamp, typedDuration} from './text/durations.js';
+import {eventTime} from './text/days.js';
+import {optionalTimestamp, roughDuration, timestamp, typedDuration} from './text/durations.js';
 import {gpuRanges} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
 import {sanitize, shorten} from './text/text.js';
@@ -195,16 +195,6 @@ export const eventText = (record: AuditRecord): string =>
 		record.note === undefined ? '' : ` · ${harmless(record.note)}`,
 	].join('');
 
-/** `14:32:05`, or with its date when that is not today, in this machine's time zone. */
-export function eventTime(time: number, now: number): string {
-	const date = new Date(time * 1000);
-	const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
-		.map((part) => String(part).padStart(2, '0'))
-		.join(':');
-	const {key} = localDay(time);
-	return key === localDay(now).key ? clock : `${key} ${clock}`;
-}
-
 /** One line of `canhazgpu events`. */
 export const eventLine = (record: AuditRecord, now: number): string =>
 	`${eventTime(record.time, now)} ${eventText(record)}`;
@@ -231,7 +221,7 @@ export const eventJson = (entry: AuditEntry) => ({
 	lease_id: entry.leaseId,
 	entry_id: entry.entryId,
 	forced: entry.forced,
-	until: entry.until === undefined ? undefined : timestamp(entry.until),
+	until: optionalTimestamp(entry.until),
 	reason: entry.reason,
 	note: entry.note,
 	via: entry.via,

@@ -17,121 +17,94 @@ export const fenceText = (fence: Fence): string =>
 
 const settingText = ({name, value}: NamespaceSetting): string => `${name} is ${value}`;
 
-/** Goes on after a colon. */
-export function isolationReason(problem: IsolationProblem): string {
-	switch (problem.kind) {
-		case 'simulated': {
-			return 'simulated GPUs have no devices';
-		}
+type Words<Problem> = {
+	/** Goes on after a colon. */
+	readonly reason: string | ((problem: Problem) => string);
+	/** What to do about it, as a sentence; absent where nothing is known to help. */
+	readonly remedy?: string | ((problem: Problem) => string);
+};
 
-		case 'no-devices': {
-			return 'there is no device of a GPU in /dev';
-		}
+type Kind = IsolationProblem['kind'];
 
-		case 'unknown-device': {
-			return `which device is GPU ${problem.gpu} is not known here`;
-		}
-
-		case 'no-program': {
-			return `${packages[problem.program][0]} is not installed`;
-		}
-
-		case 'needs-root': {
-			return `${fenceText(problem.fence)} isolates jobs of root alone`;
-		}
-
-		case 'no-systemd': {
-			return 'systemd does not run this machine';
-		}
-
-		case 'no-device-groups': {
-			return 'this machine has no control groups of version 1 for devices';
-		}
-
-		case 'no-namespaces': {
-			const words = problem.settings.map((setting) => settingText(setting)).join(', ');
-			return `this machine gives no user namespaces to ordinary accounts (${words})`;
-		}
-
-		case 'refused': {
-			const words = sanitize(problem.words.trim()).slice(0, longestText);
-			return `${problem.program} failed${words === '' ? '' : `: ${words}`}`;
-		}
-
-		case 'slow': {
-			return `${problem.program} took longer than ${problem.seconds} s`;
-		}
-
-		case 'no-directory': {
-			return 'this directory cannot be reached inside of it';
-		}
-
-		case 'foreign-opens': {
-			return `${sanitize(problem.device)} can be opened all the same`;
-		}
-
-		case 'granted-refuses': {
-			return `${sanitize(problem.device)}, which was granted, cannot be opened`;
-		}
+/** What AppArmor forbids can be allowed to bubblewrap alone; any other setting holds for all. */
+function namespaceRemedy({settings}: Extract<IsolationProblem, {kind: 'no-namespaces'}>): string {
+	if (settings[0]?.name.includes('apparmor') === true) {
+		return 'Give bubblewrap a profile of AppArmor that allows them (canhazgpu help isolation), or allow them to all: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same in /etc/sysctl.d/60-userns.conf';
 	}
+
+	const wanted = settings.map((setting) => `${setting.name}=${setting.wanted}`).join(' ');
+	return `Allow them: sudo sysctl ${wanted}, and the same in /etc/sysctl.d/60-userns.conf`;
 }
+
+const takeWhatWorks = 'Leave its name out: --isolate alone takes what works here.';
+
+const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Each}>>} = {
+	simulated: {reason: 'simulated GPUs have no devices'},
+	'no-devices': {reason: 'there is no device of a GPU in /dev'},
+	'unknown-device': {
+		reason: ({gpu}) => `which device is GPU ${gpu} is not known here`,
+		remedy: 'The driver tells it in /proc/driver/nvidia/gpus, which some containers hide.',
+	},
+	'no-program': {
+		reason: ({program}) => `${packages[program][0]} is not installed`,
+		remedy({program}) {
+			const [, name] = packages[program];
+			return `Install it: sudo apt install ${name}, or: sudo dnf install ${name}`;
+		},
+	},
+	'needs-root': {
+		reason: ({fence}) => `${fenceText(fence)} isolates jobs of root alone`,
+		remedy: 'Leave its name out: --isolate alone takes bubblewrap, which needs no rights.',
+	},
+	'no-systemd': {reason: 'systemd does not run this machine', remedy: takeWhatWorks},
+	'no-device-groups': {
+		reason: 'this machine has no control groups of version 1 for devices',
+		remedy: takeWhatWorks,
+	},
+	'no-namespaces': {
+		reason: ({settings}) =>
+			`this machine gives no user namespaces to ordinary accounts (${settings.map((setting) => settingText(setting)).join(', ')})`,
+		remedy: namespaceRemedy,
+	},
+	refused: {
+		reason({program, words: printed}) {
+			const said = sanitize(printed.trim()).slice(0, longestText);
+			return `${program} failed${said === '' ? '' : `: ${said}`}`;
+		},
+		remedy: 'See what it needs: canhazgpu help isolation',
+	},
+	slow: {reason: ({program, seconds}) => `${program} took longer than ${seconds} s`},
+	'no-directory': {
+		reason: 'this directory cannot be reached inside of it',
+		remedy: 'Start the job in another directory.',
+	},
+	'foreign-opens': {
+		reason: ({device}) => `${sanitize(device)} can be opened all the same`,
+		remedy: 'Please report this.',
+	},
+	'granted-refuses': {
+		reason: ({device}) => `${sanitize(device)}, which was granted, cannot be opened`,
+		remedy: 'See whether it opens without isolation, and who may: ls -l /dev/nvidia* /dev/dri',
+	},
+};
+
+function wordsOf(problem: IsolationProblem): {readonly reason: string; readonly remedy: string | undefined} {
+	// Each kind has words for problems of that kind, which the type of the table cannot say.
+	const {reason, remedy} = words[problem.kind] as Words<IsolationProblem>;
+	return {
+		reason: typeof reason === 'string' ? reason : reason(problem),
+		remedy: typeof remedy === 'function' ? remedy(problem) : remedy,
+	};
+}
+
+/** Why a job is not isolated; goes on after a colon. */
+export const isolationReason = (problem: IsolationProblem): string => wordsOf(problem).reason;
 
 /** What to do about it, as a sentence; undefined where nothing is known to help. */
-export function isolationRemedy(problem: IsolationProblem): string | undefined {
-	switch (problem.kind) {
-		case 'no-program': {
-			const [, name] = packages[problem.program];
-			return `Install it: sudo apt install ${name}, or: sudo dnf install ${name}`;
-		}
-
-		case 'no-namespaces': {
-			const [setting] = problem.settings;
-			return setting?.name.includes('apparmor') === true
-				? 'Give bubblewrap a profile of AppArmor that allows them (canhazgpu help isolation), or allow them to all: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same in /etc/sysctl.d/60-userns.conf'
-				: `Allow them: sudo sysctl ${problem.settings
-						.map(({name, wanted}) => `${name}=${wanted}`)
-						.join(' ')}, and the same in /etc/sysctl.d/60-userns.conf`;
-		}
-
-		case 'refused': {
-			return 'See what it needs: canhazgpu help isolation';
-		}
-
-		case 'needs-root': {
-			return 'Leave its name out: --isolate alone takes bubblewrap, which needs no rights.';
-		}
-
-		case 'no-systemd':
-		case 'no-device-groups': {
-			return 'Leave its name out: --isolate alone takes what works here.';
-		}
-
-		case 'unknown-device': {
-			return 'The driver tells it in /proc/driver/nvidia/gpus, which some containers hide.';
-		}
-
-		case 'granted-refuses': {
-			return 'See whether it opens without isolation, and who may: ls -l /dev/nvidia* /dev/dri';
-		}
-
-		case 'no-directory': {
-			return 'Start the job in another directory.';
-		}
-
-		case 'foreign-opens': {
-			return 'Please report this.';
-		}
-
-		case 'simulated':
-		case 'no-devices':
-		case 'slow': {
-			return undefined;
-		}
-	}
-}
+export const isolationRemedy = (problem: IsolationProblem): string | undefined => wordsOf(problem).remedy;
 
 /** The line that `run` says before it starts a job that it could not isolate. */
 export const notIsolatedLine = (problem: IsolationProblem): string => {
-	const remedy = isolationRemedy(problem);
-	return `NOT isolated: ${isolationReason(problem)}.${remedy === undefined ? '' : ` ${remedy}`}`;
+	const {reason, remedy} = wordsOf(problem);
+	return `NOT isolated: ${reason}.${remedy === undefined ? '' : ` ${remedy}`}`;
 };

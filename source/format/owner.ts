@@ -1,6 +1,9 @@
 /** Whose something is, in words: every face says it in the same way. */
-import type {Lease, QueueEntry} from '../core/model/types.js';
-import {labelOf, ownerOf} from '../core/rules/leases/ownership.js';
+import {CanhazgpuError} from '../errors.js';
+import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
+import type {NotYours} from '../core/rules/leases/selection.js';
+import type {Lease, QueueEntry, Requester} from '../core/model/types.js';
+import {namedText, partName} from './instances.js';
 import {sanitize} from './text/text.js';
 
 /** `alice`, or `alice (team)` for what bears a label. */
@@ -9,3 +12,24 @@ export const ownerText = (account: string, label: string | undefined): string =>
 
 /** Whose a reservation or a request is. */
 export const holderText = (held: Lease | QueueEntry): string => ownerText(ownerOf(held), labelOf(held));
+
+/** The GPUs without their number: `GPU(s): [0 1]`. */
+const partsOfNotYours = (notYours: readonly NotYours[]): string =>
+	namedText(
+		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),
+		notYours.flatMap(({index, lease: {mig}}) => (mig?.number === undefined ? [] : [{gpu: index, number: mig.number}])),
+	);
+
+/** What to say to a user who names GPUs that others hold. */
+export function notYoursError(
+	verb: 'release' | 'extend',
+	notYours: readonly NotYours[],
+	requester: Requester,
+): CanhazgpuError {
+	const who = doubtAbout(requester) ?? `Only the holder's account or root may ${verb} it.`;
+	const held = notYours.map(({index, lease}) => `${partName({index, lease})} is held by ${holderText(lease)}`);
+	return new CanhazgpuError('not-owner', `No reservations found for current user on ${partsOfNotYours(notYours)}`, {
+		hint: `${held.join(', ')}. Nothing was changed. ${who}`,
+		details: notYours,
+	});
+}

@@ -2,7 +2,7 @@
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import {ownerText} from './owner.js';
-import {mebibytes} from './text/numbers.js';
+import {firstOf, mebibytes} from './text/numbers.js';
 import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
@@ -14,11 +14,11 @@ const processText = ({pid, name}: GpuProcess): string =>
 	`PID ${pid} (${name === undefined ? 'unknown process' : shorten(sanitize(name), 32)})`;
 
 /** `PID 12345 (python3), PID 67890 (jupyter) and 2 more`. */
-export function processList(processes: readonly GpuProcess[]): string {
-	const named = processes.slice(0, namedProcesses).map((process) => processText(process));
-	const rest = processes.length - named.length;
-	return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-}
+export const processList = (processes: readonly GpuProcess[]): string =>
+	firstOf(
+		processes.map((process) => processText(process)),
+		namedProcesses,
+	);
 
 /** `8452MB used by PID 12345 (python3)`, `used by ...` where it is not known how much, or undefined for a GPU that is not in unreserved use. */
 export function unreservedText(row: StatusRow): string | undefined {
@@ -33,7 +33,7 @@ export function unreservedText(row: StatusRow): string | undefined {
 		: `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
 }
 
-/** What somebody left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for, and the verb that finds out whose it is. */
+/** What was left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for, and the verb that finds out whose it is. */
 const leftoverText = ({index, processes}: StatusRow, memoryUsedMiB: number | undefined): string =>
 	processes.length > 0
 		? processList(processes)
@@ -78,10 +78,10 @@ export function detailText(row: StatusRow): string {
 /** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: it has none. */
 export function migText(reading: Pick<GpuReading, 'migInstances'> | undefined): string | undefined {
 	const profiles = (reading?.migInstances ?? []).map(({profile}) => sanitize(profile ?? '?'));
-	const counted = [...new Set(profiles)].map((profile) => {
-		const count = profiles.filter((one) => one === profile).length;
-		return count === 1 ? profile : `${count}x${profile}`;
-	});
+	const counted = Array.from(
+		Map.groupBy(profiles, (profile) => profile),
+		([profile, {length: count}]) => (count === 1 ? profile : `${count}x${profile}`),
+	);
 	return counted.length === 0 ? undefined : `MIG ${counted.join(' ')}`;
 }
 

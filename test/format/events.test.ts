@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {AuditRecord} from '../../source/core/model/types.js';
-import {eventJson, eventLine, eventTime, eventText} from '../../source/format/events.js';
+import {eventJson, eventLine, eventText} from '../../source/format/events.js';
+import {eventTime} from '../../source/format/text/days.js';
 import {anyAudit} from '../store/records/arbitraries.js';
 
 const words = (part: Partial<AuditRecord>): string =>

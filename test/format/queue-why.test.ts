@@ -3,8 +3,7 @@ import {queueRows} from '../../source/core/rules/queue/queue-rows.js';
 import {readCurrent} from '../../source/core/operations/transact.js';
 import {createPaint} from '../../source/format/text/paint.js';
 import {clockTime} from '../../source/format/text/days.js';
-import {estimateText} from '../../source/format/tables/queue-table.js';
-import {queueWhy} from '../../source/format/tables/queue-why.js';
+import {estimateText, queueWhy} from '../../source/format/queue/why.js';
 import {createBox, lease, run, sceneTime, waiter, type Box} from '../tui/_world.js';
 
 async function whyIn(box: Box): Promise<readonly string[]> {

@@ -10,7 +10,7 @@ export async function recentLossText(snapshot: Snapshot): Promise<string | undef
 
 	const [{dataLossText}, {eventTime}] = await Promise.all([
 		import('../../format/data-loss.js'),
-		import('../../format/events.js'),
+		import('../../format/text/days.js'),
 	]);
 	return dataLossText(loss, (seconds) => eventTime(seconds, snapshot.now));
 }

@@ -7,14 +7,12 @@ import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/st
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
 import {longDuration, optionalTimestamp} from '../text/durations.js';
 import {heldInstanceJson} from '../instances.js';
+import {absentWhenEmpty} from '../text/json.js';
 import {sanitize, shownNote} from '../text/text.js';
 import {detailText, unreservedNames, unreservedText, validationText} from '../status-labels.js';
 import {stateText} from '../states.js';
 
 const absentWhenBlank = (text: string): string | undefined => (text === '' ? undefined : text);
-
-const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
-	list.length > 0 ? list : undefined;
 
 const processJson = (process: GpuProcess) => ({
 	pid: process.pid,

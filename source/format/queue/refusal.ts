@@ -10,7 +10,7 @@ import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import type {Lease} from '../../core/model/types.js';
 import {holderText} from '../owner.js';
 import {longDuration, shortDuration} from '../text/durations.js';
-import {counted, mebibytes} from '../text/numbers.js';
+import {counted, firstOf, mebibytes} from '../text/numbers.js';
 import {sanitize} from '../text/text.js';
 
 type RefusalMessage = {readonly message: string; readonly hint?: string};
@@ -142,11 +142,11 @@ function listed<Gpu extends {readonly index: number; readonly instance?: string}
 	gpus: readonly Gpu[],
 	wordsOf: (gpu: Gpu) => string,
 ): string {
-	const named = gpus.slice(0, namedGpus).map((gpu) => `${blockedName(gpu)} ${wordsOf(gpu)}`);
-	return `${named.join(', ')}${gpus.length > namedGpus ? ` and ${gpus.length - namedGpus} more` : ''}`;
+	return firstOf(
+		gpus.map((gpu) => `${blockedName(gpu)} ${wordsOf(gpu)}`),
+		namedGpus,
+	);
 }
-
-const gpuText = ({blocked, now}: Refusal): string => `${listed(blocked, ({block}) => blockText(block, now))}.`;
 
 /** `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. */
 export const unusableText = (unusable: readonly UnusableGpu[]): string => listed(unusable, ({block}) => useText(block));
@@ -194,7 +194,7 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
 	return refusal.wanted.ids === undefined && !isPartOfGpu(refusal.wanted.need)
 		? `${seesHolders ? nextFreeText(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
-		: `${gpuText(refusal)}${force}${own}`;
+		: `${listed(refusal.blocked, ({block}) => blockText(block, refusal.now))}.${force}${own}`;
 }
 
 const inUse = 'in use without reservation';

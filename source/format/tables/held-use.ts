@@ -5,9 +5,7 @@ import {timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
-import {csvField} from './report.js';
-
-const toTenThousandths = (hours: number): number => Math.round(hours * 10_000) / 10_000;
+import {csvField, toTenThousandths} from './report.js';
 
 /** The longest of them say enough. */
 const mostGaps = 100;

@@ -9,16 +9,16 @@ import {ruledTable, type Cell} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
 import {longDuration} from '../text/durations.js';
 import {gpuList} from '../text/gpu-list.js';
-import {statusHeadings, statusSacrifices} from './status-table.js';
+import {gpuTable} from './status-table.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 
-/** What one host answered. */
+/** What one host answered: its GPUs, or the entries of its queue. */
 export type HostAnswer =
 	| {
 			readonly host: string;
 			readonly rows: readonly JsonRow[];
-			/** Whose GPUs they are, where that is no host: those of a cluster that this one speaks to. */
+			/** Whose they are, where that is no host: those of a cluster that this one speaks to. */
 			readonly source?: string | undefined;
 	  }
 	| {readonly host: string; readonly error: string};
@@ -30,26 +30,6 @@ const text = (value: unknown): string => {
 		typeof value === 'string' || typeof value === 'number' ? shorten(sanitize(String(value)), longestCell) : '';
 	return words === '' ? '-' : words;
 };
-
-function stateCell(status: string, paint: Paint): Cell {
-	switch (status) {
-		case 'AVAILABLE': {
-			return {text: '● AVAILABLE', paint: paint.available};
-		}
-
-		case 'IN_USE': {
-			return {text: '● IN_USE', paint: paint.inUse};
-		}
-
-		case 'UNRESERVED': {
-			return {text: '⚠ UNRESERVED', paint: paint.unreserved};
-		}
-
-		default: {
-			return {text: `✗ ${status}`, paint: paint.error};
-		}
-	}
-}
 
 const modelOf = ({model}: JsonRow): unknown =>
 	typeof model === 'object' && model !== null ? (model as JsonRow)['model'] : undefined;
@@ -80,45 +60,33 @@ function detailsOf(row: JsonRow): string {
 		: text(details ?? error);
 }
 
-/** `box2:1`: GPU 1 of that node. */
-const nodeOf = ({node, node_gpu_id: gpu}: JsonRow): string => (node === undefined ? '-' : `${text(node)}:${text(gpu)}`);
-
 /** The table of one host, or of a cluster that it speaks to. */
-export function hostTable(rows: readonly JsonRow[], paint: Paint, width?: number): string {
-	const hasModels = rows.some((row) => modelOf(row) !== undefined);
-	const hasNodes = rows.some(({node}) => node !== undefined);
-	return ruledTable(
-		statusHeadings({hasNodes, hasModels}),
-		rows.map((row) => [
-			text(row['gpu_id']),
-			...(hasNodes ? [nodeOf(row)] : []),
-			stateCell(text(row['status']), paint),
-			userOf(row),
-			text(row['duration']),
-			text(row['type']),
-			detailsOf(row),
-			text(row['validation']),
-			...(hasModels ? [text(modelOf(row))] : []),
-			text(row['note']),
-		]),
+export const hostTable = (rows: readonly JsonRow[], paint: Paint, width?: number): string =>
+	gpuTable(
+		rows.map((row) => ({
+			index: text(row['gpu_id']),
+			node: row['node'] === undefined ? undefined : `${text(row['node'])}:${text(row['node_gpu_id'])}`,
+			status: text(row['status']),
+			user: userOf(row),
+			duration: text(row['duration']),
+			type: text(row['type']),
+			details: detailsOf(row),
+			validation: text(row['validation']),
+			model: modelOf(row) === undefined ? undefined : text(modelOf(row)),
+			note: text(row['note']),
+		})),
 		paint,
-		{width, sacrifices: statusSacrifices},
+		width,
 	);
-}
 
 /** `8x H100 80GB`, the models in the order in which they first appear. */
 function models(rows: readonly JsonRow[]): string {
-	const counts = new Map<string, number>();
-	for (const row of rows) {
-		const name = text(row['gpu_model']);
-		if (name !== '-') {
-			counts.set(name, (counts.get(name) ?? 0) + 1);
-		}
-	}
-
-	return counts.size > 0
-		? shorten([...counts].map(([name, count]) => `${count}x ${name}`).join(', '), longestCell)
-		: 'unknown';
+	const names = rows.map((row) => text(row['gpu_model'])).filter((name) => name !== '-');
+	const counts = Array.from(
+		Map.groupBy(names, (name) => name),
+		([name, {length}]) => `${length}x ${name}`,
+	);
+	return counts.length > 0 ? shorten(counts.join(', '), longestCell) : 'unknown';
 }
 
 /** Of one host: how many GPUs are available, how many in use. */
@@ -190,16 +158,6 @@ export const hostList = (hosts: readonly ListedHost[], paint: Paint): string =>
 export const hostsJson = (answers: readonly HostAnswer[]) =>
 	Object.fromEntries(answers.map((answer) => [answer.host, 'error' in answer ? {error: answer.error} : answer.rows]));
 
-/** Who waits on one host, or why that is not known. */
-export type HostQueue =
-	| Extract<HostAnswer, {readonly error: string}>
-	| {
-			readonly host: string;
-			readonly entries: readonly JsonRow[];
-			/** Whose queue it is, where that is no host: that of a cluster. */
-			readonly source?: string | undefined;
-	  };
-
 const number = (value: unknown): number | undefined =>
 	typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
@@ -231,15 +189,15 @@ function entryCells(host: string, entry: JsonRow, now: number): readonly Cell[] 
 }
 
 type QueueTableOptions = {
-	/** Of this machine, in seconds: for hosts that tell only since when somebody waits. */
+	/** Of this machine, in seconds: for hosts that tell only since when an entry waits. */
 	readonly now: number;
 	/** Of the terminal; without one nothing is left out. */
 	readonly width?: number | undefined;
 };
 
-const entriesTable = (queues: readonly HostQueue[], paint: Paint, {now, width}: QueueTableOptions): string => {
+const entriesTable = (queues: readonly HostAnswer[], paint: Paint, {now, width}: QueueTableOptions): string => {
 	const rows = queues.flatMap((queue) =>
-		'error' in queue ? [] : queue.entries.map((entry) => entryCells(sanitize(queue.source ?? queue.host), entry, now)),
+		'error' in queue ? [] : queue.rows.map((entry) => entryCells(sanitize(queue.source ?? queue.host), entry, now)),
 	);
 	return rows.length === 0
 		? 'Nobody waits'
@@ -256,14 +214,10 @@ const entriesTable = (queues: readonly HostQueue[], paint: Paint, {now, width}: 
 };
 
 /** One table, and a line below it for each host that does not answer: `queue --all`. */
-export const hostQueuesTable = (queues: readonly HostQueue[], paint: Paint, options: QueueTableOptions): string =>
+export const hostQueuesTable = (queues: readonly HostAnswer[], paint: Paint, options: QueueTableOptions): string =>
 	[
 		entriesTable(queues, paint, options),
 		...queues.flatMap((queue) =>
 			'error' in queue ? [paint.error(`✗ ${text(queue.host)}: ${text(withoutName(queue.error, queue.host))}`)] : [],
 		),
 	].join('\n');
-
-/** `queue --all --json`: an object host -> its entries, or `{"error": ...}`. */
-export const hostQueuesJson = (queues: readonly HostQueue[]) =>
-	Object.fromEntries(queues.map((queue) => [queue.host, 'error' in queue ? {error: queue.error} : queue.entries]));

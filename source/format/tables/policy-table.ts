@@ -3,7 +3,7 @@ import {policyKeys, isPolicyKey} from '../../core/rules/policy/keys.js';
 import {policyDoubtOf, policyRows, type PolicyChange, type PolicyChanged} from '../../core/rules/policy/policy.js';
 import type {Snapshot} from '../../core/model/types.js';
 import {clockTime} from '../text/days.js';
-import {timestamp} from '../text/durations.js';
+import {optionalTimestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
@@ -47,7 +47,7 @@ export const policyJson = (snapshot: Snapshot) => ({
 		default: fallback,
 		summary,
 		set_by: setting?.by,
-		set_at: setting === undefined ? undefined : timestamp(setting.since),
+		set_at: optionalTimestamp(setting?.since),
 		problem,
 	})),
 	problem: policyDoubtOf(snapshot)?.problem,
@@ -55,11 +55,7 @@ export const policyJson = (snapshot: Snapshot) => ({
 
 /** `admin --set --json` and `admin --unset --json`: keys whose value is another one now. */
 export const policyChangesJson = (changed: readonly PolicyChanged[]) => ({
-	changed: changed.map(({key, value, before}) => ({
-		key,
-		value,
-		before,
-	})),
+	changed: changed.map(({key, value, before}) => ({key, value, before})),
 });
 
 const defaultOf = (key: string): string | undefined => (isPolicyKey(key) ? policyKeys[key].fallback : undefined);

@@ -1,40 +1,19 @@
+/** The queue as a table and as JSON. */
 import type {QueueEntry} from '../../core/model/types.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
-import {blockerJson, blockersText} from '../queue/blockers.js';
-import {engineReasonText, passesAsJobsEnd} from '../engine/engine-reasons.js';
+import {engineReasonText} from '../engine/engine-reasons.js';
 import {holderText} from '../owner.js';
 import {clockTime} from '../text/days.js';
-import {longDuration, timestamp} from '../text/durations.js';
+import {longDuration, optionalTimestamp, timestamp} from '../text/durations.js';
 import type {Paint} from '../text/paint.js';
 import {ruledTable, type Sacrifices} from '../text/table.js';
-import {outageText, stuckText} from '../queue/out-of-service.js';
+import {blockerJson, blockersText, estimateText, outageText, stuckText} from '../queue/why.js';
+import {absentWhenEmpty} from '../text/json.js';
 import {sanitize, shorten, shownNote} from '../text/text.js';
-import {outOfServiceText, wantedText} from '../queue/waiting-progress.js';
+import {wantedText} from '../queue/waiting-progress.js';
 import {needJson} from '../json/need-json.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
-
-/** Whether the end of a job ends the waiting: of one that has the GPUs, or where another engine waits for one. */
-export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
-	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
-
-/** When an entry is served, as far as that can be foreseen. */
-export function estimateText({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
-	if (!isPossible) {
-		return 'never: not in this pool';
-	}
-
-	if (isUnknown) {
-		return 'unknown: no GPU is known to do';
-	}
-
-	// Without a holder, a free GPU is passed over: it is in use without a reservation, or a waiter takes it with its next scan.
-	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
-	return (
-		outOfServiceText(outOfService) ??
-		(estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)
-	);
-}
 
 /** A line for each who waits for what is out of service, after the table. */
 const stuckLines = (rows: readonly QueueRow[]): readonly string[] =>
@@ -120,11 +99,8 @@ const wishJson = (entry: QueueEntry) => ({
 	enqueue_time: timestamp(entry.enqueueTime),
 	since: timestamp(entry.enqueueTime),
 	last_heartbeat: timestamp(entry.lastHeartbeat),
-	wait_timeout: entry.waitTimeout === undefined ? undefined : timestamp(entry.waitTimeout),
+	wait_timeout: optionalTimestamp(entry.waitTimeout),
 });
-
-const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
-	list.length > 0 ? list : undefined;
 
 /** Why another engine that keeps the queue lets it wait. */
 export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: string; readonly reason_words?: string} =>
@@ -133,7 +109,7 @@ export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: str
 /** What keeps it waiting, and for how long. */
 const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
 	wait_seconds: Math.floor(waitedSeconds),
-	out_of_service: outOfService.length === 0 ? undefined : outOfService,
+	out_of_service: absentWhenEmpty(outOfService),
 	waits_for:
 		outOfService.length === 0
 			? undefined
@@ -141,7 +117,7 @@ const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blocke
 					gpu_id: outOfService[index],
 					kind: outage.kind,
 					reason: outageText(outage),
-					since: outage.since === undefined ? undefined : timestamp(outage.since),
+					since: optionalTimestamp(outage.since),
 				})),
 	estimate: whole(estimateSeconds),
 	estimate_seconds: whole(estimateSeconds),

@@ -133,13 +133,12 @@ export const reportJson = (made: Report, by: string) => ({
 	...sumsJson(made),
 });
 
-const toTenThousandths = (hours: readonly number[]): readonly number[] =>
-	hours.map((value) => Math.round(value * 10_000) / 10_000);
+export const toTenThousandths = (hours: number): number => Math.round(hours * 10_000) / 10_000;
 
 const seriesJson = ({bins, rows, otherGpuHours}: ReportSeries) => ({
 	bins,
-	rows: rows.map(({key, gpuHours}) => ({name: key, gpu_hours: toTenThousandths(gpuHours)})),
-	other_gpu_hours: otherGpuHours && toTenThousandths(otherGpuHours),
+	rows: rows.map(({key, gpuHours}) => ({name: key, gpu_hours: gpuHours.map((hours) => toTenThousandths(hours))})),
+	other_gpu_hours: otherGpuHours?.map((hours) => toTenThousandths(hours)),
 });
 
 /** `GET /api/report`: the page, and clients of the Go program, read the rows under one name whatever it counts by. */

@@ -9,34 +9,28 @@ import {sanitize, shorten} from '../text/text.js';
 const longestNote = 60;
 const longestDetail = 100;
 
-function stateCell({state}: StatusRow, paint: Paint): Cell {
-	switch (state) {
-		case 'available': {
-			return {text: `● ${stateText[state]}`, paint: paint.available};
+/** The word of a state as `status` and its JSON have it, with a sign before it. */
+function stateCell(status: string, paint: Paint): Cell {
+	switch (status) {
+		case 'AVAILABLE': {
+			return {text: `● ${status}`, paint: paint.available};
 		}
 
-		case 'in-use': {
-			return {text: `● ${stateText[state]}`, paint: paint.inUse};
+		case 'IN_USE': {
+			return {text: `● ${status}`, paint: paint.inUse};
 		}
 
-		case 'unreserved': {
-			return {text: `⚠ ${stateText[state]}`, paint: paint.unreserved};
+		case 'UNRESERVED': {
+			return {text: `⚠ ${status}`, paint: paint.unreserved};
 		}
 
-		case 'error': {
-			return {text: `✗ ${stateText[state]}`, paint: paint.error};
+		default: {
+			return {text: `✗ ${status}`, paint: paint.error};
 		}
 	}
 }
 
 const longestModel = 50;
-
-const modelCell = ({model}: StatusRow): string =>
-	model === undefined ? '-' : shorten(sanitize(model.model), longestModel);
-
-/** `box2:1`: the GPU as its own machine numbers it. */
-const nodeText = ({reading}: StatusRow): string =>
-	reading?.place === undefined ? '-' : `${sanitize(reading.place.node)}:${reading.place.gpu}`;
 
 /** As the monitor narrows: what a reservation is comes after who has it and until when. */
 export const statusSacrifices: Sacrifices = [
@@ -54,50 +48,76 @@ export const statusSacrifices: Sacrifices = [
 	['DETAILS', 8],
 ];
 
-/** What stands above the GPUs of this host and of others alike. */
-export const statusHeadings = ({
-	hasNodes,
-	hasModels,
-}: {
-	readonly hasNodes: boolean;
-	readonly hasModels: boolean;
-}): readonly string[] => [
-	'GPU',
-	...(hasNodes ? ['NODE'] : []),
-	'STATUS',
-	'USER',
-	'DURATION',
-	'TYPE',
-	'DETAILS',
-	'VALIDATION',
-	...(hasModels ? ['MODEL'] : []),
-	'NOTE',
-];
+/** A row, its texts harmless and cut already. */
+export type GpuCells = {
+	readonly index: string;
+	/** Absent on a machine of its own. */
+	readonly node: string | undefined;
+	/** The word of `status --json`. */
+	readonly status: string;
+	readonly user: string;
+	readonly duration: string;
+	readonly type: string;
+	readonly details: string;
+	readonly validation: string;
+	readonly model: string | undefined;
+	readonly note: string;
+};
 
-/**
-The table of `canhazgpu status`, in the peer's columns. MODEL is there only when some GPU has one.
-
-@param width - Of the terminal; without one nothing is left out.
-*/
-export function statusTable(rows: readonly StatusRow[], paint: Paint, width?: number): string {
-	const hasModels = rows.some(({model}) => model !== undefined);
-	const hasNodes = rows.some(({reading}) => reading?.place !== undefined);
+/** The GPUs of this host or of another one, in the peer's columns. NODE and MODEL are there only when some GPU has one. */
+export function gpuTable(rows: readonly GpuCells[], paint: Paint, width: number | undefined): string {
+	const nodeColumn = (cell: string): readonly string[] => (rows.some(({node}) => node !== undefined) ? [cell] : []);
+	const modelColumn = (cell: string): readonly string[] => (rows.some(({model}) => model !== undefined) ? [cell] : []);
 	return ruledTable(
-		statusHeadings({hasNodes, hasModels}),
+		[
+			'GPU',
+			...nodeColumn('NODE'),
+			'STATUS',
+			'USER',
+			'DURATION',
+			'TYPE',
+			'DETAILS',
+			'VALIDATION',
+			...modelColumn('MODEL'),
+			'NOTE',
+		],
 		rows.map((row) => [
-			String(row.index),
-			...(hasNodes ? [nodeText(row)] : []),
-			stateCell(row, paint),
-			// As the Go program writes two. It counts the third, whom we name: that may be the one you search for.
-			userText(row, ' and '),
-			row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
-			row.lease?.type.toUpperCase() ?? '-',
-			shorten(detailText(row), longestDetail),
-			shorten(validationText(row), longestDetail),
-			...(hasModels ? [modelCell(row)] : []),
-			row.lease?.note === undefined ? '-' : shorten(sanitize(row.lease.note), longestNote),
+			row.index,
+			...nodeColumn(row.node ?? '-'),
+			stateCell(row.status, paint),
+			row.user,
+			row.duration,
+			row.type,
+			row.details,
+			row.validation,
+			...modelColumn(row.model ?? '-'),
+			row.note,
 		]),
 		paint,
 		{width, sacrifices: statusSacrifices},
 	);
 }
+
+/**
+The table of `canhazgpu status`.
+
+@param width - Of the terminal; without one nothing is left out.
+*/
+export const statusTable = (rows: readonly StatusRow[], paint: Paint, width?: number): string =>
+	gpuTable(
+		rows.map((row) => ({
+			index: String(row.index),
+			node: row.reading?.place && `${sanitize(row.reading.place.node)}:${row.reading.place.gpu}`,
+			status: stateText[row.state],
+			// As the Go program writes two. It counts the third, whom we name: that may be the one you search for.
+			user: userText(row, ' and '),
+			duration: row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
+			type: row.lease?.type.toUpperCase() ?? '-',
+			details: shorten(detailText(row), longestDetail),
+			validation: shorten(validationText(row), longestDetail),
+			model: row.model && shorten(sanitize(row.model.model), longestModel),
+			note: row.lease?.note === undefined ? '-' : shorten(sanitize(row.lease.note), longestNote),
+		})),
+		paint,
+		width,
+	);

@@ -1,5 +1,7 @@
 /** Durations and times for people. Input is in seconds. */
 
+export const twoDigits = (value: number): string => String(value).padStart(2, '0');
+
 /** The command line's form, which scripts know from the peer: `1h 2m 15s`, `0h 0m 5s`. */
 export function longDuration(seconds: number): string {
 	const whole = Math.max(0, Math.floor(seconds));
@@ -9,7 +11,6 @@ export function longDuration(seconds: number): string {
 /** The monitor's form, at most six columns: `45s`, `12m`, `1h12m`, `3d04h`. */
 export function shortDuration(seconds: number): string {
 	const whole = Math.max(0, Math.floor(seconds));
-	const pad = (value: number): string => String(value).padStart(2, '0');
 	if (whole < 60) {
 		return `${whole}s`;
 	}
@@ -19,8 +20,8 @@ export function shortDuration(seconds: number): string {
 	}
 
 	return whole < 100 * 3600
-		? `${Math.floor(whole / 3600)}h${pad(Math.floor((whole % 3600) / 60))}m`
-		: `${Math.floor(whole / 86_400)}d${pad(Math.floor((whole % 86_400) / 3600))}h`;
+		? `${Math.floor(whole / 3600)}h${twoDigits(Math.floor((whole % 3600) / 60))}m`
+		: `${Math.floor(whole / 86_400)}d${twoDigits(Math.floor((whole % 86_400) / 3600))}h`;
 }
 
 /** One unit alone, at most four columns: `45s`, `12m`, `47h`, `3d`. */

@@ -14,6 +14,10 @@ const harmless = (json: string): string => json.replaceAll(acting, (character) =
 /** JSON for people and programs: indented, and whatever text it holds can do nothing to a terminal. No data is lost. */
 export const harmlessJson = (value: unknown): string => harmless(JSON.stringify(value, undefined, 2));
 
+/** A list as JSON leaves it out where it is empty. */
+export const absentWhenEmpty = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
+	list.length > 0 ? list : undefined;
+
 /**
 The same on one line.
 

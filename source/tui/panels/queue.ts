@@ -2,9 +2,7 @@
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
-import {blockersText} from '../../format/queue/blockers.js';
-import {outageText, stuckText} from '../../format/queue/out-of-service.js';
-import {endsWithJobs} from '../../format/tables/queue-table.js';
+import {blockersText, endsWithJobs, outageText, stuckText} from '../../format/queue/why.js';
 import {holderText} from '../../format/owner.js';
 import {counted} from '../../format/text/numbers.js';
 import {gpuList} from '../../format/text/gpu-list.js';

@@ -2,7 +2,8 @@
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText, policySetText} from '../../format/policy.js';
-import {eventTime, eventText} from '../../format/events.js';
+import {eventText} from '../../format/events.js';
+import {eventTime} from '../../format/text/days.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import {offersShares, type Wish} from '../../core/operations/engine.js';
 import {inventory} from '../../core/rules/allocation/instances.js';

@@ -2,18 +2,18 @@
 import {readForDisplay} from '../../../core/operations/transact.js';
 import {otherHosts} from '../../../core/model/other-hosts.js';
 import {queueRows} from '../../../core/rules/queue/queue-rows.js';
-import {hostQueuesJson, hostQueuesTable, type HostQueue} from '../../../format/tables/host-tables.js';
+import {hostQueuesTable, hostsJson, type HostAnswer} from '../../../format/tables/host-tables.js';
 import {queueJson} from '../../../format/tables/queue-table.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import type {App} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {askHosts, untilInterrupted} from './ask-hosts.js';
 
-async function ownQueue(app: App): Promise<HostQueue> {
+async function ownQueue(app: App): Promise<HostAnswer> {
 	const world = await app.open();
 	try {
 		const {entries} = queueJson(queueRows(await readForDisplay(world)));
-		return {host: app.host.hostname, entries, source: await world.engine?.label()};
+		return {host: app.host.hostname, rows: entries, source: await world.engine?.label()};
 	} finally {
 		await world.close();
 	}
@@ -23,9 +23,9 @@ async function ownQueue(app: App): Promise<HostQueue> {
 export const showQueues = async (app: App, input: Input): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
-		const queues = await askHosts<HostQueue>(app, others, {
+		const queues = await askHosts<HostAnswer>(app, others, {
 			own: async () => ownQueue(app),
-			other: async (host) => ({host, ...(await app.remoteQueue(host, signal))}),
+			other: async (host) => ({host, rows: (await app.remoteQueue(host, signal)).entries}),
 		});
 		if (signal.aborted) {
 			return;
@@ -33,7 +33,7 @@ export const showQueues = async (app: App, input: Input): Promise<number> =>
 
 		app.print(
 			input.config.get('queue.json') === true
-				? harmlessJson(hostQueuesJson(queues))
+				? harmlessJson(hostsJson(queues))
 				: hostQueuesTable(queues, app.paint, {now: Date.now() / 1000, width: app.columns}),
 		);
 	});

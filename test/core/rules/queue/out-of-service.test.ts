@@ -17,7 +17,7 @@ import {readCurrent} from '../../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {usageBlockOf} from '../../../../source/core/rules/usage/usage-block.js';
 import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
-import {stuckText} from '../../../../source/format/queue/out-of-service.js';
+import {stuckText} from '../../../../source/format/queue/why.js';
 import {decodeQueueEntry, encodeQueueEntry} from '../../../../source/store/records/index.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';

@@ -1,0 +1,181 @@
+/** Why an entry of the queue waits, for whom, and when it is served: in words, and its blockers as JSON. `queue --why` shows all of it. */
+import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
+import {wantedOf} from '../../core/rules/queue/eligible.js';
+import type {Blocker} from '../../core/rules/queue/estimates.js';
+import {usedPatienceSeconds, type Outage} from '../../core/rules/queue/out-of-service.js';
+import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
+import {engineReasonText, passesAsJobsEnd} from '../engine/engine-reasons.js';
+import {holderText} from '../owner.js';
+import {clockTime} from '../text/days.js';
+import {longDuration, optionalTimestamp, shortDuration} from '../text/durations.js';
+import {gpuList} from '../text/gpu-list.js';
+import {firstOf} from '../text/numbers.js';
+import type {Paint} from '../text/paint.js';
+import {sanitize, shownNote} from '../text/text.js';
+import {outOfServiceText, wantedText} from './waiting-progress.js';
+
+/** Blockers named before the rest are only counted. */
+const namedBlockers = 2;
+
+/** Writes seconds since the epoch as a time of day. */
+type FormatTime = (seconds: number) => string;
+
+/** ` until 15:20`, ` until its job ends`; empty where nothing is known. */
+function untilText(blocker: Blocker, formatTime: FormatTime): string {
+	if (blocker.until !== undefined) {
+		return ` until ${formatTime(blocker.until)}`;
+	}
+
+	return blocker.kind === 'lease' && blocker.lease.type === 'run' ? ' until its job ends' : '';
+}
+
+/** `bob on GPUs 0-3 until 15:20`, `bob on GPU 2 until its job ends`, `#1 alice` for one that waits before it. */
+function blockerText(blocker: Blocker, formatTime: FormatTime): string {
+	if (blocker.kind === 'engine') {
+		return engineReasonText(blocker.reason);
+	}
+
+	return blocker.kind === 'waiter'
+		? `#${blocker.position} ${holderText(blocker.entry)}`
+		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, formatTime)}`;
+}
+
+/** All of them in one cell of a table; empty when it waits for no one. */
+export const blockersText = (blockers: readonly Blocker[], formatTime: FormatTime): string =>
+	firstOf(
+		blockers.map((blocker) => blockerText(blocker, formatTime)),
+		namedBlockers,
+	);
+
+/** One of `blocked_by`. What is unknown is absent. */
+export function blockerJson(blocker: Exclude<Blocker, {kind: 'engine'}>) {
+	const held = blocker.kind === 'lease' ? blocker.lease : blocker.entry;
+	return {
+		kind: blocker.kind,
+		user: labelOf(held) ?? ownerOf(held),
+		actual_user: ownerOf(held),
+		gpu_ids: blocker.gpus,
+		ends_by: optionalTimestamp(blocker.until),
+		...(blocker.kind === 'lease'
+			? {type: blocker.lease.type.toUpperCase(), lease_id: blocker.lease.leaseId}
+			: {position: blocker.position, id: blocker.entry.id}),
+	};
+}
+
+/** What is wrong with a GPU that is out of service, such as `used by bob without a reservation`. */
+export function outageText({kind, detail}: Outage): string {
+	const words = detail === undefined ? '' : sanitize(detail);
+	switch (kind) {
+		case 'drained': {
+			return words === '' ? 'drained' : `drained: ${words}`;
+		}
+
+		case 'unreadable': {
+			return `its record cannot be read: ${words}`;
+		}
+
+		case 'used': {
+			return `used ${words === '' ? '' : `by ${words} `}without a reservation`;
+		}
+
+		case 'broken':
+		case 'unknown': {
+			return words === '' ? 'something is wrong with it' : words;
+		}
+	}
+}
+
+/** Why it waits, and what others may do meanwhile. Undefined for one that can be served. */
+export function stuckText({
+	outOfService,
+	outages,
+	keepsHoldings,
+	held,
+}: Pick<QueueRow, 'outOfService' | 'outages' | 'keepsHoldings' | 'held'>): string | undefined {
+	if (outOfService.length === 0) {
+		return undefined;
+	}
+
+	const gpus = wantedText({count: outOfService.length, ids: outOfService});
+	const why = [...new Set(outages.map((outage) => outageText(outage)))].join(', ');
+	const others =
+		keepsHoldings && held.length > 0
+			? `the others go first meanwhile, and get what it holds after ${shortDuration(usedPatienceSeconds)}`
+			: 'the others may use its GPUs meanwhile';
+	return `waits for ${gpus}, which ${outOfService.length === 1 ? 'is' : 'are'} out of service: ${why}; ${others}`;
+}
+
+/** Whether the end of a job ends the waiting: of one that has the GPUs, or where another engine waits for one. */
+export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
+	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
+
+/** When an entry is served, as far as that can be foreseen. */
+export function estimateText({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
+	if (!isPossible) {
+		return 'never: not in this pool';
+	}
+
+	if (isUnknown) {
+		return 'unknown: no GPU is known to do';
+	}
+
+	// Without a holder, a free GPU is passed over: it is in use without a reservation, or a waiter takes it with its next scan.
+	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
+	return (
+		outOfServiceText(outOfService) ??
+		(estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)
+	);
+}
+
+/** `bob has GPUs 0-3 until 15:20, note "eval"`, `#1 erin comes first, on GPU 3`. */
+function blockerLine(blocker: Blocker, now: number): string {
+	const until = untilText(blocker, (time) => clockTime(time, now));
+	if (blocker.kind === 'waiter') {
+		const {position, entry, gpus} = blocker;
+		return `#${position} ${holderText(entry)} comes first, on ${gpuList(gpus)}${until}`;
+	}
+
+	if (blocker.kind === 'engine') {
+		return engineReasonText(blocker.reason);
+	}
+
+	const {lease, gpus} = blocker;
+	const note = sanitize(shownNote(lease.note ?? ''));
+	return `${holderText(lease)} has ${gpuList(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
+}
+
+/** Why an entry waits. */
+function reasonsOf(row: QueueRow, now: number): readonly string[] {
+	const stuck = stuckText(row);
+	const reasons = [
+		...(stuck === undefined ? [] : [stuck]),
+		...row.blockers.map((blocker) => blockerLine(blocker, now)),
+	];
+	return reasons.length > 0 || !row.isPossible || row.isUnknown
+		? reasons
+		: ['no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment'];
+}
+
+/**
+A head for each entry, and its reasons below it.
+
+@param now - On the store's clock, in seconds.
+*/
+export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): string {
+	return rows
+		.map((row) => {
+			const {entry, held, waitedSeconds, position} = row;
+			if (entry === undefined) {
+				return paint.error(`#${position} is an entry that cannot be read`);
+			}
+
+			const wanted = wantedOf(entry);
+			const got = held.length === 0 ? '' : ` and has ${gpuList(held)} already`;
+			const head = `#${position} ${holderText(entry)} waits for ${wantedText(wanted)}${got}, ${longDuration(waitedSeconds)} so far`;
+			return [
+				`${paint.bold(head)}; expected: ${estimateText(row)}`,
+				...reasonsOf(row, now).map((reason) => `   ${reason}`),
+			].join('\n');
+		})
+		.join('\n');
+}
