@@ -12,7 +12,7 @@ const isBelowSmallest = ({columns, rows}: State['size']): boolean => columns < s
 export const isTooSmall = ({size, settings}: Pick<State, 'size' | 'settings'>): boolean =>
 	!settings.isLinear && isBelowSmallest(size);
 
-type Layout = {
+export type Layout = {
 	/** Panels with sides, side by side; else rules between them. */
 	readonly isFramed: boolean;
 	/** Lines between the summary and the message. */
@@ -135,6 +135,9 @@ const processShare = 0.35;
 /** Events that are in view before anything else gets their room. */
 const leastWideEvents = 8;
 
+/** A frame, and a blank before its right side. */
+export const frameSides = 3;
+
 /** Lines of a tile, that of its words with them: graphs that are pleasant to read, the least that show more than the table, and the most. */
 const goodTileRows = 5;
 const leastTileRows = 3;
@@ -240,7 +243,7 @@ function ruled(body: number, {gpus, waiting}: Counts): Shares {
 }
 
 /** What the layout depends on. */
-type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
+export type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
 const countsOf = ({size, snapshot, panels}: Laid, rows: number): Counts => ({
 	columns: size.columns,
@@ -317,9 +320,6 @@ export function tableRowsOf(state: State): number {
 	return tableRows * tableColumns;
 }
 
-/** The room inside a panel. */
-export type Room = {readonly rows: number; readonly width: number};
-
 /** The queue stands beside the detail, which gets the rest. In a wide layout there is room to say because of whom an entry waits. */
 export const queueWidthOf = (columns: number, isWide: boolean): number =>
 	Math.max(columns >= 116 ? 51 : 45, Math.floor(columns * (isWide ? 0.4 : 0.34)));
@@ -335,31 +335,6 @@ const rowsOf = ({tableRows, detailRows, queueRows, eventRows, processRows}: Layo
 		report: 0,
 		hosts: 0,
 	})[panel];
-
-/** A frame, and a blank before its right side. */
-const frameSides = 3;
-
-/** The table's rows include its head, and so do the queue's where it has one. */
-export function roomOf(state: Laid, panel: PanelName): Room {
-	const layout = layoutOf(state);
-	const {columns} = state.size;
-	const sides = layout.isFramed ? frameSides : 0;
-	if (layout.alone === panel) {
-		return {rows: layout.bodyRows - 2, width: columns - sides};
-	}
-
-	const left = queueWidthOf(columns, layout.isWide);
-	const widths: Readonly<Partial<Record<PanelName, number>>> =
-		layout.isFramed && layout.below === undefined
-			? {
-					queue: left,
-					// They have a side in common.
-					detail: columns - left + 1,
-					...(layout.hasColumns && {events: left, processes: columns - left + 1}),
-				}
-			: {};
-	return {rows: rowsOf(layout, panel), width: (widths[panel] ?? columns) - sides};
-}
 
 /** Beside others without sides, the queue does without a head. */
 export const hasQueueHead = (state: Laid): boolean => {
@@ -379,18 +354,3 @@ const otherReportRows = 3;
 
 /** Rows of the report in a panel of so many lines. */
 export const reportRowsWithin = (rows: number): number => Math.max(0, rows - otherReportRows);
-
-/** What a panel shows at once: its page. */
-export function pageRowsOf(state: State, panel: PanelName): number {
-	const {rows} = roomOf(state, panel);
-	const belowHead = Math.max(0, rows - 1);
-	return {
-		table: tableRowsOf(state),
-		queue: hasQueueHead(state) ? belowHead : rows,
-		detail: rows - graphRowsOf(rows),
-		report: reportRowsWithin(rows),
-		events: rows,
-		hosts: belowHead,
-		processes: belowHead,
-	}[panel];
-}

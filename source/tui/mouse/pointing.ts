@@ -1,14 +1,14 @@
 /** What a click, or a turn of the wheel, leads to: keys as they would be pressed, and changes of the state. */
 import {placedDialog} from '../dialogs/dialog.js';
 import {type Mode, modeOf} from '../state/keys.js';
-import {isTooSmall, roomOf} from '../layout.js';
+import {isTooSmall} from '../layout.js';
 import {footerKeyAt} from '../panels/footer.js';
 import {gpuAt} from '../panels/gpus/panel.js';
 import {hostLineAt} from '../panels/hosts.js';
 import {loadTileAt} from '../panels/loads.js';
 import {processAt} from '../panels/processes.js';
 import {queueEntryAt} from '../panels/queue.js';
-import {panelAt, type Region} from '../regions.js';
+import {regionAt, roomIn, type Region} from '../regions.js';
 import type {Pointed, PointerAction} from '../state/mouse.js';
 import type {State} from '../state/state.js';
 import type {MouseEvent} from './input.js';
@@ -24,9 +24,18 @@ const wheelLines = 3;
 
 const acting = (action: PointerAction): Pointing => ({action});
 
-/** What stands at a line of a panel; below all rows there is the panel itself. */
-function pointedIn(state: State, {panel}: Region, column: number, line: number): Pointed {
-	const room = roomOf(state, panel);
+/** What stands at a line of a panel; below all rows there is the panel itself, and beside all graphs nothing. */
+function pointedIn(state: State, region: Region, column: number, line: number): Pointed | undefined {
+	const {panel} = region;
+	const room = roomIn(region);
+	if (panel === 'loads') {
+		return line < 0 ? undefined : loadTileAt(state, room, {column, line});
+	}
+
+	if (line < 0) {
+		return {on: 'panel', panel};
+	}
+
 	const found: Pointed | undefined =
 		panel === 'table'
 			? gpuAt(state, room, {column, line})
@@ -101,21 +110,16 @@ export function pointingAt(state: State, event: MouseEvent): readonly Pointing[]
 		return [];
 	}
 
-	const found = panelAt(state, column, row);
-	if (found === undefined) {
-		const gpu = kind === 'click' ? loadTileAt(state, column, row) : undefined;
-		return gpu === undefined ? [] : [acting({kind: 'pointed', at: {on: 'row', panel: 'table', index: gpu}})];
+	const region = regionAt(state, column, row);
+	if (region === undefined) {
+		return [];
 	}
 
-	const {region, line} = found;
-	if (kind !== 'click') {
-		const lines = kind === 'wheel-up' ? -wheelLines : wheelLines;
-		return [acting({kind: 'wheeled', panel: region.panel, lines})];
+	if (kind === 'click') {
+		const at = pointedIn(state, region, column - region.left - region.side, row - region.top - 1);
+		return at === undefined ? [] : [acting({kind: 'pointed', at})];
 	}
 
-	const at: Pointed =
-		line === 0
-			? {on: 'panel', panel: region.panel}
-			: pointedIn(state, region, column - region.left - region.side, line - 1);
-	return [acting({kind: 'pointed', at})];
+	const lines = kind === 'wheel-up' ? -wheelLines : wheelLines;
+	return region.panel === 'loads' ? [] : [acting({kind: 'wheeled', panel: region.panel, lines})];
 }

@@ -2,7 +2,7 @@
 import {isScrolling, panelNames, type PanelName, reportDays, type ScrollingPanel} from '../state/panels/state.js';
 import {selectedRow} from '../state/table/rows.js';
 import type {State} from '../state/state.js';
-import {type Room, pageRowsOf, roomOf} from '../layout.js';
+import {type Room, pageRowsOf, roomOf} from '../regions.js';
 import {type PanelContent, type PanelBody, windowOf} from '../widgets/panel-frames.js';
 import {joined, span} from '../widgets/styled-text.js';
 import type {Action} from '../state/actions.js';

@@ -4,7 +4,7 @@ import {eventText} from '../../format/events.js';
 import {sanitize} from '../../format/text/text.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
-import type {Room} from '../layout.js';
+import type {Room} from '../regions.js';
 import {span, type Line, type Tone} from '../widgets/styled-text.js';
 import {rangeText, windowOf, type PanelBody} from '../widgets/panel-frames.js';
 

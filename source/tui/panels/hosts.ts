@@ -21,7 +21,7 @@ import {ellipsisOf} from '../widgets/drawing.js';
 import {span, type Line, type Span, fitLine, inBold, inTone, lineText, type Tone} from '../widgets/styled-text.js';
 import {processText, shortModel} from '../../format/readings.js';
 import {roughDuration} from '../../format/text/durations.js';
-import type {Room} from '../layout.js';
+import type {Room} from '../regions.js';
 import type {Pointed} from '../state/mouse.js';
 import type {HostSortKey} from '../state/hosts/state.js';
 import {isFiltered} from '../state/table/state.js';

@@ -3,8 +3,9 @@ import {sideBySide} from '../widgets/panel-frames.js';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
 import {truncate, widthOf} from '../../format/text/width.js';
-import {layoutOf, loadsRangeOf, roomOf, type LoadTiles} from '../layout.js';
-import {regionsOf} from '../regions.js';
+import {layoutOf, loadsRangeOf, type LoadTiles} from '../layout.js';
+import type {Room} from '../regions.js';
+import type {Pointed} from '../state/mouse.js';
 import {ownRange, rangeWord} from '../state/panels/state.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
 import {membersOf} from '../state/table/fold.js';
@@ -22,8 +23,8 @@ const gap = 2;
 const leastForMemory = 36;
 
 /** Before the first tile there is a blank. */
-const tileWidthOf = (state: State, {columns}: LoadTiles): number =>
-	Math.floor((roomOf(state, 'queue').width - 1 - gap * (columns - 1)) / columns);
+const tileWidthOf = (width: number, {columns}: LoadTiles): number =>
+	Math.floor((width - 1 - gap * (columns - 1)) / columns);
 
 /** How busy it is now, in the colours of the curves below. */
 function loadNumbers({reading}: StatusRow): Line {
@@ -100,10 +101,15 @@ export function loadsTitle(state: State): Line {
 	];
 }
 
-/** All tiles, GPU by GPU from left to right. */
-export function loadsLines(state: State, tiles: LoadTiles): readonly Line[] {
+/** All tiles, GPU by GPU from left to right; none where there is no room for them. */
+export function loadsLines(state: State, {width: all}: Pick<Room, 'width'>): readonly Line[] {
+	const {loads: tiles} = layoutOf(state);
+	if (tiles === undefined) {
+		return [];
+	}
+
 	const {columns, tileRows} = tiles;
-	const width = tileWidthOf(state, tiles);
+	const width = tileWidthOf(all, tiles);
 	const rows = rowsOf(state);
 	return Array.from({length: Math.ceil(rows.length / columns)}, (_, line) => {
 		const beside = rows.slice(line * columns, (line + 1) * columns).map((row) => tile(row, state, {tileRows, width}));
@@ -111,23 +117,25 @@ export function loadsLines(state: State, tiles: LoadTiles): readonly Line[] {
 	}).flat();
 }
 
-/** The row of the table whose GPU has its tile at this column and row of the screen; undefined beside all tiles. */
-export function loadTileAt(state: State, column: number, row: number): number | undefined {
-	const {loads, isWide, alone} = layoutOf(state);
-	const queue = regionsOf(state).find(({panel}) => panel === 'queue');
-	if (loads === undefined || !isWide || alone !== undefined || queue === undefined) {
+/** The row of the table whose GPU has its tile at this line and column; undefined beside all tiles. */
+export function loadTileAt(
+	state: State,
+	{width}: Pick<Room, 'width'>,
+	{column, line}: {readonly column: number; readonly line: number},
+): Pointed | undefined {
+	const {loads} = layoutOf(state);
+	// There is a blank before the first.
+	const offset = column - 1;
+	if (loads === undefined || offset < 0) {
 		return undefined;
 	}
 
-	// Below the queue and the edge of the tiles; behind the frame and a blank.
-	const line = row - queue.top - queue.rows - 2;
-	const offset = column - queue.left - 2;
-	const tileColumn = Math.floor(offset / (tileWidthOf(state, loads) + gap));
+	const tileColumn = Math.floor(offset / (tileWidthOf(width, loads) + gap));
 	const gpu = Math.floor(line / loads.tileRows) * loads.columns + tileColumn;
-	if (line < 0 || line >= loads.rows || offset < 0 || tileColumn >= loads.columns || gpu >= gpuCountOf(state)) {
+	if (tileColumn >= loads.columns || gpu >= gpuCountOf(state)) {
 		return undefined;
 	}
 
 	const index = visibleRows(state).findIndex((shown) => membersOf(shown).some((member) => member.index === gpu));
-	return index === -1 ? undefined : index;
+	return index === -1 ? undefined : {on: 'row', panel: 'table', index};
 }

@@ -17,7 +17,7 @@ import type {State} from '../state/state.js';
 import {ellipsisOf} from '../widgets/drawing.js';
 import {inBold, loadTone, span, type Line, type Span, type Tone, inTone, lineText} from '../widgets/styled-text.js';
 import {gibibytes, processText} from '../../format/readings.js';
-import type {Room} from '../layout.js';
+import type {Room} from '../regions.js';
 import {remembering} from '../state/memo.js';
 import {allProcesses, taggedProcesses, visibleProcesses} from '../state/processes/rows.js';
 import type {Pointed} from '../state/mouse.js';

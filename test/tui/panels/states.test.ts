@@ -4,7 +4,7 @@ import type {Write} from '../../../source/core/model/plan.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {states, stateText, type MonitorState} from '../../../source/format/states.js';
 import {stateTones} from '../../../source/tui/panels/shared/labels.js';
-import {roomOf} from '../../../source/tui/layout.js';
+import {roomOf} from '../../../source/tui/regions.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
 import {linearLines} from '../../../source/tui/screen-reader.js';
 import {messageLine} from '../../../source/tui/panels/message.js';

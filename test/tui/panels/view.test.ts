@@ -7,7 +7,7 @@ import {commonMemory, gibibytes, inventory, processText, shortModel} from '../..
 import {edge} from '../../../source/tui/widgets/panel-frames.js';
 import {glyphsOf} from '../../../source/tui/widgets/drawing.js';
 import {lineText, merged, span, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
-import {roomOf} from '../../../source/tui/layout.js';
+import {roomOf} from '../../../source/tui/regions.js';
 import {linearLines} from '../../../source/tui/screen-reader.js';
 import {panelOf} from '../../../source/tui/panels/contents.js';
 import {after, frameOf, stateOf} from '../_harness.js';

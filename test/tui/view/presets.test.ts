@@ -5,7 +5,8 @@ import {gpuColumnNames, presetNames, type PresetName} from '../../../source/form
 import {columnsFor, columnsWidth} from '../../../source/tui/panels/gpus/columns.js';
 import {listedColumns} from '../../../source/tui/state/view/state.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';
-import {roomOf, tableRowsOf} from '../../../source/tui/layout.js';
+import {tableRowsOf} from '../../../source/tui/layout.js';
+import {roomOf} from '../../../source/tui/regions.js';
 import {gpusPanel} from '../../../source/tui/panels/gpus/panel.js';
 import {lineText, type Line, type Tone} from '../../../source/tui/widgets/styled-text.js';
 import type {Size, State} from '../../../source/tui/state/state.js';

@@ -2,7 +2,8 @@
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {columnNameAt} from '../../../format/text/columns.js';
 import {fit, widthOf} from '../../../format/text/width.js';
-import {layoutOf, type Room} from '../../layout.js';
+import {layoutOf} from '../../layout.js';
+import type {Room} from '../../regions.js';
 import {remembering} from '../../state/memo.js';
 import type {State} from '../../state/state.js';
 import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';

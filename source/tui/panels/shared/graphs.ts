@@ -12,7 +12,7 @@ import type {StatusRow} from '../../../core/rules/pool/status.js';
 import type {UsageRecord} from '../../../core/model/types.js';
 import {sanitize} from '../../../format/text/text.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
-import type {Room} from '../../layout.js';
+import type {Room} from '../../regions.js';
 import {remembering} from '../../state/memo.js';
 import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';

@@ -1,5 +1,5 @@
 /** What the keys, and the answers of hosts, do to the table of all hosts. */
-import {roomOf} from '../../layout.js';
+import {roomOf} from '../../regions.js';
 import {noFilter} from '../table/state.js';
 import {filterChanges} from '../table/alike.js';
 import type {State} from '../state.js';

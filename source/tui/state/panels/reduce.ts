@@ -1,6 +1,7 @@
 /** What the keys do to the panels. */
 import {withFlash, type State} from '../state.js';
-import {graphRowsOf, pageRowsOf, roomOf} from '../../layout.js';
+import {graphRowsOf} from '../../layout.js';
+import {pageRowsOf, roomOf} from '../../regions.js';
 import {
 	isScrolling,
 	rangeWord,

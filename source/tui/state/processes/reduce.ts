@@ -1,6 +1,7 @@
 /** What the keys of tables do to the table of processes. */
 import {withFlash, type State} from '../state.js';
-import {pageRowsOf, layoutOf} from '../../layout.js';
+import {layoutOf} from '../../layout.js';
+import {pageRowsOf} from '../../regions.js';
 import {filterChanges, sortChanges} from '../table/alike.js';
 import type {TableIntent} from '../table/reduce.js';
 import {isFiltered, noFilter} from '../table/state.js';
