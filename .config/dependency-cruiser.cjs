@@ -66,7 +66,7 @@ module.exports = {
 		only(
 			'state-knows-no-screen',
 			'^source/tui/state/',
-			String.raw`tui/(state|widgets|layout|ports)|core/|format/|errors\.ts`,
+			String.raw`tui/(state|widgets|layout|regions|ports)|core/|format/|errors\.ts`,
 		),
 		{
 			name: 'state-and-keys-know-no-ink',
