@@ -20,6 +20,12 @@ export type Symptoms = {
 	readonly isBrakingForHeat?: boolean;
 };
 
+/** The health of a reading, which has none where there is nothing to say. */
+export const healthOf = (symptoms: Symptoms): Pick<GpuReading, 'health'> => {
+	const health = judgeHealth(symptoms);
+	return health.length > 0 ? {health} : {};
+};
+
 /** The reasons not to hand a GPU out, the gravest first. */
 export const judgeHealth = (symptoms: Symptoms): readonly HealthProblem[] =>
 	[lostProblem(symptoms.failure), resetProblem(symptoms), eccProblem(symptoms), heatProblem(symptoms)].filter(

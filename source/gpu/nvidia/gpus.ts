@@ -1,7 +1,7 @@
 /** What `nvidia-smi --query-gpu` printed: the lines as GPUs, and their cells as readings. */
 import type {GpuReading} from '../../core/model/types.js';
 import {normalizePciBusId} from '../../core/model/observation.js';
-import {judgeHealth, olderRecoveryAction} from '../health.js';
+import {healthOf, olderRecoveryAction} from '../health.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {cap} from '../tool/text.js';
 import {type CsvRow, isMarker, parseCsv, readAnswer, readNumber} from './csv.js';
@@ -124,7 +124,7 @@ const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 		readReasonBits,
 	);
 	const eccUncorrectedErrors = number('ecc.errors.uncorrected.volatile.total', 'eccUncorrectedErrors');
-	const health = judgeHealth({
+	const health = healthOf({
 		failure,
 		recoveryAction:
 			readText(cells.get('gpu_recovery_action')) ??
@@ -159,7 +159,7 @@ const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 		...(isPending(cells) && {isMigPending: true}),
 		computeMode: text('compute_mode', 'computeMode'),
 		computeCapability: read('compute_cap', 'computeCapability', readVersion),
-		...(health.length > 0 && {health}),
+		...health,
 		failure,
 		unknown,
 	});

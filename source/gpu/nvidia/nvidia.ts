@@ -6,7 +6,7 @@ import {createHangWatch, watchRuns} from '../tool/hang-watch.js';
 import {singleFlight} from '../tool/single-flight.js';
 import {explainHanging, tidyWarnings} from '../tool/failures.js';
 import {isComplete, type DescribeProcesses, type RunTool} from '../tool/tool.js';
-import {countDriverGpus, driverGpusDirectory} from './problems/driver.js';
+import {driverGpusDirectory, readDriverGpus} from './problems/driver.js';
 import {createHiddenGpus} from './problems/hidden-gpus.js';
 import {explainFailure, nvidiaDriver} from './problems/failures.js';
 import type {SlowReadings} from './slow-readings.js';
@@ -195,8 +195,9 @@ export const createNvidiaProvider = ({
 		simulated: false,
 		observe,
 		async count() {
-			const listed = await countDriverGpus(run, gpusDirectory);
-			return listed > 0 ? listed : countSeen(await observe());
+			const listed = await readDriverGpus(run, gpusDirectory);
+			const count = listed.filter(({isExcluded}) => !isExcluded).length;
+			return count > 0 ? count : countSeen(await observe());
 		},
 		async readLinks() {
 			// Where GPUs are hidden, the tool counts the others in its own way.

@@ -51,44 +51,39 @@ export const createCalls = (library: NativeLibrary): Calls => {
 };
 
 type Question = {
-	readonly handle?: bigint;
+	readonly handle?: bigint | undefined;
 	readonly numbers?: readonly number[];
 	/** Of the memory that is written to, in bytes. */
 	readonly size?: number;
+	/** The function asks for the size, behind the memory. */
+	readonly isSizeGiven?: boolean;
 };
 
 /** A function that writes to one piece of memory, after a handle and some numbers. */
 export const ask = <Value>(
 	calls: Calls,
 	names: readonly string[],
-	{handle, numbers = [], size = 4}: Question,
+	{handle, numbers = [], size = 4, isSizeGiven = false}: Question,
 	read: (memory: DataView) => Value,
 ): Answer<Value> => {
 	const memory = new Uint8Array(size);
 	const own = handle === undefined ? [] : [handle];
+	const sizes = isSizeGiven ? [size] : [];
+	const asNumbers = (some: readonly number[]) => some.map(() => 'number' as const);
 	const code = calls.call(
 		names,
-		[...own.map(() => 'handle' as const), ...numbers.map(() => 'number' as const), 'memory'],
+		[...own.map(() => 'handle' as const), ...asNumbers(numbers), 'memory', ...asNumbers(sizes)],
 		...own,
 		...numbers,
 		memory,
+		...sizes,
 	);
 	return code === codes.success ? {value: read(new DataView(memory.buffer))} : {no: code};
 };
 
 /** A function that writes a text. */
-export const askText = (calls: Calls, name: string, handle?: bigint): Answer<string> => {
-	const memory = new Uint8Array(256);
-	const own = handle === undefined ? [] : [handle];
-	const code = calls.call(
-		[name],
-		[...own.map(() => 'handle' as const), 'memory', 'number'],
-		...own,
-		memory,
-		memory.length,
-	);
-	return code === codes.success ? {value: textIn(memory)} : {no: code};
-};
+export const askText = (calls: Calls, name: string, handle?: bigint): Answer<string> =>
+	ask(calls, [name], {handle, size: 256, isSizeGiven: true}, ({buffer}) => textIn(new Uint8Array(buffer)));
 
 /** Up to the first NUL. */
 export const textIn = (memory: Uint8Array): string => {
@@ -99,6 +94,9 @@ export const textIn = (memory: Uint8Array): string => {
 /** The numbers of C: 32 bits, and 64. */
 export const integerAt = (memory: DataView, offset = 0): number => memory.getUint32(offset, true);
 export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUint64(offset, true);
+
+/** So many bytes as MiB. */
+export const inMebibytes = (bytes: bigint): number => Math.floor(Number(bytes) / 2 ** 20);
 
 /** The word of nvidia-smi for it. */
 export const wordOf = (no: Refusal): string => {

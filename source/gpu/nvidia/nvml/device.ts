@@ -1,11 +1,12 @@
 import {type GpuReading, type MigInstance, normalizePciBusId} from '../../../core/model/observation.js';
-import {judgeHealth, olderRecoveryAction, type Symptoms} from '../../health.js';
+import {healthOf, olderRecoveryAction, type Symptoms} from '../../health.js';
 import {isBrakingForHeat, throttleWords} from '../problems/throttle.js';
 import {type BareReading, withoutVoidMemory} from '../../reading.js';
 import {
 	ask,
 	askText,
 	codes,
+	inMebibytes,
 	integerAt,
 	longAt,
 	textIn,
@@ -15,10 +16,7 @@ import {
 	type Answer,
 } from './calls.js';
 
-const bytesPerMiB = 1024 * 1024;
-const mebibytes = (memory: DataView, offset: number): number =>
-	Math.floor(Number(longAt(memory, offset)) / bytesPerMiB);
-const first = (memory: DataView): number => integerAt(memory);
+const mebibytesAt = (memory: DataView, offset: number): number => inMebibytes(longAt(memory, offset));
 const long = (memory: DataView): number => Number(longAt(memory));
 const watts = (memory: DataView): number => integerAt(memory) / 1000;
 
@@ -32,14 +30,14 @@ const readMemory = (calls: Calls, handle: bigint): Answer<Memory> => {
 	const code = calls.call(['nvmlDeviceGetMemoryInfo_v2'], ['handle', 'memory'], handle, memory);
 	if (code === codes.success) {
 		const view = new DataView(memory.buffer);
-		return {value: {total: mebibytes(view, 8), reserved: mebibytes(view, 16), used: mebibytes(view, 32)}};
+		return {value: {total: mebibytesAt(view, 8), reserved: mebibytesAt(view, 16), used: mebibytesAt(view, 32)}};
 	}
 
 	return isAnswer(code)
 		? {no: code}
 		: ask(calls, ['nvmlDeviceGetMemoryInfo'], {handle, size: 24}, (old) => ({
-				total: mebibytes(old, 0),
-				used: mebibytes(old, 16),
+				total: mebibytesAt(old, 0),
+				used: mebibytesAt(old, 16),
 			}));
 };
 
@@ -55,13 +53,11 @@ const profileOf = (name: string): string | undefined => / MIG (?<profile>\S+)$/v
 const valueOf = <Value>(answer: Answer<Value>): Value | undefined => ('value' in answer ? answer.value : undefined);
 
 const readParts = (calls: Calls, handle: bigint): readonly MigInstance[] | undefined => {
-	const most = valueOf(ask(calls, ['nvmlDeviceGetMaxMigDeviceCount'], {handle}, first));
+	const most = valueOf(ask(calls, ['nvmlDeviceGetMaxMigDeviceCount'], {handle}, integerAt));
 	return most === undefined
 		? undefined
 		: Array.from({length: Math.min(most, 64)}, (_, number) =>
-				ask(calls, ['nvmlDeviceGetMigDeviceHandleByIndex'], {handle, numbers: [number], size: 8}, (memory) =>
-					longAt(memory),
-				),
+				ask(calls, ['nvmlDeviceGetMigDeviceHandleByIndex'], {handle, numbers: [number], size: 8}, longAt),
 			).flatMap((answer, number) => ('value' in answer ? [{number, ...readPart(calls, answer.value)}] : []));
 };
 
@@ -70,8 +66,8 @@ const readPart = (calls: Calls, handle: bigint): MigInstance => {
 	return {
 		profile: profileOf(valueOf(askText(calls, 'nvmlDeviceGetName', handle)) ?? ''),
 		uuid: valueOf(askText(calls, 'nvmlDeviceGetUUID', handle)),
-		gpuInstanceId: valueOf(ask(calls, ['nvmlDeviceGetGpuInstanceId'], {handle}, first)),
-		computeInstanceId: valueOf(ask(calls, ['nvmlDeviceGetComputeInstanceId'], {handle}, first)),
+		gpuInstanceId: valueOf(ask(calls, ['nvmlDeviceGetGpuInstanceId'], {handle}, integerAt)),
+		computeInstanceId: valueOf(ask(calls, ['nvmlDeviceGetComputeInstanceId'], {handle}, integerAt)),
 		memoryUsedMiB: memory?.used,
 		memoryTotalMiB: memory?.total,
 	};
@@ -133,8 +129,7 @@ const readRepairs = (
 /** A GPU of which nothing is known but that it fails, and how. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	const failure = wordOf(no).slice(1, -1);
-	const health = judgeHealth({failure});
-	return {index, failure, ...(health.length > 0 && {health}), unknown: {}};
+	return {index, failure, ...healthOf({failure}), unknown: {}};
 };
 
 /** Everything that the library tells of one GPU but its processes. */
@@ -153,7 +148,7 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 	};
 
 	const number = (field: keyof GpuReading, names: readonly string[], numbers: readonly number[] = []) =>
-		keep(field, ask(calls, names, {handle, numbers}, first));
+		keep(field, ask(calls, names, {handle, numbers}, integerAt));
 
 	const busId = keep(
 		'pciBusId',
@@ -168,7 +163,7 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 			calls,
 			['nvmlDeviceGetUtilizationRates'],
 			{handle, size: 8},
-			(both) => [first(both), integerAt(both, 4)] as const,
+			(both) => [integerAt(both), integerAt(both, 4)] as const,
 		),
 	);
 	const temperatureCelsius = number('temperatureCelsius', ['nvmlDeviceGetTemperature'], [0]);
@@ -217,7 +212,7 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 	// Nothing but errors where it says who it is: not a sensor, the GPU.
 	broken ??= reading.uuid === undefined || unknown['memoryUsedMiB'] === '[Unknown Error]' ? codes.unknown : undefined;
 	const failure = broken === undefined ? undefined : wordOf(broken).slice(1, -1);
-	const health = judgeHealth({
+	const health = healthOf({
 		failure,
 		...readRepairs(calls, handle),
 		eccUncorrectedErrors,
@@ -225,5 +220,5 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		temperatureLimitCelsius,
 		isBrakingForHeat: reasons !== undefined && isBrakingForHeat(reasons),
 	});
-	return withoutVoidMemory({...reading, ...(health.length > 0 && {health}), failure, unknown});
+	return withoutVoidMemory({...reading, ...health, failure, unknown});
 };

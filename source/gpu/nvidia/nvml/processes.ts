@@ -1,7 +1,5 @@
 import type {ProcessRow} from '../../tool/process-rows.js';
-import {codes, integerAt, longAt, type Calls, type Refusal, type Answer} from './calls.js';
-
-const bytesPerMiB = 1024 * 1024;
+import {codes, inMebibytes, integerAt, longAt, type Calls, type Refusal, type Answer} from './calls.js';
 
 /** Stands for a value that the driver does not tell, such as the memory of a process under WSL. */
 const notAvailable = 0xff_ff_ff_ff_ff_ff_ff_ffn;
@@ -73,7 +71,7 @@ const readRow = (entry: DataView): ProcessRow => {
 	const used = longAt(entry, 8);
 	return {
 		pid: integerAt(entry),
-		memoryUsedMiB: used === notAvailable ? undefined : Math.floor(Number(used) / bytesPerMiB),
+		memoryUsedMiB: used === notAvailable ? undefined : inMebibytes(used),
 		...partOf(entry),
 	};
 };

@@ -41,7 +41,7 @@ export const openScanner = (library: NativeLibrary): LibraryScanner => {
 
 	return {
 		scan() {
-			const count = ask(calls, ['nvmlDeviceGetCount_v2'], {}, (memory) => integerAt(memory));
+			const count = ask(calls, ['nvmlDeviceGetCount_v2'], {}, integerAt);
 			if ('no' in count || count.value === 0 || count.value > mostGpus) {
 				throw new Error('NVML tells of no GPUs');
 			}
@@ -51,9 +51,7 @@ export const openScanner = (library: NativeLibrary): LibraryScanner => {
 			const byGpu = new Map<string, readonly ProcessRow[]>();
 			const hidden = new Map<string, string>();
 			for (let index = 0; index < count.value; index++) {
-				const handle = ask(calls, ['nvmlDeviceGetHandleByIndex_v2'], {numbers: [index], size: 8}, (memory) =>
-					longAt(memory),
-				);
+				const handle = ask(calls, ['nvmlDeviceGetHandleByIndex_v2'], {numbers: [index], size: 8}, longAt);
 				if ('no' in handle) {
 					gpus.push(brokenDevice(index, handle.no));
 					continue;

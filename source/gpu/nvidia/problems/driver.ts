@@ -18,19 +18,34 @@ export const listDriverGpus = async (directory: string): Promise<readonly string
 	}
 };
 
-/**
-How many GPUs the driver lists, without those that an administrator excluded, which no tool shows either; 0 when it keeps no list.
+/** What the driver writes of a GPU beside its directory. */
+type DriverGpu = {
+	readonly directory: string;
+	/** The number in the name of its device. */
+	readonly minor: string | undefined;
+	/** An administrator has excluded it: no tool shows it anywhere. */
+	readonly isExcluded: boolean;
+};
 
-Whether one is excluded stands in a file that the driver writes while it is read, and may hang over: so a child reads it. One that
-does not answer in time counts as not excluded.
+/**
+What the driver writes of the GPUs that it lists. It writes these files while they are read, and may hang over that: so a child reads them. Where
+that does not answer in time, no GPU has a minor number or is excluded.
 */
-export const countDriverGpus = async (run: RunTool, directory: string): Promise<number> => {
-	const gpus = await listDriverGpus(directory);
-	if (gpus.length === 0) {
-		return 0;
+export const readDriverGpus = async (run: RunTool, gpusDirectory: string): Promise<readonly DriverGpu[]> => {
+	const directories = await listDriverGpus(gpusDirectory);
+	if (directories.length === 0) {
+		return [];
 	}
 
-	const files = gpus.map((gpu) => path.join(gpu, 'information'));
-	const {stdout} = await run('grep', ['-il', '^gpu excluded:[[:space:]]*yes', ...files], {timeoutMs: 1000});
-	return gpus.length - stdout.split('\n').filter((file) => file !== '').length;
+	const files = directories.map((directory) => path.join(directory, 'information'));
+	const {stdout} = await run('grep', ['-HiE', '^(device minor|gpu excluded):', ...files], {timeoutMs: 1000});
+	const lines = stdout.split('\n');
+	return directories.map((directory) => {
+		const own = lines.filter((line) => line.startsWith(`${directory}/`)).map((line) => line.toLowerCase());
+		return {
+			directory,
+			minor: own.map((line) => /device minor:\s*(?<minor>\d+)/v.exec(line)?.groups?.['minor']).find(Boolean),
+			isExcluded: own.some((line) => /gpu excluded:\s*yes/v.test(line)),
+		};
+	});
 };

@@ -6,7 +6,7 @@ import path from 'node:path';
 import {normalizePciBusId} from '../../../core/model/observation.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
 import type {RunTool} from '../../tool/tool.js';
-import {listDriverGpus} from './driver.js';
+import {listDriverGpus, readDriverGpus} from './driver.js';
 
 type Options = {
 	readonly run: RunTool;
@@ -20,22 +20,10 @@ type Listed = {readonly pciBusId: string; readonly device: string};
 
 /** What the driver says of its GPUs, in the order in which the tool counts them where it sees them all. */
 async function readListed({run, gpusDirectory, devicesDirectory}: Options): Promise<readonly Listed[]> {
-	const directories = await listDriverGpus(gpusDirectory);
-	if (directories.length === 0) {
-		return [];
-	}
-
-	// The driver writes these files while they are read, and may hang over that: so a child reads them.
-	const files = directories.map((directory) => path.join(directory, 'information'));
-	const {stdout} = await run('grep', ['-HiE', '^(device minor|gpu excluded):', ...files], {timeoutMs: 1000});
-	const lines = stdout.split('\n');
-	return directories
-		.flatMap((directory): readonly Listed[] => {
-			const own = lines.filter((line) => line.startsWith(`${directory}/`)).map((line) => line.toLowerCase());
-			const minor = own.map((line) => /device minor:\s*(?<minor>\d+)/v.exec(line)?.groups?.['minor']).find(Boolean);
+	const gpus = await readDriverGpus(run, gpusDirectory);
+	return gpus
+		.flatMap(({directory, minor, isExcluded}): readonly Listed[] => {
 			const pciBusId = normalizePciBusId(path.basename(directory));
-			// What an administrator has excluded no tool shows anywhere.
-			const isExcluded = own.some((line) => /gpu excluded:\s*yes/v.test(line));
 			return minor === undefined || pciBusId === undefined || isExcluded
 				? []
 				: [{pciBusId, device: path.join(devicesDirectory, `nvidia${minor}`)}];

@@ -1,4 +1,4 @@
-import {judgeHealth} from '../../health.js';
+import {healthOf} from '../../health.js';
 import type {BareReading} from '../../reading.js';
 import {normalizePciBusId} from '../../../core/model/observation.js';
 import {cap} from '../../tool/text.js';
@@ -66,13 +66,12 @@ export const placeBroken = (
 		const broken = {...row, ...handle, previousIndex: row?.previousIndex ?? handle?.previousIndex ?? -1};
 		const index = broken.index ?? freeIndex(gpus, broken);
 		const words = broken.words ?? '';
-		const health = judgeHealth({failure: words});
 		gpus.set(index, {
 			pciBusId: broken.pciBusId,
 			unknown: {},
 			...gpus.get(index),
 			index,
-			...(health.length > 0 && {health}),
+			...healthOf({failure: words}),
 			failure: words === '' ? 'no answer' : words,
 		});
 	}
