@@ -36,25 +36,25 @@ function FramedPanel({state, region, regions}: FramedProperties): ReactElement {
 		isFocused || other?.panel === state.panels.focus ? 'focus' : 'frame';
 	const [first, second] = above;
 	return (
-		<Box position="absolute" top={region.top - headRows} left={left}>
-			<Panel
-				width={width}
-				rows={rows}
-				title={title}
-				end={end}
-				lines={lines}
-				tone={isFocused ? 'focus' : 'frame'}
-				edgeTone={toneBelow(first)}
-				corners={corners}
-				bottomCorners={bottomCorners}
-				joint={second && {at: second.left, left: toneBelow(first), right: toneBelow(second)}}
-				hasBottom={!hasBelow}
-				// The side that two panels have in common belongs to the one that the keys speak to.
-				hasLeft={left === 0 || isFocused}
-				theme={themeOf(state.settings)}
-				glyphs={glyphsOf(state)}
-			/>
-		</Box>
+		<Panel
+			top={region.top - headRows}
+			left={left}
+			width={width}
+			rows={rows}
+			title={title}
+			end={end}
+			lines={lines}
+			tone={isFocused ? 'focus' : 'frame'}
+			edgeTone={toneBelow(first)}
+			corners={corners}
+			bottomCorners={bottomCorners}
+			joint={second && {at: second.left, left: toneBelow(first), right: toneBelow(second)}}
+			hasBottom={!hasBelow}
+			// The side that two panels have in common belongs to the one that the keys speak to.
+			hasLeft={left === 0 || isFocused}
+			theme={themeOf(state.settings)}
+			glyphs={glyphsOf(state)}
+		/>
 	);
 }
 

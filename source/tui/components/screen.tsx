@@ -47,19 +47,19 @@ function Dialog({state}: Properties): ReactElement | undefined {
 			<Box position="absolute" flexDirection="column" top={top} left={left - 1}>
 				<Lines lines={margin} theme={theme} />
 			</Box>
-			<Box position="absolute" top={top} left={left}>
-				<Panel
-					title={[span(title, 'strong')]}
-					end={end}
-					lines={lines.map((line) => [span(' '), ...line])}
-					width={width}
-					rows={Math.min(lines.length, size.rows - 1)}
-					tone="focus"
-					hasBottom={lines.length + 2 <= size.rows}
-					theme={theme}
-					glyphs={glyphs}
-				/>
-			</Box>
+			<Panel
+				top={top}
+				left={left}
+				title={[span(title, 'strong')]}
+				end={end}
+				lines={lines.map((line) => [span(' '), ...line])}
+				width={width}
+				rows={Math.min(lines.length, size.rows - 1)}
+				tone="focus"
+				hasBottom={lines.length + 2 <= size.rows}
+				theme={theme}
+				glyphs={glyphs}
+			/>
 		</>
 	);
 }

@@ -23,9 +23,12 @@ type Properties = {
 	readonly joint?: Joint;
 	readonly bottomCorners?: Corners;
 	/** Without, the top of the panel below is its bottom. */
-	readonly hasBottom?: boolean;
+	readonly hasBottom: boolean;
 	/** Without, the right side of the panel beside it is drawn there. */
 	readonly hasLeft?: boolean;
+	/** Where it stands in what surrounds it. */
+	readonly top: number;
+	readonly left: number;
 	readonly theme: Theme;
 	readonly glyphs: Glyphs;
 };
@@ -53,15 +56,24 @@ export function Panel({
 	corners,
 	joint,
 	bottomCorners = ['bottomLeft', 'bottomRight'],
-	hasBottom = false,
+	hasBottom,
 	hasLeft = true,
+	top,
+	left,
 	theme,
 	glyphs,
 }: Properties): ReactElement {
 	const {color, dimColor} = styleOf(tone, theme);
 	const besideColumns = hasLeft ? 0 : 1;
 	return (
-		<Box flexDirection="column" width={width} height={rows + (hasBottom ? 2 : 1)}>
+		<Box
+			position="absolute"
+			flexDirection="column"
+			top={top}
+			left={left}
+			width={width}
+			height={rows + (hasBottom ? 2 : 1)}
+		>
 			<Lines lines={[edge(width, glyphs, {title, end, corners, tone: edgeTone, joint})]} theme={theme} />
 			<Box
 				flexDirection="column"
