@@ -68,7 +68,7 @@ function withUrl(address: RedisAddress): RedisAddress {
 	}
 }
 
-export type RedisLocation = Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'>;
+type RedisLocation = Pick<RedisAddress, 'host' | 'port' | 'db' | 'socket'>;
 
 const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 

@@ -14,48 +14,40 @@ type Arguments = {
 	readonly values: readonly Argument[];
 };
 
-/** The key of an entry, whose id may be bytes that are no text. */
-function entryKeyOf(id: string): Argument {
-	const wire = wireOf(id);
-	return typeof wire === 'string' ? `${entryKeyPrefix}${wire}` : Buffer.concat([Buffer.from(entryKeyPrefix), wire]);
-}
-
 /** Hands each key its position among KEYS, from 1, once. */
 class KeyList {
-	readonly #gpus = new Map<number, number>();
-	readonly #entries = new Map<string, number>();
-	readonly #values: Partial<Record<keyof typeof keys, number>> = {};
-	#change: number | undefined;
+	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
 	/** Of a key that there is once in a pool. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision'): number {
-		this.#values[name] ??= this.#append(keys[name]);
-		return this.#values[name];
+		return this.#at(keys[name]);
 	}
 
 	gpu(index: number): number {
-		return this.#gpus.get(index) ?? this.#note(this.#gpus, index, `${gpuKeyPrefix}${index}`);
+		return this.#at(`${gpuKeyPrefix}${index}`);
 	}
 
-	/** A plan is part of one change at most. */
 	change(id: string): number {
-		this.#change ??= this.#append(`${changeKeyPrefix}${id}`);
-		return this.#change;
+		return this.#at(`${changeKeyPrefix}${id}`);
 	}
 
+	/** The id may be bytes that are no text. */
 	entry(id: string): number {
-		return this.#entries.get(id) ?? this.#note(this.#entries, id, entryKeyOf(id));
+		const wire = wireOf(id);
+		return typeof wire === 'string'
+			? this.#at(`${entryKeyPrefix}${wire}`)
+			: this.#at(`${entryKeyPrefix}${id}`, Buffer.concat([Buffer.from(entryKeyPrefix), wire]));
 	}
 
-	#note<Name>(positions: Map<Name, number>, name: Name, key: Argument): number {
-		const position = this.#append(key);
-		positions.set(name, position);
-		return position;
-	}
+	#at(name: string, key: Argument = name): number {
+		const known = this.#positions.get(name);
+		if (known !== undefined) {
+			return known;
+		}
 
-	#append(key: Argument): number {
 		this.keys.push(key);
+		this.#positions.set(name, this.keys.length);
 		return this.keys.length;
 	}
 }

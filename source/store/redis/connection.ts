@@ -21,7 +21,7 @@ const mostAnswerBytes = 67_108_864;
 const longestRetryMs = 2000;
 const shortPauseMs = 100;
 
-export type ConnectionHooks = {
+type ConnectionHooks = {
 	/** Keep reconnecting for ever; else give up soon after a loss. */
 	readonly keepReconnecting: boolean;
 	/** Runs on each new connection. */

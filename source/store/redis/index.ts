@@ -10,7 +10,6 @@ import {encodePlan} from '../raw-plan.js';
 import {decodeEntry, decodeSnapshot} from '../raw-snapshot.js';
 import {endpointOf, type RedisAddress} from './address.js';
 import {commitArguments} from './commit-arguments.js';
-import {readCondition} from './condition.js';
 import {Connection} from './connection.js';
 import {readPages} from './history/history.js';
 import {readAuditLog} from './history/audit-log.js';
@@ -24,7 +23,7 @@ import {createLoadHistory} from './history/load-history.js';
 import {createScanBoard} from './scan-board.js';
 import {withConstants} from './script.js';
 import {subscribe, type ChannelListener} from './subscription.js';
-import {Uptime} from './uptime.js';
+import {readCondition, Uptime} from './server-info.js';
 
 export type RedisStoreOptions = RedisAddress & {
 	/** Reconnect for ever, for a monitor or a running job; else give up soon, for a command that somebody waits for. */

@@ -54,19 +54,6 @@ export function wordOf<Word extends string>(reply: unknown, words: readonly Word
 	return word;
 }
 
-/** What the server says of itself; an empty text where this account may not ask. */
-export async function infoText(client: Redis, section = 'default'): Promise<string> {
-	try {
-		return await client.info(section);
-	} catch (error) {
-		if (error instanceof Error && error.message.startsWith('NOPERM')) {
-			return '';
-		}
-
-		throw error;
-	}
-}
-
 /**
 Sends a command, sees it through, and reads its answer.
 
