@@ -1,57 +1,40 @@
-import {alertKinds, type Alert, type DataLoss, type MemoryBaseline, type Overuse} from '../../core/model/alerts.js';
+import {alertKinds, type Alert, type MemoryBaseline, type Overuse} from '../../core/model/alerts.js';
 import {healthKinds} from '../../core/model/observation.js';
 import type {Snapshot} from '../../core/model/types.js';
 import type {Write} from '../../core/model/plan.js';
-import {readIfSound} from './json/fields.js';
+import {readIfSound, type Fields} from './json/fields.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, writeRecord} from './json/write.js';
 
 /** All that is kept in the record of alerts. */
 type Noted = Pick<Snapshot, 'alerts' | 'dataLoss' | 'baselines' | 'overuse'>;
 
-const nothingNoted: Noted = {alerts: [], dataLoss: undefined, baselines: new Map(), overuse: []};
+/**
+Reads the record of alerts. What of it cannot be read is left out, each part for itself: alerts are raised once more then, and scans count from
+the beginning.
+*/
+export function decodeAlerts(raw: string | undefined): Noted {
+	const part = <Value>(read: (fields: Fields) => Value): Value | undefined =>
+		raw === undefined ? undefined : readIfSound(raw, read);
+	const list = <Value>(name: string, read: (item: Fields) => Value): readonly Value[] =>
+		part((fields) => fields.records(name, read)) ?? [];
 
-/** Reads the record of alerts. What of it cannot be read is left out, each part for itself. */
-export const decodeAlerts = (raw: string | undefined): Noted =>
-	raw === undefined
-		? nothingNoted
-		: {
-				alerts: alertsIn(raw),
-				dataLoss: dataLossIn(raw),
-				baselines: baselinesIn(raw),
-				overuse: overuseIn(raw),
-			};
-
-/** Reads which alerts stand. None for a record that cannot be read: then they are raised once more. */
-function alertsIn(raw: string): readonly Alert[] {
-	return (
-		readIfSound(raw, (fields) =>
-			fields.records('notices', (item): Alert => ({
-				kind: item.choice('kind', alertKinds),
-				gpu: item.required('gpu', item.whole('gpu')),
-				account: item.text('account'),
-				owner: item.text('owner'),
-				problem: item.text('problem') === undefined ? undefined : item.choice('problem', healthKinds),
-				since: item.required('since', item.time('since')),
-			})),
-		) ?? []
-	);
-}
-
-/** Reads the last loss of data. None for a record that cannot be read. */
-function dataLossIn(raw: string): DataLoss | undefined {
-	return readIfSound(raw, (fields) => {
-		const restoredAt = fields.time('restored_at');
-		const readAt = fields.time('restored_read_at');
-		return restoredAt === undefined || readAt === undefined ? undefined : {restoredAt, readAt};
-	});
-}
-
-/** Reads how much memory each GPU has in use while nothing runs there. None for a record that cannot be read. */
-function baselinesIn(raw: string): ReadonlyMap<number, MemoryBaseline> {
-	return new Map(
-		readIfSound(raw, (fields) =>
-			fields.records('baselines', (item): readonly [number, MemoryBaseline] => [
+	return {
+		alerts: list('notices', (item): Alert => ({
+			kind: item.choice('kind', alertKinds),
+			gpu: item.required('gpu', item.whole('gpu')),
+			account: item.text('account'),
+			owner: item.text('owner'),
+			problem: item.text('problem') === undefined ? undefined : item.choice('problem', healthKinds),
+			since: item.required('since', item.time('since')),
+		})),
+		dataLoss: part((fields) => {
+			const restoredAt = fields.time('restored_at');
+			const readAt = fields.time('restored_read_at');
+			return restoredAt === undefined || readAt === undefined ? undefined : {restoredAt, readAt};
+		}),
+		baselines: new Map(
+			list('baselines', (item): readonly [number, MemoryBaseline] => [
 				item.required('gpu', item.whole('gpu')),
 				{
 					memoryMiB: item.required('memory_mib', item.quantity('memory_mib')),
@@ -60,25 +43,17 @@ function baselinesIn(raw: string): ReadonlyMap<number, MemoryBaseline> {
 				},
 			]),
 		),
-	);
-}
-
-/** Reads which shares use more than they asked for. None for a record that cannot be read: then scans count from the beginning. */
-function overuseIn(raw: string): readonly Overuse[] {
-	return (
-		readIfSound(raw, (fields) =>
-			fields.records('overuse', (item): Overuse => ({
-				gpu: item.required('gpu', item.whole('gpu')),
-				leaseId: item.required('lease_id', item.text('lease_id')),
-				since: item.required('since', item.time('since')),
-				countedAt: item.required('counted_at', item.time('counted_at')),
-				scans: item.required('scans', item.whole('scans')),
-				usedMiB: item.required('used_mib', item.quantity('used_mib')),
-				isRecorded: item.whole('told') === 1,
-				isReminded: item.whole('reminded') === 1,
-			})),
-		) ?? []
-	);
+		overuse: list('overuse', (item): Overuse => ({
+			gpu: item.required('gpu', item.whole('gpu')),
+			leaseId: item.required('lease_id', item.text('lease_id')),
+			since: item.required('since', item.time('since')),
+			countedAt: item.required('counted_at', item.time('counted_at')),
+			scans: item.required('scans', item.whole('scans')),
+			usedMiB: item.required('used_mib', item.quantity('used_mib')),
+			isRecorded: item.whole('told') === 1,
+			isReminded: item.whole('reminded') === 1,
+		})),
+	};
 }
 
 /** The stored form; undefined: nothing is stored, for nothing stands. */

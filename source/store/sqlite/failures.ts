@@ -10,23 +10,25 @@ export const makeAgain = 'Move it away, and make a new pool: canhazgpu admin --s
 /** The same for what canhazgpu never writes. */
 export const changedByHand = `Somebody changed it by hand. ${makeAgain}`;
 
-/** Primary result codes of SQLite. */
-const problems: ReadonlyMap<number, readonly [problem: string, hint: string]> = new Map([
-	[3, ['may not be opened: permission denied', ask]],
+type Problem = readonly [problem: string, hint: string];
+
+const denied: Problem = ['may not be opened: permission denied', ask];
+const full: Problem = ['cannot be written: the disk is full', 'Free some space. Nothing was changed.'];
+
+/** By the primary result code of SQLite, and by the code of the operating system. */
+const problems: ReadonlyMap<number | string, Problem> = new Map<number | string, Problem>([
+	[3, denied],
 	[8, ['is read-only for you', ask]],
 	[10, ['cannot be read or written: disk error', 'Is the disk full (df FILE)? If not, see what dmesg says.']],
 	[11, ['is damaged', makeAgain]],
-	[13, ['cannot be written: the disk is full', 'Free some space. Nothing was changed.']],
+	[13, full],
 	[14, ['cannot be opened', ask]],
-	[23, ['may not be opened: permission denied', ask]],
+	[23, denied],
 	[26, ['is not a database', makeAgain]],
-]);
-
-const systemProblems: ReadonlyMap<string, readonly [problem: string, hint: string]> = new Map([
-	['EACCES', ['may not be opened: permission denied', ask]],
-	['EPERM', ['may not be opened: permission denied', ask]],
+	['EACCES', denied],
+	['EPERM', denied],
 	['EROFS', ['is on a read-only file system', 'Use another directory.']],
-	['ENOSPC', ['cannot be written: the disk is full', 'Free some space. Nothing was changed.']],
+	['ENOSPC', full],
 	['EDQUOT', ['cannot be written: your disk quota is used up', 'Free some space. Nothing was changed.']],
 	['EEXIST', ['cannot be made: its directory is a file', 'Move that file away.']],
 	['ENOTDIR', ['cannot be made: its directory is a file', 'Move that file away.']],
@@ -42,11 +44,11 @@ const systemProblems: ReadonlyMap<string, readonly [problem: string, hint: strin
 /** The code of an error that the operating system gave, such as `EIO`. Node's own codes (`ERR_...`) are of calls that are wrong, which are bugs. */
 function systemCode(error: unknown): string | undefined {
 	const {code, syscall} = (error ?? {}) as NodeJS.ErrnoException;
-	return typeof code === 'string' && (syscall !== undefined || systemProblems.has(code)) ? code : undefined;
+	return typeof code === 'string' && (syscall !== undefined || problems.has(code)) ? code : undefined;
 }
 
 /** Of these the disk takes no change, although it can be read: primary codes of SQLite, and those of the operating system. */
-const refusals: ReadonlySet<number | string | undefined> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
+const refusals: ReadonlySet<number | string> = new Set([8, 13, 'EROFS', 'ENOSPC', 'EDQUOT']);
 
 /** The lower eight bits: the rest only tells kinds of the same problem apart. */
 const primaryCode = (error: unknown): number | undefined =>
@@ -62,7 +64,7 @@ A user's error about the database at this path.
 */
 export const databaseProblem = (
 	path: string,
-	[problem, hint]: readonly [problem: string, hint: string],
+	[problem, hint]: Problem,
 	cause?: unknown,
 	code: 'store-unreachable' | 'store-refused' = 'store-unreachable',
 ): CanhazgpuError =>
@@ -72,7 +74,7 @@ export const databaseProblem = (
 	});
 
 /** Names who is in the way, where the kernel tells. */
-function lockedProblem(path: string): readonly [problem: string, hint: string] {
+function lockedProblem(path: string): Problem {
 	const holder = lockHolder([path, `${path}-lock`]);
 	if (holder === undefined) {
 		return ['is locked by another program', 'Try again. To see which has it open: fuser -v FILE'];
@@ -92,20 +94,21 @@ Puts an error of SQLite or of the file system into words. Any other is a bug, an
 @param isUndone - Whether the error is of a change, of which nothing was made.
 */
 export function explain(error: unknown, path: string, isUndone = false): unknown {
-	const code = primaryCode(error);
-	const kind = isUndone && refusals.has(code ?? systemCode(error)) ? 'store-refused' : 'store-unreachable';
-	if (code !== undefined) {
-		const unknown = [`does not work: ${(error as Error).message}`, 'Is the file whole?'] as const;
-		return databaseProblem(path, isBusy(error) ? lockedProblem(path) : (problems.get(code) ?? unknown), error, kind);
-	}
-
-	const system = systemCode(error);
-	if (system === undefined) {
+	const code = primaryCode(error) ?? systemCode(error);
+	if (code === undefined) {
 		return error;
 	}
 
-	const unknown = [`does not work: ${(error as Error).message}`, 'See whether it can be read: stat FILE'] as const;
-	return databaseProblem(path, systemProblems.get(system) ?? unknown, error, kind);
+	const unknown = [
+		`does not work: ${(error as Error).message}`,
+		typeof code === 'number' ? 'Is the file whole?' : 'See whether it can be read: stat FILE',
+	] as const;
+	return databaseProblem(
+		path,
+		isBusy(error) ? lockedProblem(path) : (problems.get(code) ?? unknown),
+		error,
+		isUndone && refusals.has(code) ? 'store-refused' : 'store-unreachable',
+	);
 }
 
 /** Does something with the database, and puts its errors into words. */

@@ -25,7 +25,7 @@ const pageSize = 5000;
 /** So many of them are handed on at once. */
 const portionSize = 500;
 
-export type SqliteStoreOptions = {
+type SqliteStoreOptions = {
 	/** The database file. */
 	readonly path: string;
 	/** Make the file, and its directory, when there is none. Else that is `no-pool`, and nothing is made. */
