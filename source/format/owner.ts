@@ -1,7 +1,7 @@
 /** Whose something is, in words: every face says it in the same way. */
 import {CanhazgpuError} from '../errors.js';
 import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
-import type {NotYours} from '../core/rules/leases/selection.js';
+import type {HeldPart} from '../core/rules/leases/holdings.js';
 import type {Lease, QueueEntry, Requester} from '../core/model/types.js';
 import {namedText, partName} from './instances.js';
 import {sanitize} from './text/text.js';
@@ -14,7 +14,7 @@ export const ownerText = (account: string, label: string | undefined): string =>
 export const holderText = (held: Lease | QueueEntry): string => ownerText(ownerOf(held), labelOf(held));
 
 /** The GPUs without their number: `GPU(s): [0 1]`. */
-const partsOfNotYours = (notYours: readonly NotYours[]): string =>
+const partsOfNotYours = (notYours: readonly HeldPart[]): string =>
 	namedText(
 		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),
 		notYours.flatMap(({index, lease: {mig}}) => (mig?.number === undefined ? [] : [{gpu: index, number: mig.number}])),
@@ -23,7 +23,7 @@ const partsOfNotYours = (notYours: readonly NotYours[]): string =>
 /** What to say to a user who names GPUs that others hold. */
 export function notYoursError(
 	verb: 'release' | 'extend',
-	notYours: readonly NotYours[],
+	notYours: readonly HeldPart[],
 	requester: Requester,
 ): CanhazgpuError {
 	const who = doubtAbout(requester) ?? `Only the holder's account or root may ${verb} it.`;

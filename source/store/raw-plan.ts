@@ -3,6 +3,7 @@ A plan as every store carries it out: strings to compare, strings to write. Enco
 cannot be stored stops the commit before anything happened.
 */
 import type {Change, Expectation, Plan, Write} from '../core/model/plan.js';
+import type {UsageRecord} from '../core/model/types.js';
 import {
 	encodeAudit,
 	encodeDrains,
@@ -35,15 +36,9 @@ export type RawWrite =
 	| {readonly kind: 'drains' | 'alerts' | 'policy'; readonly raw: string | undefined}
 	| {readonly kind: 'restored'; readonly count: number};
 
-export type RawUsage = {
+export type RawUsage = Pick<UsageRecord, 'user' | 'gpuId' | 'endTime'> & {
 	/** Where it stands in the history: the whole second of its end. */
 	readonly endSecond: number;
-	readonly user: string;
-	readonly gpuId: number | undefined;
-	/**
-	In Unix seconds, with a fraction.
-	*/
-	readonly endTime: number;
 	readonly raw: string;
 };
 

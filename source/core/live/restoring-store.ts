@@ -7,7 +7,7 @@ import {emptyPlan, type Plan} from '../model/plan.js';
 import type {Clock, Host, Store} from '../model/ports.js';
 import {hasLostData, planPoolRecord, planRestoring} from '../rules/pool/restoring.js';
 import type {AuditRecord, Pool, Snapshot} from '../model/types.js';
-import {commitUntilSettled} from '../operations/settle.js';
+import {commitUntilSettled} from '../operations/change-once.js';
 
 type KnownSnapshot = Snapshot & {readonly pool: Pool};
 

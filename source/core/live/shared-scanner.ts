@@ -2,7 +2,7 @@
 import {CanhazgpuError} from '../../errors.js';
 import {createWakeSignal} from '../operations/waiting/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
-import type {Clock, GpuProvider, Host, PostedScan, Store} from '../model/ports.js';
+import type {GpuProvider, PostedScan, World} from '../model/ports.js';
 import {decodeSharedScan, encodeSharedScan, type SharedScan} from '../rules/pool/shared-scan.js';
 import type {IdleSpan, Observation, ProviderName} from '../model/types.js';
 import {nextIdle} from '../rules/usage/idle.js';
@@ -21,12 +21,8 @@ const staleShare = 0.25;
 /** With a scanner that holds the role and never posts, everybody scans by itself after this long. */
 const patienceMs = 15_000;
 
-export type SharedScannerOptions = {
-	readonly store: Store;
-	readonly host: Host;
-	readonly clock: Clock;
+type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThresholdMiB'> & {
 	readonly name: ProviderName;
-	readonly memoryThresholdMiB: number;
 	/** From one scan to the next, as this viewer wants it. */
 	readonly intervalMs: number;
 	/** Makes what scans: when the role is won, and when there is no store to share it in. Closed when it is lost. */
@@ -38,7 +34,7 @@ type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 /** True for a failure of the store, which is no bug. */
 const isStoreFailure = (error: unknown): boolean => error instanceof CanhazgpuError;
 
-export class SharedScanner {
+class SharedScanner {
 	readonly #options: SharedScannerOptions;
 	readonly #owner: string;
 	readonly #wakeSignal = createWakeSignal();

@@ -9,7 +9,9 @@ export type InstanceNeed = {readonly profile: string} | {readonly instances: rea
 /** The instance that a lease has. Its UUID alone says which it is; the rest is what the tool reported of it at the grant. */
 export type HeldInstance = {
 	readonly uuid: string;
+	/** Within its GPU, as `nvidia-smi -L` counts: the 1 of `0:1`. */
 	readonly number?: number;
+	/** Such as `1g.10gb`. */
 	readonly profile?: string;
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;

@@ -1,4 +1,5 @@
 /** What a GPU tool saw. Every reading may be unknown: unknown is `undefined`, never 0. */
+import type {HeldInstance} from './mig.js';
 
 export const providerNames = ['nvidia', 'amd', 'fake'] as const;
 
@@ -50,14 +51,7 @@ export type HealthProblem = {
 };
 
 /** A part of a GPU that MIG has split off. */
-export type MigInstance = {
-	/** Within its GPU, as `nvidia-smi -L` counts: the 1 of `0:1`. */
-	readonly number?: number;
-	/** Such as `1g.10gb`. */
-	readonly profile?: string;
-	readonly gpuInstanceId?: number;
-	readonly computeInstanceId?: number;
-	readonly uuid?: string;
+export type MigInstance = Partial<HeldInstance> & {
 	readonly memoryUsedMiB?: number;
 	readonly memoryTotalMiB?: number;
 };

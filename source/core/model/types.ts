@@ -70,12 +70,26 @@ export type Silence = {
 	readonly since: number;
 };
 
-/** A promise that a GPU is held, with an owner. */
-export type Lease = {
+/** Who has a lease, or a position in the queue. */
+type Held = {
 	/** The label under which it is shown: the account, or what `--user` said. */
 	readonly user: string;
 	/** The OS account that owns it. Absent in very old records: then `user` owns it. */
 	readonly actualUser?: string;
+	readonly note?: string;
+	/** Machine-id of the box the holder runs on. */
+	readonly machine?: string;
+	/** Absent: it could not be read. */
+	readonly bootId?: string;
+	/** The wrapper of a job, or the process that waits. */
+	readonly holder?: ProcessIdentity;
+	readonly silence?: Silence;
+	/** Fields of the stored record that this version does not know; written back as they were. */
+	readonly unknownFields?: Readonly<Record<string, unknown>>;
+};
+
+/** A promise that a GPU is held, with an owner. */
+export type Lease = Held & {
 	readonly type: LeaseType;
 	readonly startTime: number;
 	readonly lastHeartbeat?: number;
@@ -85,7 +99,6 @@ export type Lease = {
 	readonly remindedOf?: number;
 	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
 	readonly endsBy?: number;
-	readonly note?: string;
 	/** The model that its processes serve or train, the first that was seen. Absent: no one has seen one. */
 	readonly model?: string;
 	/** Of a share of a GPU: how much of its memory was asked for. Without this and `mig` the lease has its GPUs alone. */
@@ -96,17 +109,8 @@ export type Lease = {
 	readonly partialQueueId?: string;
 	/** Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant. */
 	readonly leaseId?: string;
-	/** Machine-id of the box the holder runs on. */
-	readonly machine?: string;
-	/** Absent: it could not be read. */
-	readonly bootId?: string;
-	/** The wrapper of a `run` lease. */
-	readonly holder?: ProcessIdentity;
 	/** The job of a `run` lease, or an adopted process. */
 	readonly job?: ProcessIdentity;
-	readonly silence?: Silence;
-	/** Fields of the stored record that this version does not know; written back as they were. */
-	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
 /** What a free GPU's record says of the lease that ended there. */
@@ -162,10 +166,8 @@ export type NotedOutage = {
 };
 
 /** Somebody who waits in the queue. */
-export type QueueEntry = {
+export type QueueEntry = Held & {
 	readonly id: string;
-	readonly user: string;
-	readonly actualUser?: string;
 	readonly requestedCount: number;
 	/** Empty: any GPUs will do that have what is needed. */
 	readonly requestedIds: readonly number[];
@@ -185,7 +187,6 @@ export type QueueEntry = {
 	readonly expirySeconds?: number;
 	/** Jobs with a time limit. */
 	readonly timeLimitSeconds?: number;
-	readonly note?: string;
 	readonly enqueueTime: number;
 	readonly lastHeartbeat: number;
 	/** When it gives up, absolute. */
@@ -194,13 +195,8 @@ export type QueueEntry = {
 	readonly force?: boolean;
 	/** GPUs that it cannot be served without and that cannot be had, as it saw with its last scan. Absent: it can be served. */
 	readonly unavailable?: readonly NotedOutage[];
-	readonly machine?: string;
-	readonly bootId?: string;
-	readonly holder?: ProcessIdentity;
-	readonly silence?: Silence;
 	/** An engine that keeps the queue itself says this of the entry. */
 	readonly verdict?: EngineVerdict;
-	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
 /** What an engine that keeps the queue says of one who waits there. */
@@ -322,24 +318,16 @@ export const endReasons = [
 
 export type EndReason = (typeof endReasons)[number];
 
-/** One GPU held once, from grant to end. */
-export type UsageRecord = {
-	readonly user: string;
-	readonly actualUser?: string;
+/** One GPU held once, from grant to end, as its lease had it. */
+export type UsageRecord = Pick<
+	Lease,
+	'user' | 'actualUser' | 'startTime' | 'leaseId' | 'note' | 'model' | 'memoryMiB' | 'mig'
+> & {
 	/** Undefined: an engine reported that it was a GPU, and not which. */
 	readonly gpuId: number | undefined;
-	readonly startTime: number;
 	readonly endTime: number;
 	readonly durationSeconds: number;
 	readonly reservationType: LeaseType;
-	readonly leaseId?: string;
-	readonly note?: string;
-	/** As its lease had it. */
-	readonly model?: string;
-	/** A share asked for so much of the GPU's memory. */
-	readonly memoryMiB?: number;
-	/** The lease had an instance of MIG. */
-	readonly mig?: HeldInstance;
 	readonly endReason?: EndReason;
 };
 

@@ -1,7 +1,8 @@
 /**
-Making one change of state exactly once or not at all, whatever becomes of the requests and answers that carry it.
+Making one change of state exactly once or not at all, whatever becomes of the requests and answers that carry it; and changes that need no answer,
+which are planned again after each read until there is nothing left to change.
 
-Every attempt bears the id of the change, and the store carries out at most one of them: a request that comes late, after the next attempt
+Every attempt of a change bears the id of the change, and the store carries out at most one of them: a request that comes late, after the next attempt
 was sent or after the caller was told that nothing was done, does nothing.
 */
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
@@ -11,9 +12,9 @@ import type {Clock, World} from '../model/ports.js';
 import type {Snapshot} from '../model/types.js';
 
 /** After this long a conflict is reported as "busy". */
-export const patienceMs = 10_000;
+const patienceMs = 10_000;
 /** So many attempts are made in any case: on a machine that is busy enough, one read of an embedded pool takes seconds. */
-export const leastTries = 5;
+const leastTries = 5;
 /** After this long without a store, a change is given up. Verbs promise an answer within 6 s. */
 const outageMs = 5000;
 const lockedWaitMs = 20;
@@ -45,14 +46,14 @@ export type ChangeOptions<Result> = {
 	readonly shownBy?: 'status' | 'queue';
 };
 
-export const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreachable');
+const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreachable');
 
 /** Doubles from 2 ms to 250 ms, each a random share of it: so that many who collide spread out. */
-export const backoffMs = (tries: number, random: number): number =>
+const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
 /** @param isLocked - True when the lock of the Go program was held all the time, which a crash of it may leave behind. */
-export const busy = (isLocked = false, forMs = patienceMs): CanhazgpuError =>
+const busy = (isLocked = false, forMs = patienceMs): CanhazgpuError =>
 	isLocked
 		? new CanhazgpuError(
 				'busy',
@@ -253,3 +254,50 @@ export const changeOnce = async <Result>(
 	world: Pick<World, 'store' | 'clock'>,
 	options: ChangeOptions<Result>,
 ): Promise<Result> => new OneChange(world, options).make();
+
+type Settling<Planned extends {readonly plan: Plan}> = {
+	readonly read: () => Promise<Snapshot>;
+	/** @param failures - How many plans in a row were not carried out. */
+	readonly plan: (snapshot: Snapshot, failures: number) => Planned | Promise<Planned>;
+	/** Called with each plan that was carried out. */
+	readonly committed?: (planned: Planned) => void;
+};
+
+/**
+Reads and commits what is planned, again and again, until the plan is empty.
+
+@returns The last read, and what was planned for it.
+@throws CanhazgpuError `busy` after ten seconds; whatever `read`, `plan` or the store throws. A commit whose answer was lost is not an error: the
+next read shows whether it was carried out.
+*/
+export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
+	{store, clock}: Pick<World, 'store' | 'clock'>,
+	{read, plan, committed}: Settling<Planned>,
+): Promise<{readonly snapshot: Snapshot; readonly planned: Planned}> {
+	const untilMs = clock.monotonicMs() + patienceMs;
+	const isOver = (): boolean => clock.monotonicMs() > untilMs;
+	let failures = 0;
+	for (let tries = 1; ; tries++) {
+		const snapshot = await read();
+		const planned = await plan(snapshot, failures);
+		if (isEmpty(planned.plan)) {
+			return {snapshot, planned};
+		}
+
+		const outcome = await store.commit(planned.plan).catch((error: unknown) => {
+			if (!isUnreachable(error) || isOver()) {
+				throw error;
+			}
+		});
+		if (outcome === 'done') {
+			failures = 0;
+			committed?.(planned);
+		} else {
+			await clock.sleep(backoffMs(failures++, clock.random()));
+		}
+
+		if (isOver() && tries >= leastTries) {
+			throw busy();
+		}
+	}
+}

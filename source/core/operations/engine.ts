@@ -3,8 +3,8 @@ The engine that grants GPUs. The local one is what the operations beside this do
 Another engine, such as Slurm, is asked instead, by the same operations. To view its queue and its GPUs there are the store and the GPU
 provider of the same world, which read what the engine tells, and commit nothing.
 */
-import type {Holding} from '../rules/leases/holdings.js';
-import type {NotYours, Selection} from '../rules/leases/selection.js';
+import type {HeldPart, Holding} from '../rules/leases/holdings.js';
+import type {Selection} from '../rules/leases/selection.js';
 import type {AcquireRequest, Grant, Wanted} from '../rules/request/request.js';
 import {policyValue, type StoredPolicy} from '../rules/policy/policy.js';
 import type {World} from '../model/ports.js';
@@ -66,7 +66,7 @@ export type ReleaseResult = {
 	/** Sorted by GPU. */
 	readonly released: readonly Holding[];
 	/** Named, but somebody else's: then nothing at all was released. */
-	readonly notYours: readonly NotYours[];
+	readonly notYours: readonly HeldPart[];
 };
 
 /** `by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock. */
@@ -79,7 +79,7 @@ export type ExtendResult = {
 		readonly lease?: Pick<Lease, 'mig'>;
 		readonly expiryTime: number;
 	}>;
-	readonly notYours: readonly NotYours[];
+	readonly notYours: readonly HeldPart[];
 	/** Named and yours, but they end with their job and not at a time. */
 	readonly notTimed: readonly number[];
 	/** The store's clock, to say how long is left. */

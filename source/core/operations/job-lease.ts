@@ -7,6 +7,7 @@ import {
 	holdingsOn,
 	isShare,
 	partKey,
+	type HeldPart,
 	type Holding,
 	type SharedRecord,
 } from '../rules/leases/holdings.js';
@@ -31,7 +32,7 @@ import type {
 import {readCurrent, transact} from './transact.js';
 import {createWakeSignal} from './waiting/wake-signal.js';
 import {isTransient} from './waiting/waiter.js';
-import {commitUntilSettled} from './settle.js';
+import {commitUntilSettled} from './change-once.js';
 
 /** Between two questions to a store that is away, on average. */
 const retryMs = 1000;
@@ -49,9 +50,6 @@ export type JobLease = {
 	/** On the store's clock: when it was last seen to be there. */
 	readonly seenAt: number;
 };
-
-/** One GPU, or one instance of a GPU, that a job has. */
-type HeldPart = {readonly index: number; readonly lease: Lease};
 
 /** A lease that was just granted, and how strictly the pool isolates its job. */
 type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};

@@ -5,15 +5,14 @@ import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
 import type {QueueRecord, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
-import {changeOnce, type ChangeOptions} from './change-once.js';
-import {commitUntilSettled} from './settle.js';
+import {changeOnce, commitUntilSettled, type ChangeOptions} from './change-once.js';
 
-export type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
+type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 	/** Label for which `snapshot.lastUsed` is filled in. */
 	readonly user?: string;
 };
 
-export type CurrentOptions = {
+type CurrentOptions = {
 	/** Label for which `snapshot.lastUsed` is filled in. */
 	readonly user?: string | undefined;
 	/** Id of a change that is asked about, too. */

@@ -56,23 +56,16 @@ type Takeover = {
 /** Ends what is taken. */
 export function takeoverOf(
 	taken: readonly Holding[],
-	reasonOf: (lease: Lease, index: number) => EndReason,
+	reasonOf: (lease: Lease) => EndReason,
 	context: AuditContext,
 ): Takeover {
-	if (taken.length === 0) {
-		return {changes: [], audit: []};
-	}
-
 	const ended = taken.map((holding) => ({
 		holding,
-		ending: {reason: reasonOf(holding.lease, holding.index), endTime: context.now},
+		ending: {reason: reasonOf(holding.lease), endTime: context.now},
 	}));
 	return {
 		changes: ended.map((end) => ({kind: 'end', ...end})),
 		// No account did this: it happened because the holder waits.
-		audit: endingEntries(
-			ended.map(({holding: {index, lease}, ending}) => ({index, lease, ending})),
-			{now: context.now, host: context.host},
-		),
+		audit: endingEntries(ended, {now: context.now, host: context.host}),
 	};
 }

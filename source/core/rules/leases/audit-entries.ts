@@ -2,6 +2,7 @@
 import type {Host} from '../../model/ports.js';
 import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
 import {instancesHeld} from './holding-changes.js';
+import type {HeldPart} from './holdings.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
 
@@ -67,10 +68,8 @@ export const grantEntry = (
 	note: lease.note,
 });
 
-type LeasedParts = ReadonlyArray<{readonly index: number; readonly lease: Lease}>;
-
 /** One lease, with all of its parts that are given. */
-function leaseFacts(parts: LeasedParts, context: AuditContext) {
+function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 	const {lease} = parts[0]!;
 	return {
 		...partiesOf(lease, context),
@@ -86,22 +85,23 @@ const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || re
 
 /** Leases ended: one record for each lease, or for each GPU where a lease has no id. */
 export function endingEntries(
-	ended: ReadonlyArray<{readonly index: number; readonly lease: Lease; readonly ending: Ending}>,
+	ended: ReadonlyArray<{readonly holding: HeldPart; readonly ending: Ending}>,
 	context: AuditContext,
 ): readonly AuditRecord[] {
 	// Most of the time one lease ends, which needs no groups.
 	const groups =
 		ended.length === 1
 			? [ended]
-			: Map.groupBy(ended, ({index, lease: {leaseId}, ending: {reason, endTime}}) =>
-					JSON.stringify([leaseId ?? index, reason, endTime]),
+			: Map.groupBy(ended, ({holding: {index, lease}, ending: {reason, endTime}}) =>
+					JSON.stringify([lease.leaseId ?? index, reason, endTime]),
 				)
 					.values()
 					.toArray();
 	return groups.map((group) => {
 		const {ending} = group[0]!;
+		const holdings = group.map(({holding}) => holding);
 		return {
-			...leaseFacts(group, context),
+			...leaseFacts(holdings, context),
 			kind: endingKind(ending),
 			until: ending.endTime === context.now ? undefined : ending.endTime,
 			reason: ending.reason,
@@ -110,7 +110,7 @@ export function endingEntries(
 }
 
 /** Manual leases end at another time: one record for each lease and end. */
-export function extensionEntries(extended: LeasedParts, context: AuditContext): readonly AuditRecord[] {
+export function extensionEntries(extended: readonly HeldPart[], context: AuditContext): readonly AuditRecord[] {
 	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
 		JSON.stringify([leaseId ?? index, expiryTime]),
 	);

@@ -12,6 +12,9 @@ export type Holding = {
 	readonly sharedBy?: {readonly record: SharedRecord; readonly position: number};
 };
 
+/** One GPU of a lease, or one instance of a GPU. */
+export type HeldPart = Pick<Holding, 'index' | 'lease'>;
+
 /** True for a lease that has a part of its GPU: some of its memory, or an instance of MIG. */
 export const isShare = ({memoryMiB, mig}: Lease): boolean => memoryMiB !== undefined || mig !== undefined;
 

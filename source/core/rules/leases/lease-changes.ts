@@ -12,19 +12,12 @@ import {endingEntries, extensionEntries, positionEntry, type AuditContext} from 
 
 type Ended = {readonly holding: Holding; readonly ending: Ending};
 
-const endChange = ({holding, ending}: Ended): HoldingChange => ({kind: 'end', holding, ending});
-
-/** What the audit log says of the ends. */
-const auditOf = (endings: readonly Ended[], context: AuditContext): Plan['audit'] =>
-	endingEntries(
-		endings.map(({holding: {index, lease}, ending}) => ({index, lease, ending})),
-		context,
-	);
+const endChange = (ended: Ended): HoldingChange => ({kind: 'end', ...ended});
 
 /** Ends leases as they were read: GPUs that no one else shares become free, and each holding gets its usage record. */
 export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: AuditContext): Plan => ({
 	...planHoldings(endings.map((end) => endChange(end))),
-	audit: auditOf(endings, context),
+	audit: endingEntries(endings, context),
 	event,
 	grants: false,
 });
@@ -133,7 +126,7 @@ export function planExpiry(
 		],
 		writes: [...changes.writes, ...drops.writes, ...watched.map(({entry}) => ({kind: 'entry', entry}) as const)],
 		audit: [
-			...auditOf(ended, context),
+			...endingEntries(ended, context),
 			...gone
 				.filter((record) => record.kind === 'entry')
 				.map((record) => positionEntry('left', record.entry, context, reasons.get(record))),

@@ -3,7 +3,7 @@ Who is alive. A process that can be judged is judged by itself; any other by its
 end: what cannot be read is unknown, and a heartbeat counts as missed only when somebody watched it being missed on a monotonic clock.
 */
 import type {Host} from '../../model/ports.js';
-import type {EndReason, Lease, Liveness, ProcessIdentity, QueueEntry, Silence, Snapshot} from '../../model/types.js';
+import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
 
 /** Between two heartbeats of a lease. */
@@ -26,18 +26,11 @@ const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartb
 /** A queue entry that was dropped was silent for longer than this. */
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
 
-type Held = {
-	readonly machine?: string;
-	readonly bootId?: string;
-	readonly holder?: ProcessIdentity;
-	readonly job?: ProcessIdentity;
-};
-
 /** `other-boot`: it was recorded under this machine-id and another boot, before a reboot or on a clone of this machine. */
 type Verdict = Liveness | 'other-boot';
 
 /** Judges the processes behind a lease or an entry: one that lives keeps it; one that cannot be seen leaves it open. */
-export function judge(held: Held, host: Host): Verdict {
+export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>, host: Host): Verdict {
 	if (held.machine === undefined || held.machine !== host.machineId) {
 		return 'unknown';
 	}
@@ -92,28 +85,28 @@ const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefi
 /** Another clock may take a watch over after this long, in seconds on the store's clock: the process that began it has had time to end it. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
-/** Judges by the heartbeat alone. `lost`: it was watched being missed. */
-function judgeSilence(
+/** Judges by the heartbeat alone. `lost`: what it leads to that it was watched being missed. */
+function judgeSilence<End>(
 	held: Lease | QueueEntry,
 	snapshot: Snapshot,
 	host: Host,
-	patience: Patience,
-): 'holds' | 'lost' | Silence {
+	{lost, ...patience}: Patience & {readonly lost: End},
+): Judgement<End> {
 	const {limitSeconds, watchSeconds} = patience;
 	if (!isLongerAgo(lastSignOf(held), limitSeconds, snapshot, watchSeconds)) {
-		return 'holds';
+		return holds;
 	}
 
 	const seconds = host.monotonic.seconds();
 	if (seconds === undefined) {
-		return 'holds';
+		return holds;
 	}
 
 	const watch = watchOf(held);
 	if (watch?.clock === host.monotonic.id && seconds >= watch.seconds) {
 		// A store that was down could hear no heartbeat.
 		const watchedSeconds = Math.min(seconds - watch.seconds, snapshot.storeUptimeSeconds);
-		return watchedSeconds >= watchSeconds ? 'lost' : 'holds';
+		return watchedSeconds >= watchSeconds ? {kind: 'ended', ending: lost} : holds;
 	}
 
 	const handOver = handOverSeconds(patience);
@@ -122,14 +115,17 @@ function judgeSilence(
 		watch.clock !== host.monotonic.id &&
 		!isLongerAgo(watch.since, handOver, snapshot, handOver)
 	) {
-		return 'holds';
+		return holds;
 	}
 
 	return {
-		clock: host.monotonic.id,
-		seconds: Math.floor(seconds * 1000) / 1000,
-		since: Math.floor(snapshot.now),
-		lastHeartbeat: held.lastHeartbeat === undefined ? undefined : Math.floor(held.lastHeartbeat),
+		kind: 'watch',
+		silence: {
+			clock: host.monotonic.id,
+			seconds: Math.floor(seconds * 1000) / 1000,
+			since: Math.floor(snapshot.now),
+			lastHeartbeat: held.lastHeartbeat === undefined ? undefined : Math.floor(held.lastHeartbeat),
+		},
 	};
 }
 
@@ -179,16 +175,12 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 				return end('reboot', lastSign);
 			}
 
-			if (isAdopted) {
-				return holds;
-			}
-
-			const silence = judgeSilence(lease, snapshot, host, leasePatience);
-			return silence === 'holds'
+			return isAdopted
 				? holds
-				: silence === 'lost'
-					? end('heartbeat-lost', Math.min(lastSign, snapshot.now))
-					: {kind: 'watch', silence};
+				: judgeSilence(lease, snapshot, host, {
+						...leasePatience,
+						lost: {reason: 'heartbeat-lost', endTime: Math.min(lastSign, snapshot.now)},
+					});
 		}
 	}
 }
@@ -243,12 +235,9 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 
 		case 'other-boot':
 		case 'unknown': {
-			if (verdict === 'other-boot' && isBeforeReboot(entry.lastHeartbeat, snapshot, host, entryPatience)) {
-				return end('reboot');
-			}
-
-			const silence = judgeSilence(entry, snapshot, host, entryPatience);
-			return silence === 'holds' ? holds : silence === 'lost' ? end('heartbeat-lost') : {kind: 'watch', silence};
+			return verdict === 'other-boot' && isBeforeReboot(entry.lastHeartbeat, snapshot, host, entryPatience)
+				? end('reboot')
+				: judgeSilence(entry, snapshot, host, {...entryPatience, lost: 'heartbeat-lost'});
 		}
 	}
 }

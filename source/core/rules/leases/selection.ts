@@ -1,7 +1,7 @@
 /** Which leases a verb is about, and whether the caller may change them. */
 import {checkIds} from '../request/request.js';
 import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.js';
-import {holdingsIn, type Holding} from './holdings.js';
+import {holdingsIn, type HeldPart, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
 /** Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit. */
@@ -19,18 +19,13 @@ export type Selection =
 	/** This very lease, on these GPUs or on all it holds. */
 	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]}
 	/** These very leases, each on the GPU that it was seen on. */
-	| {readonly by: 'leases'; readonly leases: readonly HeldGpu[]};
-
-/** One GPU of a lease, as it was read. */
-export type HeldGpu = {readonly index: number; readonly lease: Lease};
-
-export type NotYours = HeldGpu;
+	| {readonly by: 'leases'; readonly leases: readonly HeldPart[]};
 
 type Selected = {
 	/** Those that may be changed. */
 	readonly records: readonly Holding[];
 	/** Those that were named and belong to others. */
-	readonly notYours: readonly NotYours[];
+	readonly notYours: readonly HeldPart[];
 };
 
 function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {

@@ -33,20 +33,10 @@ export type PolicyKey<Value> = {
 
 const choice = <const Choice extends string>(
 	choices: readonly Choice[],
-	{
-		fallback,
-		inDoubt,
-		summary,
-	}: {
-		readonly fallback: NoInfer<Choice>;
-		readonly inDoubt: PolicyKey<NoInfer<Choice>>['inDoubt'];
-		readonly summary: string;
-	},
+	key: Pick<PolicyKey<NoInfer<Choice>>, 'inDoubt' | 'summary'> & {readonly fallback: NoInfer<Choice>},
 ): PolicyKey<Choice> => ({
+	...key,
 	expects: choices.length > 2 ? `one of ${choices.join(', ')}` : choices.join(' or '),
-	fallback,
-	inDoubt,
-	summary,
 	completes: choices,
 	read: (text) => choices.find((each) => each === text),
 });

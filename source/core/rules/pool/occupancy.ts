@@ -5,18 +5,11 @@ import {usageOf} from '../leases/holding-changes.js';
 import type {TimeWindow} from './report.js';
 
 /** Times are seconds since the epoch, clipped to the window. */
-export type OccupancySpan = {
+export type OccupancySpan = Pick<UsageRecord, 'user' | 'startTime' | 'endTime' | 'note' | 'leaseId' | 'memoryMiB'> & {
 	readonly gpuId: number;
-	/** The label under which it was held; of several short leases that of the one who held it for longest. */
-	readonly user: string;
+	/** Of several short leases, as `user`, that of the one who held it for longest. */
 	readonly account: string;
-	readonly startTime: number;
-	readonly endTime: number;
 	readonly type: UsageRecord['reservationType'];
-	readonly note?: string;
-	readonly leaseId?: string;
-	/** Of a share: how much memory was asked for. */
-	readonly memoryMiB?: number;
 	/** How many leases it stands for: more than one are short, and closer together than is told apart. */
 	readonly leaseCount: number;
 	/** It still is held. */

@@ -2,9 +2,8 @@
 What verbs act on: of the tagged GPUs, or else of the selected one or its whole reservation, those whose lease the asker may change.
 */
 import {latestEndOf} from '../../../core/rules/leases/liveness.js';
-import {holdingsOn} from '../../../core/rules/leases/holdings.js';
+import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js';
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
-import type {HeldGpu, NotYours} from '../../../core/rules/leases/selection.js';
 import type {Lease} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
@@ -22,7 +21,7 @@ type LeftOut = {readonly index: number; readonly reason: string};
 
 /** What is acted on, as it was when the dialog opened; never nothing. And what was chosen beside it. */
 export type Targets = {
-	readonly targets: readonly HeldGpu[];
+	readonly targets: readonly HeldPart[];
 	readonly leftOut: readonly LeftOut[];
 	/** The reservation that all of them are of, where the user has others on their GPUs, as shares can be: then the command names it by its id. */
 	readonly namedLeaseId?: string | undefined;
@@ -95,7 +94,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 }
 
 /** Those to act on may be none. */
-function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldGpu[]): string | undefined {
+function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldPart[]): string | undefined {
 	const [leaseId, ...others] = new Set(targets.map(({lease}) => lease.leaseId));
 	const isAmongOthers = targets.some(({index}) =>
 		holdingsOn(snapshot?.gpus[index]).some(({lease}) => lease.leaseId !== leaseId && owns(settings.requester, lease)),
@@ -104,7 +103,7 @@ function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldGpu[]
 }
 
 export function targetsOf(state: State, verb: LeaseVerb): Targets {
-	const targets: HeldGpu[] = [];
+	const targets: HeldPart[] = [];
 	const leftOut: LeftOut[] = [];
 	for (const index of verb === 'extend' ? reservationGpus(state) : releasedGpus(state)) {
 		const lease = leaseOn(state, index);
@@ -147,7 +146,7 @@ export function reasonAgainstTargets(state: State, verb: LeaseVerb): string | un
 const mostNamed = 8;
 
 /** `GPU 3`, `GPUs 1,3`, `12 GPUs`. */
-export const targetNames = (targets: readonly HeldGpu[]): string =>
+export const targetNames = (targets: readonly HeldPart[]): string =>
 	gpuList(
 		targets.map(({index}) => index),
 		mostNamed,
@@ -162,7 +161,7 @@ function endOf(lease: Lease, now: number): string {
 }
 
 /** `carol, MANUAL, held 6h40m, ends in 12m`. */
-function holdingText({lease}: HeldGpu, state: State): string {
+function holdingText({lease}: HeldPart, state: State): string {
 	const now = storeNow(state) ?? lease.startTime;
 	return [
 		sanitize(lease.user),
@@ -178,7 +177,7 @@ const mostGroups = 6;
 const mostLeftOutLines = 2;
 
 /** One line for all that are held alike; of too many lines the rest is counted. */
-function groupLines(targets: readonly HeldGpu[], state: State): readonly Line[] {
+function groupLines(targets: readonly HeldPart[], state: State): readonly Line[] {
 	const groups = Map.groupBy(targets, (target) => holdingText(target, state))
 		.entries()
 		.toArray();
@@ -233,10 +232,10 @@ export const commandOn = (
 
 type Targeted = {
 	readonly verb: 'released' | 'extended';
-	readonly targets: readonly HeldGpu[];
+	readonly targets: readonly HeldPart[];
 	/** Those that it was done to. */
 	readonly done: readonly number[];
-	readonly notYours: readonly NotYours[];
+	readonly notYours: readonly HeldPart[];
 };
 
 /** What became of the leases that were shown: some may be gone, or no longer the asker's, and to those nothing was done. */
