@@ -4,7 +4,7 @@ import {colorSchemes, type ColorScheme, type ThemeName} from '../format/monitor-
 import {safeOnDark, safeOnLight} from './themes/color-blind.js';
 import {contrastOnDark, contrastOnLight} from './themes/high-contrast.js';
 import {sixteenContrastOnDark, sixteenContrastOnLight, sixteenOnLight, sixteenSafeOnDark} from './themes/sixteen.js';
-import {loadStyles, type Style, type Styles} from './themes/styles.js';
+import {completed, loadStyles, type Style, type Styles} from './themes/styles.js';
 import {darkGradients, lightGradients, onDark, onLight} from './themes/usual.js';
 import type {Tone} from './widgets/styled-text.js';
 
@@ -26,20 +26,23 @@ export type Theme =
 
 const styles: Readonly<Record<Theme, Styles>> = {
 	mono: Object.fromEntries(
-		Object.entries(onDark).map(([tone, style]) => [tone, {...style, color: undefined, backgroundColor: undefined}]),
+		Object.entries(completed(onDark)).map(([tone, style]) => [
+			tone,
+			{...style, color: undefined, backgroundColor: undefined},
+		]),
 	) as Styles,
-	dark: onDark,
-	light: onLight,
-	'dark-gradient': {...onDark, ...loadStyles(darkGradients)},
-	'light-gradient': {...onLight, ...loadStyles(lightGradients)},
-	'high-contrast-dark': contrastOnDark,
-	'high-contrast-light': contrastOnLight,
-	'color-blind-dark': safeOnDark,
-	'color-blind-light': safeOnLight,
-	'light-16': sixteenOnLight,
-	'high-contrast-dark-16': sixteenContrastOnDark,
-	'high-contrast-light-16': sixteenContrastOnLight,
-	'color-blind-dark-16': sixteenSafeOnDark,
+	dark: completed(onDark),
+	light: completed(onLight),
+	'dark-gradient': completed({...onDark, ...loadStyles(darkGradients)}),
+	'light-gradient': completed({...onLight, ...loadStyles(lightGradients)}),
+	'high-contrast-dark': completed(contrastOnDark),
+	'high-contrast-light': completed(contrastOnLight),
+	'color-blind-dark': completed(safeOnDark),
+	'color-blind-light': completed(safeOnLight),
+	'light-16': completed(sixteenOnLight),
+	'high-contrast-dark-16': completed(sixteenContrastOnDark),
+	'high-contrast-light-16': completed(sixteenContrastOnLight),
+	'color-blind-dark-16': completed(sixteenSafeOnDark),
 };
 
 /** How every tone is drawn. */

@@ -1,21 +1,16 @@
 /** Themes in which every letter stands out: at least 7 to 1 on black or on white, and nothing is faint. */
-import {gradient, loadStyles, type Styles} from './styles.js';
+import {gradient, loadStyles, type BaseStyles} from './styles.js';
 
-export const contrastOnDark: Styles = {
+export const contrastOnDark: BaseStyles = {
 	plain: {color: '#ffffff'},
-	strong: {color: '#ffffff', bold: true},
 	dim: {color: '#d0d0d0'},
 	frame: {color: '#ffffff'},
 	focus: {color: '#7fffff', bold: true},
-	heading: {color: '#ffffff', bold: true},
 	free: {color: '#7fff7f', bold: true},
 	mine: {color: '#ff9fff', bold: true},
 	others: {color: '#ffffff'},
 	warning: {color: '#ffff00', bold: true},
 	error: {color: '#ff9090', bold: true},
-	success: {color: '#7fff7f', bold: true},
-	key: {color: '#7fffff', bold: true},
-	marked: {inverse: true},
 	...loadStyles({
 		load: gradient([140, 255, 140], [255, 255, 0], [255, 144, 144]),
 		memory: gradient([160, 180, 255], [200, 212, 255]),
@@ -23,21 +18,16 @@ export const contrastOnDark: Styles = {
 	}),
 };
 
-export const contrastOnLight: Styles = {
+export const contrastOnLight: BaseStyles = {
 	plain: {color: '#000000'},
-	strong: {color: '#000000', bold: true},
 	dim: {color: '#3a3a3a'},
 	frame: {color: '#000000'},
 	focus: {color: '#004a5a', bold: true},
-	heading: {color: '#000000', bold: true},
 	free: {color: '#004d00', bold: true},
 	mine: {color: '#5a0080', bold: true},
 	others: {color: '#000000'},
 	warning: {color: '#5c3200', bold: true},
 	error: {color: '#8a0000', bold: true},
-	success: {color: '#004d00', bold: true},
-	key: {color: '#004a5a', bold: true},
-	marked: {inverse: true},
 	...loadStyles({
 		load: gradient([0, 80, 0], [80, 60, 0], [138, 0, 0]),
 		memory: gradient([30, 40, 140], [0, 0, 100]),

@@ -6,6 +6,19 @@ export type Style = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimC
 
 export type Styles = Readonly<Record<Tone, Style>>;
 
+/** What a theme says; {@link completed} says the rest. */
+export type BaseStyles = Omit<Styles, 'strong' | 'heading' | 'success' | 'key' | 'marked'>;
+
+/** Tones that mean nearly the same look nearly the same, in every theme. */
+export const completed = (base: BaseStyles): Styles => ({
+	...base,
+	strong: {...base.plain, bold: true},
+	heading: {...base.plain, bold: true},
+	success: base.free,
+	key: {...base.focus, bold: true},
+	marked: {inverse: true},
+});
+
 /** A share of the processors is calm, busy or hot from these shares on. */
 const busyShare = 0.6;
 const hotShare = 0.85;

@@ -1,5 +1,5 @@
 /** The usual themes: the terminal's own colours on a dark ground, and such as can be read on a light one. */
-import {gradient, inThree, loadStyles, type Colors, type Styles} from './styles.js';
+import {gradient, inThree, loadStyles, type Colors, type BaseStyles} from './styles.js';
 
 export const darkGradients: Colors = {
 	load: gradient([78, 186, 122], [120, 200, 100], [235, 190, 70], [240, 84, 84]),
@@ -14,26 +14,21 @@ export const lightGradients: Colors = {
 };
 
 /** The terminal's own colours: people have chosen them to be read. Six hues have six meanings, so what others hold has none. */
-export const onDark: Styles = {
+export const onDark: BaseStyles = {
 	plain: {},
-	strong: {bold: true},
 	dim: {dimColor: true},
 	frame: {dimColor: true},
 	focus: {color: 'cyan'},
-	heading: {bold: true},
 	free: {color: 'green', bold: true},
 	mine: {color: 'magentaBright', bold: true},
 	others: {},
 	warning: {color: 'yellow', bold: true},
 	error: {color: 'redBright', bold: true},
-	success: {color: 'green', bold: true},
-	key: {color: 'cyan', bold: true},
-	marked: {inverse: true},
 	...loadStyles({load: inThree('green', 'yellow', 'red'), memory: () => 'blueBright'}),
 };
 
 /** Yellow, cyan and faint letters vanish on white. */
-export const onLight: Styles = {
+export const onLight: BaseStyles = {
 	...onDark,
 	dim: {color: '#5f5f5f'},
 	frame: {color: '#767676'},
@@ -42,7 +37,5 @@ export const onLight: Styles = {
 	mine: {color: '#8700af', bold: true},
 	warning: {color: '#8a4b00', bold: true},
 	error: {color: '#b00000', bold: true},
-	success: {color: '#006600', bold: true},
-	key: {color: '#005f87', bold: true},
 	...loadStyles({load: inThree('#006600', '#8a4b00', '#b00000'), memory: () => '#3a3ac0'}),
 };

@@ -11,6 +11,7 @@ import {isFiltered, type Filter} from '../table/state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {monitorStateOf} from '../table/row-state.js';
+import {indexOfSelected} from '../table/alike.js';
 import {compareIn, type SortValue} from '../table/order.js';
 import type {SeenHost, HostSortKey, HostsState} from './state.js';
 
@@ -249,12 +250,9 @@ export const hostLines = remembering(
 /** Every line, whatever the filter. */
 export const unfilteredHostLines = allLines;
 
-/** Where the selected line stands now: it, or the one that took its place. Undefined when there is none. */
 export function selectedLineIndex(state: State): number | undefined {
-	const lines = hostLines(state);
-	const {key, position: index} = state.hosts.selected;
-	const found = lines.findIndex((line) => line.key === key);
-	return lines.length === 0 ? undefined : found === -1 ? Math.min(index, lines.length - 1) : found;
+	const {key, position} = state.hosts.selected;
+	return indexOfSelected(hostLines(state), (line) => line.key === key, position);
 }
 
 export function selectedHostLine(state: State): HostLine | undefined {

@@ -1,7 +1,7 @@
 /** What the keys, and the answers of hosts, do to the table of all hosts. */
 import {roomOf} from '../../regions.js';
 import {noFilter} from '../table/state.js';
-import {filterChanges} from '../table/alike.js';
+import {filterChanges, firstInView} from '../table/alike.js';
 import type {State} from '../state.js';
 import {hostLines, selectedHostLine, selectedLineIndex, userOfLine} from './lines.js';
 import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
@@ -74,8 +74,7 @@ export function settledHosts(state: State): State {
 	const lines = hostLines(state);
 	const index = selectedLineIndex(state) ?? 0;
 	const {selected, firstLine: before} = state.hosts;
-	const rows = hostRowsOf(state);
-	const firstLine = Math.max(0, Math.min(lines.length - rows, Math.max(Math.min(before, index), index - rows + 1)));
+	const firstLine = firstInView(before, index, {shown: hostRowsOf(state), total: lines.length});
 	const key = lines[index]?.key;
 	return firstLine === before && index === selected.position && key === selected.key
 		? state

@@ -4,6 +4,7 @@ import {owns} from '../../../core/rules/leases/ownership.js';
 import {queueRows, type QueueRow} from '../../../core/rules/queue/queue-rows.js';
 import {remembering} from '../memo.js';
 import {storeNow, type State} from '../state.js';
+import {indexOfSelected} from '../table/alike.js';
 
 /** The queue as of now. Estimates of a long queue take a while. */
 export const waitingOf = remembering(
@@ -14,12 +15,9 @@ export const waitingOf = remembering(
 	},
 );
 
-/** Where it stands now: the selected entry, or the one that moved up to its position. Undefined when no one waits. */
 export function selectedPosition({snapshot, panels}: Pick<State, 'snapshot' | 'panels'>): number | undefined {
-	const queue = snapshot?.queue ?? [];
 	const {selectedId, position} = panels.queue;
-	const found = queue.findIndex(({id}) => id === selectedId);
-	return queue.length === 0 ? undefined : found === -1 ? Math.min(position, queue.length - 1) : found;
+	return indexOfSelected(snapshot?.queue ?? [], ({id}) => id === selectedId, position);
 }
 
 /** The entry that is selected in the queue. */

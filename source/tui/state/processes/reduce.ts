@@ -2,7 +2,7 @@
 import {withFlash, type State} from '../state.js';
 import {layoutOf} from '../../layout.js';
 import {pageRowsOf} from '../../regions.js';
-import {filterChanges, sortChanges} from '../table/alike.js';
+import {filterChanges, firstInView, sortChanges} from '../table/alike.js';
 import type {TableIntent} from '../table/reduce.js';
 import {isFiltered, noFilter} from '../table/state.js';
 import {selectedProcess, selectedProcessIndex, visibleProcesses} from './rows.js';
@@ -123,10 +123,9 @@ export function settledProcesses(state: State): State {
 	}
 
 	const shown = Math.max(1, pageRowsOf(state, 'processes'));
-	const lastFirst = Math.max(0, rows.length - shown);
 	// Without the focus nothing is selected: the table begins with its first rows.
-	const before = state.panels.focus === 'processes' ? Math.min(processes.firstRow, index) : 0;
-	const firstRow = Math.min(lastFirst, Math.max(before, state.panels.focus === 'processes' ? index - shown + 1 : 0));
+	const firstRow =
+		state.panels.focus === 'processes' ? firstInView(processes.firstRow, index, {shown, total: rows.length}) : 0;
 	const {key} = rows[index]!;
 	return firstRow === processes.firstRow && index === processes.position && key === processes.selectedKey
 		? state

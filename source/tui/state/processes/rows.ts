@@ -6,6 +6,7 @@ import {processText} from '../../../format/readings.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {inOrder, type SortValue} from '../table/order.js';
+import {indexOfSelected} from '../table/alike.js';
 import {wordsOfFilter, type Filter} from '../table/state.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import {keyedProcesses, type ProcessRow, type ProcessSortKey} from './state.js';
@@ -83,12 +84,9 @@ export const visibleProcesses = remembering(
 	},
 );
 
-/** Where the selected row stands now, or the one that took its place. Undefined when none is shown. */
 export function selectedProcessIndex(state: State): number | undefined {
-	const rows = visibleProcesses(state);
 	const {selectedKey, position} = state.processes;
-	const found = selectedKey === undefined ? -1 : rows.findIndex(({key}) => key === selectedKey);
-	return rows.length === 0 ? undefined : found === -1 ? Math.max(0, Math.min(position, rows.length - 1)) : found;
+	return indexOfSelected(visibleProcesses(state), ({key}) => key === selectedKey, position);
 }
 
 export function selectedProcess(state: State): ProcessRow | undefined {

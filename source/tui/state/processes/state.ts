@@ -22,8 +22,6 @@ export const processSortKeys = [
 
 export type ProcessSortKey = (typeof processSortKeys)[number];
 
-export type ProcessSort = SortBy<ProcessSortKey>;
-
 /** A process on one of its GPUs. */
 export type ProcessRow = {
 	/** Of this process on this GPU, and of no later one with the same pid. */
@@ -36,7 +34,7 @@ export type ProcessRow = {
 };
 
 export type ProcessesState = {
-	readonly sort: ProcessSort;
+	readonly sort: SortBy<ProcessSortKey>;
 	readonly filter: Filter;
 	readonly prompt?: Prompt<string | undefined>;
 	readonly tags: ReadonlySet<string>;

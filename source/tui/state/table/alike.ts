@@ -1,10 +1,27 @@
-/** What the keys do alike to the tables of GPUs, of processes and of all hosts: they filter, and sort by two columns. */
+/** What the tables and the queue have in common: keys filter them and sort them by two columns, and the selection stays where it was, and in view. */
 import {withFlash, type State} from '../state.js';
 import {fieldOf} from '../text-field.js';
 import {noSecondSort, sortedByNext, withInverted, withNextSecond, withSecondInverted, type SortBy} from './order.js';
 import type {Filter, Prompt} from './state.js';
 
 type Change = (state: State) => State;
+
+/** Where the selected row stands now, or the one that took its place. Undefined when there is none. */
+export function indexOfSelected<Row>(
+	rows: readonly Row[],
+	isSelected: (row: Row) => boolean,
+	positionBefore: number,
+): number | undefined {
+	const found = rows.findIndex((row) => isSelected(row));
+	return rows.length === 0 ? undefined : found === -1 ? Math.min(positionBefore, rows.length - 1) : found;
+}
+
+/** The first row that is shown: as before, unless the selected one would be out of view. */
+export const firstInView = (
+	before: number,
+	selected: number,
+	{shown, total}: {readonly shown: number; readonly total: number},
+): number => Math.max(0, Math.min(total - shown, Math.max(Math.min(before, selected), selected - shown + 1)));
 
 type Filtered<Selection> = {
 	readonly name: 'table' | 'processes' | 'hosts';

@@ -5,7 +5,7 @@ import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {userOfRow, rowWith, selectedRow, visibleRows} from './rows.js';
 import {membersOf, type TableRow} from './fold.js';
 import {tagOf, noFilter, sortKeys, type TableState} from './state.js';
-import {filterChanges, sortChanges} from './alike.js';
+import {filterChanges, firstInView, sortChanges} from './alike.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
 
@@ -116,13 +116,11 @@ export function settled(state: State): State {
 			? state.table.selectedUuid
 			: (selected.reading?.uuid ?? (isSameGpu ? state.table.selectedUuid : undefined));
 	const tags = settledTags(state.table.tags, rowsOf(state));
-	const shown = tableRowsOf(state);
 	const position = Math.max(
 		0,
 		rows.findIndex(({index}) => index === selectedGpu),
 	);
-	const lastFirst = Math.max(0, rows.length - shown);
-	const firstRow = Math.min(lastFirst, Math.max(0, Math.min(state.firstRow, position), position - shown + 1));
+	const firstRow = firstInView(state.firstRow, position, {shown: tableRowsOf(state), total: rows.length});
 	const table =
 		selectedUuid === state.table.selectedUuid && tags === state.table.tags
 			? state.table
