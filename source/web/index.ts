@@ -12,9 +12,8 @@ import {createSessions} from './act/sessions.js';
 import type {ShownCommands} from './api/commands.js';
 import {createRemoteHosts, type HostOptions} from './api/hosts.js';
 import {createMetrics} from './api/metrics.js';
-import {fromCommandReport} from './api/remote-report.js';
 import {occupancyJson} from './api/occupancy-json.js';
-import {createReports, type MakeReport, type ReportQuestion} from './api/reports.js';
+import {createReports, fromCommandReport, type ReportQuestion} from './api/reports.js';
 import {openLocalPool, type OpenPool} from './pool.js';
 import {createRoutes, type HoursQuestion} from './server/routes.js';
 import {startServer} from './server/server.js';
@@ -58,7 +57,7 @@ type WebOptions = {
 	readonly isDemo: boolean;
 	readonly remoteHosts: readonly string[];
 	readonly remoteStatus: HostOptions['ask'];
-	/** How often the other hosts are asked while somebody watches them. */
+	/** How often the other hosts are asked while a page shows them. */
 	readonly hostsIntervalMs: number;
 	/** How much of command lines is shown. */
 	readonly commands: ShownCommands;
@@ -138,7 +137,7 @@ export async function runWeb(options: WebOptions): Promise<void> {
 			monotonicMs: clock.monotonicMs,
 		});
 		ends.unshift(streams.close);
-		const report: MakeReport = async ({host, ...question}) =>
+		const report = async ({host, ...question}: ReportQuestion): Promise<Record<string, unknown>> =>
 			host === undefined
 				? options.report(await pool.world(), question)
 				: fromCommandReport(host, await options.remoteReport(host, question.days, question.by));

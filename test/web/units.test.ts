@@ -7,7 +7,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
 import {createNextRead, startLiveView, type LiveView} from '../../source/core/live/live-view.js';
 import type {RemoteHosts} from '../../source/web/api/hosts.js';
-import {createReports} from '../../source/web/api/reports.js';
+import {createReports, type ReportQuestion} from '../../source/web/api/reports.js';
 import {createStreams} from '../../source/web/server/stream.js';
 import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -196,7 +196,7 @@ test('reports are made once for all who ask at the same time', async () => {
 	let made = 0;
 	let nowMs = 0;
 	const reports = createReports(
-		async ({days}) => {
+		async ({days}: ReportQuestion) => {
 			made++;
 			if (days === 2) {
 				throw new CanhazgpuError('usage', 'no');
@@ -206,13 +206,13 @@ test('reports are made once for all who ask at the same time', async () => {
 		},
 		() => nowMs,
 	);
-	const answers = await Promise.all(Array.from({length: 20}, async () => reports.report({days: 7, by: 'user'})));
+	const answers = await Promise.all(Array.from({length: 20}, async () => reports({days: 7, by: 'user'})));
 	expect([made, answers[19]]).toEqual([1, {days: 7}]);
 	nowMs = 5000;
-	await reports.report({days: 7, by: 'user'});
+	await reports({days: 7, by: 'user'});
 	expect(made).toBe(2);
-	await expect(reports.report({days: 2, by: 'user'})).rejects.toThrow('no');
-	await expect(reports.report({days: 2, by: 'user'})).rejects.toThrow('no');
+	await expect(reports({days: 2, by: 'user'})).rejects.toThrow('no');
+	await expect(reports({days: 2, by: 'user'})).rejects.toThrow('no');
 	expect(made).toBe(4);
 });
 
@@ -220,7 +220,7 @@ test('different reports are made one at a time, not too many of them, and are no
 	let making = 0;
 	let mostMaking = 0;
 	const reports = createReports(
-		async ({days}) => {
+		async ({days}: ReportQuestion) => {
 			making++;
 			mostMaking = Math.max(mostMaking, making);
 			await nextTurn();
@@ -233,15 +233,13 @@ test('different reports are made one at a time, not too many of them, and are no
 		},
 		() => 0,
 	);
-	const asked = await Promise.allSettled(
-		Array.from({length: 20}, async (_, days) => reports.report({days, by: 'user'})),
-	);
+	const asked = await Promise.allSettled(Array.from({length: 20}, async (_, days) => reports({days, by: 'user'})));
 	expect(mostMaking).toBe(1);
 	expect(asked.map(({status}) => status === 'fulfilled')).toEqual(
 		Array.from({length: 20}, (_, days) => days !== 5 && days < 16),
 	);
 	expect(asked[19]).toMatchObject({reason: {code: 'busy'}});
-	expect(await reports.report({days: 19, by: 'user'})).toEqual({days: 19});
+	expect(await reports({days: 19, by: 'user'})).toEqual({days: 19});
 });
 
 test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', () => {

@@ -63,7 +63,7 @@ const gone = (what: string): CanhazgpuError =>
 
 const leaseGone = (): CanhazgpuError => gone('That reservation');
 
-/** Root may change anybody's by the verbs, and from a page its own alone: whose a lease is never changes. */
+/** Root may change what any account has by the verbs, and from a page its own alone: whose a lease is never changes. */
 function checkLease(snapshot: Snapshot, requester: Requester, leaseId: string): void {
 	const lease = holdingsIn(snapshot.gpus).find((holding) => holding.lease.leaseId === leaseId)?.lease;
 	if (lease === undefined) {

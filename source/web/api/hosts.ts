@@ -30,9 +30,6 @@ export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOpti
 		},
 	});
 
-/** An object, or the reason why there is none. */
-export const errorJson = (error: string) => ({error});
-
 type AnswerJson = {
 	/** How long ago the host answered. */
 	readonly age_ms: number;

@@ -13,7 +13,7 @@ import type {UserSeconds} from '../../core/live/user-seconds.js';
 const bytesPerMiB = 1_048_576;
 const states = ['available', 'in-use', 'unreserved', 'drained', 'error'] as const satisfies readonly ShownState[];
 
-/** Name, help, labels; set again at each scrape, so that what is gone is gone. */
+/** Sets a value, none where it is unknown. Labels are made harmless. */
 type Setter = (labels: Readonly<Record<string, string>>, value: number | undefined) => void;
 
 export type Metrics = {readonly contentType: string; readonly text: () => Promise<string>};
@@ -108,7 +108,10 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 					this.reset();
 					collect((labels, value) => {
 						if (value !== undefined) {
-							this.set(labels, value);
+							this.set(
+								Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, sanitize(text)])),
+								value,
+							);
 						}
 					});
 				},
@@ -116,6 +119,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		);
 	};
 
+	/** One value a GPU. */
 	const reading = (name: string, help: string, value: (row: LiveState['rows'][number]) => number | undefined): void => {
 		gauge(name, help, ['gpu'], (set) => {
 			for (const row of liveView().rows) {
@@ -137,7 +141,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	});
 	gauge('gpu_info', 'What each GPU is', ['gpu', 'uuid', 'model'], (set) => {
 		for (const {index, reading: seen} of liveView().rows) {
-			set({gpu: String(index), uuid: sanitize(seen?.uuid ?? ''), model: sanitize(seen?.name ?? '')}, 1);
+			set({gpu: String(index), uuid: seen?.uuid ?? '', model: seen?.name ?? ''}, 1);
 		}
 	});
 	gauge('gpu_state', '1 for the state that the GPU is in', ['gpu', 'state'], (set) => {
@@ -148,36 +152,23 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 			}
 		}
 	});
-	gauge('gpu_drained', 'Whether the GPU is kept from being handed out', ['gpu'], (set) => {
-		for (const {index, drain} of liveView().rows) {
-			set({gpu: String(index)}, drain === undefined ? 0 : 1);
-		}
-	});
-	gauge('gpu_health_problems', 'How many things are wrong with the GPU', ['gpu'], (set) => {
-		for (const {index, health} of liveView().rows) {
-			set({gpu: String(index)}, health.length);
-		}
-	});
+	reading('gpu_drained', 'Whether the GPU is kept from being handed out', ({drain}) => (drain === undefined ? 0 : 1));
+	reading('gpu_health_problems', 'How many things are wrong with the GPU', ({health}) => health.length);
 	gauge('gpu_lease_info', 'Who holds the GPU', ['gpu', 'user', 'label', 'type'], (set) => {
 		for (const {index, lease} of liveView().rows) {
 			if (lease === undefined) {
 				continue;
 			}
 
-			const label = sanitize(labelOf(lease) ?? '');
-			set({gpu: String(index), user: sanitize(ownerOf(lease)), label, type: lease.type}, 1);
+			set({gpu: String(index), user: ownerOf(lease), label: labelOf(lease) ?? '', type: lease.type}, 1);
 		}
 	});
-	gauge('gpu_lease_start_timestamp_seconds', 'When the reservation began', ['gpu'], (set) => {
-		for (const {index, lease} of liveView().rows) {
-			set({gpu: String(index)}, lease?.startTime);
-		}
-	});
-	gauge('gpu_lease_expiry_timestamp_seconds', 'When the reservation ends at the latest', ['gpu'], (set) => {
-		for (const {index, lease} of liveView().rows) {
-			set({gpu: String(index)}, lease && latestEndOf(lease));
-		}
-	});
+	reading('gpu_lease_start_timestamp_seconds', 'When the reservation began', ({lease}) => lease?.startTime);
+	reading(
+		'gpu_lease_expiry_timestamp_seconds',
+		'When the reservation ends at the latest',
+		({lease}) => lease && latestEndOf(lease),
+	);
 	const shareLabels = ['gpu', 'user', 'label', 'type', 'lease'];
 	const shareGauge = (name: string, help: string, value: (share: ShareRow) => number | undefined): void => {
 		gauge(name, help, shareLabels, (set) => {
@@ -185,8 +176,8 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 				const ofMemory = shares.filter(({lease: {mig}}) => mig === undefined);
 				for (const share of ofMemory) {
 					const {owner, label = '', lease} = share;
-					const [user, shownLabel, id] = [owner, label, lease.leaseId ?? ''].map((text) => sanitize(text));
-					set({gpu: String(index), user: user!, label: shownLabel!, type: lease.type, lease: id!}, value(share));
+					const {type, leaseId = ''} = lease;
+					set({gpu: String(index), user: owner, label, type, lease: leaseId}, value(share));
 				}
 			}
 		});
@@ -217,18 +208,13 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		['gpu', 'mig', 'uuid', 'profile', 'user', 'label', 'type'],
 		(set) => {
 			for (const {index, shares = []} of liveView().rows) {
-				const held = shares.flatMap(({owner, label = '', lease: {mig, type}}) =>
-					mig === undefined ? [] : [{owner, label, mig, type}],
+				const held = shares.flatMap(({lease: {mig, type}, ...share}) =>
+					mig === undefined ? [] : [{...share, mig, type}],
 				);
-				for (const {owner, label, mig, type} of held) {
-					const name = instanceText({gpu: index, number: mig.number});
-					const [uuid, profile, user, shownLabel] = [mig.uuid, mig.profile ?? '', owner, label].map((text) =>
-						sanitize(text),
-					);
-					set(
-						{gpu: String(index), mig: name, uuid: uuid!, profile: profile!, user: user!, label: shownLabel!, type},
-						1,
-					);
+				for (const {owner, label = '', mig, type} of held) {
+					const {number, uuid, profile = ''} = mig;
+					const name = instanceText({gpu: index, number});
+					set({gpu: String(index), mig: name, uuid, profile, user: owner, label, type}, 1);
 				}
 			}
 		},
@@ -236,19 +222,17 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	gauge('gpu_unreserved_info', 'Who uses the GPU without a reservation', ['gpu', 'user'], (set) => {
 		for (const row of liveView().rows) {
 			for (const user of unreservedNames(row)) {
-				set({gpu: String(row.index), user: sanitize(user)}, 1);
+				set({gpu: String(row.index), user}, 1);
 			}
 		}
 	});
-	gauge('gpu_squatter_processes', 'Processes of others on a reserved GPU', ['gpu'], (set) => {
-		for (const {index, lease, reading: seen, squatters} of liveView().rows) {
-			set({gpu: String(index)}, lease === undefined || seen?.processes === undefined ? undefined : squatters.length);
-		}
-	});
+	reading('gpu_squatter_processes', 'Processes of others on a reserved GPU', ({lease, reading: seen, squatters}) =>
+		lease === undefined || seen?.processes === undefined ? undefined : squatters.length,
+	);
 	gauge('gpu_squatter_info', 'Who else has processes on a reserved GPU', ['gpu', 'user'], (set) => {
 		for (const {index, squatters} of liveView().rows) {
 			for (const {user} of squatters) {
-				set({gpu: String(index), user: sanitize(user ?? 'unknown')}, 1);
+				set({gpu: String(index), user: user ?? 'unknown'}, 1);
 			}
 		}
 	});
@@ -272,11 +256,16 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	gauge('queue_length', 'How many wait in the queue', [], (set) => {
 		set({}, liveView().queue.length);
 	});
-	gauge('queue_wait_seconds', 'How long those in the queue have waited', ['position'], (set) => {
+	/** By position. */
+	const waitsNow = (): ReadonlyMap<number, number> => {
 		const {queue, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);
-		for (const {position, waitedSeconds} of queue) {
-			set({position: String(position)}, waitedSeconds + sinceRead);
+		return new Map(queue.map(({position, waitedSeconds}) => [position, waitedSeconds + sinceRead]));
+	};
+
+	gauge('queue_wait_seconds', 'How long those in the queue have waited', ['position'], (set) => {
+		for (const [position, seconds] of waitsNow()) {
+			set({position: String(position)}, seconds);
 		}
 	});
 	gauge(
@@ -284,16 +273,14 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		'How long the one who has waited longest has waited; 0 while nobody waits',
 		[],
 		(set) => {
-			const {queue, now, snapshot} = liveView();
-			const sinceRead = now - (snapshot?.now ?? now);
-			set({}, queue.length === 0 ? 0 : Math.max(...queue.map(({waitedSeconds}) => waitedSeconds)) + sinceRead);
+			set({}, Math.max(0, ...waitsNow().values()));
 		},
 	);
 	gauge('web_event_streams', 'Browsers that listen', [], (set) => {
 		set({}, streams());
 	});
 	gauge('build_info', 'Which version this is', ['version'], (set) => {
-		set({version: sanitize(version)}, 1);
+		set({version}, 1);
 	});
 	return {contentType: registry.contentType, text: async () => registry.metrics()};
 }

@@ -3,7 +3,6 @@ What the API says of GPUs and of the queue: the peer's keys with the peer's mean
 */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
-import {isOverused} from '../../core/rules/usage/share-usage.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, ProviderName, QueueEntry} from '../../core/model/types.js';
 import {longDuration, timestamp} from '../../format/text/durations.js';
@@ -12,7 +11,7 @@ import {reasonJson} from '../../format/tables/queue-table.js';
 import {needWordsOf} from '../../format/queue/waiting-progress.js';
 import {modelName, partJson} from '../../format/json/status-json.js';
 import {unreservedText, userText, validationText} from '../../format/status-labels.js';
-import {shareOwner} from '../../format/shares.js';
+import {isOver, shareOwner} from '../../format/shares.js';
 import {stateText} from '../../format/states.js';
 import {sanitize, shownNote} from '../../format/text/text.js';
 import type {LiveState} from '../../core/live/live-view.js';
@@ -23,6 +22,10 @@ const nanosecondsPerSecond = 1e9;
 
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(Math.floor(seconds));
+
+/** When it began, that has lasted for so long. */
+const ago = (seconds: number | undefined, now: number): string | undefined =>
+	seconds === undefined ? undefined : time(now - seconds);
 
 /** Absent when nothing of it can be seen. */
 const text = (words: string | undefined): string | undefined => {
@@ -81,8 +84,8 @@ const shareJson = (share: ShareRow, now: number) => ({
 	mig_instance: share.lease.mig && heldInstanceJson(share.lease.mig),
 	is_gone: share.isGone,
 	memory_used_mb: share.memoryUsedMiB,
-	is_over: isOverused({memoryMiB: share.lease.memoryMiB, memoryUsedMiB: share.memoryUsedMiB}) || undefined,
-	over_since: share.overSeconds === undefined ? undefined : time(now - share.overSeconds),
+	is_over: isOver(share) || undefined,
+	over_since: ago(share.overSeconds, now),
 	pids: share.processes.map(({pid}) => pid),
 });
 
@@ -100,10 +103,9 @@ export const contextOf = ({snapshot}: LiveState, commands: ShownCommands): GpuCo
 });
 
 /** One GPU, without what passes with time alone. */
-export const gpuJson = (row: StatusRow, {provider, now, commands}: GpuContext) =>
-	shownJson(rowWith(row, commands), {provider, now});
+export const gpuJson = (row: StatusRow, context: GpuContext) => shownJson(rowWith(row, context.commands), context);
 
-const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>) => ({
+const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	gpu_id: row.index,
 	// Where an engine has the GPUs of several machines.
 	node: text(row.reading?.place?.node),
@@ -116,7 +118,7 @@ const shownJson = (row: StatusRow, {provider, now}: Omit<GpuContext, 'commands'>
 	shares: row.shares?.map((share) => shareJson(share, now)),
 	share_capacity_mb: row.capacityMiB,
 	last_released: time(row.lastReleased),
-	idle_since: row.idleSeconds === undefined ? undefined : time(now - row.idleSeconds),
+	idle_since: ago(row.idleSeconds, now),
 	validation_info: text(validationText(row)),
 	unreserved_users: list(row.unreservedUsers),
 	process_info: unreservedText(row),

@@ -1,17 +1,9 @@
 /** The page as the bundler made it (.config/page.ts), embedded when the program is built. */
 import {promisify} from 'node:util';
 import {brotliCompress, gzip} from 'node:zlib';
-import files from '../page/index.html';
+import type files from '../page/index.html';
 
-export type PageFile = {
-	readonly path: string;
-	readonly type: string;
-	readonly text: string;
-	/** Whether its name has a hash of its contents, so that a browser need not ask for it again. */
-	readonly isImmutable: boolean;
-};
-
-export const pageFiles: readonly PageFile[] = files;
+export type PageFile = (typeof files)[number];
 
 /** Codings in which a file is sent, the smallest first. Browsers take Brotli only by https or from their own machine. */
 export const codings = ['br', 'gzip'] as const;
@@ -33,3 +25,5 @@ export async function compressedFile(file: PageFile, coding: Coding): Promise<Ui
 	compressed.set(key, made);
 	return made;
 }
+
+export {default as pageFiles} from '../page/index.html';

@@ -48,7 +48,7 @@ const mostSearched = 8;
 const tableFiles = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 /**
-Uids of these sockets of the kernel, named by both of their ends. The tables hold the sockets of the whole machine, thousands where somebody
+Uids of these sockets of the kernel, named by both of their ends. The tables hold the sockets of the whole machine, thousands where one account
 opens as many: few are searched for, and many are read out at once.
 */
 function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => string): ReadonlyMap<string, string> {

@@ -40,7 +40,7 @@ export function hostnameOf(header: string | undefined): string | undefined {
 }
 
 /**
-A page of somebody else whose name is made to point here (DNS rebinding) sends its own name: only ours are answered. Ours are the
+A page of another site whose name is made to point here (DNS rebinding) sends its own name: only ours are answered. Ours are the
 names given, and the address at which this very connection arrived.
 */
 export function isOurs(

@@ -1,6 +1,6 @@
 /** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
 import type {KnownHost} from '../../core/live/host-watch.js';
-import {errorJson, type HostJson, type HostsJson, type RemoteHosts} from '../api/hosts.js';
+import type {HostJson, HostsJson, RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';
 import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 
@@ -14,7 +14,7 @@ type HostStreams<Page> = {
 
 const dated = ({answer, answeredMs}: Pick<Known, 'answer' | 'answeredMs'>, nowMs: number) => ({
 	age_ms: Math.max(0, Math.round(nowMs - answeredMs)),
-	...('error' in answer ? errorJson(answer.error) : {gpus: answer.status}),
+	...('error' in answer ? {error: answer.error} : {gpus: answer.status}),
 });
 
 const hostJson = (host: Known, nowMs: number): HostJson => ({

@@ -5,6 +5,7 @@ declare module '*/page/index.html' {
 		readonly path: string;
 		readonly type: string;
 		readonly text: string;
+		/** Whether its name has a hash of its contents, so that a browser need not ask for it again. */
 		readonly isImmutable: boolean;
 	}>;
 	export default files;

@@ -4,7 +4,7 @@ import {Hono, type Context} from 'hono';
 import {compress} from 'hono/compress';
 import {etag} from 'hono/etag';
 import {CanhazgpuError} from '../../errors.js';
-import {errorJson, type RemoteHosts} from '../api/hosts.js';
+import type {RemoteHosts} from '../api/hosts.js';
 import type {ShownCommands} from '../api/commands.js';
 import {helpIndex, helpText} from '../api/help-text.js';
 import {apiJson} from '../api/json.js';
@@ -15,7 +15,7 @@ import {heldUseCsv, type HeldUseJson} from '../../format/tables/held-use.js';
 import type {OccupancyJson} from '../api/occupancy-json.js';
 import {dayNamed} from '../../format/text/days.js';
 import {webReportCsv} from '../../format/tables/report.js';
-import type {ReportJson, Reports} from '../api/reports.js';
+import type {Make, ReportJson, ReportQuestion} from '../api/reports.js';
 import {queueJson, statusJson} from '../api/status-json.js';
 import {mostMinutes, type UtilizationRecorder} from '../api/utilization-json.js';
 import type {MinuteLoads} from '../../core/model/observation.js';
@@ -33,9 +33,9 @@ export type Parts = {
 	readonly hostname: string;
 	readonly liveView: LiveView;
 	readonly streams: EventStreams;
-	readonly reports: Reports;
-	readonly occupancy: Reports<HoursQuestion, OccupancyJson>;
-	readonly heldUse: Reports<HoursQuestion, HeldUseJson>;
+	readonly reports: Make<ReportQuestion, Record<string, unknown>>;
+	readonly occupancy: Make<HoursQuestion, OccupancyJson>;
+	readonly heldUse: Make<HoursQuestion, HeldUseJson>;
 	readonly hosts: RemoteHosts;
 	readonly commands: ShownCommands;
 	/** False where this host has no pool, and other hosts alone are shown. */
@@ -82,20 +82,24 @@ const localName = 'localhost';
 type Rows = ReadonlyArray<{readonly status: string}>;
 
 /** What a host says, in the shape of the peer: `statuses` is empty where `error` says why. */
-const hostStatus = (host: string, answer: Rows | {readonly error: string}) =>
-	'error' in answer
-		? {host, statuses: [], error: answer.error}
-		: {
-				host,
-				statuses: answer,
-				summary: {
-					total: answer.length,
-					available: answer.filter(({status}) => status === 'AVAILABLE').length,
-					in_use: answer.filter(({status}) => status === 'IN_USE').length,
-					unreserved: answer.filter(({status}) => status === 'UNRESERVED').length,
-					error: answer.filter(({status}) => status === 'ERROR').length,
-				},
-			};
+function hostStatus(host: string, answer: Rows | {readonly error: string}) {
+	if ('error' in answer) {
+		return {host, statuses: [], error: answer.error};
+	}
+
+	const count = (word: string): number => answer.filter(({status}) => status === word).length;
+	return {
+		host,
+		statuses: answer,
+		summary: {
+			total: answer.length,
+			available: count('AVAILABLE'),
+			in_use: count('IN_USE'),
+			unreserved: count('UNRESERVED'),
+			error: count('ERROR'),
+		},
+	};
+}
 
 /** The rows of this host, or why there are none. */
 async function localRows({liveView, commands}: Parts): Promise<Rows | {readonly error: string}> {
@@ -103,7 +107,7 @@ async function localRows({liveView, commands}: Parts): Promise<Rows | {readonly 
 		return statusJson(await liveView.fresh(), commands);
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
-			return errorJson(error.message);
+			return {error: error.message};
 		}
 
 		throw error;
@@ -112,7 +116,7 @@ async function localRows({liveView, commands}: Parts): Promise<Rows | {readonly 
 
 async function remoteRows({hosts}: Parts, host: string): Promise<Rows | {readonly error: string} | undefined> {
 	const known = await hosts.answer(host);
-	return known && ('error' in known ? errorJson(known.error) : known.status);
+	return known && ('error' in known ? {error: known.error} : known.status);
 }
 
 const isLocal = ({hostname}: Parts, host: string | undefined): boolean =>
@@ -224,7 +228,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 
 		const format = formatOf(context);
 		const by = context.req.query('by') ?? 'user';
-		const made = await reports.report({host: other, days: daysOf(context), by, ...datesOf(context, other)});
+		const made = await reports({host: other, days: daysOf(context), by, ...datesOf(context, other)});
 		return format === 'json'
 			? respond(context, made)
 			: respondCsv(context, webReportCsv(made as ReportJson, by), `gpu-hours-by-${by}`);
@@ -239,11 +243,11 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 	};
 
 	app.get('/api/occupancy', async (context) =>
-		respond(context, await occupancy.report(hoursAsked(context, mostOccupancyHours))),
+		respond(context, await occupancy(hoursAsked(context, mostOccupancyHours))),
 	);
 	app.get('/api/held-use', async (context) => {
 		const format = formatOf(context);
-		const made = await heldUse.report(hoursAsked(context, mostHeldUseHours));
+		const made = await heldUse(hoursAsked(context, mostHeldUseHours));
 		return format === 'json' ? respond(context, made) : respondCsv(context, heldUseCsv(made), 'reserved-and-used');
 	});
 	app.get('/api/use', async (context) => {
@@ -319,7 +323,7 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 	app.notFound((context) => context.text('Not found\n', 404));
 	app.onError((error, context) => {
 		if (error instanceof CanhazgpuError) {
-			return respond(context, errorJson(error.message), error.code === 'usage' ? 400 : 503);
+			return respond(context, {error: error.message}, error.code === 'usage' ? 400 : 503);
 		}
 
 		parts.broken(error);

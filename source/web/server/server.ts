@@ -4,7 +4,7 @@ import {createServer, type Server, type ServerOptions} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
 import {getRequestListener} from '@hono/node-server';
 import type {Hono} from 'hono';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, codeOf} from '../../errors.js';
 import {callersOf} from './callers.js';
 import type {Bindings} from './guard.js';
 import {listenAtSocket} from './socket.js';
@@ -53,7 +53,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 		server.listen(port, host);
 		await once(server, 'listening');
 	} catch (error) {
-		const {code = ''} = error as NodeJS.ErrnoException;
+		const code = codeOf(error) ?? '';
 		throw Object.hasOwn(listenFailures, code) ? listenFailures[code]!(host, port) : error;
 	}
 }
@@ -78,7 +78,7 @@ const mostExtra = 500;
 const shareMs = 100;
 
 /**
-Where there are too many connections, the newest of the caller with the most are closed. Whose they are is looked up for many at once, and once
+Where there are too many connections, the newest of the caller with the most are closed. Whose they are is found for many at once, and once
 each: it takes the kernel as long for one as for all.
 */
 function shareConnections(server: Server, mostConnections: number): void {

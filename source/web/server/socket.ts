@@ -1,26 +1,16 @@
 /** A socket of the file system that only one account can reach, in the place of a port. */
 import {Buffer} from 'node:buffer';
 import {once} from 'node:events';
-import {chmodSync, linkSync, lstatSync, renameSync, unlinkSync} from 'node:fs';
+import {chmodSync, linkSync, lstatSync, renameSync, rmSync} from 'node:fs';
 import {request, type IncomingMessage, type Server} from 'node:http';
 import {connect} from 'node:net';
 import {dirname} from 'node:path';
 import process from 'node:process';
 import {json} from 'node:stream/consumers';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, codeOf} from '../../errors.js';
 
 /** Linux allows 107 bytes; the names under which it is made and put aside may be longer than its own. */
 const longestPathBytes = 100;
-
-const removeIfThere = (file: string): void => {
-	try {
-		unlinkSync(file);
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-			throw error;
-		}
-	}
-};
 
 /** Whether a server listens there. A socket outlives the server that made it. */
 async function isLive(file: string): Promise<boolean> {
@@ -29,9 +19,8 @@ async function isLive(file: string): Promise<boolean> {
 		await once(socket, 'connect');
 		return true;
 	} catch (error) {
-		const {code = ''} = error as NodeJS.ErrnoException;
 		// What is there and is no socket refuses, too.
-		return !['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(code);
+		return !['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(codeOf(error) ?? '');
 	} finally {
 		socket.destroy();
 	}
@@ -71,7 +60,7 @@ async function inUse(file: string): Promise<CanhazgpuError> {
 
 /**
 Takes the name for the socket that was made under another name. Of two servers that start at once one gets it: a name is only given where there
-is none, and what is put aside is looked at once more before it is removed.
+is none, and what is put aside is asked once more before it is removed.
 */
 async function takeName(made: string, file: string): Promise<void> {
 	for (;;) {
@@ -79,7 +68,7 @@ async function takeName(made: string, file: string): Promise<void> {
 			linkSync(made, file);
 			return;
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+			if (codeOf(error) !== 'EEXIST') {
 				throw error;
 			}
 		}
@@ -92,7 +81,7 @@ async function takeName(made: string, file: string): Promise<void> {
 		try {
 			renameSync(file, aside);
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+			if (codeOf(error) === 'ENOENT') {
 				continue;
 			}
 
@@ -102,11 +91,11 @@ async function takeName(made: string, file: string): Promise<void> {
 		if (await isLive(aside)) {
 			// Another server took the name in between: it gets it back.
 			linkSync(aside, file);
-			removeIfThere(aside);
+			rmSync(aside, {force: true});
 			throw await inUse(file);
 		}
 
-		removeIfThere(aside);
+		rmSync(aside, {force: true});
 	}
 }
 
@@ -125,7 +114,7 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 	}
 
 	const made = `${dirname(path)}/.${process.pid}`;
-	removeIfThere(made);
+	rmSync(made, {force: true});
 	server.listen(made);
 	await once(server, 'listening');
 	try {
@@ -134,7 +123,7 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 		await takeName(made, path);
 		return () => {
 			if (lstatSync(path, {throwIfNoEntry: false})?.ino === ino) {
-				removeIfThere(path);
+				rmSync(path, {force: true});
 			}
 		};
 	} catch (error) {
@@ -142,6 +131,6 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 		throw error;
 	} finally {
 		// From now on it is reached by its name alone.
-		removeIfThere(made);
+		rmSync(made, {force: true});
 	}
 }

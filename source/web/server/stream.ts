@@ -16,7 +16,7 @@ const gzipHeader: Uint8Array = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xf
 
 /**
 A message is compressed once for all who listen. Compressed it is a block that needs nothing of those before it, so that the blocks of all
-messages since somebody began to listen make a whole gzip stream for them.
+messages since a page began to listen make a whole gzip stream for them.
 */
 type Message = {
 	readonly plain: Uint8Array;
@@ -156,11 +156,9 @@ export function createStreams(
 		// One that is there keeps its place among the oldest.
 		open.set(outgoing, known);
 		const {caller} = known;
-		if (caller === undefined) {
-			return;
+		if (caller !== undefined) {
+			byCaller.set(caller, (byCaller.get(caller) ?? new Set()).add(outgoing));
 		}
-
-		byCaller.set(caller, (byCaller.get(caller) ?? new Set()).add(outgoing));
 	}
 
 	/** Makes room at the cost of the caller with the most streams, unless the newcomer would have as many. */

@@ -1,6 +1,6 @@
 /** What another host answers, in this API's words. */
 import {expect, test} from 'vitest';
-import {fromCommandReport} from '../../../source/web/api/remote-report.js';
+import {fromCommandReport} from '../../../source/web/api/reports.js';
 import {holderOf} from '../../../source/format/tables/host-tables.js';
 import {fromCommandRow, fromCommandRows, secondsOf} from '../../../source/format/hosts/remote-gpu.js';
 
