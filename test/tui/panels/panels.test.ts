@@ -208,3 +208,10 @@ test('6 lists the processes of all GPUs, the largest first, and a large screen s
 		expect(screen).toContain('vllm serve Llama-3-70B');
 	}
 });
+
+test('the key of the past says where its graphs are, also while the table alone is shown', async () => {
+	const state = await stateOf(await createScene(), {columns: 120, rows: 32});
+	const words = 'The graphs of the detail show the last 1h';
+	expect(after(state, 'look-back').flash?.text).toBe(words);
+	expect(after(state, 'zoom', 'look-back').flash?.text).toBe(`${words}: 2 and + give them room`);
+});
