@@ -2,7 +2,7 @@ import {type JsonObject, readIndex} from './json.js';
 
 /**
 Which number programs know each GPU by. AMD's tools count in the order in which they find the devices, HIP by the nodes of the kernel's
-topology (`hip_id` of `amd-smi list -e` is made of the node, too). The two agree on most machines, not on all; and a job is told its
+topology (`hip_id` of `amd-smi list -e` is made of the node, too). The two agree on most machines, not on all; and a job gets its
 GPUs in HIP's numbers, so those are the GPU ids here. What is no node of that topology comes last, as HIP does not count it at all.
 
 The tool's own count stands where it tells no nodes, or not of every GPU.

@@ -92,7 +92,7 @@ export type Scenario = {
 	readonly unknown?: ReadonlyArray<OfGpu & {readonly readings: readonly string[]; readonly word?: string}>;
 	/**
 	GPUs that MIG has split, by the profile of each instance. Of several that hold for a GPU the last counts: its instances are others than
-	before. `mode`: the mode cannot be told, or waits for a reset.
+	before. `mode`: the mode is unknown, or waits for a reset.
 	*/
 	readonly mig?: ReadonlyArray<OfGpu & {readonly profiles: readonly string[]; readonly mode?: 'unknown' | 'pending'}>;
 	/** Times at which no GPU answers. */

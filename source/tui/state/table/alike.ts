@@ -62,7 +62,7 @@ export function filterChanges<Selection>({name, selectionOf, select, userOf, noU
 						prompt.before.selection,
 					);
 		},
-		/** Only the user of the selected row, or everybody again. */
+		/** Only the user of the selected row, or all again. */
 		user(state) {
 			if (shownOf(state).filter.user !== undefined) {
 				return withFilter(state, {user: undefined});

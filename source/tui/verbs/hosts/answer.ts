@@ -38,7 +38,7 @@ export function hostsPort({ports}: EffectContext): HostsPort {
 }
 
 /**
-Asks an older version once more before a reservation is changed by the numbers of its GPUs: they may be somebody's else by now, or of a
+Asks an older version once more before a reservation is changed by the numbers of its GPUs: they may be someone else's by now, or of a
 later reservation of the same user.
 
 @throws CanhazgpuError When it is not the reservation that was shown.

@@ -17,7 +17,7 @@ export function ownProcesses(state: State): readonly GpuProcess[] {
 
 /**
 Scans the GPUs and reads what the kernel tells of the processes on some of them. The GPUs of the world are scanned by ourselves; those that
-are watched may show what somebody else has posted.
+are watched may show what another account has published.
 
 @param shown - Pids that are asked about, whether or not the scan has them.
 */

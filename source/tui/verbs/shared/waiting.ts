@@ -14,8 +14,8 @@ export type Waits = {
 	/**
 	Starts what may have to stand in the queue.
 
-	@param flashOf - Words the end of a wait. Undefined: nothing needs to be told.
-	@returns Its result, unless it has to wait: then `waiting`, and the end is told to the state.
+	@param flashOf - Words the end of a wait. Undefined: nothing needs to be said.
+	@returns Its result, unless it has to wait: then `waiting`, and the state gets the end.
 	*/
 	readonly begin: <Result>(
 		work: Work<Result>,
