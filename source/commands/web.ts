@@ -8,7 +8,8 @@ import {keepHeapSmall} from './shared/small-heap.js';
 import {reportBy, seriesBy} from './report.js';
 import {checkMine, openMine} from './web-mine.js';
 
-const isLoopback = (host: string): boolean => /^(?:localhost|127\.|::1$)/v.test(host);
+/** Whether what listens there is reached from this machine alone. Other names may begin like `localhost` or `127.`, and stand for anything. */
+export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){1,3}|::1)$/iv.test(host);
 
 const shownOf = {
 	full: 'It shows names, notes, and command lines with known secrets masked (web.commands: full).',

@@ -5,6 +5,7 @@ import {once} from 'node:events';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {CanhazgpuError} from '../../source/errors.js';
+import {isLoopback} from '../../source/commands/web.js';
 import {createNextRead, startLiveView, type LiveView} from '../../source/core/live/live-view.js';
 import type {RemoteHosts} from '../../source/web/api/hosts.js';
 import {createReports, type ReportQuestion} from '../../source/web/api/reports.js';
@@ -264,4 +265,20 @@ test('use over time: means of ten seconds, gaps where nothing was seen, six hour
 	at(1000 + 7 * 3600, 99);
 	const {utilization} = use.last(360, {gpu: 0}).gpus['0']!;
 	expect([utilization.length, utilization.filter((value) => value !== null)]).toEqual([2160, [99]]);
+});
+
+test.each([
+	['localhost', true],
+	['LOCALHOST', true],
+	['127.0.0.1', true],
+	['127.1', true],
+	['::1', true],
+	['0.0.0.0', false],
+	['::', false],
+	['localhost.example.org', false],
+	['localhost-2', false],
+	['127.example.org', false],
+	['1271.example.org', false],
+])('whether %s is this machine alone: %s', (host, isAlone) => {
+	expect(isLoopback(host)).toBe(isAlone);
 });
