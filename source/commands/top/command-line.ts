@@ -73,7 +73,9 @@ function changesPool(verb: string, manner: 'reads' | 'changes', input: Input): b
 	return (manner === 'changes' && !onlyShows) || (verb === 'queue' && input.has('leave'));
 }
 
-function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
+type MonitorKind = {readonly isReadonly: boolean; readonly hasEngine: boolean};
+
+function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorKind): void {
 	const manner = Object.hasOwn(manners, verb) ? manners[verb] : undefined;
 	if (manner === undefined) {
 		throw new CanhazgpuError('usage', `${verb} cannot be used inside the monitor`, {
@@ -87,9 +89,16 @@ function checkVerb(verb: string, input: Input, isReadonly: boolean): void {
 		});
 	}
 
-	if (verb === 'events' && input.has('follow')) {
-		throw new CanhazgpuError('usage', 'events --follow cannot be used inside the monitor', {
-			hint: 'It shows the events anyway. Or leave out --follow.',
+	if (input.has('follow')) {
+		throw new CanhazgpuError('usage', `${verb} --follow cannot be used inside the monitor`, {
+			hint: 'The monitor shows that anyway. Or leave out --follow.',
+		});
+	}
+
+	// There ssh runs on the terminal, which is the monitor's. Of a cluster --on names a node.
+	if (!hasEngine && input.has('on')) {
+		throw new CanhazgpuError('usage', '--on cannot be used inside the monitor', {
+			hint: 'Type it in a shell, or press H for the GPUs of all hosts.',
 		});
 	}
 
@@ -155,7 +164,7 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 			}
 
 			const {command, input} = understood;
-			checkVerb(command.name, input, isReadonly);
+			checkVerb(command.name, input, {isReadonly, hasEngine: world.engine !== undefined});
 			const printed: string[] = [];
 			await command.run(innerApp(app, world, options, printed), input);
 			return printed;

@@ -131,6 +131,21 @@ test.each([
 		'admin makes a pool, which cannot be done inside the monitor',
 		'Type it in a shell. Here it takes --policy, --set, --unset, --drain, --undrain.',
 	],
+	[
+		'reserve --on far',
+		'--on cannot be used inside the monitor',
+		'Type it in a shell, or press H for the GPUs of all hosts.',
+	],
+	[
+		'queue --on any',
+		'--on cannot be used inside the monitor',
+		'Type it in a shell, or press H for the GPUs of all hosts.',
+	],
+	[
+		'status --json --follow',
+		'status --follow cannot be used inside the monitor',
+		'The monitor shows that anyway. Or leave out --follow.',
+	],
 	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
 ])('%s is refused in the words of the command line', async (typed, message, hint) => {
 	const line = await open();
