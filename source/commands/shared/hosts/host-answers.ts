@@ -61,15 +61,19 @@ async function ownAnswer(app: App): Promise<HostAnswer> {
 	}
 }
 
-async function otherAnswer(app: App, host: string): Promise<HostAnswer> {
+async function otherAnswer(app: App, host: string, signal: AbortSignal | undefined): Promise<HostAnswer> {
 	const [rows, queue] = await Promise.all([
-		app.remoteStatus(host),
+		app.remoteStatus(host, signal),
 		// A version without this verb tells nothing of its queue.
-		answerFrom(host, async () => app.remoteQueue(host)),
+		answerFrom(host, async () => app.remoteQueue(host, signal)),
 	]);
 	return answerOf(host, rows, 'error' in queue ? undefined : queue.entries.length);
 }
 
-/** What this host and the others tell of their GPUs; each answers within 10 s, or is an error. */
-export const askForGpus = async (app: App, others: readonly string[]): Promise<readonly HostAnswer[]> =>
-	askHosts(app, others, {own: async () => ownAnswer(app), other: async (host) => otherAnswer(app, host)});
+/** What this host and the others tell of their GPUs; each answers within 10 s or until `signal` is aborted, or is an error. */
+export const askForGpus = async (
+	app: App,
+	others: readonly string[],
+	signal?: AbortSignal,
+): Promise<readonly HostAnswer[]> =>
+	askHosts(app, others, {own: async () => ownAnswer(app), other: async (host) => otherAnswer(app, host, signal)});

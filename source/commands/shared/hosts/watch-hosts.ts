@@ -59,7 +59,7 @@ export async function findBetterHost(app: App, watched: Watched): Promise<string
 				continue;
 			}
 
-			const better = hostToMoveTo(wanted, host, await askForGpus(silent, others));
+			const better = hostToMoveTo(wanted, host, await askForGpus(silent, others, signal));
 			if (better !== undefined && !signal.aborted && (await leaveThere(app, watched))) {
 				return better;
 			}
