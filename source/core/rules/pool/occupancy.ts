@@ -2,6 +2,7 @@
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/holding-changes.js';
+import {latestEndOf} from '../leases/liveness.js';
 import type {TimeWindow} from './report.js';
 
 /** Times are seconds since the epoch, clipped to the window. */
@@ -109,7 +110,7 @@ export const liveOccupancy = (
 ): ReadonlyArray<{readonly record: UsageRecord; readonly endsBy: number | undefined}> =>
 	holdingsIn(snapshot.gpus).map(({index, lease}) => ({
 		record: {...usageOf(index, lease, {reason: 'released', endTime: snapshot.now}), startTime: lease.startTime},
-		endsBy: lease.expiryTime ?? lease.endsBy,
+		endsBy: latestEndOf(lease),
 	}));
 
 type Columns = {

@@ -104,6 +104,14 @@ test('what is held now reaches to now, with the end that is known, also when it 
 	expect(spans[0]!.endsBy! - spans[0]!.endTime).toBeCloseTo(7200, -1);
 });
 
+test('a job ends when it ends, whatever end the Go program has written beside it', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	const job = {user: 'alice', type: 'run', start_time: world.now(), last_heartbeat: world.now()};
+	world.memory.state.gpus.set(0, JSON.stringify({...job, expiry_time: world.now() + 60}));
+	const {spans} = await occupancyOf(world, 24);
+	expect(spans).toMatchObject([{gpuId: 0, type: 'run', isLive: true, endsBy: undefined}]);
+});
+
 const held = (user: string, startTime: number, endTime: number, gpuId = 0): UsageRecord => ({
 	user,
 	gpuId,
