@@ -3,6 +3,7 @@ import {CanhazgpuError} from '../../errors.js';
 import type {Refusal} from '../rules/grants/newcomer-grant.js';
 import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
+import {gpusOf} from '../rules/leases/holdings.js';
 import {timedEndOf} from '../rules/leases/liveness.js';
 import {emptyPlan} from '../model/plan.js';
 import {requirePool} from '../rules/pool/pool.js';
@@ -93,7 +94,7 @@ export const extend = async (
 		isAboutLeases: true,
 		attempt(snapshot) {
 			const {records, notYours} = select(snapshot, requester, selection);
-			const notTimed = records.filter(({lease}) => timedEndOf(lease) === undefined).map(({index}) => index);
+			const notTimed = gpusOf(records.filter(({lease}) => timedEndOf(lease) === undefined));
 			if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
 				return {plan: emptyPlan, result: {extended: [], notYours, notTimed, now: snapshot.now}};
 			}

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Plan} from '../../../../source/core/model/plan.js';
+import {emptyPlan, type Plan} from '../../../../source/core/model/plan.js';
 import {extend, readStatus, release} from '../../../../source/core/operations/reservations.js';
 import {createTestWorld, historyOf, person, startTime} from '../../../_helpers/world.js';
 import {alice, bob, hour, owners, take} from '../_reservations.js';
@@ -185,6 +185,14 @@ describe('extend', () => {
 			notTimed: [2],
 		});
 		expect((await readStatus(world)).rows[0]).toMatchObject({remainingSeconds: hour});
+	});
+
+	test('names a GPU once of which a job has several instances', async () => {
+		const world = await createTestWorld();
+		const lease = {user: 'alice', type: 'run', startTime, lastHeartbeat: startTime, leaseId: 'a'} as const;
+		const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));
+		await world.store.commit({...emptyPlan, writes: [{kind: 'shares', index: 2, shares}]});
+		expect((await extend(world, alice, {by: 'gpus', ids: [2]}, {by: 60})).notTimed).toEqual([2]);
 	});
 
 	test('finds nothing of one that has expired meanwhile', async () => {
