@@ -186,14 +186,13 @@ export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<
 			const changes = planHoldings(parts.map((part) => additionOf(part, lease)));
 			return {
 				plan: {
+					...changes,
 					expect: [
 						{kind: 'pool', gpuCount: snapshot.gpus.length},
 						{kind: 'drains', raw: snapshot.stored.drains},
 						policyExpectation(snapshot),
 						...changes.expect,
 					],
-					writes: changes.writes,
-					usage: [],
 					audit: [
 						grantEntry(lease, gpus, auditContextOf(world, requester, snapshot), {reason: `process ${pid}`, instances}),
 					],

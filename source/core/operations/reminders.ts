@@ -4,6 +4,7 @@ of all who notice one tells. Told at most once: a claim whose answer was lost is
 */
 import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
+import {timedEndOf} from '../rules/leases/liveness.js';
 import {isRoot, labelOf, ownerOf} from '../rules/leases/ownership.js';
 import {alertsWrite} from '../rules/pool/alerts.js';
 import {emptyPlan, isEmpty, type Plan} from '../model/plan.js';
@@ -44,11 +45,7 @@ export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'
 
 /** Of this end no one has been reminded yet; one that was moved is another. What was short from the start is no surprise. */
 const isUnreminded = ({lease}: Holding): boolean =>
-	lease.type === 'manual' &&
-	lease.partialQueueId === undefined &&
-	lease.expiryTime !== undefined &&
-	lease.expiryTime - lease.startTime > remindSeconds &&
-	lease.remindedOf !== lease.expiryTime;
+	(timedEndOf(lease) ?? -Infinity) - lease.startTime > remindSeconds && lease.remindedOf !== lease.expiryTime;
 
 /** From when on this sender may remind of what its owner is to know by `due`, on the store's clock; undefined: never. */
 function dueTime({lease}: Holding, due: number, sender: ReminderSender): number | undefined {

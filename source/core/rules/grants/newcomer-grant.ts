@@ -1,5 +1,12 @@
 /** Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. */
-import {additionOf, grantedParts, type Addition, planHoldings, type HoldingChange} from '../leases/holding-changes.js';
+import {
+	additionOf,
+	grantedParts,
+	planHoldings,
+	type Addition,
+	type GrantedParts,
+	type HoldingChange,
+} from '../leases/holding-changes.js';
 import {outagesSeen} from '../queue/out-of-service.js';
 import {ownerOf} from '../leases/ownership.js';
 import type {Plan} from '../../model/plan.js';
@@ -56,14 +63,7 @@ export type Refusal = {
 	readonly now: number;
 };
 
-export type Allocation = {
-	readonly kind: 'allocated';
-	readonly plan: Plan;
-	/** Sorted, each once. */
-	readonly gpus: readonly number[];
-	/** The instances of MIG, where the request asks for such; absent otherwise. */
-	readonly instances?: readonly InstanceOfGpu[];
-};
+export type Allocation = GrantedParts & {readonly kind: 'allocated'; readonly plan: Plan};
 
 type AllocationRequest = {
 	readonly wanted: Wanted;
@@ -272,6 +272,7 @@ export function allocate(
 		gpus: granted.gpus,
 		instances,
 		plan: {
+			...changes,
 			expect: [
 				{kind: 'pool', gpuCount: snapshot.gpus.length},
 				{kind: 'drains', raw: snapshot.stored.drains},
@@ -279,8 +280,6 @@ export function allocate(
 				{kind: 'queue', scope: 'whole', ids: snapshot.queue.map(({id}) => id)},
 				...changes.expect,
 			],
-			writes: changes.writes,
-			usage: changes.usage,
 			audit: [...takeover.audit, grantEntry(lease, granted.gpus, context, {...grant, instances})],
 			event: {
 				kind: 'granted',

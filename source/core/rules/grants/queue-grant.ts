@@ -2,7 +2,14 @@
 What the one who waits may take now: (snapshot, its entry) -> Plan. No one earlier in the queue could use what it takes, and what
 somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
 */
-import {planHoldings, type HoldingChange, additionOf, grantedParts, type Addition} from '../leases/holding-changes.js';
+import {
+	additionOf,
+	grantedParts,
+	planHoldings,
+	type Addition,
+	type GrantedParts,
+	type HoldingChange,
+} from '../leases/holding-changes.js';
 import {gpusOf, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
 import {chooseGpus, type Preference} from '../allocation/choose.js';
@@ -44,13 +51,7 @@ type QueueGrantOptions = {
 
 export type QueueGrant =
 	/** Everything is there: it leaves the queue with its GPUs. */
-	| {
-			readonly kind: 'complete';
-			readonly plan: Plan;
-			readonly gpus: readonly number[];
-			/** Of an entry that wants instances of MIG. */
-			readonly instances?: readonly InstanceOfGpu[] | undefined;
-	  }
+	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan})
 	/** Something more, not all: it is held until the rest comes. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};

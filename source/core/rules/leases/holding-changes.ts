@@ -139,11 +139,11 @@ export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lea
 	capacityMiB,
 });
 
-type GrantedParts = {
+export type GrantedParts = {
 	/** Sorted, each once. */
 	readonly gpus: readonly number[];
 	/** Sorted. Absent where GPUs or shares were granted. */
-	readonly instances?: readonly InstanceOfGpu[];
+	readonly instances?: readonly InstanceOfGpu[] | undefined;
 };
 
 /** Instances by GPU, and then by their number. */

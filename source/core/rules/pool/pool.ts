@@ -4,7 +4,7 @@ import {gpusOf, holdingsIn} from '../leases/holdings.js';
 import {planEnd} from '../leases/lease-changes.js';
 import {cloneIn, endingOf} from '../leases/liveness.js';
 import {ownerOf} from '../leases/ownership.js';
-import type {Expectation, Plan, Write} from '../../model/plan.js';
+import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
@@ -48,9 +48,9 @@ Plans a pool where there is none.
 @param movedFrom - Where it was, when that is another store.
 */
 export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string): Plan => ({
+	...emptyPlan,
 	expect: [{kind: 'pool', gpuCount: undefined}],
 	writes: [{kind: 'pool', pool}],
-	usage: [],
 	audit: [
 		poolEntry(pool, context, {
 			reason: 'made',
@@ -58,7 +58,6 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 		}),
 	],
 	event: {kind: 'pool', gpus: []},
-	grants: false,
 });
 
 /**

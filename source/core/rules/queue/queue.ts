@@ -5,7 +5,8 @@ The rule "no one overtakes" is {@link claimsOf}: a GPU that somebody earlier in 
 */
 import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
-import type {Plan} from '../../model/plan.js';
+import {ownerOf} from '../leases/ownership.js';
+import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
 import type {Wanted, AcquireRequest} from '../request/request.js';
 import {waitTimedOut, positionEntry, type AuditContext} from '../leases/audit-entries.js';
@@ -127,12 +128,10 @@ Joins the queue. It expects nothing: the commit gives the position.
 @param at - The time whose position it takes again, in seconds on the store's clock; undefined for the end of the queue.
 */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
-	expect: [],
+	...emptyPlan,
 	writes: [{kind: 'join', entry, at}],
-	usage: [],
 	audit: [positionEntry('joined', entry, {now: entry.lastHeartbeat, host}, at === undefined ? undefined : 'restored')],
-	event: {kind: 'queue', gpus: [], user: entry.actualUser ?? entry.user},
-	grants: false,
+	event: {kind: 'queue', gpus: [], user: ownerOf(entry)},
 });
 
 /**
