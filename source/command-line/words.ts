@@ -19,7 +19,10 @@ export function unknownFlag(name: string, owner: string, flags: Flags): Canhazgp
 }
 
 /** What the Go program's flags take for yes and no: scripts may say `--json=true`. */
-const truths: Readonly<Record<string, boolean>> = {true: true, t: true, '1': true, false: false, f: false, '0': false};
+const truths: ReadonlyMap<string, boolean> = new Map([
+	...['true', 't', '1'].map((word) => [word, true] as const),
+	...['false', 'f', '0'].map((word) => [word, false] as const),
+]);
 
 /** One flag or word of a line. */
 export type Item =
@@ -111,7 +114,7 @@ Whether a switch is on: `--json`, `--json=true`.
 @throws CanhazgpuError `usage` for another value.
 */
 export function truthOf(name: string, value: string | undefined): boolean {
-	const truth = value === undefined ? true : truths[value.toLowerCase()];
+	const truth = value === undefined ? true : truths.get(value.toLowerCase());
 	if (truth === undefined) {
 		throw new CanhazgpuError('usage', `--${name} takes no value, and is given ${quoted(value!)}`, {
 			hint: `Write --${name} alone, or leave it out.`,

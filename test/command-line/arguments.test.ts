@@ -28,6 +28,10 @@ async function read(typed: string | readonly string[], content = '') {
 	return understood;
 }
 
+test.each(['constructor', '__proto__', 'yes'])('a switch is neither on nor off by the value %s', async (value) => {
+	await expect(read(`status --json=${value}`)).rejects.toThrow(`--json takes no value, and is given "${value}"`);
+});
+
 describe('flags in their short forms', () => {
 	const hour = 3600;
 
