@@ -8,7 +8,7 @@ import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
 import {openEmbedded, openPrivate, openRedis} from './open-stores.js';
-import {recordText, type Context} from './stores.js';
+import {isSameRecord, recordText, type Context} from './stores.js';
 
 type NewLocation = {
 	readonly store: Store;
@@ -107,8 +107,6 @@ async function newLocation(context: Context): Promise<NewLocation> {
 	}
 }
 
-const isSame = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
-
 /** The pool that was in the way, if it is just what was asked for. */
 function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | undefined {
 	if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {
@@ -143,7 +141,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			}
 
 			const elsewhere =
-				recorded !== undefined && (record === undefined || !isSame(recorded, record))
+				recorded !== undefined && (record === undefined || !isSameRecord(recorded, record))
 					? recordText(recorded)
 					: undefined;
 			if (elsewhere !== undefined && !request.force) {

@@ -29,6 +29,12 @@ type Chosen = {
 	readonly silence?: CanhazgpuError;
 };
 
+export const isSameRecord = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Without a record the configured Redis is meant. */
+const isConfigured = (record: PoolRecord | undefined, {locations}: Context): boolean =>
+	record === undefined || isSameRecord(record, locations.redisRecord());
+
 async function choose(context: Context, keepReconnecting: boolean): Promise<Chosen> {
 	let opened: Store | undefined;
 	let silence: CanhazgpuError | undefined;
@@ -54,7 +60,8 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			return 'no-answer';
 		}
 	});
-	if (opened !== undefined && choice.kind !== 'redis') {
+	// What was asked is the configured Redis, and the choice may be another.
+	if (opened !== undefined && !(choice.kind === 'redis' && isConfigured(choice.record, context))) {
 		await opened.close();
 		opened = undefined;
 	}

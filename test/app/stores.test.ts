@@ -1,0 +1,68 @@
+/** Which store is opened where the configured Redis answers and has no pool. */
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {createLocations} from '../../source/app/locations.js';
+import {openRedis} from '../../source/app/open-stores.js';
+import {openStore} from '../../source/app/stores.js';
+import {loadConfig, type Config} from '../../source/config/config.js';
+import {createPool} from '../../source/core/operations/pool/create-pool.js';
+import {createClock} from '../../source/host/clock.js';
+import {createHost} from '../../source/host/host.js';
+import {redisOfFile} from '../_helpers/store/redis-of-file.js';
+
+const redis = redisOfFile();
+const stateHome = process.env['XDG_STATE_HOME'];
+let directory: string;
+
+beforeEach(() => {
+	directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-stores-'));
+	process.env['XDG_STATE_HOME'] = directory;
+});
+
+afterEach(() => {
+	process.env['XDG_STATE_HOME'] = stateHome;
+	if (stateHome === undefined) {
+		delete process.env['XDG_STATE_HOME'];
+	}
+
+	rmSync(directory, {recursive: true, force: true});
+});
+
+/** As where nothing says where Redis is: this port is the usual one. */
+async function configOf(db: number): Promise<Config> {
+	const config = await loadConfig({
+		flags: new Map(),
+		environment: {
+			CANHAZGPU_REDIS_PORT: String(redis.port),
+			CANHAZGPU_REDIS_DB: String(db),
+			CANHAZGPU_POOL_DIRECTORY: path.join(directory, 'pool'),
+		},
+		readsDirectory: false,
+	});
+	return {...config, isGiven: () => false};
+}
+
+test('the Redis that had the pool the last time is opened, and stays remembered, where the configured one is empty', async () => {
+	const [host, clock] = [createHost(), createClock()];
+	const contextOf = async (db: number) => {
+		const config = await configOf(db);
+		return {host, clock, config, locations: createLocations(config, host)};
+	};
+
+	const earlier = await contextOf(7);
+	const pool = await openRedis(earlier, false);
+	await createPool({...earlier, store: pool}, {gpuCount: 2, provider: 'fake', force: true});
+	await pool.close();
+	earlier.locations.remember(earlier.locations.redisRecord());
+
+	const context = await contextOf(8);
+	for (const turn of ['first', 'second']) {
+		const {store} = await openStore(context, {}, async () => ({provider: undefined, reason: ''}));
+		const snapshot = await store.read();
+		await store.close();
+		expect([turn, snapshot.pool?.gpuCount]).toEqual([turn, 2]);
+	}
+});
