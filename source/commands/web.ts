@@ -56,7 +56,7 @@ export const web: Command = {
 		try {
 			await runWeb({
 				async open() {
-					// A page that acts may ask for an instance of MIG, which only a longer look tells.
+					// A page that acts may ask for an instance of MIG, which only a longer scan tells.
 					const world = await app.open({keepReconnecting: true, isDemo, details: isMine ? 'parts' : undefined});
 					const stopReminding = isDemo ? undefined : keepReminding(app, world, app.remark);
 					return {

@@ -76,8 +76,8 @@ export const who: Command = {
 	async run(app, input) {
 		const ids = askedIds(input);
 		const world = await app.open({willScan: true});
-		requireLocal(world, 'who');
 		try {
+			requireLocal(world, 'who');
 			const found = await findHolders(world, ids);
 			app.print(
 				input.has('json')

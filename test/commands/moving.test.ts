@@ -1,4 +1,4 @@
-/** A request of `--on any` that waits on one host, and the looks at the others. */
+/** A request of `--on any` that waits on one host, while the others are asked. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import type {App} from '../../source/app/contract.js';

@@ -59,7 +59,7 @@ async function startedJob(
 	}
 }
 
-export type EngineRun = {
+type EngineRun = {
 	readonly request: AcquireRequest;
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly waitSeconds: number | undefined;

@@ -35,7 +35,7 @@ const viewSaver =
 async function openPool(app: App, isDemo: boolean, others: readonly string[]): Promise<OpenWorld | undefined> {
 	const canMakePrivate = others.length === 0;
 	try {
-		// A dialog may ask for an instance of MIG, which only a longer look tells.
+		// A dialog may ask for an instance of MIG, which only a longer scan tells.
 		return await app.open({keepReconnecting: true, canMakePrivate, isDemo, details: 'parts'});
 	} catch (error) {
 		if (!canMakePrivate && error instanceof CanhazgpuError && error.code === 'no-pool') {

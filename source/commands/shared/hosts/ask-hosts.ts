@@ -4,7 +4,7 @@ import type {App} from '../../../app/contract.js';
 import {createProgressLine} from '../progress-line.js';
 
 /** Why a host gives no answer, in words. */
-export type FailedAnswer = {readonly host: string; readonly error: string};
+type FailedAnswer = {readonly host: string; readonly error: string};
 
 /** The answer of a host, or why there is none. Anything but a CanhazgpuError is a bug, and thrown again. */
 export async function answerFrom<Answer>(host: string, ask: () => Promise<Answer>): Promise<Answer | FailedAnswer> {

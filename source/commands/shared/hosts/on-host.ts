@@ -36,7 +36,7 @@ function typedFlags({flags}: Command, input: Input, leftOut?: string): readonly 
 }
 
 /** Where the box is asked for, and what it is asked. */
-export type ElsewhereOptions = {
+type ElsewhereOptions = {
 	readonly command: Command;
 	/** The host that was typed. */
 	readonly host: string;

@@ -1,4 +1,4 @@
-/** While a request of `--on any` waits on another host: looks now and then whether a third one can serve it at once. */
+/** While a request of `--on any` waits on another host: asks now and then whether a third one can serve it at once. */
 import {hostToMoveTo} from '../../../core/rules/hosts/choose-host.js';
 import type {Wanted} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
@@ -6,9 +6,9 @@ import type {App} from '../../../app/contract.js';
 import {answerFrom} from './ask-hosts.js';
 import {askForGpus} from './host-answers.js';
 
-/** The first look: a request that is served soon never asks. */
+/** Before the hosts are asked for the first time: a request that is served soon never asks. */
 const firstMs = 10_000;
-/** From one look to the next. */
+/** Until they are asked again. */
 const nextMs = 30_000;
 /** So often the entry is not found in the queue: it was served, or that version gives it another id. */
 const mostMisses = 2;
@@ -27,7 +27,7 @@ type Watched = {
 const holdsNothing = ({allocated_gpus: gpus}: Readonly<Record<string, unknown>>): boolean =>
 	!Array.isArray(gpus) || gpus.length === 0;
 
-/** Leaves the queue there, unless it holds a GPU by now. False: it did not leave, or nobody knows. */
+/** Leaves the queue there, unless it holds a GPU by now. False: it did not leave, or that is unknown. */
 async function leaveThere(app: App, {host, entryId}: Watched): Promise<boolean> {
 	const words = ['queue', '--leave', entryId, '--while-empty'];
 	// Not called off: whether it left must be known.
