@@ -4,7 +4,7 @@ import process from 'node:process';
 import type {World} from '../core/model/ports.js';
 import {chooseStore, type StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Engine} from '../core/operations/engine.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, hasCode} from '../errors.js';
 import {refusesConnections} from '../host/connections.js';
 import type {OpenWorld} from './contract.js';
 import {credentials} from './open-stores.js';
@@ -44,7 +44,7 @@ async function hasPool(context: Context): Promise<boolean> {
 		await store.close();
 		return true;
 	} catch (error) {
-		return !(error instanceof CanhazgpuError && error.code === 'no-pool');
+		return !hasCode(error, 'no-pool');
 	}
 }
 

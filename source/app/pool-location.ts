@@ -3,7 +3,7 @@ import {createPool, type PoolMade, type PoolRequest} from '../core/operations/po
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, hasCode} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
@@ -19,7 +19,7 @@ type NewLocation = {
 };
 
 /**
-The shared pool: for one group, or for everybody. Others may write its files, and nothing else in its directory: so they cannot put
+The shared pool: for one group, or for all accounts. Others may write its files, and nothing else in its directory: so they cannot put
 anything in the place of a file. One of an earlier version, whose directory all could write, is made safe first.
 */
 async function openShared(context: Context): Promise<NewLocation> {
@@ -78,7 +78,7 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	try {
 		return {store: await openRedis(context, false, isRecorded ? recorded : undefined), record};
 	} catch (error) {
-		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+		if (hasCode(error, 'store-unreachable')) {
 			throw new CanhazgpuError(error.code, error.message, {
 				hint: `${error.hint ?? ''} Or keep the pool without Redis: ${embeddedCommand(config)}`.trim(),
 				cause: error,
@@ -109,7 +109,7 @@ async function newLocation(context: Context): Promise<NewLocation> {
 
 /** The pool that was in the way, if it is just what was asked for. */
 function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | undefined {
-	if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {
+	if (!hasCode(error, 'pool-exists')) {
 		return undefined;
 	}
 
@@ -119,7 +119,7 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 
 /** The refusal to replace a pool that was made safe just now. */
 const withoutNothingChanged = (error: unknown): unknown =>
-	error instanceof CanhazgpuError && error.code === 'pool-exists'
+	hasCode(error, 'pool-exists')
 		? new CanhazgpuError(error.code, error.message, {
 				hint: 'Its reservations were kept. --force replaces it and ends all its reservations.',
 				cause: error,

@@ -5,7 +5,7 @@ import type {Clock, Host, Store} from '../core/model/ports.js';
 import {chooseStore, type StoreChoice} from '../core/operations/pool/choose-store.js';
 import type {PoolRecord} from '../core/model/types.js';
 import type {Config} from '../config/config.js';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, hasCode} from '../errors.js';
 import {locationOf} from '../store/redis/address.js';
 import type {Detected, OpenOptions} from './contract.js';
 import {simulatedCount} from './names.js';
@@ -46,7 +46,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			return pool === undefined ? 'no-pool' : 'pool';
 		} catch (error) {
 			// A pool that cannot be read is a pool all the same.
-			if (error instanceof CanhazgpuError && error.code === 'pool-garbage') {
+			if (hasCode(error, 'pool-garbage')) {
 				return 'pool';
 			}
 
@@ -56,7 +56,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 				throw error;
 			}
 
-			silence = error instanceof CanhazgpuError && error.code === 'store-unreachable' ? error : undefined;
+			silence = hasCode(error, 'store-unreachable') ? error : undefined;
 			return 'no-answer';
 		}
 	});
@@ -106,7 +106,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 		await createPool({...context, store}, {provider, gpuCount, force: false});
 	} catch (error) {
 		// Another process of this account was first: just as good.
-		if (!(error instanceof CanhazgpuError && error.code === 'pool-exists')) {
+		if (!hasCode(error, 'pool-exists')) {
 			throw error;
 		}
 	}
