@@ -71,6 +71,8 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 	const installed = installIn(box.home);
 	const untilMs = performance.now() + seconds * 1000;
 	const running = new Set<Started>();
+	/** Those of them that are `run`, and give a store that lost its data what they have read. */
+	const wrappers = new Set<Started>();
 	const unjudged = new WeakSet<Started>();
 	const holders = new Set<ReturnType<typeof spawn>>();
 	const counts = {ends: new Map<string, number>(), faults: new Map<string, number>()};
@@ -101,12 +103,17 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 				: [node, ...rest],
 		);
 		running.add(started);
+		if (words[0] === 'run') {
+			wrappers.add(started);
+		}
+
 		if (isWithoutBootId) {
 			unjudged.add(started);
 		}
 
 		const ended = await started.ended;
 		running.delete(started);
+		wrappers.delete(started);
 		count(counts.ends, `${words[0]!} ${ended.signal ?? ended.exitCode}`);
 		// Who is started while the files of the program are exchanged finds some of them gone.
 		const isCaughtByUpgrade = /ERR_MODULE_NOT_FOUND|ENOENT/v.test(ended.stderr) && upgradedMs > startedMs - 2000;
@@ -223,8 +230,12 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 			}
 		}
 
-		await fault();
-		await sleep(3000);
+		// What nobody knows any more cannot come back: an administrator would make the pool again.
+		if (wrappers.size > 0) {
+			await fault();
+			await sleep(3000);
+		}
+
 		era++;
 		resolve();
 	};
