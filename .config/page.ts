@@ -49,7 +49,12 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 		cwd: root,
 		input: entry,
 		platform: 'browser',
-		transform: {target: 'esnext', jsx: {runtime: 'automatic', importSource: 'preact'}},
+		// `h` itself makes the elements: the functions that a compiler calls in its place by default are a second copy of it.
+		transform: {
+			target: 'esnext',
+			jsx: {runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment'},
+			inject: {h: ['preact', 'h'], Fragment: ['preact', 'Fragment']},
+		},
 		// The compiler's settings say the same of the source of JSX.
 		checks: {configurationFieldConflict: false},
 		// Late parts import what they share with the first view from its file: two files are compressed worse than one.
