@@ -151,8 +151,8 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.clock.fastForward(2000);
 		await expect.poll(streams).toBe('0');
 		await turn(page, false);
+		await expect.poll(streams).toBe('1');
 		await page.locator('#pill[data-kind="live"]').waitFor();
-		expect(await streams()).toBe('1');
 	});
 
 	test('a part that cannot be loaded says so, and is there once it can be', async () => {
