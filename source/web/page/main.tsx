@@ -27,7 +27,7 @@ async function loadKeys(event: KeyboardEvent): Promise<void> {
 	}
 }
 
-// Whoever types fast presses keys before the follow-up is there.
+// Keys may be pressed before the follow-up is there.
 addEventListener('keydown', (event) => {
 	if (pressed === undefined) {
 		void loadKeys(event);

@@ -169,7 +169,7 @@ export class Waiter {
 		this.#aside = Promise.all([this.#aside, work()]);
 	}
 
-	/** What whoever waits for the grant need not wait for. */
+	/** Does what the grant need not wait for. */
 	#doOnceInUse(work: () => Promise<void>): void {
 		const {afterwards = this.#doAside.bind(this)} = this.#options;
 		afterwards(work);
