@@ -129,7 +129,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 
 	const {createApp} = await import('./app/app.js');
 	const paint = leavesOutput(argv) ? undefined : await loadPaint(!input.has('no-color'));
-	return command.run(createApp({config: input.config, paint, early, openOutput}), input);
+	return command.run(createApp({config: input.config, paint, early, openOutput, endWithVerb}), input);
 }
 
 async function loadPaint(hasColor: boolean): Promise<Paint> {
@@ -174,6 +174,12 @@ function openOutput(): void {
 	});
 }
 
+let endsWithVerb = false;
+
+function endWithVerb(): void {
+	endsWithVerb = true;
+}
+
 /** Runs the program on its arguments; returns the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
 	if (!leavesOutput(argv)) {
@@ -194,6 +200,11 @@ export async function main(argv: readonly string[]): Promise<number> {
 		}
 
 		const exitCode = await dispatch(argv);
+		if (endsWithVerb && !isOutputOpen) {
+			// A runtime that is left to find out that nothing goes on ends 2 ms later.
+			process.exit(exitCode); // eslint-disable-line unicorn/no-process-exit
+		}
+
 		// The verbs that hold GPUs go on without an output.
 		return exitCode === 0 && reportLostOutput() ? 1 : exitCode;
 	} catch (error) {

@@ -28,6 +28,8 @@ type AppOptions = {
 	readonly early?: EarlyRuns;
 	/** Called before anything is printed. */
 	readonly openOutput?: () => void;
+	/** Called where nothing goes on behind the verb. */
+	readonly endWithVerb?: () => void;
 };
 
 /** A module that was loaded once is in memory, and needs its file no more. */
@@ -50,16 +52,9 @@ function columnsOf(
 	return /^[1-9]\d{0,4}$/v.test(statedColumns) ? Number(statedColumns) : undefined;
 }
 
-export function createApp({config, paint = unpainted, early: runs, openOutput}: AppOptions): App {
-	const machine = createHost();
+export function createApp({config, paint = unpainted, early: runs, openOutput, endWithVerb}: AppOptions): App {
 	let outsideName: string | undefined;
-	/** In a user namespace, only an open pool can tell which account this is outside. */
-	const host: Host = {
-		...machine,
-		get account() {
-			return {...machine.account, outsideName};
-		},
-	};
+	const host = createHost({outsideName: () => outsideName});
 	const clock = createClock();
 	const context = {config, host, clock, locations: createLocations(config, host), early: runs};
 
@@ -207,7 +202,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 
 			const snapshot = await store.read();
 			const {pool} = snapshot;
-			outsideName = provenAccount(snapshot, machine);
+			outsideName = provenAccount(snapshot, host);
 			if (early?.name !== pool?.provider) {
 				await early?.close?.();
 			}
@@ -232,10 +227,13 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		}
 	};
 
-	const prepareJob: App['prepareJob'] = async (words, environment) => {
+	const prepareJob: App['prepareJob'] = async (words, environment, when) => {
 		const {startJob, checkJob, restoreOpenFiles} = await import('../host/job/job.js');
 		checkJob(words, environment);
-		void restoreOpenFiles();
+		if (when === 'later') {
+			void restoreOpenFiles();
+		}
+
 		return startJob;
 	};
 
@@ -314,6 +312,9 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 				return uid === undefined || uid === own;
 			};
 		},
+		endWithVerb() {
+			endWithVerb?.();
+		},
 		outliveBugs(report) {
 			const listener = (error: unknown): void => {
 				report(error);
@@ -355,7 +356,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput}: 
 		async runOnHost(command) {
 			const {sshCommand} = await import('../host/tool/remote-command.js');
 			const words = sshCommand({...command, hasTerminal: isatty(0) && isatty(1)});
-			const startJob = await prepareJob(words, process.env);
+			const startJob = await prepareJob(words, process.env, 'now');
 			const [program, ...args] = words;
 			// What waits there without a user would be granted GPUs.
 			const {endsWithUs} = await import('../host/tool/system-tool.js');

@@ -195,12 +195,16 @@ export type App = {
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
 	/** The MPS daemon of this account, as far as one runs. Never rejects. */
 	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
+	/** Says that nothing goes on once the verb has its exit code: this process ends then at once. */
+	readonly endWithVerb: () => void;
 	/**
-	Gives what starts such a command later, at once: between a check for signals and the start no signal can come. Rejects with a CanhazgpuError of
-	exit code 127 or 126 when there is no such command to run in the PATH of `environment`.
+	Gives what starts such a command later, at once: between a check for signals and the start no signal can come. Where that is not yet, this process
+	takes the caller's limit of open files meanwhile, which the command inherits then. Rejects with a CanhazgpuError of exit code 127 or 126 when
+	there is no such command to run in the PATH of `environment`.
 	*/
 	readonly prepareJob: (
 		words: readonly [command: string, ...args: readonly string[]],
 		environment: Readonly<Record<string, string | undefined>>,
+		when: 'now' | 'later',
 	) => Promise<(options: JobOptions) => Promise<Job>>;
 };

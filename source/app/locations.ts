@@ -73,30 +73,37 @@ function attempt(work: () => void): boolean {
 
 export function createLocations(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
-	const privateDirectory = machineStateDirectory(host);
 	const announcement = path.join(sharedDirectory, 'pool.json');
-	const memory = path.join(privateDirectory, 'found.json');
+	const privateDirectory = (): string => machineStateDirectory(host);
+	const memory = (): string => path.join(privateDirectory(), 'found.json');
 	return {
 		sharedDirectory,
 		databaseIn: (directory) => path.join(directory, databaseName),
-		privateDirectory,
+		get privateDirectory() {
+			return privateDirectory();
+		},
 		lineHistory: path.join(stateDirectory(), 'history'),
-		privateLabel: `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: sudo canhazgpu admin`,
+		get privateLabel() {
+			return `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: sudo canhazgpu admin`;
+		},
 		facts: () => ({
 			asked: config.get('store'),
 			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),
 			recorded: readPoolRecord(announcement, 'machine'),
 			// Most choices need no memory.
 			get remembered() {
-				return isOwnState(privateDirectory) ? readPoolRecord(memory, 'user') : undefined;
+				return isOwnState(privateDirectory()) ? readPoolRecord(memory(), 'user') : undefined;
 			},
-			hasPrivatePool: existsSync(path.join(privateDirectory, databaseName)),
+			hasPrivatePool: existsSync(path.join(privateDirectory(), databaseName)),
 		}),
 		remember(record) {
 			// Only a help for the next time: a home that cannot be written is no reason to fail.
 			attempt(() => {
-				if (isOwnState(privateDirectory) && JSON.stringify(readPoolRecord(memory, 'user')) !== JSON.stringify(record)) {
-					writePoolRecord(memory, record, {directoryMode: 0o700, fileMode: 0o600});
+				if (
+					isOwnState(privateDirectory()) &&
+					JSON.stringify(readPoolRecord(memory(), 'user')) !== JSON.stringify(record)
+				) {
+					writePoolRecord(memory(), record, {directoryMode: 0o700, fileMode: 0o600});
 				}
 			});
 		},

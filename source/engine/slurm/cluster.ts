@@ -47,16 +47,19 @@ export type Cluster = {
 Which variables of the environment Slurm's commands get. Within a job, those that the job was given would make them part of that job, so that
 all of Slurm's are left out but where the cluster is. What is secret of ours is, too: Slurm hands the environment on to the nodes.
 */
-export function clusterEnvironment(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
-	const isWithinJob = (environment['SLURM_JOB_ID'] ?? '') !== '';
-	return Object.fromEntries(
-		Object.entries(withoutSecrets(environment)).flatMap(([name, value]) =>
-			value === undefined ||
-			(isWithinJob && /^S(?:LURM|RUN|ALLOC|BATCH)_/v.test(name) && !name.startsWith('SLURM_CONF'))
-				? []
-				: [[name, value]],
-		),
-	);
+export function clusterEnvironment(
+	environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+	const rest = withoutSecrets(environment);
+	if ((environment['SLURM_JOB_ID'] ?? '') !== '') {
+		for (const name of Object.keys(rest)) {
+			if (/^S(?:LURM|RUN|ALLOC|BATCH)_/v.test(name) && !name.startsWith('SLURM_CONF')) {
+				Reflect.deleteProperty(rest, name);
+			}
+		}
+	}
+
+	return rest;
 }
 
 const configValue = (text: string, name: string): string | undefined => {
@@ -73,7 +76,10 @@ Runs one of Slurm's commands to its end.
 export async function runSlurm(
 	command: string,
 	args: readonly string[],
-	{environment, signal}: {readonly environment: Record<string, string>; readonly signal?: AbortSignal | undefined},
+	{
+		environment,
+		signal,
+	}: {readonly environment: Readonly<Record<string, string | undefined>>; readonly signal?: AbortSignal | undefined},
 ): Promise<string> {
 	const outcome = await runTool(command, args, {timeoutMs: patienceMs, maxBytes: mostBytes, signal, environment});
 	if (['not-found', 'not-executable'].includes(outcome.failure ?? '')) {

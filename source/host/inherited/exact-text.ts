@@ -8,7 +8,7 @@ import {startedEnvironment, startedWords} from './inherited.js';
 const firstByte = 0xdc_00;
 
 /** Whether the text stands for bytes that are no UTF-8. */
-export const isBytes = (text: string): boolean => /[\u{DC80}-\u{DCFF}]/v.test(text);
+export const isBytes = (text: string): boolean => !text.isWellFormed() && /[\u{DC80}-\u{DCFF}]/v.test(text);
 
 /** How many bytes the character that begins here has; 0 where none does. */
 const lengthAt = (bytes: Uint8Array, start: number): number => {

@@ -81,8 +81,13 @@ const readBytes = (file: string): Uint8Array => {
 /** The command line that this process was started with, each word with a NUL behind it. Empty where it cannot be read. */
 export const startedWords = (): Uint8Array => words ?? readBytes('/proc/self/cmdline');
 
+let environment: Uint8Array | undefined;
+
 /** The same of the environment. */
-export const startedEnvironment = (): Uint8Array => startFacts?.environment ?? readBytes('/proc/self/environ');
+export const startedEnvironment = (): Uint8Array => {
+	environment ??= startFacts?.environment ?? readBytes('/proc/self/environ');
+	return environment;
+};
 
 /** Empty where it cannot be read. */
 export const readText = (file: string): string => Buffer.from(readBytes(file)).toString('utf8');
@@ -99,10 +104,16 @@ let known: {readonly signals: ReadonlySet<number> | undefined} | undefined;
 
 /** The numbers of the signals of a mask of /proc. Those from 32 on are passed on by themselves. */
 export const signalsOf = (mask: string): ReadonlySet<number> => {
-	const bits = BigInt(`0x${mask}`);
-	const numbers = Array.from({length: 31}, (_, index) => index + 1);
-	// eslint-disable-next-line no-bitwise -- bit n - 1 stands for signal n
-	return new Set(numbers.filter((number) => ((bits >> BigInt(number - 1)) & 1n) === 1n));
+	const low = Number.parseInt(mask.slice(-8), 16);
+	const numbers = new Set<number>();
+	for (let number = 1; number <= 31; number++) {
+		// eslint-disable-next-line no-bitwise -- bit n - 1 stands for signal n
+		if (((low >>> (number - 1)) & 1) === 1) {
+			numbers.add(number);
+		}
+	}
+
+	return numbers;
 };
 
 /**

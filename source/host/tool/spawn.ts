@@ -36,7 +36,7 @@ type ToolOptions = {
 	/** For a tool that goes on and on: its stdout is handed on as it comes, and not kept. */
 	readonly onText?: (text: string) => void;
 	/** The whole environment of the tool, instead of ours. */
-	readonly environment?: Readonly<Record<string, string>>;
+	readonly environment?: Readonly<Record<string, string | undefined>>;
 };
 
 const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([

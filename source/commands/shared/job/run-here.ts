@@ -183,7 +183,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 	const cuda = await preparedCuda(app, input);
 	// What the job starts in its turn is another request.
 	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
-	const startJob = await app.prepareJob(words, environment);
+	const startJob = await app.prepareJob(words, environment, 'later');
 	if (cuda?.warning !== undefined) {
 		app.remark(cuda.warning);
 	}

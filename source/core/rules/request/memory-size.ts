@@ -19,13 +19,13 @@ const bytesOf: Readonly<Record<string, number>> = {
 const mebibyte = 2 ** 20;
 
 /**
-@param units - How many bytes each unit has.
+@param bytesIn - How many bytes a unit has; undefined for what is none.
 @returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
 */
-function parseMiB(text: string, units: Readonly<Record<string, number>>): number | undefined {
+function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): number | undefined {
 	const {amount = '', unit = ''} =
 		/^(?<amount>\d{1,9}(?:\.\d{1,3})?)\s*(?<unit>[a-z]{1,3})$/v.exec(text.trim().toLowerCase())?.groups ?? {};
-	const bytes = units[unit];
+	const bytes = bytesIn(unit);
 	const mebibytes = bytes === undefined ? 0 : Math.floor((Number(amount) * bytes) / mebibyte);
 	return mebibytes >= 1 ? mebibytes : undefined;
 }
@@ -36,7 +36,7 @@ tells 79.6 GiB, a `48GB` one 45 GiB.
 
 @returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
 */
-export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, bytesOf);
+export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
 /** As {@link parseMemoryMiB} reads it: `40G` are 40,000,000,000 bytes, give or take a MiB. */
 export function memoryText(mebibytes: number): string {
@@ -47,17 +47,13 @@ export function memoryText(mebibytes: number): string {
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }
 
-/** Every unit is a power of two, as in all readings of memory in use. */
-const binaryBytesOf: Readonly<Record<string, number>> = Object.fromEntries(
-	Object.keys(bytesOf).map((unit) => [unit, bytesOf[`${unit[0]!}i`]!]),
-);
-
 /**
-Reads how much memory is used or to be used: `8G` are 8 GiB, as tools and libraries count what a program has.
+Reads how much memory is used or to be used: `8G` are 8 GiB, as tools and libraries count what a program has, and all readings of memory in use.
 
 @returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
 */
-export const parseShareMiB = (text: string): number | undefined => parseMiB(text, binaryBytesOf);
+export const parseShareMiB = (text: string): number | undefined =>
+	parseMiB(text, (unit) => (Object.hasOwn(bytesOf, unit) ? bytesOf[`${unit[0]!}i`] : undefined));
 
 /**
 Reads the size of a share that somebody typed.
