@@ -62,14 +62,17 @@ export const reserve: Command = {
 		await requireModelNames(app, input);
 		const {ids, count, need} = wantedOf(input, 'reserve');
 		const strategy = strategyOf(input, 'reserve');
-		const waitSeconds = waitSecondsOf(input, 'reserve');
+		let waitSeconds = waitSecondsOf(input, 'reserve');
 		const engine = await app.foreignEngine();
 		if (input.has('on') && engine === undefined) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
-			const exitCode = await acquireElsewhere(app, input, {command: reserve, wanted: {count, ids, need}, waitSeconds});
-			if (exitCode !== undefined) {
-				return exitCode;
+			const wanted = {count, ids, need};
+			const outcome = await acquireElsewhere(app, input, {command: reserve, wanted, waitSeconds});
+			if (!outcome.isHere) {
+				return outcome.exitCode;
 			}
+
+			({waitSeconds} = outcome);
 		}
 
 		const label = checkLabel(input.config.get('reserve.user'));

@@ -76,7 +76,7 @@ export const run: Command = {
 
 		const {ids, count, need} = wantedOf(input, 'run');
 		const strategy = strategyOf(input, 'run');
-		const waitSeconds = waitSecondsOf(input, 'run');
+		let waitSeconds = waitSecondsOf(input, 'run');
 		const wish = (): AcquireRequest => ({
 			requester: app.requester(checkLabel(input.config.get('run.user'))),
 			count,
@@ -95,15 +95,17 @@ export const run: Command = {
 		checkNotLater(input);
 		if (input.has('on')) {
 			const {acquireElsewhere} = await import('./shared/hosts/on-host.js');
-			const exitCode = await acquireElsewhere(app, input, {
+			const outcome = await acquireElsewhere(app, input, {
 				command: run,
 				wanted: {count, ids, need},
 				waitSeconds,
 				keepsDirectory: true,
 			});
-			if (exitCode !== undefined) {
-				return exitCode;
+			if (!outcome.isHere) {
+				return outcome.exitCode;
 			}
+
+			({waitSeconds} = outcome);
 		}
 
 		const {runHere} = await import('./shared/job/run-here.js');

@@ -1,9 +1,13 @@
-/** A request of `--on any` that waits on one host, while the others are asked. */
+/** A request of `--on any`: the hosts that are asked for it, and those that are asked again while it waits on one. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import type {App} from '../../source/app/contract.js';
+import type {Input} from '../../source/command-line/command.js';
+import {run} from '../../source/commands/run.js';
+import {acquireElsewhere} from '../../source/commands/shared/hosts/on-host.js';
 import {findBetterHost} from '../../source/commands/shared/hosts/watch-hosts.js';
 import {CanhazgpuError} from '../../source/errors.js';
+import {createTestWorld} from '../_helpers/world.js';
 
 test('a request that is served while a host hangs does not wait for that host', async () => {
 	const asked = Promise.withResolvers<void>();
@@ -37,4 +41,76 @@ test('a request that is served while a host hangs does not wait for that host', 
 	await asked.promise;
 	waiting.abort();
 	expect(await Promise.race([moving, sleep(5000, 'still waiting')])).toBeUndefined();
+});
+
+const wanted = {count: 1, ids: undefined, need: undefined};
+
+/** Words `--on any`, with two other hosts. */
+const anywhere = {
+	has: (name: string) => name === 'on',
+	text: (name: string) => (name === 'on' ? 'any' : undefined),
+	words: [],
+	rest: ['true'],
+	config: {get: () => ['near', 'far']},
+} as unknown as Input;
+
+/** A host that has a free GPU, and whose clock goes on by four seconds while it asks the others, none of which answers. */
+async function slowlyAsking(change: Partial<App>): Promise<App> {
+	const world = await createTestWorld();
+	let nowMs = 0;
+	return {
+		host: {hostname: 'here'},
+		clock: {monotonicMs: () => nowMs, uuid: () => 'mine', sleep: world.clock.sleep},
+		open: async () => ({...world, close: async () => undefined}),
+		async remoteStatus(host: string) {
+			nowMs += host === 'near' ? 4000 : 0;
+			throw new CanhazgpuError('failed', 'No route to host');
+		},
+		remark: () => undefined,
+		...change,
+	} as unknown as App;
+}
+
+test.each([
+	[undefined, undefined],
+	[0, 0],
+	[6, 2],
+	[3, 1],
+])('of %j seconds to wait, %j are left on this host after the others took 4 s to answer', async (waitSeconds, left) => {
+	const app = await slowlyAsking({});
+	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
+		isHere: true,
+		waitSeconds: left,
+	});
+});
+
+test('a bug while the hosts are asked again is told once the request has ended, and ends nothing before', async () => {
+	const bug = new TypeError('a bug');
+	const asked = Promise.withResolvers<void>();
+	const steps: string[] = [];
+	let questions = 0;
+	const app = await slowlyAsking({
+		async open() {
+			throw new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet');
+		},
+		remoteStatus: async () => [{gpu_id: 0, status: 'IN_USE', remaining_seconds: 60}],
+		async remoteQueue() {
+			questions++;
+			if (questions <= 2) {
+				return {entries: []};
+			}
+
+			asked.resolve();
+			throw bug;
+		},
+		async runOnHost() {
+			await asked.promise;
+			await sleep(10);
+			steps.push('ended');
+			return 0;
+		},
+		clock: {monotonicMs: () => 0, uuid: () => 'mine', sleep: async () => undefined},
+	} as unknown as Partial<App>);
+	await expect(acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds: undefined})).rejects.toBe(bug);
+	expect(steps).toEqual(['ended']);
 });

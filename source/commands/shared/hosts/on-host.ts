@@ -63,7 +63,7 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 		words: [
 			command.name,
 			...typedFlags(command, input, waitSeconds === undefined ? undefined : 'wait'),
-			...(waitSeconds === undefined ? [] : [`--wait=${Math.max(1, Math.round(waitSeconds))}s`]),
+			...(waitSeconds === undefined ? [] : [`--wait=${waitSeconds}s`]),
 			...input.words,
 		],
 		rest: input.rest,
@@ -167,49 +167,60 @@ type AnywhereOptions = Omit<ElsewhereOptions, 'host'> & {
 	readonly waitSeconds: number | undefined;
 };
 
+/** What became of a request that may be served elsewhere. */
+type Outcome =
+	| {readonly isHere: false; readonly exitCode: number}
+	/** This very host serves it, or none was named. It may still wait so long: 0 is not at all, undefined for as long as it takes. */
+	| {readonly isHere: true; readonly waitSeconds: number | undefined};
+
 /**
 Runs it on the host that serves it first. While it waits on another host and holds nothing there, it moves to one that can serve it at once:
 it joins there only after it left here, so that nothing is granted twice.
 */
-async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<number | undefined> {
+async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, wanted, keepsDirectory, waitSeconds} = options;
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	const beganMs = app.clock.monotonicMs();
+	/** At least a second, unless it was not to wait at all. */
+	const leftSeconds = (): number | undefined =>
+		waitSeconds === undefined || waitSeconds === 0
+			? waitSeconds
+			: Math.max(1, Math.round(waitSeconds - (app.clock.monotonicMs() - beganMs) / 1000));
 	let host = await choose(app, others, wanted);
 	for (let moves = 0; !isOwn(app, host); moves++) {
-		const left = waitSeconds === undefined ? undefined : waitSeconds - (app.clock.monotonicMs() - beganMs) / 1000;
 		if (waitSeconds === 0) {
-			return runThere(app, input, {command, host, keepsDirectory});
+			return {isHere: false, exitCode: await runThere(app, input, {command, host, keepsDirectory})};
 		}
 
 		const {findBetterHost} = await import('./watch-hosts.js');
 		const entryId = app.clock.uuid();
 		const waiting = new AbortController();
 		const moving = findBetterHost(app, {wanted, host, entryId, others, signal: waiting.signal});
+		// A bug in it is told once the request has ended, and ends nothing before.
+		moving.catch(() => undefined);
 		const exitCode = await runThere(app, input, {
 			command,
 			host,
 			keepsDirectory,
 			entryId,
-			waitSeconds: moves === 0 ? undefined : left,
+			waitSeconds: moves === 0 ? undefined : leftSeconds(),
 		});
 		waiting.abort();
 		const next = await moving;
 		if (next === undefined || exitCode !== movedExitCode) {
-			return exitCode;
+			return {isHere: false, exitCode};
 		}
 
 		app.remark(`canhazgpu: on ${sanitize(next)}: enough GPUs are free there now`);
 		host = next;
 	}
 
-	return undefined;
+	return {isHere: true, waitSeconds: leftSeconds()};
 }
 
 /**
 Runs a verb that asks for GPUs on the host of `--on`, or on the one that serves it first.
 
-@returns The exit code there. Undefined: it is this very host, or none was named.
 @throws CanhazgpuError `usage` for flags that say where the pool of this box is, `impossible` when no host can ever serve it,
 `store-unreachable` when none of them answers.
 */
@@ -217,10 +228,10 @@ export async function acquireElsewhere(
 	app: App,
 	input: Input,
 	{command, wanted, keepsDirectory, waitSeconds}: AnywhereOptions,
-): Promise<number | undefined> {
+): Promise<Outcome> {
 	const typed = input.text('on');
 	if (typed === undefined || isOwn(app, typed)) {
-		return undefined;
+		return {isHere: true, waitSeconds};
 	}
 
 	refuseLocalFlags(input);
@@ -240,5 +251,5 @@ export async function acquireElsewhere(
 		app.remark(`canhazgpu: these GPUs are on ${sanitize(typed)}, so use them there: ssh ${sanitize(typed)}`);
 	}
 
-	return exitCode;
+	return {isHere: false, exitCode};
 }
