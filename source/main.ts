@@ -140,27 +140,44 @@ async function loadPaint(hasColor: boolean): Promise<Paint> {
 /** Errors that mean that the reader of stdout is gone. */
 const quietFailures = new Set(['EPIPE', 'EIO']);
 
+const reasons: ReadonlyMap<string, string> = new Map([
+	['ENOSPC', 'the disk is full'],
+	['EPIPE', 'nobody reads it any more'],
+]);
+
+/** What was done although its output may be lost, for who has to know it to undo it. */
+let doneAnyway: string | undefined;
+
+/** A terminal that is gone shows nothing on stderr either. */
+const isQuiet = (code: string): boolean => quietFailures.has(code) && (doneAnyway === undefined || code === 'EIO');
+
 /**
-A user who redirects the output to a disk that is full must learn that it is not there.
+A user who redirects the output to a disk that is full must learn that it is not there; so must the user whose GPUs were reserved, where no one reads
+which.
 
 @returns Whether that was so.
 */
 function reportLostOutput(): boolean {
 	const errored = isOutputOpen ? process.stdout.errored : null;
 	const code = errored instanceof Error && 'code' in errored ? String(errored.code) : '';
-	if (!errored || quietFailures.has(code)) {
+	if (!errored || isQuiet(code)) {
 		return false;
 	}
 
-	const why = code === 'ENOSPC' ? 'the disk is full' : errored.message;
-	process.stderr.write(`Error: The output could not be written: ${sanitize(why)}\n`);
+	const why = reasons.get(code) ?? sanitize(errored.message);
+	process.stderr.write(`Error: The output could not be written: ${why}\n`);
+	if (doneAnyway !== undefined) {
+		process.stderr.write(`${doneAnyway}\n`);
+	}
+
 	return true;
 }
 
 let isOutputOpen = false;
 
 /** To be called before anything is printed. */
-function openOutput(): void {
+function openOutput(done?: string): void {
+	doneAnyway = done ?? doneAnyway;
 	if (isOutputOpen) {
 		return;
 	}
@@ -169,8 +186,9 @@ function openOutput(): void {
 	// `canhazgpu status | head -1` closes our stdout early: that is no error. A terminal that is gone gives EIO.
 	process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 		reportLostOutput();
+		const {code = ''} = error;
 		// eslint-disable-next-line unicorn/no-process-exit -- the reader is gone
-		process.exit(error.code === 'EPIPE' ? 0 : error.code === 'EIO' ? 129 : 1);
+		process.exit(isQuiet(code) ? (code === 'EIO' ? 129 : 0) : 1);
 	});
 }
 

@@ -26,8 +26,8 @@ type AppOptions = {
 	readonly paint?: Paint | undefined;
 	/** A scan of the GPUs that is under way already. */
 	readonly early?: EarlyRuns;
-	/** Called before anything is printed. */
-	readonly openOutput?: () => void;
+	/** Called before anything is printed, with what was done even if the output is lost. */
+	readonly openOutput?: (done?: string) => void;
 	/** Called where nothing goes on behind the verb. */
 	readonly endWithVerb?: () => void;
 };
@@ -252,8 +252,8 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			return detectGpus(provider, context);
 		},
 		paint,
-		print(text) {
-			openOutput?.();
+		print(text, done) {
+			openOutput?.(done);
 			process.stdout.write(`${text}\n`);
 		},
 		remark(text) {

@@ -103,8 +103,12 @@ export type App = {
 	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
 	readonly detect: (wanted: ProviderName | undefined) => Promise<Detected>;
 	readonly paint: Paint;
-	/** Prints lines on stdout: only what was asked for. */
-	readonly print: (text: string) => void;
+	/**
+	Prints lines on stdout: only what was asked for.
+
+	@param done - What was done even if nobody can read the lines. It is said on stderr then.
+	*/
+	readonly print: (text: string, done?: string) => void;
 	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
 	/** The same beside a job that was started with `leavesOutput`. */

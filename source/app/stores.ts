@@ -51,7 +51,10 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			}
 
 			const {config} = context;
-			if (config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting))) {
+			const isRedisMeant = () =>
+				config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting));
+			// A bug says nothing of Redis: the pool may be there, and another one would hand out its GPUs twice.
+			if (!(error instanceof CanhazgpuError) || isRedisMeant()) {
 				await opened?.close();
 				throw error;
 			}

@@ -98,20 +98,21 @@ export const reserve: Command = {
 				return answer.exitCode;
 			}
 
-			const {gpus, instances, place} = answer;
+			const {gpus, instances, place, leaseId} = answer;
 			// By its UUID a program finds an instance; its name says which it is.
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
+			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
+			const reserved = `Reserved ${partsText(gpus, instances)} for ${longDuration(durationSeconds)}`;
+			const done = `${reserved} all the same. To give it back: canhazgpu release --lease ${leaseId}`;
 			if (input.has('json')) {
-				app.print(harmlessJson(grantJson(answer, request)));
+				app.print(harmlessJson(grantJson(answer, request)), done);
 			} else if (input.config.get('reserve.short') === true) {
-				app.print(list);
+				app.print(list, done);
 			} else {
-				const where = answer.place === undefined ? '' : ` (${placeText(answer.place)}Slurm job ${answer.leaseId})`;
-				app.print(
-					`Reserved ${partsText(gpus, instances)} for ${longDuration(durationSeconds)}${shareText(need?.shareMiB)}${where}`,
-				);
-				// At the start of its line, where scripts that know the Go program expect it.
-				app.print(`\n${useLines(answer, app.host.hostname).join('\n')}`);
+				// What scripts take stands at the start of its line, where those that know the Go program expect it.
+				const use = useLines(answer, app.host.hostname).join('\n');
+				// In one piece: who reads one line alone has read it all.
+				app.print(`${reserved}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);
 			}
 
 			if (world.privateLabel !== undefined) {

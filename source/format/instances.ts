@@ -2,6 +2,7 @@
 import {instancesHeld} from '../core/rules/leases/holding-changes.js';
 import type {ProfileCount} from '../core/rules/allocation/instances.js';
 import {instanceText} from '../core/rules/mig/instances.js';
+import type {WholeGpus} from '../core/rules/pool/status.js';
 import type {HeldInstance, InstanceName, InstanceOfGpu, Lease} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
@@ -15,9 +16,15 @@ export const partsText = (gpus: readonly number[], instances: readonly InstanceO
 		? `${gpus.length} GPU(s): [${gpus.join(' ')}]`
 		: `${instances.length} MIG instance(s): [${instances.map((instance) => instanceText(instance)).join(' ')}]`;
 
-/** What there is to choose from, short enough for the smallest screen: `MIG free: 2/3 1g.10gb, 1/1 3g.40gb`. */
-export const freeInstancesText = (counts: readonly ProfileCount[]): string =>
-	`MIG free: ${counts.map(({profile, total, free}) => `${free}/${total} ${sanitize(profile)}`).join(', ')}`;
+/** What there is to choose from where MIG has split GPUs, each line short enough for the smallest screen; none where it has split none. */
+export const freeLines = ({total, free, split}: WholeGpus, counts: readonly ProfileCount[]): readonly string[] => [
+	...(split === 0 ? [] : [`Whole GPUs free: ${free}/${total} (${split} more split by MIG)`]),
+	...(counts.length === 0
+		? []
+		: [
+				`MIG free: ${counts.map(({profile, total: all, free: left}) => `${left}/${all} ${sanitize(profile)}`).join(', ')}`,
+			]),
+];
 
 /** A GPU, or an instance of one, that a lease has. */
 type HeldPart = {readonly index: number; readonly lease?: Pick<Lease, 'mig'>};

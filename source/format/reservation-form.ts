@@ -15,7 +15,7 @@ export type ReserveField = {
 };
 
 export type ReserveOffer = {
-	/** So many GPUs there are to choose from. Undefined: the GPUs were chosen. */
+	/** So many whole GPUs there are to choose from. Undefined: the GPUs were chosen. */
 	readonly gpuCount: number | undefined;
 	/** So many instances of MIG there are to choose from. */
 	readonly instanceCount?: number;
@@ -51,6 +51,18 @@ function needExamples({instanceCount = 0, lacks, models = []}: ReserveOffer): re
 	];
 }
 
+/** How many GPUs can be asked for, or instances. */
+const countHint = (gpuCount: number, instanceCount: number): string =>
+	(
+		[
+			['', gpuCount],
+			['MIG ', instanceCount],
+		] as const
+	)
+		.filter(([, most]) => most > 0)
+		.map(([kind, most]) => `${kind}${most === 1 ? '1' : `1-${most}`}`)
+		.join(', ');
+
 export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 	const {gpuCount, instanceCount = 0, hasShares = false, lacks} = offer;
 	// GPUs that were chosen are what they are.
@@ -63,7 +75,7 @@ export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 						name: 'count',
 						kind: 'count',
 						label: 'GPUs',
-						hint: gpuCount === 1 ? '1' : `1-${gpuCount}`,
+						hint: countHint(gpuCount, instanceCount),
 						most: Math.max(gpuCount, instanceCount),
 						preset: '1',
 					} as const,

@@ -66,3 +66,21 @@ test('the Redis that had the pool the last time is opened, and stays remembered,
 		expect([turn, snapshot.pool?.gpuCount]).toEqual([turn, 2]);
 	}
 });
+
+test('a bug on the way to Redis is reported as one, and not taken for a Redis that is not there', async () => {
+	const [host, clock] = [createHost(), createClock()];
+	const config = await configOf(7);
+	const bug = new TypeError('no such method');
+	const broken: Config = {
+		...config,
+		get(setting) {
+			if (setting === 'redis.tls') {
+				throw bug;
+			}
+
+			return config.get(setting);
+		},
+	};
+	const context = {host, clock, config: broken, locations: createLocations(config, host)};
+	await expect(openStore(context, {}, async () => ({provider: undefined, reason: ''}))).rejects.toBe(bug);
+});

@@ -39,7 +39,7 @@ export type ChangeOptions<Result> = {
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
 	Leases alone decide, and are changed: after a conflict the queue is not read again, and the next attempt follows at once, so that who gives
-	something back is not held up by the crowd that waits for it.
+	something back is not held up by the crowd that waits for it. Leases that have ended may then still be in what the attempt gets.
 	*/
 	readonly isAboutLeases?: boolean;
 	/** The verb that shows whether the change was made, for a caller who gets no answer. `status` by default. */

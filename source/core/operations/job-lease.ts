@@ -37,6 +37,9 @@ import {commitUntilSettled} from './change-once.js';
 /** Between two questions to a store that is away, on average. */
 const retryMs = 1000;
 
+/** `capacityMiB`: of a share of memory, what all shares of its GPU may have together: a GPU that became free does not tell it. */
+type OwnPart = HeldPart & {readonly capacityMiB?: number | undefined};
+
 /** What a wrapper knows of its own lease: enough to know it again, and to take it back. */
 export type JobLease = {
 	readonly leaseId: string;
@@ -46,7 +49,7 @@ export type JobLease = {
 	The lease of each GPU, or of each instance: those held while waiting began earlier than the last. With the job since it runs. By the key of the
 	part: see {@link partKey}.
 	*/
-	readonly leases: ReadonlyMap<string, HeldPart>;
+	readonly leases: ReadonlyMap<string, OwnPart>;
 	/** On the store's clock: when it was last seen to be there. */
 	readonly seenAt: number;
 };
@@ -54,8 +57,8 @@ export type JobLease = {
 /** A lease that was just granted, and how strictly the pool isolates its job. */
 type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
 
-const partsOf = (parts: readonly HeldPart[]): JobLease['leases'] =>
-	new Map(parts.map(({index, lease}) => [partKey(index, lease), {index, lease}]));
+const partsOf = (parts: readonly OwnPart[]): JobLease['leases'] =>
+	new Map(parts.map((part) => [partKey(part.index, part.lease), part]));
 
 /** The instances of MIG that a job has, by GPU and number; undefined where it has GPUs or shares. */
 export const instancesOfJob = ({leases}: Pick<JobLease, 'leases'>): readonly InstanceOfGpu[] | undefined =>
@@ -76,7 +79,9 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 		});
 	}
 
-	const leases = partsOf(holdings);
+	const leases = partsOf(
+		holdings.map(({index, lease, sharedBy}) => ({index, lease, capacityMiB: sharedBy?.record.capacityMiB})),
+	);
 	return {
 		leaseId,
 		gpus: gpusOf(leases.values().toArray()),
@@ -136,7 +141,7 @@ The same with its job, so that the lease stays with that even if the wrapper is 
 export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...jobLease,
 	leases: new Map(
-		Array.from(jobLease.leases, ([key, {index, lease}]) => [key, {index, lease: {...lease, job, model}}] as const),
+		Array.from(jobLease.leases, ([key, part]) => [key, {...part, lease: {...part.lease, job, model}}] as const),
 	),
 });
 
@@ -218,7 +223,7 @@ function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 const endedIn = (record: VacantRecord): EndedLease | undefined => (record.kind === 'free' ? record.ended : undefined);
 
 /** A part of ours whose GPU has room for it and does not have it. */
-type Vacancy = {readonly part: HeldPart; readonly record: VacantRecord};
+type Vacancy = {readonly part: OwnPart; readonly record: VacantRecord};
 
 /** What is known of the ends of our lease, from the records and from the audit log. */
 type KnownEnds = {
@@ -297,7 +302,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
-type Back = {readonly record: VacantRecord; readonly part: HeldPart; readonly lease: Lease};
+type Back = Vacancy & {readonly lease: Lease};
 
 /** Takes back GPUs that no one gave up and no one has, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
@@ -305,7 +310,14 @@ function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): 
 	const gpus = gpusOf(back.map(({record}) => record));
 	const {lease} = back[0]!;
 	const instances = instancesHeld(back.map((one) => ({index: one.record.index, lease: one.lease})));
-	const changes = planHoldings(back.map((one): HoldingChange => ({kind: 'add', record: one.record, lease: one.lease})));
+	const changes = planHoldings(
+		back.map((one): HoldingChange => ({
+			kind: 'add',
+			record: one.record,
+			lease: one.lease,
+			capacityMiB: one.part.capacityMiB,
+		})),
+	);
 	return {
 		...changes,
 		expect: [{kind: 'pool', gpuCount: snapshot.gpus.length}, ...changes.expect],
@@ -318,7 +330,7 @@ function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): 
 /** The lease with the parts that were just written. */
 const withLeases = (jobLease: JobLease, back: readonly Back[]): JobLease => ({
 	...jobLease,
-	leases: new Map([...jobLease.leases, ...partsOf(back.map(({record: {index}, lease}) => ({index, lease})))]),
+	leases: new Map([...jobLease.leases, ...partsOf(back.map(({part, lease}) => ({...part, lease})))]),
 });
 
 /** What there is to write: GPUs to take back, and else heartbeats that are due. */

@@ -93,7 +93,9 @@ export const extend = async (
 	transact<ExtendResult>(world, {
 		isAboutLeases: true,
 		attempt(snapshot) {
-			const {records, notYours} = select(snapshot, requester, selection);
+			// After a conflict, or where the dead cannot be cleared away, what has ended is still there.
+			const isOver = (lease: Lease): boolean => (timedEndOf(lease) ?? Infinity) <= snapshot.now;
+			const {records, notYours} = select(snapshot, requester, selection, isOver);
 			const notTimed = gpusOf(records.filter(({lease}) => timedEndOf(lease) === undefined));
 			if (notYours.length > 0 || notTimed.length > 0 || records.length === 0) {
 				return {plan: emptyPlan, result: {extended: [], notYours, notTimed, now: snapshot.now}};

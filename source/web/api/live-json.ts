@@ -7,7 +7,8 @@ import {eventTime} from '../../format/text/days.js';
 import type {AuditEntry} from '../../core/model/types.js';
 import {offersShares, type Wish} from '../../core/operations/engine.js';
 import {inventory} from '../../core/rules/allocation/instances.js';
-import {freeInstancesText} from '../../format/instances.js';
+import {wholeGpus} from '../../core/rules/pool/status.js';
+import {freeLines} from '../../format/instances.js';
 import type {LiveState} from '../../core/live/live-view.js';
 import {apiJson} from './json.js';
 import type {ShownCommands} from './commands.js';
@@ -77,18 +78,20 @@ const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly s
 	failure === undefined ? {live: isRead} : {live: false, reason: failure.reason, since_ms: milliseconds(failure.since)};
 
 /** What the dialogs of a page that acts have to offer. */
-function offerOf({snapshot, observation}: LiveState, {lacks, actsAs}: About) {
+function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs}: About) {
 	if (actsAs === undefined) {
 		return {};
 	}
 
 	const instances = inventory(observation?.gpus ?? [], snapshot?.gpus ?? []);
+	const whole = wholeGpus(rows);
+	const words = freeLines(whole, instances);
 	return {
 		offers_shares: offersShares(lacks, snapshot),
 		mig:
-			instances.length === 0
+			words.length === 0
 				? undefined
-				: {count: instances.reduce((sum, {total}) => sum + total, 0), words: freeInstancesText(instances)},
+				: {count: instances.reduce((sum, {total}) => sum + total, 0), split: whole.split, words},
 	};
 }
 

@@ -1,6 +1,6 @@
 /** Output that goes nowhere: told where somebody wanted it, silent where nobody reads any more. */
 import {spawnSync} from 'node:child_process';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {shellQuote} from '../../../source/format/text/shell.js';
 
@@ -19,6 +19,10 @@ beforeAll(async () => {
 	box = await createEmbeddedBox(2);
 });
 
+afterEach(() => {
+	shell('chg release > /dev/null');
+});
+
 afterAll(() => {
 	box.remove();
 });
@@ -27,8 +31,26 @@ test('a disk that is full', () => {
 	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
 	expect(shell('chg status --json > /dev/full')).toEqual(failure);
 	expect(shell('chg --help > /dev/full')).toEqual(failure);
-	// The GPU is reserved all the same, so that the exit code is all that a script can tell it by.
-	expect(shell('chg reserve --short > /dev/full')).toEqual(failure);
+});
+
+test.each([
+	['a disk that is full', 'chg reserve --short > /dev/full', 'the disk is full'],
+	['a disk that is full', 'chg reserve > /dev/full', 'the disk is full'],
+	['a pipe that nobody reads any more', 'set -o pipefail; chg reserve --json | true', 'nobody reads it any more'],
+])('which GPUs were reserved is said where the output is lost to %s: %s', (_, line, why) => {
+	const {status, stderr} = shell(line);
+	expect(status).toBe(1);
+	const [problem, done] = stderr.split('\n', 2);
+	expect(problem).toBe(`Error: The output could not be written: ${why}`);
+	expect(done).toMatch(
+		/^Reserved 1 GPU\(s\): \[\d\] for 8h 0m 0s all the same\. To give it back: canhazgpu release --lease [\w\-]+$/v,
+	);
+	const release = done!.split('canhazgpu ', 2)[1]!;
+	expect(shell(`chg ${release} | grep --quiet 'Released 1 GPU'`).status).toBe(0);
+});
+
+test('a reader that has what it wants ends a reservation without a word', () => {
+	expect(shell('set -o pipefail; chg reserve | head -1 > /dev/null')).toEqual({status: 0, stderr: ''});
 });
 
 test('a pipe that nobody reads any more', () => {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {acquireNow} from '../../../source/core/operations/acquire-now.js';
 import {sendHeartbeat, findJobLease, type JobLease} from '../../../source/core/operations/job-lease.js';
+import type {GpuRecord} from '../../../source/core/model/types.js';
 import {ownerOf} from '../../../source/core/rules/leases/ownership.js';
 import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {checkAuditLog} from '../../_helpers/store/audit-log.js';
@@ -14,11 +15,18 @@ import {isLeased} from '../../_helpers/leased.js';
 
 const people = ['alice', 'bob', 'carol'].map((name, index) => person(name, name, 1000 + index));
 const gpuCount = 4;
+const extensionSeconds = 600;
 
 type Step =
 	| {readonly do: 'reserve'; readonly who: number; readonly count: number; readonly minutes: number}
 	| {readonly do: 'reserve-ids'; readonly who: number; readonly ids: readonly number[]; readonly minutes: number}
-	| {readonly do: 'release' | 'extend'; readonly who: number; readonly ids?: readonly number[]}
+	/** `conflictMinutes`: its first commit is refused, and so much time passes before the next. */
+	| {
+			readonly do: 'release' | 'extend';
+			readonly who: number;
+			readonly ids?: readonly number[];
+			readonly conflictMinutes?: number;
+	  }
 	| {readonly do: 'pass'; readonly minutes: number}
 	| {readonly do: 'run'; readonly who: number; readonly id: number; readonly pid: number}
 	| {readonly do: 'die'; readonly pid: number}
@@ -30,7 +38,12 @@ const minutes = fc.integer({min: 1, max: 90});
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
 	fc.record({do: fc.constant('reserve' as const), who, count: fc.integer({min: 1, max: gpuCount}), minutes}),
 	fc.record({do: fc.constant('reserve-ids' as const), who, ids, minutes}),
-	fc.record({do: fc.constantFrom('release' as const, 'extend' as const), who, ids: fc.option(ids, {nil: undefined})}),
+	fc.record({
+		do: fc.constantFrom('release' as const, 'extend' as const),
+		who,
+		ids: fc.option(ids, {nil: undefined}),
+		conflictMinutes: fc.option(minutes, {nil: undefined}),
+	}),
 	fc.record({do: fc.constant('pass' as const), minutes: fc.integer({min: 0, max: 60})}),
 	fc.record({
 		do: fc.constant('run' as const),
@@ -57,6 +70,10 @@ async function startRun(world: TestWorld, {who: index, id, pid}: Extract<Step, {
 	);
 	return answer.kind === 'granted';
 }
+
+/** Of a job that is seen to live, anybody writes down that it does. */
+const withoutHeartbeat = (record: GpuRecord) =>
+	isLeased(record) ? {index: record.index, lease: {...record.lease, lastHeartbeat: undefined}} : record;
 
 /** A GPU of one lease. */
 type Held = `${string}/${number}`;
@@ -89,7 +106,12 @@ async function act(
 		}
 
 		case 'extend': {
-			await extend(world, requester, selection, {by: 600});
+			const {extended, now} = await extend(world, requester, selection, {by: extensionSeconds});
+			// I6: what has ended is not extended, however late the commit is.
+			for (const {expiryTime} of extended) {
+				expect(expiryTime - extensionSeconds).toBeGreaterThan(now);
+			}
+
 			return [];
 		}
 
@@ -133,11 +155,27 @@ async function act(
 test('the invariants hold after every step of every history', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 40, size: 'max'}), async (steps) => {
-			const world = await createTestWorld({gpuCount});
+			let conflictMinutes: number | undefined;
+			const world: TestWorld = await createTestWorld({
+				gpuCount,
+				wrap: (store) => ({
+					...store,
+					async commit(plan) {
+						if (conflictMinutes === undefined || !['released', 'extended'].includes(plan.event?.kind ?? '')) {
+							return store.commit(plan);
+						}
+
+						world.pass(conflictMinutes * 60);
+						conflictMinutes = undefined;
+						return 'conflict';
+					},
+				}),
+			});
 			const begun = new Set<Held>();
 			const wrappers = new Map<string, JobLease>();
 			for (const [stepIndex, current] of steps.entries()) {
 				const before = (await readStatus(world)).snapshot.gpus;
+				conflictMinutes = 'conflictMinutes' in current ? current.conflictMinutes : undefined;
 				for (const hold of await act(world, current, `run-${stepIndex}`, wrappers)) {
 					expect(before[Number(hold.split('/', 2)[1])]!.kind).toBe('free');
 					begun.add(hold);
@@ -145,15 +183,18 @@ test('the invariants hold after every step of every history', async () => {
 
 				const {snapshot} = await readStatus(world);
 				const live = snapshot.gpus.filter((record) => isLeased(record));
-				// I2: what changed belonged to the account that acted.
+				// I2: what changed belonged to the account that acted, or ended by the clock while it did.
 				const others = before
 					.filter((record) => isLeased(record))
+					.filter(({lease}) => (lease.expiryTime ?? Infinity) > snapshot.now)
 					.filter(({lease}) =>
 						current.do === 'beat'
 							? !wrappers.has(lease.leaseId!)
 							: 'who' in current && ownerOf(lease) !== people[current.who]!.account,
 					);
-				expect(others.map(({index}) => snapshot.gpus[index])).toEqual(others);
+				expect(others.map(({index}) => withoutHeartbeat(snapshot.gpus[index]!))).toEqual(
+					others.map((record) => withoutHeartbeat(record)),
+				);
 				// I5: nothing dead holds a GPU after a look.
 				for (const {lease} of live) {
 					expect(lease.holder && world.processes.get(lease.holder.pid)).not.toBe('dead');

@@ -1,8 +1,8 @@
 import {expect, test} from 'vitest';
 import type {CommitOutcome, Store} from '../../../source/core/model/ports.js';
-import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
+import {extend, readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../../source/errors.js';
-import {createTestWorld, historyOf, person, type TestWorld} from '../../_helpers/world.js';
+import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../_helpers/world.js';
 
 const alice = person('alice');
 const request = {requester: alice, count: 1, durationSeconds: 60};
@@ -78,6 +78,32 @@ test('a reservation that ends while its release is tried again is charged to its
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'released'}]);
 });
 
+test('a reservation that ends while its extension is tried again has ended, and is not extended', async () => {
+	let isFirst = true;
+	const world: TestWorld = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				if (plan.event?.kind === 'extended' && isFirst) {
+					isFirst = false;
+					world.pass(30);
+					return 'conflict';
+				}
+
+				return store.commit(plan);
+			},
+		}),
+	});
+	await reserve(world, request);
+	await reserve(world, {...request, durationSeconds: 3600});
+	world.pass(50);
+	expect(await extend(world, alice, {by: 'gpus', ids: [0]}, {by: 600})).toMatchObject({extended: [], notYours: []});
+	expect(isFirst).toBe(false);
+	const {snapshot} = await readStatus(world);
+	expect(snapshot.gpus.map(({kind}) => kind)).toEqual(['free', 'leased', 'free', 'free']);
+	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'expired'}]);
+});
+
 test('who gives GPUs back is not held up by a crowd that clears away what is dead', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
@@ -89,6 +115,19 @@ test('who gives GPUs back is not held up by a crowd that clears away what is dea
 	await reserve(world, {...request, durationSeconds: 3600});
 	await world.clock.sleep(120_000);
 	expect(await release(world, alice, {by: 'gpus', ids: [1]})).toMatchObject({released: [{index: 1}]});
+});
+
+test('what has ended is not extended, even where a crowd keeps it from being cleared away', async () => {
+	const world = await createTestWorld({
+		wrap: (store) => ({
+			...store,
+			commit: async (plan) => (plan.audit[0]?.kind === 'expired' ? 'conflict' : store.commit(plan)),
+		}),
+	});
+	await reserve(world, request);
+	await world.clock.sleep(120_000);
+	expect(await extend(world, alice, {by: 'label', label: 'alice'}, {by: 600})).toMatchObject({extended: []});
+	expect((await world.store.read()).gpus[0]).toMatchObject({lease: {expiryTime: startTime + 60}});
 });
 
 test('after a minute of conflicts nobody goes on giving back, and is told how long it was', async () => {

@@ -183,6 +183,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await page.setViewportSize({width: 1280, height: 900});
 
 			await page.getByRole('button', {name: 'Reserve any GPUs'}).click();
+			await dialog.getByText(/^Whole GPUs free: \d\/3 \(1 more split by MIG\)$/v).waitFor();
 			await dialog.getByText('MIG free: 1/1 1g.10gb, 1/1 3g.40gb').waitFor();
 			expect(await dialog.getByLabel('Needs').getAttribute('placeholder')).toBe(
 				'40G, h100, 8.0, nvlink, mixed, 1g.10gb, pack',

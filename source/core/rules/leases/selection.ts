@@ -56,11 +56,17 @@ function isNamed({index, lease}: Holding, selection: Exclude<Selection, {by: 'la
 /**
 Finds them in what was read.
 
+@param isOver - True of leases that count as gone, where what was read may have some that have ended.
 @throws CanhazgpuError `impossible` for an id that is not in the pool.
 */
-export function select(snapshot: Snapshot, requester: Requester, selection: Selection): Selected {
+export function select(
+	snapshot: Snapshot,
+	requester: Requester,
+	selection: Selection,
+	isOver: (lease: Lease) => boolean = () => false,
+): Selected {
 	// What a waiter holds while it waits for the rest belongs to its position in the queue.
-	const leased = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === undefined);
+	const leased = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === undefined && !isOver(lease));
 	if (selection.by === 'label') {
 		const holdings = leased.filter(
 			({lease}) =>

@@ -18,7 +18,7 @@ import type {
 } from '../../model/types.js';
 import {cleanRuleOf} from '../usage/cleanliness.js';
 import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../usage/gpu-usage.js';
-import {isGone} from '../mig/instances.js';
+import {isGone, isWhole} from '../mig/instances.js';
 import {maskSecrets} from '../processes/secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
@@ -288,3 +288,15 @@ export type View = {
 	readonly observation: Observation;
 	readonly rows: readonly StatusRow[];
 };
+
+/** How many GPUs are handed out whole, how many of those are free, and how many MIG has split, so that their instances alone are handed out. */
+export type WholeGpus = {readonly total: number; readonly free: number; readonly split: number};
+
+export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {
+	const whole = rows.filter(({reading}) => isWhole(reading) !== false);
+	return {
+		total: whole.length,
+		free: whole.filter(({state}) => state === 'available').length,
+		split: rows.length - whole.length,
+	};
+}

@@ -7,9 +7,10 @@ import type {StrategyName} from '../../../core/model/need.js';
 import {acquire} from '../../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
 import type {Grant} from '../../../core/rules/request/request.js';
-import {inventory, type ProfileCount} from '../../../core/rules/allocation/instances.js';
+import {inventory} from '../../../core/rules/allocation/instances.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
-import {freeInstancesText} from '../../../format/instances.js';
+import {wholeGpus} from '../../../core/rules/pool/status.js';
+import {freeLines} from '../../../format/instances.js';
 import {grantedText} from '../../../format/queue/outcome.js';
 import {refusalMessage} from '../../../format/queue/refusal.js';
 import {
@@ -42,8 +43,8 @@ type Wanted = {
 	readonly gpus?: readonly NamedGpu[];
 	/** Wait for them in the queue when they are not free. */
 	readonly willWait: boolean;
-	/** The instances of MIG that there are to choose from; absent where the pool has none, or GPUs were chosen. */
-	readonly instances?: readonly ProfileCount[];
+	/** What there is to choose from where MIG has split GPUs; absent where it has split none, or GPUs were chosen. */
+	readonly free?: readonly string[];
 };
 
 export type ReserveForm = Form<Wanted>;
@@ -52,7 +53,7 @@ export type ReserveForm = Form<Wanted>;
 const withKeys = (field: ReserveField): NewField => {
 	switch (field.kind) {
 		case 'count': {
-			return field.hint === '1' ? field : {...field, hint: `${field.hint} (Up/Down to change)`};
+			return field.most === 1 ? field : {...field, hint: `${field.hint} (Up/Down to change)`};
 		}
 
 		case 'check': {
@@ -86,11 +87,13 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
 	const {observation, snapshot} = latestOf(state);
 	const instances = named === undefined ? inventory(observation?.gpus ?? [], snapshot?.gpus ?? []) : [];
+	const whole = wholeGpus(rowsOf({...state, ...latestOf(state)}));
+	const free = named === undefined ? freeLines(whole, instances) : [];
 	return formOf(
 		'reserve',
-		{gpus: named, willWait, instances: instances.length === 0 ? undefined : instances},
+		{gpus: named, willWait, free: free.length === 0 ? undefined : free},
 		reserveFormFields({
-			gpuCount: named === undefined ? mostGpus(state) : undefined,
+			gpuCount: named === undefined ? mostGpus(state) - whole.split : undefined,
 			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
 			hasShares: mayShare(state),
 			lacks: state.settings.lacks,
@@ -237,12 +240,9 @@ export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' 
 			: reserveNow(world, store.getState().settings.requester, reservation);
 	},
 	submitWord: ({willWait}) => (willWait ? 'Wait' : 'Reserve'),
-	view({gpus, willWait, instances}) {
+	view({gpus, willWait, free = []}) {
 		const verb = willWait ? 'Wait for' : 'Reserve';
-		const lines = [
-			...(willWait ? ['Reserves now, or waits while this monitor runs.'] : []),
-			...(instances === undefined ? [] : [freeInstancesText(instances)]),
-		];
+		const lines = [...(willWait ? ['Reserves now, or waits while this monitor runs.'] : []), ...free];
 		return {
 			title: gpus === undefined ? `${verb} GPUs` : `${verb} ${gpuList(gpus.map(({index}) => index))}`,
 			lines: lines.length === 0 ? [] : [...lines.map((line) => [span(line, 'dim')]), []],

@@ -170,7 +170,7 @@ const mostGpus = (gpus: readonly Gpu[]): number =>
 	);
 
 const offerOf = ({about, gpus}: PageState): Offer => ({
-	gpuCount: mostGpus(gpus),
+	gpuCount: mostGpus(gpus) - (about?.mig?.split ?? 0),
 	mig: about?.mig,
 	hasShares: about?.offers_shares,
 	lacks: about?.lacks && new Set(about.lacks),

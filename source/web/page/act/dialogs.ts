@@ -40,8 +40,8 @@ const gpuNames = (gpus: readonly number[]): string => `${gpus.length === 1 ? 'GP
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 	/** The most GPUs that can be had. */
 	readonly gpuCount: number;
-	/** The instances of MIG: how many there are, and which of them are free, in words. */
-	readonly mig?: {readonly count: number; readonly words: string} | undefined;
+	/** Where MIG has split GPUs: how many instances there are, and what is free, in words. */
+	readonly mig?: {readonly count: number; readonly words: readonly string[]} | undefined;
 };
 
 const isAsked = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
@@ -55,7 +55,7 @@ function wanted(gpu: number | undefined, {mig, ...offer}: Offer) {
 		instanceCount: mig?.count,
 	});
 	return {
-		about: gpu === undefined && mig !== undefined ? [mig.words] : [],
+		about: gpu === undefined && mig !== undefined ? mig.words : [],
 		fields: fields.map((field): Field => ({preset: '', ...field})),
 		request: ({count = '1', duration = '', note, needs, share, force}: Values) => ({
 			...(ids === undefined ? {count: Number(count)} : {gpus: ids}),

@@ -89,6 +89,30 @@ describe('the share of a job', () => {
 		expect((await historyOf(world.store)).map(({durationSeconds}) => durationSeconds)).toEqual([100, 30]);
 	});
 
+	test('is taken back onto a GPU that became free, with what all shares of it may have, so that others come back beside it', async () => {
+		const jobs = [jobShare('carol', 40), jobShare('dan', 50)];
+		for (const lease of jobs) {
+			await grant(lease, 1);
+		}
+
+		const carols = withJob(await findJobLease(world, 'of-carol'), {pid: 2, startTicks: 22});
+		const dans = await findJobLease(world, 'of-dan');
+		world.pass(100);
+		await drop('of-carol');
+		await drop('of-dan');
+		expect((await world.store.read()).gpus[1]).toMatchObject({kind: 'free'});
+		expect(await sendHeartbeat(world, carols)).toMatchObject({kind: 'held', takenBack: [{index: 1}]});
+		expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{user: 'carol'}], capacityMiB});
+		const answer = await sendHeartbeat(world, dans);
+		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 1}]});
+
+		// And again, by what is known of the share that was taken back.
+		await drop('of-carol');
+		await drop('of-dan');
+		await sendHeartbeat(world, answer.jobLease);
+		expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{user: 'dan'}], capacityMiB});
+	});
+
 	test('is not taken back where somebody released it, nor where its memory is another’s by now', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await release(world, person('root', 'root', 0), {by: 'lease', leaseId: 'of-bob'});
