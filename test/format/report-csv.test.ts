@@ -7,10 +7,6 @@ const csvOf = (keys: readonly string[]): string =>
 	reportCsv(
 		{
 			rows: keys.map((key) => ({key, gpuHours: 1, percentage: 10, runCount: 1, manualCount: 0})),
-			totalGpuHours: 1,
-			totalReservations: 1,
-			uniqueUsers: 1,
-			window: {from: 0, to: 1},
 		},
 		'user',
 	);

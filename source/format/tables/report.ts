@@ -1,7 +1,7 @@
 /**
 Reports of use: as a table, as the peer's JSON, as CSV.
 */
-import type {Report, ReportSeries} from '../../core/rules/pool/report.js';
+import type {Report, ReportRow, ReportSeries} from '../../core/rules/pool/report.js';
 import {localDay} from '../text/days.js';
 import {timestamp} from '../text/durations.js';
 import {counted} from '../text/numbers.js';
@@ -159,7 +159,10 @@ export function csvField(text: string): string {
 	return /[",;]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-export function reportCsv({rows}: Pick<Report, 'rows'> & Partial<Report>, by: string): string {
+/** What is unknown is an empty field. */
+type CsvRow = Pick<ReportRow, 'key'> & Partial<ReportRow>;
+
+export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string): string {
 	const hasInstances = rows.some(({instanceHours}) => instanceHours !== undefined);
 	const names = ['gpu_hours', 'percentage', 'run_count', 'manual_count'];
 	return [
@@ -167,8 +170,8 @@ export function reportCsv({rows}: Pick<Report, 'rows'> & Partial<Report>, by: st
 		...rows.map(({key, gpuHours, instanceHours = 0, percentage, runCount, manualCount}) =>
 			[
 				csvField(key),
-				gpuHours.toFixed(4),
-				percentage.toFixed(1),
+				gpuHours?.toFixed(4),
+				percentage?.toFixed(1),
 				runCount,
 				manualCount,
 				...(hasInstances ? [instanceHours.toFixed(4)] : []),
@@ -177,8 +180,13 @@ export function reportCsv({rows}: Pick<Report, 'rows'> & Partial<Report>, by: st
 	].join('\n');
 }
 
+type OwnWebReportRow = ReturnType<typeof reportRowsJson>[number];
+
+/** In the report of another host any number may be unknown. */
+type WebReportRow = Pick<OwnWebReportRow, 'name'> & Partial<OwnWebReportRow>;
+
 /** The same of an answer of the API. */
-export const webReportCsv = ({users}: Pick<ReturnType<typeof webReportJson>, 'users'>, by: string): string =>
+export const webReportCsv = ({users}: {readonly users: readonly WebReportRow[]}, by: string): string =>
 	reportCsv(
 		{
 			rows: users.map((row) => ({

@@ -4,8 +4,15 @@ import {CanhazgpuError} from '../../errors.js';
 import type {webReportJson} from '../../format/tables/report.js';
 import {sanitize} from '../../format/text/text.js';
 
-/** `GET /api/report`. */
-export type ReportJson = ReturnType<typeof webReportJson>;
+/** Every number may be unknown. */
+type WithUnknown<Json> = {[Name in keyof Json]: Json[Name] extends number ? number | undefined : Json[Name]};
+
+type OwnReportJson = ReturnType<typeof webReportJson>;
+
+/** `GET /api/report`. A number that another host does not tell is absent. */
+export type ReportJson = WithUnknown<Omit<OwnReportJson, 'users'>> & {
+	readonly users: ReadonlyArray<WithUnknown<OwnReportJson['users'][number]>>;
+};
 
 /** `GET /api/held-use`. */
 export type {HeldUseJson} from '../../format/tables/held-use.js';
@@ -96,7 +103,7 @@ const text = v.pipe(
 	v.string(),
 	v.transform((words) => sanitize(words.slice(0, longestText))),
 );
-const number = v.fallback(v.pipe(v.number(), v.finite(), v.minValue(0)), 0);
+const number = v.fallback(v.optional(v.pipe(v.number(), v.finite(), v.minValue(0))), undefined);
 const date = v.pipe(
 	text,
 	v.check((words) => !Number.isNaN(Date.parse(words))),
@@ -105,7 +112,7 @@ const date = v.pipe(
 const rowSchema = v.object({
 	name: text,
 	gpu_hours: number,
-	mig_instance_hours: v.optional(number),
+	mig_instance_hours: number,
 	percentage: number,
 	run_count: number,
 	manual_count: number,
@@ -121,7 +128,7 @@ const schema = v.object({
 	daily: rows,
 	models: rows,
 	total_gpu_hours: number,
-	total_mig_instance_hours: v.optional(number),
+	total_mig_instance_hours: number,
 	total_reservations: number,
 	unique_users: number,
 	start_date: date,

@@ -56,7 +56,8 @@ export const withUnit = (value: number | undefined, unit: string): string =>
 export const percentOf = (part: number | undefined, whole: number | undefined): number | undefined =>
 	part === undefined || whole === undefined || !(whole > 0) ? undefined : (part / whole) * 100;
 
-export const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+export const counted = (count: number | undefined, one: string): string =>
+	`${count ?? unknown} ${one}${count === 1 ? '' : 's'}`;
 
 const dateAndTime = new Intl.DateTimeFormat(undefined, {
 	month: 'short',

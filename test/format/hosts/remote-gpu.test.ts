@@ -1,5 +1,6 @@
 /** What another host answers, in this API's words. */
 import {expect, test} from 'vitest';
+import {webReportCsv} from '../../../source/format/tables/report.js';
 import {fromCommandReport} from '../../../source/web/api/reports.js';
 import {holderOf} from '../../../source/format/tables/host-tables.js';
 import {fromCommandRow, fromCommandRows, secondsOf} from '../../../source/format/hosts/remote-gpu.js';
@@ -174,4 +175,25 @@ test('a report of another host has its rows under one name, whatever it counts b
 	]) {
 		expect(() => fromCommandReport('box', bad)).toThrow('box: its answer is not a report');
 	}
+});
+
+test('a number that the report of another host lacks or has wrong is unknown and never 0', () => {
+	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};
+	const row = {name: 'carol', gpu_hours: '12.5', percentage: null, run_count: -3, mig_instance_hours: 'some'};
+	const report = fromCommandReport('box', {
+		...dates,
+		users: [row, {name: 'dave', gpu_hours: 0, percentage: 0, run_count: 0, manual_count: 2}],
+		total_gpu_hours: 'many',
+		total_mig_instance_hours: null,
+		unique_users: -1,
+	});
+	expect(report).toEqual({
+		...dates,
+		since: dates.start_date,
+		until: dates.end_date,
+		users: [{name: 'carol'}, {name: 'dave', gpu_hours: 0, percentage: 0, run_count: 0, manual_count: 2}],
+	});
+	expect(webReportCsv(report, 'user')).toBe(
+		'user,gpu_hours,percentage,run_count,manual_count\ncarol,,,,\ndave,0.0000,0.0,0,2',
+	);
 });

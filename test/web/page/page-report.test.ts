@@ -1,5 +1,6 @@
 /** The report in the page: of which period and host it is, also in its address, and after an outage. */
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {account} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
@@ -64,6 +65,35 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.evaluate('document.activeElement.id')).toBe('main');
 		// The browser tells of the host that is away, too.
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
+	});
+
+	test('a number that another host does not tell is a dash and never a zero', async () => {
+		const box = await freshEmbeddedBox(1);
+		const {environment} = playHosts(box, ['good']);
+		writeFileSync(
+			path.join(box.home, 'report.json'),
+			JSON.stringify({
+				users: [
+					{name: 'carol', run_count: 3},
+					{name: 'dave', gpu_hours: 0, mig_instance_hours: 2, percentage: 0, run_count: 0, manual_count: 1},
+				],
+				total_gpu_hours: -1,
+				unique_users: 0,
+				start_date: '2026-01-01',
+				end_date: '2026-01-08',
+			}),
+		);
+		const web = await startWeb(box, [], environment);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems} = await openPage(browser, `${web.url}#/report?host=good`);
+		await page.locator('.report-total', {hasText: / · – GPU hours · – reservations · 0 users$/v}).waitFor();
+		const cellsOf = async (name: string) =>
+			page.locator('.report tr', {hasText: name}).locator('.number').allTextContents();
+		expect(await cellsOf('carol')).toEqual(['–', '–', '–', '3', '–']);
+		expect(await cellsOf('dave')).toEqual(['0.00', '2.00', '0.0 %', '0', '1']);
+		expect(problems).toEqual([]);
 	});
 
 	test('both tables are downloaded by a click; what is said of unseen time keeps its distance from the panel above', async () => {

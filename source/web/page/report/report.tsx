@@ -7,7 +7,7 @@ import {share} from '../widgets.js';
 import {hourText} from '../shared/hours.js';
 import {Select} from '../shared/select.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
-import {counted, dateText} from '../text.js';
+import {counted, dateText, unknown} from '../text.js';
 import {ReportChart} from './chart.js';
 import {HeldUse, usePeriods, type UseHours} from './held-use.js';
 
@@ -84,15 +84,15 @@ const Row = ({row, most, hasInstances}: RowProps) => (
 			{row.name}
 		</th>
 		<td class="bar-cell">
-			<span class="bar" aria-hidden="true" style={share(most > 0 ? (row.percentage / most) * 100 : 0)}>
+			<span class="bar" aria-hidden="true" style={share(most > 0 ? ((row.percentage ?? 0) / most) * 100 : 0)}>
 				<span class="bar-fill" />
 			</span>
 		</td>
 		<td class="number">{hourText(row.gpu_hours)}</td>
-		{hasInstances && <td class="number">{hourText(row.mig_instance_hours ?? 0)}</td>}
-		<td class="number">{`${row.percentage.toFixed(1)} %`}</td>
-		<td class="number">{row.run_count.toLocaleString()}</td>
-		<td class="number">{row.manual_count.toLocaleString()}</td>
+		{hasInstances && <td class="number">{hourText(row.mig_instance_hours)}</td>}
+		<td class="number">{row.percentage === undefined ? unknown : `${row.percentage.toFixed(1)} %`}</td>
+		<td class="number">{row.run_count?.toLocaleString() ?? unknown}</td>
+		<td class="number">{row.manual_count?.toLocaleString() ?? unknown}</td>
 	</tr>
 );
 
@@ -108,7 +108,7 @@ type ReportTableProps = {
 function ReportTable({rows, head, isOld}: ReportTableProps) {
 	const hasInstances = rows.some(({mig_instance_hours: hours}) => hours !== undefined);
 	// The bar is of what the percentage is of.
-	const most = Math.max(0, ...rows.map(({percentage}) => percentage));
+	const most = Math.max(0, ...rows.map(({percentage = 0}) => percentage));
 	return (
 		<table class="report panel" data-old={isOld ? '' : undefined}>
 			<TableHead columns={[[head], [''], ...numberColumns(hasInstances)]} />

@@ -1,3 +1,5 @@
+import {unknown} from '../text.js';
+
 /** Hours, to the hundredth. */
-export const hourText = (hours: number): string =>
-	hours.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2});
+export const hourText = (hours: number | undefined): string =>
+	hours?.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2}) ?? unknown;
