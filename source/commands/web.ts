@@ -58,16 +58,22 @@ export const web: Command = {
 				async open() {
 					// A page that acts may ask for an instance of MIG, which only a longer scan tells.
 					const world = await app.open({keepReconnecting: true, isDemo, details: isMine ? 'parts' : undefined});
-					const stopReminding = isDemo ? undefined : keepReminding(app, world, app.remark);
-					return {
-						...world,
-						scannedGpus: world.gpus,
-						gpus: await world.watchGpus(watchedMs),
-						async close() {
-							await stopReminding?.();
-							await world.close();
-						},
-					};
+					try {
+						const gpus = await world.watchGpus(watchedMs);
+						const stopReminding = isDemo ? undefined : keepReminding(app, world, app.remark);
+						return {
+							...world,
+							scannedGpus: world.gpus,
+							gpus,
+							async close() {
+								await stopReminding?.();
+								await world.close();
+							},
+						};
+					} catch (error) {
+						await world.close();
+						throw error;
+					}
 				},
 				goesOnWithout(error) {
 					const goesOn = error.code === 'store-unreachable' || (error.code === 'no-pool' && remoteHosts.length > 0);

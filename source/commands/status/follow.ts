@@ -1,7 +1,7 @@
 /** `status --json --follow`: the status as a line of JSON, again whenever something changes, until this process is ended. */
 import process from 'node:process';
 import packageJson from '../../../package.json' with {type: 'json'};
-import {startLiveView, type LiveState} from '../../core/live/live-view.js';
+import {startLiveView, type LiveState, type LiveView} from '../../core/live/live-view.js';
 import {timestamp} from '../../format/text/durations.js';
 import {harmlessJsonLine} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
@@ -47,32 +47,34 @@ export async function followStatus(app: App): Promise<number> {
 
 	process.stdout.on('error', unread);
 	let timer: NodeJS.Timeout | undefined;
-	const view = startLiveView(world, {
-		watched: {gpus: await world.watchGpus(scanMs), clock: world.clock},
-		intervals: {watchedMs: scanMs, unwatchedMs: scanMs},
-		mostEvents: 1,
-		recordsAlerts: true,
-		broken: ended.reject,
-	});
-	view.subscribe((_state, change) => {
-		if (change === 'events') {
-			return;
-		}
-
-		timer ??= setTimeout(() => {
-			timer = undefined;
-			const line = lineOf(app, view.current());
-			if (line !== undefined) {
-				app.print(harmlessJsonLine(line));
-			}
-		}, togetherMs);
-	});
+	let view: LiveView | undefined;
 	try {
+		const started = startLiveView(world, {
+			watched: {gpus: await world.watchGpus(scanMs), clock: world.clock},
+			intervals: {watchedMs: scanMs, unwatchedMs: scanMs},
+			mostEvents: 1,
+			recordsAlerts: true,
+			broken: ended.reject,
+		});
+		view = started;
+		started.subscribe((_state, change) => {
+			if (change === 'events') {
+				return;
+			}
+
+			timer ??= setTimeout(() => {
+				timer = undefined;
+				const line = lineOf(app, started.current());
+				if (line !== undefined) {
+					app.print(harmlessJsonLine(line));
+				}
+			}, togetherMs);
+		});
 		return await ended.promise;
 	} finally {
 		clearTimeout(timer);
 		process.stdout.off('error', unread);
-		view.stop();
+		view?.stop();
 		interruption.end();
 		await world.close();
 	}
