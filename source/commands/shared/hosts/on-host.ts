@@ -10,6 +10,7 @@ import {sanitize} from '../../../format/text/text.js';
 import type {App} from '../../../app/contract.js';
 import type {Command, Input} from '../../../command-line/command.js';
 import {globalFlags} from '../../../command-line/flags.js';
+import {createBackground} from '../background.js';
 import {movedExitCode, queueEntryVariable} from './moving.js';
 
 /** Flags of every verb that say where the pool of this box is. */
@@ -186,6 +187,7 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 		waitSeconds === undefined || waitSeconds === 0
 			? waitSeconds
 			: Math.max(1, Math.round(waitSeconds - (app.clock.monotonicMs() - beganMs) / 1000));
+	const background = createBackground(app.remark);
 	let host = await choose(app, others, wanted);
 	for (let moves = 0; !isOwn(app, host); moves++) {
 		if (waitSeconds === 0) {
@@ -195,17 +197,22 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 		const {findBetterHost} = await import('./watch-hosts.js');
 		const entryId = app.clock.uuid();
 		const waiting = new AbortController();
-		const moving = findBetterHost(app, {wanted, host, entryId, others, signal: waiting.signal});
-		// A bug in it is told once the request has ended, and ends nothing before.
-		moving.catch(() => undefined);
-		const exitCode = await runThere(app, input, {
-			command,
-			host,
-			keepsDirectory,
-			entryId,
-			waitSeconds: moves === 0 ? undefined : leftSeconds(),
-		});
-		waiting.abort();
+		const watched = {wanted, host, entryId, others, signal: waiting.signal};
+		// A bug in it is told, and the request goes on where it is.
+		const moving = background.attempt(async () => findBetterHost(app, watched));
+		let exitCode: number;
+		try {
+			exitCode = await runThere(app, input, {
+				command,
+				host,
+				keepsDirectory,
+				entryId,
+				waitSeconds: moves === 0 ? undefined : leftSeconds(),
+			});
+		} finally {
+			waiting.abort();
+		}
+
 		const next = await moving;
 		if (next === undefined || exitCode !== movedExitCode) {
 			return {isHere: false, exitCode};
