@@ -7,6 +7,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
 import {checkLabel} from '../command-line/flags.js';
+import {withWorld} from './shared/with-world.js';
 
 /** The process says by itself which GPUs, and until when. */
 const conflicting = ['gpus', 'gpu-ids', 'duration', 'force', 'nonblock', 'wait'];
@@ -32,8 +33,7 @@ function pidOf(input: Input): number {
 export async function reserveForProcess(app: App, input: Input): Promise<number> {
 	const pid = pidOf(input);
 	const label = checkLabel(input.config.get('reserve.user'));
-	const world = await app.open({details: 'parts'});
-	try {
+	return withWorld(app, {details: 'parts'}, async (world) => {
 		const note = input.config.get('reserve.note');
 		const {gpus, instances, owner, name, leaseId} = await adopt(world, {
 			requester: app.requester(undefined),
@@ -68,7 +68,5 @@ export async function reserveForProcess(app: App, input: Input): Promise<number>
 		}
 
 		return 0;
-	} finally {
-		await world.close();
-	}
+	});
 }

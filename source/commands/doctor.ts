@@ -23,6 +23,7 @@ import type {Command, Input} from '../command-line/command.js';
 import {fenceText, isolationReason, isolationRemedy} from '../format/isolation.js';
 import {jsonFlag} from '../command-line/flags.js';
 import {recentLossText} from './shared/data-loss.js';
+import {withWorld} from './shared/with-world.js';
 
 /** A refusal is a finding; anything else is a bug. */
 function findingOf(check: Finding['check'], error: unknown): Finding {
@@ -186,19 +187,10 @@ async function examineMachine(app: App, input: Input, error: unknown): Promise<r
 }
 
 async function examineAll(app: App, input: Input): Promise<readonly Finding[]> {
-	let world: OpenWorld;
 	try {
-		world = await app.open({willScan: true, details: 'all'});
+		return await withWorld(app, {willScan: true, details: 'all'}, async (world) => examine(app, input, world));
 	} catch (error) {
 		return examineMachine(app, input, error);
-	}
-
-	try {
-		return await examine(app, input, world);
-	} catch (error) {
-		return await examineMachine(app, input, error);
-	} finally {
-		await world.close();
 	}
 }
 

@@ -10,6 +10,7 @@ import type {Command, Input} from '../command-line/command.js';
 import {jsonFlag, usualDurations} from '../command-line/flags.js';
 import {isTransient} from '../core/operations/waiting/waiter.js';
 import {parseSince} from './shared/time-of-day.js';
+import {withWorld} from './shared/with-world.js';
 
 /** Without --since: so many, the newest. */
 const mostShown = 50;
@@ -108,8 +109,7 @@ export const events: Command = {
 		const isFollowing = input.has('follow');
 		const isMeant = ({account, label, owner}: AuditEntry): boolean =>
 			user === undefined || [account, label, owner].includes(user);
-		const world = await app.open({keepReconnecting: isFollowing});
-		try {
+		return withWorld(app, {keepReconnecting: isFollowing}, async (world) => {
 			const wakeSignal = createWakeSignal();
 			if (isFollowing) {
 				// Listening before the first read: whatever happens after it wakes this loop.
@@ -145,7 +145,7 @@ export const events: Command = {
 
 			show(wanted);
 			return isFollowing
-				? await follow({
+				? follow({
 						app,
 						world,
 						wakeSignal,
@@ -155,8 +155,6 @@ export const events: Command = {
 						},
 					})
 				: 0;
-		} finally {
-			await world.close();
-		}
+		});
 	},
 };

@@ -12,6 +12,7 @@ import {idsFlag, jsonFlag, labelFlag, namedPartsOf, refuseBoth, usualDurations} 
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {checkLeft, leaseFlag, meantLeases, nothingFoundText} from './shared/meant-leases.js';
 import {parseTimeOfDay} from './shared/time-of-day.js';
+import {withWorld} from './shared/with-world.js';
 
 function newEndOf(input: Input): NewEnd {
 	const until = input.text('until');
@@ -62,8 +63,7 @@ export const extend: Command = {
 		const named = namedPartsOf(input);
 		const {label, selectionOf} = meantLeases(input, named);
 		const end = newEndOf(input);
-		const world = await app.open();
-		try {
+		return withWorld(app, {}, async (world) => {
 			const requester = app.requester(label);
 			const selection = selectionOf(requester);
 			const {extended, notYours, notTimed, now} = await extendLeases(world, requester, selection, end);
@@ -99,8 +99,6 @@ export const extend: Command = {
 			}
 
 			return 0;
-		} finally {
-			await world.close();
-		}
+		});
 	},
 };

@@ -13,6 +13,7 @@ import {jsonFlag} from '../command-line/flags.js';
 import {queueRows} from '../core/rules/queue/queue-rows.js';
 import {recentLossText} from './shared/data-loss.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
+import {withWorld} from './shared/with-world.js';
 
 async function leave(
 	app: App,
@@ -112,8 +113,7 @@ export const queue: Command = {
 			return exitCode;
 		}
 
-		const world = await app.open();
-		try {
+		return withWorld(app, {}, async (world) => {
 			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.
 			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
@@ -145,8 +145,6 @@ export const queue: Command = {
 			}
 
 			return 0;
-		} finally {
-			await world.close();
-		}
+		});
 	},
 };

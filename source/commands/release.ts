@@ -9,6 +9,7 @@ import type {Command} from '../command-line/command.js';
 import {idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {checkLeft, leaseFlag, meantLeases, nothingFoundText} from './shared/meant-leases.js';
+import {withWorld} from './shared/with-world.js';
 
 export const release: Command = {
 	name: 'release',
@@ -36,8 +37,7 @@ export const release: Command = {
 		const configured = input.has('lease') ? undefined : input.config.get('release.gpu-ids');
 		const named = namedPartsOf(input) ?? (configured && {ids: configured, instances: []});
 		const {label, selectionOf} = meantLeases(input, named);
-		const world = await app.open();
-		try {
+		return withWorld(app, {}, async (world) => {
 			const requester = app.requester(label);
 			const selection = selectionOf(requester);
 			const {released, notYours} = await releaseGpus(world, requester, selection);
@@ -69,8 +69,6 @@ export const release: Command = {
 			}
 
 			return 0;
-		} finally {
-			await world.close();
-		}
+		});
 	},
 };

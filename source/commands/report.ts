@@ -26,6 +26,7 @@ import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {jsonFlag, refuseBoth} from '../command-line/flags.js';
 import {parseSince} from './shared/time-of-day.js';
+import {withWorld} from './shared/with-world.js';
 
 const splits: Readonly<Record<string, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
@@ -158,8 +159,7 @@ export const report: Command = {
 		const {question, words} = periodOf(input);
 		// The objects of a long history live for a moment; without this, room for 200 MiB of them would be made, to no use.
 		setFlagsFromString('--semi-space-growth-factor=1');
-		const world = await app.open();
-		try {
+		return withWorld(app, {}, async (world) => {
 			if (input.has('used')) {
 				await printHeldUse(app, input, {world, question, words});
 				return 0;
@@ -181,8 +181,6 @@ export const report: Command = {
 			}
 
 			return 0;
-		} finally {
-			await world.close();
-		}
+		});
 	},
 };

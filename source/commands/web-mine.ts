@@ -57,6 +57,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 	const {host} = app;
 	const directory = await app.openPrivateDirectory();
 	const socketPath = path.join(directory, 'web.sock');
+	const admits = await app.loadCallerCheck();
 	const canAsk = process.stdin.isTTY;
 	let newLink: (() => string) | undefined;
 	const printLink = (): void => {
@@ -75,7 +76,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 		end: stop,
 		address: {
 			socketPath,
-			admits: await app.loadCallerCheck(),
+			admits,
 			get account() {
 				return requesterOf(host.account).account;
 			},

@@ -9,6 +9,7 @@ import type {OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {idsFlag, idsOf, isGpuId, jsonFlag} from '../command-line/flags.js';
 import {requireLocal} from '../core/operations/engine.js';
+import {withWorld} from './shared/with-world.js';
 
 /** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */
 function askedIds(input: Input): readonly number[] {
@@ -75,8 +76,7 @@ export const who: Command = {
 	takesWords: true,
 	async run(app, input) {
 		const ids = askedIds(input);
-		const world = await app.open({willScan: true});
-		try {
+		return withWorld(app, {willScan: true}, async (world) => {
 			requireLocal(world, 'who');
 			const found = await findHolders(world, ids);
 			app.print(
@@ -85,8 +85,6 @@ export const who: Command = {
 					: found.map(({report, reservedBy}) => holdersText(report, reservedBy, app.paint, app.columns)).join('\n\n'),
 			);
 			return 0;
-		} finally {
-			await world.close();
-		}
+		});
 	},
 };

@@ -12,12 +12,12 @@ import {effectiveUid, isOurs, isWritableByOthers, ownerText, readSafely} from '.
 export type ConfigFile = {
 	readonly file: string;
 	readonly content: unknown;
-	/** Of the directory one happens to be in: only harmless settings of it count. */
+	/** The file is in the working directory: only its harmless settings count. */
 	readonly isLocal: boolean;
 };
 
 type FoundFiles = {
-	/** Weakest first. */
+	/** The files in their order: a later one counts more. */
 	readonly files: readonly ConfigFile[];
 	/** One line for each file that is there and is not read. */
 	readonly warnings: readonly string[];
@@ -26,13 +26,13 @@ type FoundFiles = {
 export type ConfigLocations = {
 	/** `--config`: then it is the only one, and must be there. */
 	readonly named: string | undefined;
-	/** False leaves out the file of the directory one happens to be in. */
+	/** False leaves out the file of the working directory. */
 	readonly readsDirectory?: boolean;
 	/** The file for everybody on the machine. */
 	readonly machineFile?: string;
 };
 
-/** Far more than any config needs. */
+/** The limit of a file's size, which no config needs to reach. */
 const longestBytes = 1_048_576;
 
 const refuse = (file: string, problem: string, hint?: string, cause?: unknown): CanhazgpuError =>
@@ -161,7 +161,7 @@ function readHomeFile(file: string, entry: Stats): string | undefined {
 
 const localName = '.canhazgpu.yaml';
 
-/** The working directory may belong to any account. */
+/** The file of the working directory is judged, because that directory may belong to any account. */
 function readLocalFile(file: string, entry: Stats): string | undefined {
 	const passOver = (why: string): PassedOver => new PassedOver(`${file} is not read: ${why}`);
 	if (effectiveUid() === 0) {
@@ -261,7 +261,7 @@ export function ownConfigFile(named: string | undefined): {
 const isSame = (a: Stats, b: Stats): boolean => a.dev === b.dev && a.ino === b.ino;
 
 /**
-Reads the config files that are to be believed: the machine's, the user's own, that of the directory one is in.
+Reads the config files that are to be believed: the machine's, the user's own, that of the working directory.
 
 @throws CanhazgpuError `config` naming the file that cannot be read or parsed.
 */

@@ -66,7 +66,7 @@ const duration = (examples = '30m, 2h or 1h30m') => {
 	);
 };
 
-/** For reservations. */
+/** A duration as reservations have one. */
 const wholeDuration = () => {
 	const what = 'a second or more, such as 30m, 2h or 1h30m';
 	return v.pipe(duration(), v.minValue(shortestHoldSeconds, what));
@@ -90,7 +90,7 @@ const size = (parse: (typed: string) => number | undefined, examples: string) =>
 
 const memorySize = size(parseMemoryMiB, '40G or 40GiB');
 
-/** As `--share` reads it. */
+/** A size of memory, in the form that `--share` reads. */
 const shareSize = size(parseShareMiB, '8G or 8GiB');
 
 /** Models of GPUs, as a list or as text with commas. */
@@ -161,7 +161,7 @@ const noteProblem = (raw: unknown): CanhazgpuError | undefined =>
 		checkNote(String(raw).trim());
 	});
 
-/** Of a host, as the domain name system has it. */
+/** The longest name of a host that the domain name system allows, in characters. */
 const longestHostName = 253;
 
 /** Host names and addresses go to other programs: nothing that such a program could take for an option. */
@@ -214,7 +214,7 @@ const harmless = <Setting extends Record<string, unknown>>(given: Setting) => ({
 const secret = <Setting extends Record<string, unknown>>(given: Setting) => ({...given, isSecret: true});
 
 export const settings = {
-	// Not set: found.
+	// The engine and the store are found where they are not set.
 	engine: setting(() => choice(['local', 'slurm'])),
 	store: setting(() => choice(['redis', 'embedded'])),
 	'redis.host': setting(host, 'localhost'),
@@ -253,8 +253,8 @@ export const settings = {
 	'reserve.strategy': harmless(setting(() => choice(strategyNames))),
 	'reserve.short': setting(flag),
 	'run.gpus': harmless(setting(() => integer(1, mostGpus))),
-	// It ends the job.
 	'run.cuda': harmless(setting(cudaVersion)),
+	// The time limit ends the job, which a file that comes from anywhere must not.
 	'run.timeout': setting(duration),
 	'run.note': harmless(setting(note)),
 	'run.user': setting(text),
@@ -271,16 +271,16 @@ export const settings = {
 	'run.same-model': harmless(setting(flag)),
 	'run.nvlink': harmless(setting(flag)),
 	'run.strategy': harmless(setting(() => choice(strategyNames))),
-	// What a release ends.
+	// It decides what a release ends.
 	'release.gpu-ids': setting(gpuIds),
 	'status.json': setting(flag),
 	'status.summary': setting(flag),
 	'queue.json': setting(flag),
 	'report.json': setting(flag),
 	'extend.duration': harmless(setting(wholeDuration)),
-	// Far more than the history holds: scripts ask for a year.
+	// The bound is far more than the history holds, because scripts ask for a year.
 	'report.days': harmless(setting(() => integer(1, 3650), 30)),
-	// 0 is any that is free.
+	// 0 stands for any port that is free.
 	'web.port': setting(() => integer(0, 65_535), 8080),
 	'web.host': setting(host, '127.0.0.1'),
 	'web.allowed_hosts': setting(() => v.array(host(), 'a list of host names'), []),

@@ -99,7 +99,7 @@ const endings: Readonly<Record<string, string>> = {
 const agoText = ({time, until}: AuditRecord): string =>
 	until === undefined || time - until < 60 ? '' : ` ${roughDuration(time - until)} ago`;
 
-/** Why a lease ended, or somebody left the queue, in words: after a colon. */
+/** Why a lease ended, or an account left the queue, in words: after a colon. */
 export const endingText = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 

@@ -7,6 +7,7 @@ import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {policyKeyNames, policyKeys} from '../../core/rules/policy/keys.js';
+import {withWorld} from '../shared/with-world.js';
 import {changeDrains, isAboutDrains} from './drain.js';
 import {isAboutPolicy, showOrChangePolicy} from './policy.js';
 
@@ -20,13 +21,10 @@ type Found = {
 /** The pool of everybody that is there already, where no GPU is found to make one of. A private pool is in no one's way. */
 async function existingPool(app: App): Promise<{readonly gpuCount: number; readonly location: string} | undefined> {
 	try {
-		const world = await app.open();
-		try {
+		return await withWorld(app, {}, async (world) => {
 			const {pool} = world.privateLabel === undefined ? await readForDisplay(world) : {};
 			return pool && {gpuCount: pool.gpuCount, location: world.store.location};
-		} finally {
-			await world.close();
-		}
+		});
 	} catch (error) {
 		if (error instanceof CanhazgpuError) {
 			return undefined;

@@ -10,6 +10,7 @@ import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import {idsOf, refuseBoth} from '../../command-line/flags.js';
+import {withWorld} from '../shared/with-world.js';
 
 /**
 Refuses flags that make a pool beside those that are about the one that is there.
@@ -52,8 +53,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		});
 	}
 
-	const world = await app.open();
-	try {
+	return withWorld(app, {}, async (world) => {
 		const requester = app.requester(undefined);
 		if (toDrain === undefined) {
 			const gpus = await undrain(world, requester, toUndrain!);
@@ -80,7 +80,5 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		}
 
 		return 0;
-	} finally {
-		await world.close();
-	}
+	});
 }

@@ -14,6 +14,7 @@ import {harmlessJson} from '../../format/text/json.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
 import {nearest} from '../../command-line/suggestions.js';
+import {withWorld} from '../shared/with-world.js';
 import {isAboutDrains, refuseMaking} from './drain.js';
 
 /** Whether `admin` is asked for the policy, or to change it, rather than to make a pool. */
@@ -59,8 +60,7 @@ function changesOf(input: Input): readonly PolicyChange[] {
 }
 
 async function showPolicy(app: App, input: Input): Promise<number> {
-	const world = await app.open();
-	try {
+	return withWorld(app, {}, async (world) => {
 		const snapshot = await readForDisplay(world);
 		requirePool(snapshot, world.host, world.store.location);
 		if (input.has('json')) {
@@ -75,9 +75,7 @@ async function showPolicy(app: App, input: Input): Promise<number> {
 		}
 
 		return 0;
-	} finally {
-		await world.close();
-	}
+	});
 }
 
 /** @throws CanhazgpuError `usage` for flags that do not go together. */
@@ -108,13 +106,10 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 		});
 	}
 
-	const world = await app.open();
-	try {
+	return withWorld(app, {}, async (world) => {
 		const requester = app.requester(undefined);
 		const changed = await (removesAll ? replacePolicy : changePolicy)(world, requester, asked);
 		app.print(input.has('json') ? harmlessJson(policyChangesJson(changed)) : policyChangesText(changes, changed));
 		return 0;
-	} finally {
-		await world.close();
-	}
+	});
 }

@@ -10,6 +10,7 @@ import {parseProfile} from '../../core/rules/mig/profile.js';
 import {shareMiBOf} from '../../core/rules/request/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
+import {withWorld} from './with-world.js';
 
 type Verb = 'run' | 'reserve';
 
@@ -279,13 +280,10 @@ export function waitSecondsOf(input: Input, verb: Verb): number | undefined {
 /** The models of this pool, as far as they can be known in passing. */
 async function modelsOfPool(app: App): Promise<string> {
 	try {
-		const world = await app.open({willScan: true});
-		try {
+		return await withWorld(app, {willScan: true}, async (world) => {
 			const [{gpus}, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
 			return inventoryText(observation.gpus.filter(({index}) => index < gpus.length));
-		} finally {
-			await world.close();
-		}
+		});
 	} catch {
 		return '';
 	}

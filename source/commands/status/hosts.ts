@@ -8,19 +8,19 @@ import {answerFrom, ownAnswerFrom, untilInterrupted} from '../shared/hosts/ask-h
 import {localRows} from '../shared/hosts/local-rows.js';
 import {createProgressLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
+import {withWorld} from '../shared/with-world.js';
 
 /** What is printed of a host. */
 export type StatusForm = 'json' | 'summary' | 'table';
 
 const localAnswer = async (app: App, others: readonly string[]): Promise<HostAnswer | undefined> =>
-	ownAnswerFrom(app, others, async () => {
-		const world = await app.open({willScan: true, details: 'parts'});
-		try {
-			return {host: app.host.hostname, rows: await localRows(world), source: await world.engine?.label()};
-		} finally {
-			await world.close();
-		}
-	});
+	ownAnswerFrom(app, others, async () =>
+		withWorld(app, {willScan: true, details: 'parts'}, async (world) => ({
+			host: app.host.hostname,
+			rows: await localRows(world),
+			source: await world.engine?.label(),
+		})),
+	);
 
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));

@@ -10,6 +10,7 @@ import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
 import {jsonFlag} from '../../command-line/flags.js';
 import {recentLossText} from '../shared/data-loss.js';
+import {withWorld} from '../shared/with-world.js';
 import type {StatusForm} from './hosts.js';
 
 /**
@@ -82,8 +83,7 @@ export const status: Command = {
 			return remote === undefined ? showAll(app, input, form) : showRemote(app, remote, form);
 		}
 
-		const world = await app.open({willScan: true, details: 'parts'});
-		try {
+		return withWorld(app, {willScan: true, details: 'parts'}, async (world) => {
 			const view = await readStatus(world);
 			if (form === 'json') {
 				app.print(harmlessJson(statusJson(view.rows, view.observation)));
@@ -129,8 +129,6 @@ export const status: Command = {
 			// After all that was asked for: it delays nothing, and fails nothing.
 			await createAlertRecorder(world)(view.snapshot, view.observation);
 			return 0;
-		} finally {
-			await world.close();
-		}
+		});
 	},
 };

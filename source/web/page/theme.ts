@@ -1,4 +1,4 @@
-/** Dark and light: as the system has it, until somebody chooses. */
+/** Dark and light: as the system has it, until the reader chooses. */
 import {observable} from './observable.js';
 
 export type Theme = 'dark' | 'light';

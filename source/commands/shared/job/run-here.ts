@@ -15,7 +15,7 @@ import {harmlessJsonLine} from '../../../format/text/json.js';
 import {longDuration} from '../../../format/text/durations.js';
 import {partsText} from '../../../format/instances.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {App, Interruption, OpenWorld, PreparedCuda} from '../../../app/contract.js';
+import type {App, Job, OpenWorld, PreparedCuda} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {acquireShown} from '../acquire.js';
 import {createBackground} from '../background.js';
@@ -54,58 +54,51 @@ async function mpsDirectoryOf(app: App, input: Input): Promise<string | undefine
 	return directory;
 }
 
-type Held = {
+type Granted = {
 	readonly world: OpenWorld;
 	readonly jobLease: JobLease;
-	readonly words: readonly [string, ...(readonly string[])];
-	/** What the job's environment was at the start of this program, with what was asked for besides its GPUs. */
-	readonly environment: App['environment'];
-	readonly timeoutSeconds: number | undefined;
-	readonly interruption: Interruption;
 	readonly isolation: JobIsolation;
-	readonly closeIsolation: () => Promise<void>;
 	readonly binding: JobBinding;
-	readonly mpsDirectory: string | undefined;
-	readonly startJob: Awaited<ReturnType<App['prepareJob']>>;
-	/** Called once the job runs. */
-	readonly started: () => void;
 };
 
-async function runHeld(app: App, held: Held): Promise<number> {
-	const {world, jobLease, words, environment, timeoutSeconds, interruption, isolation, binding, startJob} = held;
+/**
+Prepares the command before its GPUs are waited for, so that one that cannot be run is refused at once.
+
+@returns Starts the command on the GPUs that were granted.
+*/
+async function prepareCommand(app: App, input: Input, words: RunRequest['words']) {
+	const timeoutSeconds = input.config.get('run.timeout');
+	const mpsDirectory = await mpsDirectoryOf(app, input);
+	const cuda = await preparedCuda(app, input);
+	// What the job starts in its turn is another request.
+	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
+	const startJob = await app.prepareJob(words, environment, 'later');
+	if (cuda?.warning !== undefined) {
+		app.remark(cuda.warning);
+	}
+
 	const [command, ...args] = words;
-	const job = await startJob({
-		command,
-		args,
-		entrance: [...isolation.entrance, ...binding.entrance],
-		environment: {
-			...environment,
-			...gpuEnvironment({
-				gpus: jobLease.gpus,
-				provider: world.gpus.name,
-				isolatedUuids: isolation.uuids,
-				instances: instancesOfJob(jobLease),
-				shareMiB: jobLease.leases.values().next().value?.lease.memoryMiB,
-				mpsDirectory: held.mpsDirectory,
-			}),
-		},
-		timeoutSeconds,
-		onTimeout() {
-			app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
-		},
-	});
-	// From here on signals are the job's.
-	interruption.end();
-	held.started();
-	const keeper = keepJobLease(app, world, {
-		granted: jobLease,
-		job: job.process,
-		model: modelOfCommand(words.join(' '))?.model,
-	});
-	const {exitCode, reason} = await job.ended;
-	await Promise.all([keeper.end(reason), held.closeIsolation()]);
-	job.letGo();
-	return exitCode;
+	return async ({world, jobLease, isolation, binding}: Granted): Promise<Job> =>
+		startJob({
+			command,
+			args,
+			entrance: [...isolation.entrance, ...binding.entrance],
+			environment: {
+				...environment,
+				...gpuEnvironment({
+					gpus: jobLease.gpus,
+					provider: world.gpus.name,
+					isolatedUuids: isolation.uuids,
+					instances: instancesOfJob(jobLease),
+					shareMiB: jobLease.leases.values().next().value?.lease.memoryMiB,
+					mpsDirectory,
+				}),
+			},
+			timeoutSeconds,
+			onTimeout() {
+				app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
+			},
+		});
 }
 
 /** Nothing runs. Where the store cannot be written, the next reader sees that this process is gone. */
@@ -175,19 +168,9 @@ type RunRequest = {
 
 /** @returns The exit code of the command, or that of a signal which came before it. */
 export async function runHere(app: App, input: Input, {request, words, waitSeconds}: RunRequest): Promise<number> {
-	const timeoutSeconds = input.config.get('run.timeout');
 	const wish = isolationWishOf(input);
 	const isBinding = isBindingWanted(input);
-	const mpsDirectory = await mpsDirectoryOf(app, input);
-	// Before waiting for hours: a command that cannot be run is refused at once.
-	const cuda = await preparedCuda(app, input);
-	// What the job starts in its turn is another request.
-	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
-	const startJob = await app.prepareJob(words, environment, 'later');
-	if (cuda?.warning !== undefined) {
-		app.remark(cuda.warning);
-	}
-
+	const startCommand = await prepareCommand(app, input, words);
 	const opened = await app.open({willScan: true, details: detailsFor(request.need), keepReconnecting: true});
 	const interruption = app.interruption();
 	const background = createBackground(app.remark);
@@ -245,27 +228,26 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 						numa_nodes: binding.nodes,
 					})
 				: grantedText(jobLease, {
-						timeoutSeconds,
+						timeoutSeconds: input.config.get('run.timeout'),
 						shareMiB: request.need?.shareMiB,
-						isLimited: mpsDirectory !== undefined,
+						isLimited: input.has('mps'),
 					});
 			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
-			return await runHeld(app, {
-				world,
-				jobLease,
-				words,
-				environment,
-				timeoutSeconds,
-				interruption,
-				isolation,
-				closeIsolation,
-				binding,
-				mpsDirectory,
-				startJob,
-				started: started.resolve,
+			const job = await startCommand({world, jobLease, isolation, binding});
+			// From here on signals are the job's.
+			interruption.end();
+			started.resolve();
+			const keeper = keepJobLease(app, world, {
+				granted: jobLease,
+				job: job.process,
+				model: modelOfCommand(words.join(' '))?.model,
 			});
+			const {exitCode, reason} = await job.ended;
+			await Promise.all([keeper.end(reason), closeIsolation()]);
+			job.letGo();
+			return exitCode;
 		} catch (error) {
 			await giveBackUnused(world, jobLease);
 			// What a signal ended on the way, such as a helper that had just been started, is no failure.

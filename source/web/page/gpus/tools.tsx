@@ -49,7 +49,7 @@ function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonl
 	);
 }
 
-/** A link may name somebody who has nothing now. */
+/** A link may name a person who holds no GPU now. */
 function usersFor(user: string, gpus: readonly Gpu[]): readonly string[] {
 	const people = peopleOnAll(gpus);
 	return user === '' || people.includes(user) ? people : [user, ...people];

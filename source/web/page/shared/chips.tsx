@@ -9,7 +9,7 @@ type ChipsProps<Value> = {
 	readonly labelledBy?: string;
 };
 
-/** Buttons of which one is pressed at most. */
+/** Buttons of which at most one is pressed. */
 export const Chips = <Value extends string | number>({
 	choices,
 	chosen,

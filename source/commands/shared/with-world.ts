@@ -1,0 +1,20 @@
+import type {App, OpenOptions, OpenWorld} from '../../app/contract.js';
+
+/** Opens the pool for the work and closes it after it. An error of the work counts more than one of closing. */
+export async function withWorld<Result>(
+	app: Pick<App, 'open'>,
+	options: OpenOptions,
+	work: (world: OpenWorld) => Promise<Result>,
+): Promise<Result> {
+	const world = await app.open(options);
+	let result: Result;
+	try {
+		result = await work(world);
+	} catch (error) {
+		await world.close().catch(() => undefined);
+		throw error;
+	}
+
+	await world.close();
+	return result;
+}
