@@ -4,6 +4,7 @@ import type {GpuReading, Observation} from '../../../core/model/types.js';
 import {stateText} from '../../../format/states.js';
 import type {JsonRow} from '../../../format/tables/host-tables.js';
 import type {App} from '../../../app/contract.js';
+import {withWorld} from '../with-world.js';
 import {localRows} from './local-rows.js';
 import {answerFrom, askHosts} from './ask-hosts.js';
 
@@ -51,15 +52,11 @@ function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number |
 	};
 }
 
-async function ownAnswer(app: App): Promise<HostAnswer> {
-	const world = await app.open({willScan: true, keepReconnecting: false});
-	try {
+const ownAnswer = async (app: App): Promise<HostAnswer> =>
+	withWorld(app, {willScan: true, keepReconnecting: false}, async (world) => {
 		const [rows, snapshot] = [await localRows(world), await world.store.read()];
 		return answerOf(app.host.hostname, rows, snapshot.queue.length);
-	} finally {
-		await world.close();
-	}
-}
+	});
 
 async function otherAnswer(app: App, host: string, signal: AbortSignal | undefined): Promise<HostAnswer> {
 	const [rows, queue] = await Promise.all([

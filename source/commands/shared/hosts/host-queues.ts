@@ -7,17 +7,14 @@ import {queueJson} from '../../../format/tables/queue-table.js';
 import {harmlessJson} from '../../../format/text/json.js';
 import type {App} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
+import {withWorld} from '../with-world.js';
 import {askHosts, untilInterrupted} from './ask-hosts.js';
 
-async function ownQueue(app: App): Promise<HostAnswer> {
-	const world = await app.open();
-	try {
+const ownQueue = async (app: App): Promise<HostAnswer> =>
+	withWorld(app, {}, async (world) => {
 		const {entries} = queueJson(queueRows(await readForDisplay(world)));
 		return {host: app.host.hostname, rows: entries, source: await world.engine?.label()};
-	} finally {
-		await world.close();
-	}
-}
+	});
 
 /** @returns The exit code: 0 whatever the hosts answer, 130 after Ctrl-C. */
 export const showQueues = async (app: App, input: Input): Promise<number> =>
