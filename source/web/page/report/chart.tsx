@@ -62,7 +62,7 @@ function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
 		.filter(({hours}) => hours[index]! > 0)
 		.toSorted((a, b) => b.hours[index]! - a.hours[index]!)
-		.map(({name, hours}) => `${name} ${hourText(hours[index]!)}`);
+		.map(({name, hours}) => `${name} ${hourText(hours[index])}`);
 	const sum = hourText(total(rows.map(({hours}) => hours[index]!)));
 	return [`${binText(bin)}: ${sum} GPU hours`, ...parts].join(' · ');
 }
