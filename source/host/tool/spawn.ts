@@ -2,6 +2,8 @@ import {Buffer} from 'node:buffer';
 import {type ChildProcess, spawn} from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
+import type {Environment} from '../inherited/exact-text.js';
+import {lookUpCommand} from './command.js';
 import {withoutSecrets} from './secrets.js';
 
 /**
@@ -36,7 +38,7 @@ type ToolOptions = {
 	/** For a tool that goes on and on: its stdout is handed on as it comes, and not kept. */
 	readonly onText?: (text: string) => void;
 	/** The whole environment of the tool, instead of ours. */
-	readonly environment?: Readonly<Record<string, string | undefined>>;
+	readonly environment?: Environment;
 };
 
 const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([
@@ -47,9 +49,15 @@ const startFailures: ReadonlyMap<string | undefined, ToolFailure> = new Map([
 	['ENOEXEC', 'not-executable'],
 ]);
 
-const startFailure = (error: unknown): Pick<ToolOutcome, 'failure' | 'detail'> => {
+/** The kernel says EACCES also of a program that is nowhere, where PATH names a directory that may not be searched. */
+const startFailure = (
+	error: unknown,
+	command: string,
+	environment: Environment,
+): Pick<ToolOutcome, 'failure' | 'detail'> => {
 	const {code, message} = error as NodeJS.ErrnoException;
-	return {failure: startFailures.get(code) ?? 'failed', detail: message};
+	const isNowhere = code === 'EACCES' && lookUpCommand(command, environment).kind === 'not-found';
+	return {failure: isNowhere ? 'not-found' : (startFailures.get(code) ?? 'failed'), detail: message};
 };
 
 /**
@@ -64,22 +72,23 @@ export const runTool = async (command: string, args: readonly string[], options:
 		return {stdout: '', stderr: '', failure: 'aborted'};
 	}
 
+	const environment = options.environment ?? ownEnvironment();
 	let child: ChildProcess;
 	try {
 		child = spawn(command.includes('/') ? path.resolve(command) : command, args, {
 			cwd: '/',
-			env: options.environment ?? ownEnvironment(),
+			env: environment,
 			stdio: ['ignore', 'pipe', 'pipe'],
 			detached: true,
 		});
 	} catch (error) {
-		return {stdout: '', stderr: '', ...startFailure(error)};
+		return {stdout: '', stderr: '', ...startFailure(error, command, environment)};
 	}
 
 	const failedToStart = new Promise<ToolOutcome>((resolve) => {
 		// It stays to listen: a signal that may not be sent is reported here, too.
 		child.on('error', (error) => {
-			resolve({stdout: '', stderr: '', ...startFailure(error)});
+			resolve({stdout: '', stderr: '', ...startFailure(error, command, environment)});
 		});
 	});
 

@@ -55,6 +55,12 @@ test('a program that is not there is not found', async () => {
 	expect(await runTool('/no/such/program', [], {timeoutMs})).toMatchObject({failure: 'not-found'});
 });
 
+test('a program of which PATH has only a directory by its name is not found', async () => {
+	const directory = await createFiles({'tool/file': ''});
+	const environment = {PATH: `${directory}:/usr/bin:/bin`};
+	expect(await runTool('tool', [], {timeoutMs, environment})).toMatchObject({failure: 'not-found'});
+});
+
 test('a file that is no program is not executable', async () => {
 	const directory = await createFiles({tool: 'text'});
 	expect(await runTool(path.join(directory, 'tool'), [], {timeoutMs})).toMatchObject({failure: 'not-executable'});
