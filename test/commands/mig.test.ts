@@ -2,7 +2,7 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import type {Box} from '../_helpers/program/cli.js';
+import {account, type Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, peek, start} from '../_helpers/program/processes.js';
 import {slowTest} from '../_helpers/slow.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -110,12 +110,15 @@ test('a job gets its instance by UUID, containers by name; the smallest that doe
 		3,
 		'Error: Not enough MIG instances available. Requested: 1, Available: 0',
 		expect.stringMatching(
-			/^MIG instance 1:0 is held by root \(bob\) for another .*, MIG instance 1:1 is held by root \(ann\)/v,
+			new RegExp(
+				String.raw`^MIG instance 1:0 is held by ${account} \(bob\) for another .*, MIG instance 1:1 is held by ${account} \(ann\)`,
+				'v',
+			),
 		),
 	]);
 
 	const shown = (await run('status')).stdout;
-	expect(shown).toContain('3/3 MIG root (ann) 1:1 1g.10gb, root (bob) 1:0 1g.10gb, root (carol) 1:2 3g.40gb');
+	expect(shown).toContain(`3/3 MIG ${account} (ann) 1:1 1g.10gb, ${account} (bob) 1:0 1g.10gb, ${account} (carol) 1:2 3g.40gb`);
 	const waiter = start(box, 'reserve --mig 3g.40gb -d 1h -u dora --short', environment);
 	await eventually(async () => (await peek(box)).queue.length === 1);
 	expect((await run('queue')).stdout).toMatch(/ 1 MIG instance of 3g\.40gb or larger /v);
@@ -126,8 +129,8 @@ test('a job gets its instance by UUID, containers by name; the smallest that doe
 	expect((await waiter.ended).exitCode).toBe(0);
 	expect(waiter.stdout()).toBe('MIG-SIM-1-2\n');
 	const events = (await run('events')).stdout;
-	expect(events).toContain('root (ann) extended MIG instance 1:1');
-	expect(events).toContain('root (carol) released MIG instance 1:2');
+	expect(events).toContain(`${account} (ann) extended MIG instance 1:1`);
+	expect(events).toContain(`${account} (carol) released MIG instance 1:2`);
 	expect((await run('release')).stdout).toBe('Released 1 GPU(s): [0]\n');
 });
 
@@ -142,7 +145,7 @@ slowTest(
 			'mig: [{gpu: 1, profiles: [1g.10gb]}, {gpu: 1, profiles: [1g.10gb]}]\n',
 			{mode: 0o600},
 		);
-		expect((await box.run('status', changed)).stdout).toContain('0/1 MIG root 1:0 1g.10gb (gone)');
+		expect((await box.run('status', changed)).stdout).toContain(`0/1 MIG ${account} 1:0 1g.10gb (gone)`);
 		// The new instance has the same name and another UUID: it is free.
 		expect((await box.run('reserve --gpu-ids 1:0 -d 1h --short', changed)).stdout).toBe('MIG-SIM-1-0-1\n');
 		expect((await box.run('release --gpu-ids 1:0', changed)).stdout).toBe('Released 2 MIG instance(s): [1:0 1:0]\n');

@@ -2,10 +2,10 @@
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import type {Box} from '../_helpers/program/cli.js';
+import {account, type Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, peek, recordsOf} from '../_helpers/program/processes.js';
 
-/** Beside what root shares, `mallory` takes memory of GPU 0 without having asked. */
+/** Beside what is shared here, `mallory` takes memory of GPU 0 without having asked. */
 function environmentOf(box: Box) {
 	const file = path.join(box.home, 'scenario.yaml');
 	writeFileSync(file, 'processes:\n  - {gpu: 0, user: mallory, command: miner, memory: 30000, utilization: 9}\n', {
@@ -75,21 +75,21 @@ test('shares fit beside each other and beside what others use, are shown, and ea
 	]);
 	const refused = await run('reserve --share 60G --nonblock');
 	expect(refused.exitCode).toBe(3);
-	expect(refused.stderr).toMatch(/^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are root \(ann\)'s\.$/mv);
+	expect(refused.stderr).toMatch(new RegExp(String.raw`^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are ${account} \(ann\)'s\.$`, 'mv'));
 	expect((await run('reserve --nonblock')).exitCode).toBe(3);
 	const {stdout} = await run('status');
-	expect(stdout).toMatch(/IN_USE +│ 1 shared │ .*8\/79\.6G root \(ann\) 8G/v);
+	expect(stdout).toMatch(new RegExp(String.raw`IN_USE +│ 1 shared │ .*8/79\.6G ${account} \(ann\) 8G`, 'v'));
 	expect(stdout).toContain('ALSO mallory without a reservation');
 	const [gpu] = JSON.parse((await run('status --json')).stdout) as Array<Record<string, unknown>>;
 	expect(gpu).toMatchObject({
 		status: 'IN_USE',
 		share_capacity_mb: 81_559,
-		shares: [{user: 'ann', actual_user: 'root', type: 'MANUAL', memory_mb: 8192}],
+		shares: [{user: 'ann', actual_user: account, type: 'MANUAL', memory_mb: 8192}],
 	});
 	expect((await run('release --gpu-ids 0')).stdout).toBe('Released 1 GPU(s): [0]\n');
 	expect((await peek(box)).gpus[0]?.kind).toBe('free');
 	expect((await recordsOf(box)).map(({user, memoryMiB}) => [user, memoryMiB])).toEqual([
-		['root', 16_384],
+		[account, 16_384],
 		['ann', 8192],
 	]);
 });

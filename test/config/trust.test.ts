@@ -301,7 +301,9 @@ describe.runIf(isRoot)('the file for everybody', () => {
 });
 
 test('a password file of another account is not read, a FIFO is not waited for, a long one not taken', async () => {
-	const home = directoryOf(alice);
+	// Only root can be others.
+	const owner = isRoot ? alice : {uid: process.getuid!(), gid: process.getgid!()};
+	const home = directoryOf(owner);
 	const environment = {HOME: home, CANHAZGPU_POOL_DIRECTORY: path.join(home, 'none'), CANHAZGPU_REDIS_PORT: '2'};
 	const file = path.join(home, 'password');
 	const readAs = async (account: Account) =>
@@ -317,12 +319,12 @@ test('a password file of another account is not read, a FIFO is not waited for, 
 		expect((await readAs(alice)).stderr).toContain(asksRedis('localhost:2'));
 	}
 
-	writeAs(file, 'x'.repeat(100_000), isRoot ? alice : {uid: process.getuid!(), gid: process.getgid!()}, 0o600);
-	expect((await readAs(alice)).stderr).toContain(`cannot read ${file}: it is longer than 65536 bytes`);
+	writeAs(file, 'x'.repeat(100_000), owner, 0o600);
+	expect((await readAs(owner)).stderr).toContain(`cannot read ${file}: it is longer than 65536 bytes`);
 	execFileSync('rm', [file]);
 	execFileSync('mkfifo', ['-m', '600', file]);
-	expect(await readAs(alice)).toMatchObject({exitCode: 2, stdout: ''});
+	expect(await readAs(owner)).toMatchObject({exitCode: 2, stdout: ''});
 	execFileSync('rm', [file]);
 	mkdirSync(file);
-	expect((await readAs(alice)).stderr).toContain(`cannot read ${file}: it is a directory`);
+	expect((await readAs(owner)).stderr).toContain(`cannot read ${file}: it is a directory`);
 });

@@ -127,7 +127,8 @@ test('z brings back what is still free, and names the rest', async () => {
 	await session.press('z');
 	await session.shows('WARN reserved GPUs 0,1 again, until the same time as before, but GPU 4 is held by bob');
 	expect((await owners(box))[4]).toBe('faster');
-	// The tags are still there.
+	// The table shows what is held again, and the tags are still there.
+	await session.shows('Mine 4');
 	await session.press('x', 'y');
 	await session.shows('OK released GPUs 0,1');
 	await box.write({kind: 'lease', index: 0, lease: faster}, {kind: 'lease', index: 1, lease: faster});

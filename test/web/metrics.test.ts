@@ -3,7 +3,7 @@ import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
-import {createEmbeddedBox} from '../_helpers/program/cli.js';
+import {account, createEmbeddedBox} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {emptyPlan} from '../../source/core/model/plan.js';
 import type {Lease} from '../../source/core/model/types.js';
@@ -51,7 +51,7 @@ test('unreserved use and squatters by name, drained apart from broken, MIG, and 
 				'canhazgpu_gpu_state{gpu="4",state="error"} 0',
 				'canhazgpu_gpu_drained{gpu="4"} 1',
 				'canhazgpu_gpu_mig_instances{gpu="6"} 2',
-				'canhazgpu_gpu_mig_lease_info{gpu="6",mig="6:0",uuid="MIG-SIM-6-0",profile="3g.40gb",user="root",label="",type="manual"} 1',
+				`canhazgpu_gpu_mig_lease_info{gpu="6",mig="6:0",uuid="MIG-SIM-6-0",profile="3g.40gb",user="${account}",label="",type="manual"} 1`,
 				'canhazgpu_ends_total 1',
 				'canhazgpu_releases_total 1',
 				'canhazgpu_expiries_total 0',

@@ -65,7 +65,7 @@ test('what only the pool and the config know, with what it means', async () => {
 	expect(await answer('zsh', 'admin', '--undrain', '')).toEqual(['words', '3\tfan is dead']);
 	expect(await answer('zsh', 'admin', '--unset', '')).toEqual(['words', `strategy\tlru, set by ${account}`]);
 	expect(await answer('bash', 'release', '--user', '')).toEqual(['words', 'team']);
-	expect(await answer('bash', 'events', '-u', '')).toEqual(['words', account, 'team']);
+	expect(await answer('bash', 'events', '-u', '')).toEqual(['words', ...[account, 'team'].toSorted()]);
 	expect(await answer('bash', '--config', 'hosts.yaml', 'status', '-r', '')).toEqual([
 		'words',
 		'gpu-box-2',
