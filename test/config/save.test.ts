@@ -72,7 +72,8 @@ test.each([
 	['top.preset: dense # dotted\nrun: {quiet: true}\n', 'top.preset: queue # dotted\nrun: { quiet: true }\n'],
 	['top:\nreserve: {gpus: 2}\n', 'reserve: { gpus: 2 }\ntop:\n  preset: queue\n'],
 ])('comments and all else in YAML stay: %#', async (text, expected) => {
-	writeFileSync(file(), text, {mode: 0o640});
+	writeFileSync(file(), text);
+	chmodSync(file(), 0o640);
 	await saveSettings(settings('queue'), undefined);
 	expect(readFileSync(file(), 'utf8')).toBe(expected);
 	// eslint-disable-next-line no-bitwise

@@ -1,7 +1,7 @@
 /**
 An interactive shell on a terminal, in a box, in which `canhazgpu` can be typed.
 */
-import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
 import {starter, starterText, type Box} from '../program/cli.js';
@@ -18,10 +18,13 @@ const bash: Shell = {command: 'bash', parameters: ['--norc', '--noprofile', '-i'
 export async function openShell(box: Box, {command: program, parameters} = bash): Promise<Terminal> {
 	const directory = path.join(box.home, 'bin');
 	const command = path.join(directory, 'canhazgpu');
-	mkdirSync(directory, {recursive: true});
-	const words = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
-	writeFileSync(command, `#!/bin/sh\nexec ${words} "$@"\n`);
-	chmodSync(command, 0o755);
+	// The shell before may be starting it just now: nothing can be written to it then.
+	if (!existsSync(command)) {
+		mkdirSync(directory, {recursive: true});
+		const words = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
+		writeFileSync(command, `#!/bin/sh\nexec ${words} "$@"\n`, {mode: 0o755});
+	}
+
 	const shell = openTerminal(program, parameters, {
 		cwd: box.home,
 		columns: 160,

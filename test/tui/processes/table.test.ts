@@ -1,13 +1,14 @@
 /** The table of all processes: its order, filter, tags, tree and selection. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
+import type {Action} from '../../../source/tui/state/actions.js';
 import {asTree, selectedProcess, taggedProcesses, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
 import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {pageRowsOf} from '../../../source/tui/regions.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
-import {busy, createBox, gpuReading} from '../_world.js';
+import {busy, createBox, gpuReading, type Box} from '../_world.js';
 import {anyState} from '../state/_any-state.js';
 import {createCrowd} from './_crowd.js';
 
@@ -15,6 +16,13 @@ const size = {columns: 120, rows: 32};
 
 const crowd = async (...steps: readonly Step[]): Promise<State> =>
 	stateOf(await createCrowd(), size, {}, ['focus-processes', ...steps]);
+
+/** What is scanned a second after the first scan of {@link stateOf}, which is as old as it says and not as this process is. */
+const laterScan = async ({world}: Box): Promise<Action> => ({
+	kind: 'scan-arrived',
+	observation: {...(await world.gpus.observe()), takenAtMs: 2000},
+	nowMs: 2000,
+});
 
 const pids = (state: State): readonly number[] => visibleProcesses(state).map(({process}) => process.pid);
 
@@ -149,7 +157,7 @@ test('the selection stays with its process, and where that ended with its place'
 	const state = await stateOf(box, size, {}, ['focus-processes', 'focus-next-row']);
 	const scanned = async (readings: typeof box.readings): Promise<State> => {
 		box.readings = readings;
-		return after(state, {kind: 'scan-arrived', observation: await box.world.gpus.observe(), nowMs: 2000});
+		return after(state, await laterScan(box));
 	};
 
 	const moved = await scanned([...box.readings.slice(0, 2), busy(2, 'bob', 'x', {gibibytes: 50, percent: 1})]);
@@ -163,7 +171,7 @@ test('a process that is open says when it has ended, and keeps its graphs', asyn
 	const open = await stateOf(box, size, {}, ['focus-processes', 'open-process']);
 	expect(frameOf(open)).toContain('SM 84%  memory 60G');
 	box.readings = box.readings.map((reading) => ({...reading, processes: []}));
-	const ended = after(open, {kind: 'scan-arrived', observation: await box.world.gpus.observe(), nowMs: 2000});
+	const ended = after(open, await laterScan(box));
 	const text = frameOf(ended);
 	expect(text).toContain('It has ended: this is what was seen last');
 	expect(text).toContain('mem 80G│');
