@@ -22,7 +22,7 @@ import {isPartOfGpu} from '../request/request.js';
 import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instances.js';
 import {claimsOf, holdingsOf, instanceClaimsOf} from '../queue/queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
-import {servableGroups, type OutOfService} from '../queue/out-of-service.js';
+import {isOutFor, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
@@ -137,13 +137,16 @@ function chooseForGpus(
 		.toSorted((a, b) => lastOf(b) - lastOf(a))
 		.map(({record}) => record.index);
 	const candidateGroups = groups.map((group) => {
-		const kept = held.map(({index}) => index).filter((index) => group.includes(index));
+		const kept = held
+			.map(({index}) => index)
+			.filter((index) => group.includes(index))
+			.slice(0, wantedCountOf(entry));
 		return {
 			kept,
 			shared: shared.filter((index) => group.includes(index)),
 			free: free.filter((index) => group.includes(index)),
 			heldByOthers: heldByOthers.filter((index) => group.includes(index)),
-			count: Math.max(0, wantedCountOf(entry) - kept.length),
+			count: wantedCountOf(entry) - kept.length,
 		};
 	});
 	const complete = chooseGpus(snapshot, candidateGroups, {
@@ -170,7 +173,7 @@ function chooseForInstances(
 	const {entry} = queue[position] as EntryRecord;
 	const eligible: readonly InstanceOfGpu[] = instances ?? eligibleInstancesOf(entry, gpus.length);
 	const isEligible = (uuid: string | undefined): boolean => eligible.some((instance) => instance.uuid === uuid);
-	const kept = held.filter(({lease}) => isEligible(lease.mig?.uuid));
+	const kept = held.filter(({lease}) => isEligible(lease.mig?.uuid)).slice(0, wantedCountOf(entry));
 	const claims = instanceClaimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
 	const canTake = takingRule(snapshot, position, waiters);
 	const lastOf = ({takes}: InstanceCandidate): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
@@ -183,7 +186,7 @@ function chooseForInstances(
 		.map((instance) => instanceCandidateOf(gpus[instance.gpu]!, instance, canTake))
 		.filter((candidate) => candidate.kind === 'candidate')
 		.toSorted((a, b) => (a.takes.length > 0 && b.takes.length > 0 ? lastOf(b) - lastOf(a) : 0));
-	const missing = Math.max(0, wantedCountOf(entry) - kept.length);
+	const missing = wantedCountOf(entry) - kept.length;
 	const taken = chooseInstances(gpus, candidateInstances, missing);
 	return {kept, taken, isComplete: taken.length === missing};
 }
@@ -208,9 +211,15 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 
 	const waiters = waitersOf(snapshot, outOfService, isAwake);
 	const choose = wantsInstances(entry) ? chooseForInstances : chooseForGpus;
+	const isOut = isOutFor(entry, snapshot.gpus, outOfService);
+	const {isUsable, isUsableInstance = () => true} = options;
 	const {kept, taken, isComplete} = choose(snapshot, options, {
 		position,
-		held,
+		// What it holds may have become out of order meanwhile: it stays held, and does not count.
+		held: held.filter(
+			({index, lease: {mig}}) =>
+				!isOut(index) && isUsable(index) && (mig === undefined || isUsableInstance({gpu: index, ...mig})),
+		),
 		groups,
 		isOnlyGroup: possible.length === 1,
 		waiters,
@@ -220,14 +229,14 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const {gpus, instances} = grantedParts([
-		...kept.map(({index, lease: {mig}}) => ({
+		...(isComplete ? kept : held).map(({index, lease: {mig}}) => ({
 			record: snapshot.gpus[index]!,
 			...(mig !== undefined && {instance: {gpu: index, ...mig}}),
 		})),
 		...taken,
 	]);
 	const context: AuditContext = {now: snapshot.now, host: options.host};
-	// What it held of other groups is of no use any more.
+	// What it held beside is of no use any more.
 	const unneeded = isComplete ? held.filter((holding) => !kept.includes(holding)) : [];
 	const takeover = takeoverOf(
 		[...new Set(taken.flatMap(({takes}) => takes)), ...unneeded],
