@@ -63,6 +63,12 @@ test('a lease goes on, and nobody new gets its GPU, by force neither, until it i
 test('one who holds it and waits for more gets another in its place, and is not told to have it', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await ask(world, {ids: [1, 2]});
+	const drainAndRelease = async () => {
+		const result = await drain(world, root, [0], 'fan');
+		await release(world, alice, {by: 'gpus', ids: [1, 2]});
+		return result;
+	};
+
 	let drained: ReturnType<typeof drain> | undefined;
 	const answer = await acquire(
 		world,

@@ -215,7 +215,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const {isUsable, isUsableInstance = () => true} = options;
 	const {kept, taken, isComplete} = choose(snapshot, options, {
 		position,
-		// What it holds may have become out of order meanwhile: it stays held, and does not count.
+		// What it holds may be out of order by now, and does not count then.
 		held: held.filter(
 			({index, lease: {mig}}) =>
 				!isOut(index) && isUsable(index) && (mig === undefined || isUsableInstance({gpu: index, ...mig})),
@@ -229,15 +229,14 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const {gpus, instances} = grantedParts([
-		...(isComplete ? kept : held).map(({index, lease: {mig}}) => ({
+		...kept.map(({index, lease: {mig}}) => ({
 			record: snapshot.gpus[index]!,
 			...(mig !== undefined && {instance: {gpu: index, ...mig}}),
 		})),
 		...taken,
 	]);
 	const context: AuditContext = {now: snapshot.now, host: options.host};
-	// What it held beside is of no use any more.
-	const unneeded = isComplete ? held.filter((holding) => !kept.includes(holding)) : [];
+	const unneeded = held.filter((holding) => !kept.includes(holding));
 	const takeover = takeoverOf(
 		[...new Set(taken.flatMap(({takes}) => takes)), ...unneeded],
 		(its) =>
