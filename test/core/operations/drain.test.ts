@@ -78,9 +78,7 @@ test('one who holds it and waits for more gets another in its place, and is not 
 			signal: new AbortController().signal,
 			onProgress(progress) {
 				if (progress.kind === 'waiting' && progress.held.length > 0) {
-					drained ??= drain(world, root, [0], 'fan').finally(async () =>
-						release(world, alice, {by: 'gpus', ids: [1, 2]}),
-					);
+					drained ??= drainAndRelease();
 				}
 			},
 		},
