@@ -89,7 +89,7 @@ const endings: Readonly<Record<string, string>> = {
 	'heartbeat-lost': 'its heartbeat stopped',
 	reboot: 'the machine was restarted',
 	'pool-reset': 'the pool was made again',
-	'queue-left': 'its request has left the queue',
+	'queue-left': 'its request has left the queue or goes on without it',
 	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',

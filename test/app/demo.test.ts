@@ -31,13 +31,15 @@ const open = async (scenario: Scenario = demoScenario) => {
 			gpuCount: async () => scenario.gpus ?? 8,
 			async leases() {
 				const {gpus} = await store.read();
-				return holdingsIn(gpus).map(({index, lease}) => ({
-					index,
-					shareMiB: lease.memoryMiB,
-					user: ownerOf(lease),
-					type: lease.type,
-					startTime: lease.startTime,
-				}));
+				return holdingsIn(gpus)
+					.filter(({lease}) => lease.partialQueueId === undefined)
+					.map(({index, lease}) => ({
+						index,
+						shareMiB: lease.memoryMiB,
+						user: ownerOf(lease),
+						type: lease.type,
+						startTime: lease.startTime,
+					}));
 			},
 		});
 	const making = createDemo({...options, gpusOver});

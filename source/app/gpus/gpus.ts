@@ -118,9 +118,11 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// A dead job uses nothing, although its lease may not have ended yet.
-			const living = holdingsIn(snapshot.gpus).filter(({lease}) => endingOf(lease, snapshot, host) === undefined);
-			return living.map(({index, lease}) => ({
+			// A dead job uses nothing, although its lease may not have ended yet; who waits for more GPUs has not begun.
+			const working = holdingsIn(snapshot.gpus).filter(
+				({lease}) => lease.partialQueueId === undefined && endingOf(lease, snapshot, host) === undefined,
+			);
+			return working.map(({index, lease}) => ({
 				index,
 				user: ownerOf(lease),
 				type: lease.type,

@@ -18,9 +18,8 @@ import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
 import {poolIsolationOf, type PoolIsolation} from '../rules/pool/isolation.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
-import {takenBack as takenBackReason, grantEntry} from '../rules/leases/audit-entries.js';
+import {takenBack as takenBackReason, grantEntry, isEndOf} from '../rules/leases/audit-entries.js';
 import type {
-	AuditEntry,
 	EndedLease,
 	EndReason,
 	GpuRecord,
@@ -233,13 +232,6 @@ type KnownEnds = {
 	readonly chargedTo: ReadonlyMap<HeldPart, number>;
 };
 
-/** Entries of the audit log that end a lease. */
-const endKinds: ReadonlySet<AuditEntry['kind']> = new Set(['released', 'ended', 'expired']);
-
-/** Whether an entry of the audit log is about this part of a lease. */
-const isNamedIn = ({gpus, instances}: AuditEntry, {index, lease: {mig}}: HeldPart): boolean =>
-	mig === undefined ? gpus.includes(index) : instances?.some(({uuid}) => uuid === mig.uuid) === true;
-
 /**
 Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit log, where somebody else has had the GPU
 since or shares it, or an earlier version has written the record. What no one says is no end; but a share of a GPU is over where no audit log is kept.
@@ -272,9 +264,8 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 
 	try {
 		const audit = await store.audit({fromTime: seenAt - 1});
-		const ends = audit.filter((entry) => entry.leaseId === leaseId && endKinds.has(entry.kind));
-		for (const entry of ends) {
-			const named = silent.filter(({part}) => isNamedIn(entry, part));
+		for (const entry of audit) {
+			const named = silent.filter(({part}) => isEndOf(entry, part));
 			for (const vacancy of named) {
 				if (entry.kind === 'released' || endsForGood.has(entry.reason ?? '')) {
 					over.add(vacancy.part);

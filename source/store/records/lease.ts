@@ -21,7 +21,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		lastHeartbeat,
 		expiryTime: fields.end('expiry_time'),
 		endsBy: fields.end('ends_by'),
-		remindedOf: fields.time('reminded_of'),
+		remindedOf: fields.end('reminded_of'),
 		note: fields.text('note'),
 		model: fields.text('model'),
 		partialQueueId: fields.text('partial_queue_id'),

@@ -7,7 +7,7 @@ import type {Redis} from 'ioredis';
 import type {CanhazgpuError} from '../../errors.js';
 import type {Endpoint} from './address.js';
 import {createClient} from './client.js';
-import {EndlessAnswer, isReply, lostAnswer, reasonOf, refusal, retryOf, unreachable} from './failures.js';
+import {EndlessAnswer, isMistake, isReply, lostAnswer, reasonOf, refusal, retryOf, unreachable} from './failures.js';
 
 /** The longest that one operation tries, and that opening takes. */
 const patienceMs = 5000;
@@ -238,6 +238,10 @@ export class Connection {
 				this.#unreadBytes = 0;
 				return result;
 			} catch (error) {
+				if (isMistake(error)) {
+					throw error;
+				}
+
 				const retry = retryOf(error);
 				const isLate = performance.now() + shortPauseMs > deadline;
 				if (isReply(error) && (retry === undefined || isLate)) {

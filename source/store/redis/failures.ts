@@ -59,6 +59,13 @@ export class EndlessAnswer extends Error {
 	override readonly name = 'EndlessAnswer';
 }
 
+/** So ioredis ends the message when the reading of an answer fails, also for lists so deep that the stack is not enough. */
+const isUnreadable = ({message}: Error): boolean => message.includes('Please report this');
+
+/** True for a mistake of the program, which says nothing of the connection. */
+export const isMistake = (error: unknown): boolean =>
+	[TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind && !isUnreadable(error));
+
 /** Why there is no connection. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof EndlessAnswer) {
@@ -83,8 +90,7 @@ export function reasonOf(error: unknown): string {
 		return `its certificate is not trusted (${code})`;
 	}
 
-	// So ioredis ends the message when the reading of an answer fails, also for lists so deep that the stack is not enough.
-	if (/RESP|Please report this/v.test(error.message)) {
+	if (isUnreadable(error) || error.message.includes('RESP')) {
 		return 'what answers there is not Redis';
 	}
 

@@ -60,6 +60,34 @@ test('a lease goes on, and nobody new gets its GPU, by force neither, until it i
 	]);
 });
 
+test('one who holds it and waits for more gets another in its place, and is not told to have it', async () => {
+	const world = await createTestWorld({gpuCount: 3});
+	await ask(world, {ids: [1, 2]});
+	const drainAndRelease = async () => {
+		const result = await drain(world, root, [0], 'fan');
+		await release(world, alice, {by: 'gpus', ids: [1, 2]});
+		return result;
+	};
+
+	let drained: ReturnType<typeof drain> | undefined;
+	const answer = await acquire(
+		world,
+		{requester: bob, count: 2, tenure: {type: 'manual', durationSeconds: 60}},
+		{
+			waitSeconds: 60,
+			signal: new AbortController().signal,
+			onProgress(progress) {
+				if (progress.kind === 'waiting' && progress.held.length > 0) {
+					drained ??= drainAndRelease();
+				}
+			},
+		},
+	);
+	expect(await drained).toEqual({gpus: [0], leased: []});
+	expect(answer).toMatchObject({kind: 'granted', gpus: [1, 2]});
+	expect((await readStatus(world)).rows[0]).toMatchObject({state: 'error', problem: 'drained: fan'});
+});
+
 test('a drain that comes between the scan and the grant is seen', async () => {
 	const made: TestWorld[] = [];
 	let hasDrained = false;

@@ -131,6 +131,70 @@ describe('what was written is read back, and writes the same again', () => {
 	});
 });
 
+describe('what somebody else wrote can be written again wherever it can be read', () => {
+	const anyValue = fc.oneof(
+		fc.constantFrom<unknown>(
+			null,
+			true,
+			'',
+			'x',
+			[],
+			{},
+			[[]],
+			-1,
+			-0.25,
+			0,
+			1.5,
+			2 ** 53,
+			1e12,
+			1e300,
+			'2026-02-30T00:00:00Z',
+		),
+		fc.date({noInvalidDate: true}).map((date) => date.toISOString()),
+		fc.double(),
+		fc.jsonValue(),
+	);
+
+	/** A record in which one field is another. */
+	const changed = ([raw, at, value]: readonly [raw: string, at: number, value: unknown]): string => {
+		const record = JSON.parse(raw) as Record<string, unknown>;
+		const names = Object.keys(record);
+		return JSON.stringify({...record, [names[at % names.length]!]: value});
+	};
+
+	const changedFrom = (raw: fc.Arbitrary<string>) => fc.tuple(raw, fc.nat(), anyValue).map((change) => changed(change));
+
+	test('GPU', () => {
+		const anyHeld = fc.oneof(
+			anyLease.map((lease) => encodeLease(lease)),
+			anyShares.map((shares) => encodeShares(shares)),
+		);
+		fc.assert(
+			fc.property(changedFrom(anyHeld), (stored) => {
+				const record = decodeGpu(3, stored);
+				if (record.kind === 'leased') {
+					expect(decodeGpu(3, encodeLease(record.lease))).toMatchObject({kind: 'leased'});
+				} else if (record.kind === 'shared') {
+					expect(decodeGpu(3, encodeShares(record))).toMatchObject({kind: 'shared'});
+				}
+			}),
+			{numRuns: 1500},
+		);
+	});
+
+	test('queue entry', () => {
+		fc.assert(
+			fc.property(changedFrom(anyEntry.map((entry) => encodeQueueEntry(entry))), (stored) => {
+				const record = decodeQueueEntry('q', stored);
+				if (record.kind === 'entry') {
+					expect(decodeQueueEntry('q', encodeQueueEntry(record.entry))).toMatchObject({kind: 'entry'});
+				}
+			}),
+			{numRuns: 500},
+		);
+	});
+});
+
 describe('reading never throws', () => {
 	const anyText = fc.oneof(
 		fc.string({unit: 'binary'}),

@@ -68,6 +68,12 @@ describe('a Redis', () => {
 		await fresh.close();
 	});
 
+	test('is not said to be away where the program itself makes a mistake', async () => {
+		const mistake = plan({expect: [{kind: 'queue', scope: 'whole', ids: undefined as never}]});
+		await expect(store.commit(mistake)).rejects.toBeInstanceOf(TypeError);
+		await expect(store.read()).resolves.toMatchObject({pool: undefined});
+	});
+
 	test('lets in no more clients, and says so', async () => {
 		await client.config('SET', 'maxclients', 2);
 		const more = async () => {

@@ -70,7 +70,9 @@ export const drain = async (
 				...snapshot.drains,
 				...gpus.map((gpu) => [gpu, {reason, by: requester.account, since}] as const),
 			]);
-			const leased = gpus.filter((gpu) => holdingsOn(snapshot.gpus[gpu]).length > 0);
+			const leased = gpus.filter((gpu) =>
+				holdingsOn(snapshot.gpus[gpu]).some(({lease}) => lease.partialQueueId === undefined),
+			);
 			return {
 				plan: planDrains(snapshot, {world, requester, gpus, kind: 'drained', drains, reason}),
 				result: {gpus, leased},

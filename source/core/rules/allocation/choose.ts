@@ -2,9 +2,10 @@
 Which of the GPUs that could be had are taken, by a newcomer and by a waiter alike. Every strategy is a score of a set of GPUs: a list of numbers,
 compared from the first on, the lowest best. Pure, and total: the same GPUs give the same choice.
 */
-import type {GpuLinks, GpuReading, GpuRecord, Snapshot, GpuLink} from '../../model/types.js';
+import type {GpuGroup, GpuLinks, GpuReading, GpuRecord, Snapshot, GpuLink} from '../../model/types.js';
 import type {StrategyName} from '../../model/need.js';
 import {compareNumbers} from './compare-numbers.js';
+import {rankShares, type GpuCandidate} from './gpu-candidate.js';
 import {readingsByIndex} from './need.js';
 
 /** What a strategy goes by. Times are seconds on the store's clock; what is unknown is undefined. */
@@ -211,6 +212,29 @@ export type CandidateGroup = {
 	/** How many are missing. */
 	readonly count: number;
 };
+
+/** The groups with what could be had of each. What is `held` already stays as far as it is wanted. */
+export function candidateGroupsOf(
+	groups: readonly GpuGroup[],
+	candidates: readonly GpuCandidate[],
+	{count, held = []}: {readonly count: number; readonly held?: readonly number[]},
+) {
+	const shared = rankShares(candidates);
+	const free = candidates.map(({record}) => record).filter(({kind}) => kind === 'free');
+	const heldByOthers = candidates.filter(({takes}) => takes.length > 0).map(({record}) => record);
+	return groups.map((group) => {
+		const members = new Set(group);
+		const among = (gpus: readonly GpuRecord[]) => gpus.map(({index}) => index).filter((index) => members.has(index));
+		const kept = held.filter((index) => members.has(index)).slice(0, count);
+		return {
+			kept,
+			shared: among(shared),
+			free: among(free),
+			heldByOthers: among(heldByOthers),
+			count: count - kept.length,
+		};
+	});
+}
 
 function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReading | undefined): Candidate {
 	const {index} = record;

@@ -29,8 +29,8 @@ import {policyExpectation, policyValue} from '../policy/policy.js';
 import {isPartOfGpu, type Wanted} from '../request/request.js';
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {gpusOf, readingsByIndex, type Eligibility, type Quality} from '../allocation/need.js';
-import {candidateOf, rankShares, type GpuCandidate, type GpuBlock} from '../allocation/gpu-candidate.js';
-import {chooseGpus} from '../allocation/choose.js';
+import {candidateOf, type GpuCandidate, type GpuBlock} from '../allocation/gpu-candidate.js';
+import {candidateGroupsOf, chooseGpus} from '../allocation/choose.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import type {StrategyName} from '../../model/need.js';
 import {usageBlockFor, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
@@ -151,27 +151,8 @@ function pickGpus(
 		}
 	}
 
-	const shared = rankShares(candidates).map(({index}) => index);
-	const isFree = new Set<number>();
-	const isGiven = new Set<number>();
-	for (const {record, takes} of candidates) {
-		if (record.kind === 'free') {
-			isFree.add(record.index);
-		}
-
-		if (takes.length > 0) {
-			isGiven.add(record.index);
-		}
-	}
-
-	const candidateGroups = groups.map((group) => ({
-		kept: [],
-		shared: shared.filter((index) => group.includes(index)),
-		free: group.filter((index) => isFree.has(index)),
-		// What an entry that waits in vain holds comes last.
-		heldByOthers: group.filter((index) => isGiven.has(index)),
-		count: wanted.count,
-	}));
+	// What an entry that waits in vain holds comes last.
+	const candidateGroups = candidateGroupsOf(groups, candidates, wanted);
 	const best = chooseGpus(snapshot, candidateGroups, {
 		strategy: request.strategy ?? policyValue(snapshot, 'strategy'),
 		readings: observation.gpus,
@@ -180,7 +161,7 @@ function pickGpus(
 	if (best === undefined) {
 		const available = Math.max(
 			0,
-			...candidateGroups.map((group) => group.shared.length + group.free.length + group.heldByOthers.length),
+			...candidateGroups.map(({shared, free, heldByOthers}) => shared.length + free.length + heldByOthers.length),
 		);
 		return {kind: 'short', available, blocked};
 	}

@@ -12,17 +12,17 @@ import {
 } from '../leases/holding-changes.js';
 import {gpusOf, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
-import {chooseGpus, type Preference} from '../allocation/choose.js';
-import {candidateOf, rankShares, type GpuCandidate} from '../allocation/gpu-candidate.js';
+import {candidateGroupsOf, chooseGpus, type Preference} from '../allocation/choose.js';
+import {candidateOf} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {EntryRecord, GpuGroup, GpuReading, InstanceOfGpu, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {isPartOfGpu} from '../request/request.js';
-import {chooseInstances, instanceCandidateOf, type InstanceCandidate} from '../allocation/instances.js';
+import {chooseInstances, instanceCandidateOf} from '../allocation/instances.js';
 import {claimsOf, holdingsOf, instanceClaimsOf} from '../queue/queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
-import {servableGroups, type OutOfService} from '../queue/out-of-service.js';
+import {isOutFor, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
@@ -72,6 +72,13 @@ const takingRule =
 			(other > position || gives(lease))
 		);
 	};
+
+/** Of what others hold while they wait, that of the last in the queue comes first. */
+const lastInQueueFirst = ({queue}: Snapshot) => {
+	const lastOf = ({takes}: Pick<Taken, 'takes'>): number =>
+		Math.max(-1, ...takes.map(({lease}) => positionOf(queue, lease)));
+	return (a: Pick<Taken, 'takes'>, b: Pick<Taken, 'takes'>): number => lastOf(b) - lastOf(a);
+};
 
 /** What the plan expects beside the GPUs that it changes. */
 const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectation[] => {
@@ -127,24 +134,11 @@ function chooseForGpus(
 		.map((record) =>
 			candidateOf(record, {share, canTake, reading: readingOf === undefined ? 'unseen' : readingOf(record.index)}),
 		)
-		.filter((answer) => answer.kind === 'candidate');
-	const shared = rankShares(candidates).map(({index}) => index);
-	const free = candidates.filter(({record}) => record.kind === 'free').map(({record}) => record.index);
-	// Of what others hold while they wait, that of the last in the queue comes first.
-	const lastOf = ({takes}: GpuCandidate): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
-	const heldByOthers = candidates
-		.filter(({takes}) => takes.length > 0)
-		.toSorted((a, b) => lastOf(b) - lastOf(a))
-		.map(({record}) => record.index);
-	const candidateGroups = groups.map((group) => {
-		const kept = held.map(({index}) => index).filter((index) => group.includes(index));
-		return {
-			kept,
-			shared: shared.filter((index) => group.includes(index)),
-			free: free.filter((index) => group.includes(index)),
-			heldByOthers: heldByOthers.filter((index) => group.includes(index)),
-			count: Math.max(0, wantedCountOf(entry) - kept.length),
-		};
+		.filter((answer) => answer.kind === 'candidate')
+		.toSorted(lastInQueueFirst(snapshot));
+	const candidateGroups = candidateGroupsOf(groups, candidates, {
+		count: wantedCountOf(entry),
+		held: held.map(({index}) => index),
 	});
 	const complete = chooseGpus(snapshot, candidateGroups, {
 		...preference,
@@ -170,10 +164,9 @@ function chooseForInstances(
 	const {entry} = queue[position] as EntryRecord;
 	const eligible: readonly InstanceOfGpu[] = instances ?? eligibleInstancesOf(entry, gpus.length);
 	const isEligible = (uuid: string | undefined): boolean => eligible.some((instance) => instance.uuid === uuid);
-	const kept = held.filter(({lease}) => isEligible(lease.mig?.uuid));
+	const kept = held.filter(({lease}) => isEligible(lease.mig?.uuid)).slice(0, wantedCountOf(entry));
 	const claims = instanceClaimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
 	const canTake = takingRule(snapshot, position, waiters);
-	const lastOf = ({takes}: InstanceCandidate): number => Math.max(...takes.map(({lease}) => positionOf(queue, lease)));
 	const candidateInstances = eligible
 		.filter(
 			({gpu, uuid}) =>
@@ -182,8 +175,8 @@ function chooseForInstances(
 		.filter((instance) => isUsableInstance(instance))
 		.map((instance) => instanceCandidateOf(gpus[instance.gpu]!, instance, canTake))
 		.filter((candidate) => candidate.kind === 'candidate')
-		.toSorted((a, b) => (a.takes.length > 0 && b.takes.length > 0 ? lastOf(b) - lastOf(a) : 0));
-	const missing = Math.max(0, wantedCountOf(entry) - kept.length);
+		.toSorted(lastInQueueFirst(snapshot));
+	const missing = wantedCountOf(entry) - kept.length;
 	const taken = chooseInstances(gpus, candidateInstances, missing);
 	return {kept, taken, isComplete: taken.length === missing};
 }
@@ -208,9 +201,15 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 
 	const waiters = waitersOf(snapshot, outOfService, isAwake);
 	const choose = wantsInstances(entry) ? chooseForInstances : chooseForGpus;
+	const isOut = isOutFor(entry, snapshot.gpus, outOfService);
+	const {isUsable, isUsableInstance = () => true} = options;
 	const {kept, taken, isComplete} = choose(snapshot, options, {
 		position,
-		held,
+		// What it holds may be out of order by now, and does not count then.
+		held: held.filter(
+			({index, lease: {mig}}) =>
+				!isOut(index) && isUsable(index) && (mig === undefined || isUsableInstance({gpu: index, ...mig})),
+		),
 		groups,
 		isOnlyGroup: possible.length === 1,
 		waiters,
@@ -227,8 +226,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		...taken,
 	]);
 	const context: AuditContext = {now: snapshot.now, host: options.host};
-	// What it held of other groups is of no use any more.
-	const unneeded = isComplete ? held.filter((holding) => !kept.includes(holding)) : [];
+	const unneeded = held.filter((holding) => !kept.includes(holding));
 	const takeover = takeoverOf(
 		[...new Set(taken.flatMap(({takes}) => takes)), ...unneeded],
 		(its) =>

@@ -38,6 +38,15 @@ function partiesOf(
 	};
 }
 
+const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
+
+/** Whether a record of the audit log tells of the end of this part of a lease. */
+export const isEndOf = ({kind, leaseId, gpus, instances}: AuditRecord, {index, lease}: HeldPart): boolean =>
+	endKinds.has(kind) &&
+	leaseId !== undefined &&
+	leaseId === lease.leaseId &&
+	(lease.mig === undefined ? gpus.includes(index) : instances?.some(({uuid}) => uuid === lease.mig?.uuid) === true);
+
 export type GrantOptions = {
 	/** Instances of MIG that were granted. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;

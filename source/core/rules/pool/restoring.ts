@@ -7,9 +7,8 @@ import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../lea
 import {accountName, isSameLease} from '../leases/ownership.js';
 import {emptyPlan, type Expectation, type Plan, type Write} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
-import {grantEntry, positionEntry, type AuditContext} from '../leases/audit-entries.js';
+import {grantEntry, isEndOf, positionEntry, type AuditContext} from '../leases/audit-entries.js';
 import type {
-	AuditKind,
 	AuditRecord,
 	EndReason,
 	GpuRecord,
@@ -72,18 +71,8 @@ const isClockUnsure = ({known, found, isUntouched}: Loss): boolean => !isUntouch
 const isGrantedSince = (lease: Lease, loss: Loss): boolean =>
 	lease.startTime >= Math.floor(loss.known.now) || isClockUnsure(loss);
 
-const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
-
-const hasEndedSince = ({leaseId, mig}: Lease, gpu: number, {audit}: Loss): boolean =>
-	leaseId !== undefined &&
-	audit.some(
-		(record) =>
-			record.leaseId === leaseId &&
-			endKinds.has(record.kind) &&
-			(mig === undefined
-				? record.gpus.includes(gpu)
-				: record.instances?.some((instance) => instance.uuid === mig.uuid) === true),
-	);
+const hasEndedSince = (lease: Lease, index: number, {audit}: Loss): boolean =>
+	audit.some((record) => isEndOf(record, {index, lease}));
 
 type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
 

@@ -74,12 +74,14 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number, NotedOutage
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** What a scan says of one GPU. One that somebody holds is in use with a reservation. */
+/** What a scan says of one GPU. One that somebody holds is in use with a reservation; who waits for more GPUs uses none yet. */
 function outageSeen(
-	{index, kind}: GpuRecord,
+	record: GpuRecord,
 	observation: Observation,
 	{memoryThresholdMiB, clean}: {readonly memoryThresholdMiB: number; readonly clean: CleanRule | undefined},
 ): Outage | undefined {
+	const {index} = record;
+	const isUnused = holdingsOn(record).every(({lease}) => lease.partialQueueId !== undefined);
 	const block = usageBlockOf(index, observation, memoryThresholdMiB, clean);
 	const reading = observation.gpus.find((gpu) => gpu.index === index);
 	// Whether an instance is used tells nothing of the others.
@@ -97,11 +99,11 @@ function outageSeen(
 		}
 
 		case 'unreserved': {
-			return kind === 'free' ? {kind: 'used', detail: block.users.join(', ')} : undefined;
+			return isUnused ? {kind: 'used', detail: block.users.join(', ')} : undefined;
 		}
 
 		case 'unknown-use': {
-			return kind === 'free' ? {kind: 'unknown', detail: block.why} : undefined;
+			return isUnused ? {kind: 'unknown', detail: block.why} : undefined;
 		}
 
 		case 'not-scanned':
@@ -134,17 +136,14 @@ export function outagesSeen(
 	return new Map([...seen, ...outagesByRecord(snapshot)]);
 }
 
-/** Whether an entry cannot have a GPU. What it holds already it keeps. */
+/** Whether an entry cannot have a GPU, even one that it holds already: nothing is granted that could not be handed out now. */
 export const isOutFor =
-	(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
+	({force, need}: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
 	(index: number): boolean => {
 		const outage = out.get(index);
-		const record = gpus[index];
-		return (
-			outage !== undefined &&
-			!(entry.force === true && isBroken(outage)) &&
-			holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id)
-		);
+		// Of a GPU that is shared already, memory in use is part of the sum.
+		const isInSum = need?.shareMiB !== undefined && gpus[index]?.kind === 'shared';
+		return outage !== undefined && !(force === true && isBroken(outage)) && !(isInSum && isTransient(outage));
 	};
 
 /** The groups of an entry that have as many GPUs in service as it wants. */

@@ -313,16 +313,16 @@ test('one whose GPU is back has its rank again: those behind it wait for it', as
 	expect(await behind.answer).toMatchObject({kind: 'granted', gpus: [1]});
 });
 
-/** An entry of carol's that wants all, as it stands in the queue with what it holds. */
-async function standing(world: TestWorld, held: readonly number[]): Promise<void> {
-	const options = {id: 'all', requester: person('carol'), wanted: {count: gpuCount}, tenure: {type: 'run'} as const};
+/** An entry of carol's, as it stands in the queue with what it holds: by default it wants all. */
+async function standing(world: TestWorld, held: readonly number[], {id = 'all', count = gpuCount} = {}): Promise<void> {
+	const options = {id, requester: person('carol'), wanted: {count}, tenure: {type: 'run'} as const};
 	await world.store.commit(planJoin(entryFor({...options, waitSeconds: undefined}, world.host, world.now()), 'box'));
 	const lease = {
 		user: 'carol',
 		type: 'run' as const,
 		startTime: world.now(),
-		leaseId: 'lease-all',
-		partialQueueId: 'all',
+		leaseId: `lease-${id}`,
+		partialQueueId: id,
 	};
 	await world.memory.commit({...emptyPlan, writes: held.map((index) => ({kind: 'lease', index, lease}) as const)});
 }
@@ -344,6 +344,62 @@ test.each(['used', 'unread'] as const)(
 		await settle(world);
 		world.pass(2);
 		expect(await ask()).toMatchObject({kind: 'granted', gpus: [0]});
+	},
+);
+
+test('a GPU that breaks while somebody who waits holds it is given back, and another one granted in its place', async () => {
+	const world = await createTestWorld({gpuCount});
+	await reserve(world, {requester: bob, count: 2, ids: [1, 2], durationSeconds: 36_000});
+	await standing(world, [0], {count: 2});
+	seeStates(world, ['broken', 'fine', 'fine']);
+	await release(world, bob, {by: 'gpus', ids: [1]});
+	await settle(world);
+	expect(queueRows(await readCurrent(world))).toMatchObject([{held: [1]}]);
+	await release(world, bob, {by: 'gpus', ids: [2]});
+	await settle(world);
+	expect((await readCurrent(world)).gpus).toMatchObject([
+		{kind: 'free', ended: {reason: 'queue-left'}},
+		{kind: 'leased', lease: {leaseId: 'lease-all'}},
+		{kind: 'leased', lease: {leaseId: 'lease-all'}},
+	]);
+});
+
+test('one who holds a broken GPU and cannot do without it holds up nobody, and goes on when it is back', async () => {
+	const world = await createTestWorld({gpuCount});
+	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 36_000});
+	await standing(world, [0, 1]);
+	seeStates(world, ['broken', 'fine', 'fine']);
+	await release(world, bob, {by: 'gpus', ids: [2]});
+	await settle(world);
+	expect(await reserve(world, {requester: bob, count: 2, durationSeconds: 36_000})).toMatchObject({gpus: [1, 2]});
+	seeStates(world, ['fine', 'fine', 'fine']);
+	await release(world, bob, {by: 'gpus', ids: [1, 2]});
+	await settle(world);
+	expect((await readCurrent(world)).gpus.filter((record) => isLeased(record))).toHaveLength(gpuCount);
+	expect(entriesOf(await readCurrent(world))).toEqual([]);
+});
+
+test('whose broken GPUs are all back gets as many as it wants, and no more', async () => {
+	const world = await createTestWorld({gpuCount});
+	await standing(world, [0, 1, 2], {count: 2});
+	await settle(world);
+	expect((await readCurrent(world)).gpus).toMatchObject([{kind: 'leased'}, {kind: 'leased'}, {kind: 'free'}]);
+});
+
+test.each(['used', 'unread'] as const)(
+	'a GPU that is %s while one who waits holds it holds up nobody before that one',
+	async (state) => {
+		const world = await createTestWorld({gpuCount});
+		await standing(world, [0, 1]);
+		await standing(world, [2], {id: 'later', count: 2});
+		seeStates(world, ['fine', 'fine', state]);
+		await settle(world);
+		const [all, later] = entriesOf(await readCurrent(world));
+		expect(all?.entry.unavailable).toMatchObject([{gpu: 2, kind: state === 'used' ? 'used' : 'unknown'}]);
+		expect(later?.entry.unavailable).toBeUndefined();
+		world.pass(usedPatienceSeconds + 1);
+		await settle(world);
+		expect(entriesOf(await readCurrent(world)).map(({id}) => id)).toEqual(['all']);
 	},
 );
 
