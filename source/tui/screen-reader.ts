@@ -2,7 +2,8 @@
 The screen for a screen reader: sentences, one below another, without frames, bars or anything that changes with every second, because each
 change is read aloud again.
 */
-import type {StatusRow} from '../core/rules/pool/status.js';
+import {freeGpus, type StatusRow} from '../core/rules/pool/status.js';
+import {freeText} from '../format/free-gpus.js';
 import {roughDuration} from '../format/text/durations.js';
 import {widthOf} from '../format/text/width.js';
 import {sanitize} from '../format/text/text.js';
@@ -93,7 +94,7 @@ function countSentence(state: State): string {
 	const rows = rowsOf(state);
 	const count = (kind: StatusRow['state']): number => rows.filter((row) => row.state === kind).length;
 	return sentence([
-		`${count('available')} free`,
+		`${freeText(freeGpus(rows))} free`,
 		`${count('in-use')} reserved`,
 		`${count('unreserved')} used without a reservation`,
 		`${count('error')} with errors`,

@@ -8,7 +8,7 @@ import {barSpans} from '../widgets/bar.js';
 import {ellipsisOf} from '../widgets/drawing.js';
 import {fitLine, joined, lineWidth, loadTone, span, spread, type Line} from '../widgets/styled-text.js';
 import {gibibytes} from '../../format/readings.js';
-import {countOf, pauseBadge} from './shared/labels.js';
+import {countOf, freeCountOf, pauseBadge} from './shared/labels.js';
 
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 4;
@@ -51,7 +51,7 @@ function summaryLine(state: State): Line {
 	const totals = hostTotals(state);
 	const {utilization: mean, memoryUsedMiB: used, memoryTotalMiB} = totals;
 	const counts = [
-		countOf('Free', totals.free, 'free'),
+		freeCountOf(totals.free),
 		countOf('Mine', totals.mine, 'mine'),
 		countOf('Others', totals.others, 'others'),
 		...(totals.drained > 0 ? [countOf('Drained', totals.drained, 'plain')] : []),

@@ -69,6 +69,12 @@ test('what a host reported before it stopped answering is marked, has its age, a
 	);
 });
 
+test('a free GPU of another host that MIG has split is counted beside those that can be had whole', async () => {
+	const split = remoteRow(1, {mig_instances: [{profile: '3g.40gb'}]});
+	const known = [answered('gpu-box-8', [remoteRow(0), split])];
+	expect(await lineOf(/Free \d/v, {kind: 'hosts-arrived', known, nowMs: 1000})).toMatch(/Free 3 \+1 MIG {2}Mine 1/v);
+});
+
 test('a GPU that several share is called so, as in the table of one host, and found by their names', async () => {
 	const shares = [{user: 'carol'}, {user: 'dave'}];
 	const shared = remoteRow(5, {status: 'IN_USE', type: 'MANUAL', user: undefined, shares});

@@ -1,11 +1,13 @@
 /** Sums over the GPUs of all hosts. */
+import type {FreeGpus} from '../../../core/rules/pool/status.js';
+import {freeAmong} from '../../../format/free-gpus.js';
 import {remembering} from '../memo.js';
 import type {State} from '../state.js';
 import {unfilteredHostLines} from './lines.js';
 
 type HostTotals = {
 	/** Of hosts that answer. What a host reported before it stopped to answer is no longer known to be so. */
-	readonly free: number;
+	readonly free: FreeGpus;
 	readonly mine: number;
 	readonly others: number;
 	readonly unreserved: number;
@@ -47,7 +49,7 @@ export const hostTotals = remembering(
 		const names = hostNamesOf(state).length;
 		const asking = (state.settings.otherHosts?.length ?? 0) - known.length;
 		return {
-			free: count('available'),
+			free: freeAmong(lines.flatMap((line) => (line.state === 'available' ? line.gpu : []))),
 			mine: count('mine'),
 			others: count('in-use', 'idle', 'waiting'),
 			unreserved: count('unreserved'),
