@@ -75,8 +75,12 @@ export function detailText(row: StatusRow): string {
 		.join(', ');
 }
 
-/** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: it has none. */
-export function migText(reading: Pick<GpuReading, 'migInstances'> | undefined): string | undefined {
+/** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: MIG has not split it, or its parts are unknown. */
+export function migText(reading: Pick<GpuReading, 'isMigEnabled' | 'migInstances'> | undefined): string | undefined {
+	if (reading?.isMigEnabled === true && reading.migInstances?.length === 0) {
+		return 'MIG without instances';
+	}
+
 	const profiles = (reading?.migInstances ?? []).map(({profile}) => sanitize(profile ?? '?'));
 	const counted = Array.from(
 		Map.groupBy(profiles, (profile) => profile),
