@@ -74,6 +74,10 @@ test('the keys go to the panel with the focus, round and round', async () => {
 	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
 	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
 	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
+	// Esc takes away the filter first, and then the zoom.
+	const filtered = after(state, 'zoom', 'filter-mine', 'clear-marks');
+	expect(filtered.panels.isZoomed).toBe(true);
+	expect(after(filtered, 'clear-marks').panels.isZoomed).toBe(false);
 });
 
 test('a panel for which there is no room is shown alone when it has the focus', async () => {
