@@ -59,10 +59,11 @@ function processCell(row: TableRow, isScanned: boolean): Span {
 	}
 
 	const service = serviceText(row);
-	if (service !== undefined && (row.processes.length === 0 || row.health.length > 0)) {
-		return service;
-	}
+	return service !== undefined && (row.processes.length === 0 || row.health.length > 0) ? service : useSpan(row);
+}
 
+/** Who uses it against the right of another, who shares it, or the largest process, and how many more there are. */
+export function useSpan(row: TableRow): Span {
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
 		return span(`! ${sanitize(squatter.user ?? '')}: ${processText(squatter)}`, 'warning');
