@@ -5,7 +5,7 @@ import {remembering} from '../memo.js';
 import type {State} from '../state.js';
 import {isOwnLast, unfilteredHostLines} from './lines.js';
 
-type HostTotals = {
+export type HostTotals = {
 	/** Of hosts that answer. What a host reported before it stopped to answer is no longer known to be so. */
 	readonly free: FreeGpus;
 	readonly mine: number;
