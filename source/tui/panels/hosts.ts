@@ -3,6 +3,7 @@ The panel of all hosts: one line for each GPU, and one for each host of which th
 when their answers came.
 */
 import {rowText, type Column, type GrowthRound, type Sacrifice} from '../../format/text/columns.js';
+import {migText} from '../../format/status-labels.js';
 import {states} from '../../format/states.js';
 import {sanitize} from '../../format/text/text.js';
 import {fit, truncate} from '../../format/text/width.js';
@@ -123,7 +124,8 @@ function quietCell({mig_instances: parts, node, node_gpu_id: index}: GpuLine['gp
 		return span(`GPU ${index ?? '?'} of ${node}`);
 	}
 
-	return parts === undefined ? nothing : span(`MIG: ${parts.length} parts`);
+	const instances = migText({migInstances: parts});
+	return instances === undefined ? nothing : span(instances);
 }
 
 /** What is wrong with it, or else the largest process and how many more there are. */

@@ -80,8 +80,14 @@ test('this host does not answer either while its store is lost', async () => {
 
 test('a free GPU of another host that MIG has split is counted beside those that can be had whole', async () => {
 	const split = remoteRow(1, {mig_instances: [{profile: '3g.40gb'}]});
-	const known = [answered('gpu-box-8', [remoteRow(0), split])];
-	expect(await lineOf(/Free \d/v, {kind: 'hosts-arrived', known, nowMs: 1000})).toMatch(/Free 3 \+1 MIG {2}Mine 1/v);
+	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [remoteRow(0), split])], nowMs: 1000} as const;
+	expect(await lineOf(/Free \d/v, hosts)).toMatch(/Free 3 \+1 MIG {2}Mine 1/v);
+});
+
+test('the instances of a GPU are told in the words of the table of one host', async () => {
+	const split = remoteRow(5, {mig_instances: [{profile: '3g.40gb'}, {profile: '1g.10gb'}, {profile: '1g.10gb'}]});
+	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [split])], nowMs: 1000} as const;
+	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toContain('MIG 3g.40gb 2x1g.');
 });
 
 test('a GPU that several share is called so, as in the table of one host, and found by their names', async () => {

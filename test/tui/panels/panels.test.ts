@@ -74,6 +74,15 @@ test('the keys go to the panel with the focus, round and round', async () => {
 	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
 	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
 	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
+	// A panel that is alone anyway is not zoomed unseen, which would hide the others later.
+	for (const key of ['zoom', 'unzoom'] as const) {
+		const reported = after(state, 'focus-report', key);
+		expect(reported.flash?.text).toBe('This panel always has the whole screen here: Esc goes back to the GPUs');
+		expect(reported.panels.isZoomed).toBe(false);
+	}
+
+	expect(after(state, 'unzoom').flash?.text).toBe('No panel hides the others: + does that');
+	expect(after(state, 'zoom', 'unzoom').flash).toBeUndefined();
 	// Esc takes away the filter first, and then the zoom.
 	const filtered = after(state, 'zoom', 'filter-mine', 'clear-marks');
 	expect(filtered.panels.isZoomed).toBe(true);
