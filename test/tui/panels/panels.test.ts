@@ -130,6 +130,15 @@ test('panels scroll as far as there are lines', async () => {
 	expect(scrollLimit(limited)).toBeUndefined();
 	expect(after(beyond, 'first-line').panels.scroll.events).toBe(0);
 	expect(after(state, 'page-down', 'line-down').panels.scroll.events).toBe(shown + 1);
+	// What is being read stays where it is when something happens; at the top, what is newest is shown.
+	const next = [...entries, ...entries.slice(0, 2).map((one) => ({...one, id: `next ${one.id}`, time: 100}))];
+	const read = after(state, 'line-down', {kind: 'events-arrived', entries: next});
+	expect(read.panels.scroll.events).toBe(3);
+	expect(after(state, {kind: 'events-arrived', entries: next}).panels.scroll.events).toBe(0);
+	// Beside other panels, the newest are shown.
+	expect(after(read, 'leave-panel').panels.scroll.events).toBe(0);
+	expect(after(read, 'focus-queue').panels.scroll.events).toBe(0);
+	expect(after(read, 'focus-events').panels.scroll.events).toBe(3);
 	expect(frameOf(after(state, 'last-line'))).toMatch(/number 0\b/v);
 });
 

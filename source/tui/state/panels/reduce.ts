@@ -19,11 +19,15 @@ const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	panels: {...state.panels, ...more},
 });
 
-/** Without a pool of its own, there is nothing but other hosts to be shown. */
-export const focusPanel = (state: State, focus: PanelName): State =>
-	state.settings.hasNoPool === true && focus !== 'hosts'
-		? withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts')
-		: withPanels(state, {focus});
+/** Without a pool of its own, there is nothing but other hosts to be shown. Events that are left show the newest again. */
+export function focusPanel(state: State, focus: PanelName): State {
+	if (state.settings.hasNoPool === true && focus !== 'hosts') {
+		return withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts');
+	}
+
+	const {focus: before, scroll} = state.panels;
+	return withPanels(state, {focus, scroll: before === 'events' && focus !== before ? {...scroll, events: 0} : scroll});
+}
 
 /** The panels that Tab goes through: without other hosts, there is no table of them. */
 function focusNeighbour(state: State, step: 1 | -1): State {
@@ -114,7 +118,7 @@ export const panelIntents = {
 	'focus-hosts': (state) => focusPanel(state, 'hosts'),
 	'focus-next-panel': (state) => focusNeighbour(state, 1),
 	'focus-previous-panel': (state) => focusNeighbour(state, -1),
-	'leave-panel': (state) => withPanels(state, {focus: 'table', isZoomed: false}),
+	'leave-panel': (state) => focusPanel(withPanels(state, {isZoomed: false}), 'table'),
 	zoom: (state) => changeZoom(state, !state.panels.isZoomed),
 	unzoom: (state) => changeZoom(state, false),
 	'line-up': (state) => moveBy(state, -1),
