@@ -16,6 +16,13 @@ import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type State} from './state.js';
 import type {Flash} from './messages.js';
 
+/** The newest stand on top: what is being read further below stays where it is. */
+function withEvents(state: State, entries: readonly AuditEntry[]): State {
+	const arrived = {...state, events: {...state.events, problem: undefined, entries}};
+	const line = state.panels.scroll.events;
+	return line === 0 ? arrived : scrollTo(arrived, 'events', line + newEntries(state.events.entries, entries));
+}
+
 /** How many were not there before; none where nothing that was there is left. */
 function newEntries(before: readonly AuditEntry[], now: readonly AuditEntry[]): number {
 	const last = now.findLastIndex(({id}) => id === before.at(-1)?.id);
@@ -137,11 +144,7 @@ export function afterLiveUpdate(state: State, update: LiveUpdate): State {
 		}
 
 		case 'events-arrived': {
-			const entries = update.entries.slice(-mostEvents);
-			const arrived = {...state, events: {...state.events, problem: undefined, entries}};
-			const line = state.panels.scroll.events;
-			// The newest stand on top: what is being read further below stays where it is.
-			return line === 0 ? arrived : scrollTo(arrived, 'events', line + newEntries(state.events.entries, entries));
+			return withEvents(state, update.entries.slice(-mostEvents));
 		}
 
 		case 'events-lost': {
