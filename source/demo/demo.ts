@@ -57,7 +57,7 @@ async function backdate({store}: World, {leaseId}: Grant, seconds: number): Prom
 }
 
 /** As if they had waited for a while already. */
-async function backdateLine(store: Store, people: readonly Person[]): Promise<void> {
+async function backdateQueue(store: Store, people: readonly Person[]): Promise<void> {
 	const {queue} = await store.read();
 	const entries = queue.filter((record) => record.kind === 'entry');
 	for (const {id, raw, entry} of entries) {
@@ -181,7 +181,7 @@ export async function createDemo({host, clock, scenario, now, gpusOver, memoryTh
 		}
 	}
 
-	await backdateLine(store, people);
+	await backdateQueue(store, people);
 	return {
 		store,
 		async close() {

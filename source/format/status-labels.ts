@@ -1,6 +1,6 @@
 /** A status row in words: what the table, the JSON and the page say in the same way. */
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
-import type {GpuProcess, GpuReading} from '../core/model/types.js';
+import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
 import {firstOf, mebibytes} from './text/numbers.js';
 import {longDuration} from './text/durations.js';
@@ -75,8 +75,18 @@ export function detailText(row: StatusRow): string {
 		.join(', ');
 }
 
-/** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: it has none. */
-export function migText(reading: Pick<GpuReading, 'migInstances'> | undefined): string | undefined {
+/** As far as a scan or another host tells. */
+type MigParts = {
+	readonly isMigEnabled?: boolean | undefined;
+	readonly migInstances?: ReadonlyArray<{readonly profile?: string | undefined}> | undefined;
+};
+
+/** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: MIG has not split it, or its parts are unknown. */
+export function migText(reading: MigParts | undefined): string | undefined {
+	if (reading?.isMigEnabled === true && reading.migInstances?.length === 0) {
+		return 'MIG without instances';
+	}
+
 	const profiles = (reading?.migInstances ?? []).map(({profile}) => sanitize(profile ?? '?'));
 	const counted = Array.from(
 		Map.groupBy(profiles, (profile) => profile),

@@ -124,7 +124,10 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 	function pressOne(key: string, mayAnswer: boolean): void {
 		const mode = modeOf(getState());
 		const bindings = bindingsWith(getState().settings.keys);
-		const intent = intentOf(mode, key, bindings);
+		// The shell is reached from everywhere, but what was chosen for that as a character is text where text is typed.
+		const isSuspension =
+			mode !== 'small' && !isCharacter(key) && intentOf(getState().panels.focus, key, bindings) === 'suspend';
+		const intent = isSuspension ? 'suspend' : intentOf(mode, key, bindings);
 		if (questions.has(mode)) {
 			// A `y` in the middle of other characters was not an answer to this question.
 			if (intent !== 'submit') {

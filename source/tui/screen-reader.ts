@@ -2,11 +2,11 @@
 The screen for a screen reader: sentences, one below another, without frames, bars or anything that changes with every second, because each
 change is read aloud again.
 */
-import type {StatusRow} from '../core/rules/pool/status.js';
+import {freeGpus, type StatusRow} from '../core/rules/pool/status.js';
 import {roughDuration} from '../format/text/durations.js';
 import {widthOf} from '../format/text/width.js';
 import {sanitize} from '../format/text/text.js';
-import {byMemory, gibibytes, inventory, processText} from '../format/readings.js';
+import {gibibytes, inventory} from '../format/readings.js';
 import {hostLines, selectedLineIndex} from './state/hosts/lines.js';
 import {visibleRows} from './state/table/rows.js';
 import {gpuCountOf, rowsOf, type State} from './state/state.js';
@@ -15,13 +15,16 @@ import {processesPanel} from './panels/processes.js';
 import {eventsPanel} from './panels/events.js';
 import {footerLine} from './panels/footer.js';
 import {glyphsOf} from './widgets/drawing.js';
-import {messageLine} from './panels/message.js';
+import {messageLine, underPrompt} from './panels/message.js';
 import {hostsHeadLines} from './panels/hosts-head.js';
 import {hostsPanel} from './panels/hosts.js';
 import {queueView} from './panels/queue.js';
 import {reportPanel} from './panels/report.js';
+import {detailLines} from './panels/detail.js';
+import {useSpan} from './panels/gpus/cells.js';
 import {endText, otherFaultOf, ownerText, serviceText, stateWord} from './panels/shared/labels.js';
 import {hotCelsius} from './panels/shared/load-cells.js';
+import {windowOf} from './widgets/panel-frames.js';
 import {lineText, type Line} from './widgets/styled-text.js';
 
 /** To tens: what is said of a load should not change with each scan. */
@@ -29,6 +32,9 @@ const about = (percent: number): string => `${Math.round(percent / 10) * 10} per
 
 const sentence = (parts: ReadonlyArray<string | undefined>): string =>
 	parts.filter((part) => part !== undefined && part !== '').join(', ');
+
+/** Of a table, the cells alone: what rules it has no words. */
+const withoutRules = (text: string): string => text.replaceAll(/[─┼]{2,}/gv, '').replaceAll(/ ?│ ?/gv, ', ');
 
 const textOf = (line: Line): string => lineText(line).trim().replaceAll(/\s+/gv, ' ');
 
@@ -57,7 +63,6 @@ function endSentence(row: StatusRow): string | undefined {
 function gpuSentence(row: StatusRow, state: State): string {
 	const {requester} = state.settings;
 	const isScanned = state.observation !== undefined;
-	const [process] = byMemory(row.processes);
 	const fault = otherFaultOf(row);
 	return sentence([
 		`${row.index === state.selectedGpu ? 'Selected: ' : ''}GPU ${row.index}`,
@@ -67,7 +72,7 @@ function gpuSentence(row: StatusRow, state: State): string {
 		...(isScanned ? readingWords(row) : []),
 		serviceText(row)?.text,
 		fault === undefined ? undefined : sanitize(fault),
-		process && processText(process),
+		useSpan(row).text.replace(/^-$/v, ''),
 	]);
 }
 
@@ -91,9 +96,11 @@ function headSentence(state: State): string {
 
 function countSentence(state: State): string {
 	const rows = rowsOf(state);
+	const free = freeGpus(rows);
 	const count = (kind: StatusRow['state']): number => rows.filter((row) => row.state === kind).length;
 	return sentence([
-		`${count('available')} free`,
+		`${free.whole} free`,
+		free.split > 0 ? `${free.split} free but split by MIG` : '',
 		`${count('in-use')} reserved`,
 		`${count('unreserved')} used without a reservation`,
 		`${count('error')} with errors`,
@@ -117,12 +124,20 @@ function hostSentences(state: State, rows: number): readonly string[] {
 	];
 }
 
+/** Lines of the detail that are read at once. */
+const mostDetail = 10;
+
 /** What the panel with the focus holds beyond the GPUs. */
 function panelSentences(state: State): readonly string[] {
 	switch (state.panels.focus) {
-		case 'table':
-		case 'detail': {
+		case 'table': {
 			return [];
+		}
+
+		case 'detail': {
+			const lines = detailLines(state, {rows: mostDetail, width: 100});
+			const {from, to} = windowOf(state.panels.scroll.detail, {total: lines.length, shown: mostDetail});
+			return [`Detail of GPU ${state.selectedGpu ?? ''}:`, ...lines.slice(from, to).map((line) => textOf(line))];
 		}
 
 		case 'queue': {
@@ -180,7 +195,7 @@ function gpuSentences(state: State, rows: number): readonly string[] {
 /** Standing troubles are in the first sentence, without their age. */
 function messageSentence(state: State, wide: State): string {
 	return state.flash === undefined &&
-		(state.table.prompt ?? state.processes.prompt ?? state.search.prompt) === undefined
+		(state.table.prompt ?? state.processes.prompt ?? state.hosts.prompt ?? state.search.prompt) === undefined
 		? ''
 		: textOf(messageLine(wide));
 }
@@ -189,8 +204,19 @@ export function linearLines(state: State): readonly string[] {
 	const wide: State = {...state, size: {...state.size, columns: unlimited}};
 	const dialog = state.dialog && dialogView(state.dialog, wide, glyphsOf(state));
 	const keys = `Keys: ${textOf(footerLine(wide))}`;
+	if (state.dialog?.kind === 'command') {
+		const {dialog: prompt} = state;
+		const said = [messageLine(wide), underPrompt(prompt, wide) ?? []].map((line) => textOf(line));
+		const usual: State = {...wide, dialog: {...prompt, isBusy: false, complaint: undefined, candidates: []}};
+		return [...said.filter((line) => line !== ''), `Keys: ${textOf(footerLine(usual))}`];
+	}
+
 	if (dialog !== undefined) {
-		return [`${dialog.title}:`, ...dialog.lines.map((line) => textOf(line)).filter((line) => line !== ''), keys];
+		return [
+			`${dialog.title}:`,
+			...dialog.lines.map((line) => withoutRules(textOf(line))).filter((line) => line !== ''),
+			keys,
+		];
 	}
 
 	const message = messageSentence(state, wide);

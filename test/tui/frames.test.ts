@@ -40,12 +40,12 @@ for (const name of sizes) {
 for (const name of sizes) {
 	const [columns = 0, rows = 0] = name.split('x').map(Number);
 	test(`a day of a GPU at ${name}`, async () => {
-		const isSmall = rows < 30;
 		const actions = intents(
 			'look-back',
 			'look-back',
 			'look-back',
-			...(isSmall ? (['focus-detail', 'zoom'] as const) : []),
+			...(rows < 30 ? (['focus-detail'] as const) : []),
+			...(rows === 24 ? (['zoom'] as const) : []),
 		);
 		await expect(await frame({columns, rows}, {}, [...actions, nightOf(await createScene())])).toMatchFileSnapshot(
 			`frames/${name}/night.txt`,

@@ -2,6 +2,7 @@
 Tables of hosts and of their queues, from the rows that `status --json` and `queue --json` print: so ours and others', this version's and the
 peer's, look the same.
 */
+import {freeAmong, freeText} from '../free-gpus.js';
 import {ownerText} from '../owner.js';
 import {counted} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
@@ -91,12 +92,14 @@ function models(rows: readonly JsonRow[]): string {
 
 /** Of one host: how many GPUs are available, how many in use. */
 function countCells(rows: readonly JsonRow[], paint: Paint): readonly [available: Cell, inUse: Cell] {
-	const of = (status: string): number => rows.filter((row) => row['status'] === status).length;
+	const of = (status: string): readonly JsonRow[] => rows.filter((row) => row['status'] === status);
 	const available = of('AVAILABLE');
-	const errors = of('ERROR');
-	const inUse = rows.length - available - errors;
+	const errors = of('ERROR').length;
+	const inUse = rows.length - available.length - errors;
 	return [
-		available > 0 ? {text: `✓ ${available}`, paint: paint.available} : {text: '✗ 0', paint: paint.error},
+		available.length > 0
+			? {text: `✓ ${freeText(freeAmong(available))}`, paint: paint.available}
+			: {text: '✗ 0', paint: paint.error},
 		errors > 0 ? `${inUse} (${counted(errors, 'error')})` : String(inUse),
 	];
 }

@@ -53,7 +53,9 @@ function endOf(row: Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAge
 
 	const pid = lease?.job?.pid ?? lease?.holder?.pid;
 	const exit = `ends when ${pid ?? 'its job'} exits`;
-	const heartbeat = heartbeatAgeSeconds === undefined ? '' : `  heartbeat ${shortDuration(heartbeatAgeSeconds)}`;
+	// What changes with every second is not read aloud.
+	const isSilent = heartbeatAgeSeconds === undefined || state.settings.isLinear;
+	const heartbeat = isSilent ? '' : `  heartbeat ${shortDuration(heartbeatAgeSeconds)}`;
 	return [span(`${end === undefined ? exit : `${end}, or when ${pid ?? 'its job'} exits`}${heartbeat}`)];
 }
 

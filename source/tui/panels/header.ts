@@ -16,11 +16,11 @@ import {
 	type Tone,
 } from '../widgets/styled-text.js';
 import {inventory, gibibytes} from '../../format/readings.js';
-import {shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
+import {freeGpus, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
 import {states} from '../../format/states.js';
 import {barSpans} from '../widgets/bar.js';
 import {isMine} from '../state/table/row-state.js';
-import {countOf, pauseBadge} from './shared/labels.js';
+import {countOf, freeCountOf, pauseBadge} from './shared/labels.js';
 
 /** Both leave things out step by step, from nothing to all that can be. */
 const mostLeftOut = {header: 7, summary: 6} as const;
@@ -125,7 +125,6 @@ function countsOf(rows: readonly StatusRow[], state: State, level: number): Line
 	const mine = count((row) => isMine(row, requester));
 	const drained = count((row) => shownStateOf(row) === 'drained');
 	const errors = count((row) => shownStateOf(row) === 'error');
-	const free = count(({state: kind}) => kind === 'available');
 	const others = count(({state: kind}) => kind === 'in-use') - mine;
 	const unreserved = count(({state: kind}) => kind === 'unreserved');
 	// Where there is no room for all of them, those of which there are none are left out.
@@ -134,7 +133,7 @@ function countsOf(rows: readonly StatusRow[], state: State, level: number): Line
 	return [
 		span(' '),
 		...joined([
-			countOf('Free', free, 'free'),
+			freeCountOf(freeGpus(rows)),
 			shown('Mine', mine, 'mine'),
 			shown('Others', others, 'others'),
 			drained > 0 ? countOf('Drained', drained, 'plain') : [],

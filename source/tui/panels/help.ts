@@ -116,8 +116,15 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 	return columns;
 }
 
+type HelpRoom = {
+	readonly rows: number;
+	readonly columns: number;
+	/** Nothing stands beside it: what is read aloud comes in the order of the lines. */
+	readonly isAlone: boolean;
+};
+
 /** A page of lines, at most `rows` of at most `columns` each, in as many columns as fit. */
-function helpView(groups: readonly Group[], size: {readonly rows: number; readonly columns: number}, page: number) {
+function helpView(groups: readonly Group[], size: HelpRoom, page: number) {
 	const rows = Math.max(1, size.rows);
 	const columns = inColumns(groups, rows);
 	const pages: Array<Array<readonly Line[]>> = [];
@@ -125,7 +132,7 @@ function helpView(groups: readonly Group[], size: {readonly rows: number; readon
 	for (const column of columns) {
 		const last = pages.at(-1);
 		const wide = widest(column);
-		if (last !== undefined && width + gap + wide <= size.columns) {
+		if (last !== undefined && !size.isAlone && width + gap + wide <= size.columns) {
 			last.push(column);
 			width += gap + wide;
 		} else {
@@ -150,6 +157,6 @@ export const helpOf = (state: State): HelpView =>
 	helpView(
 		[...keyGroups(state), ...legend(state)],
 		// The message line and the footer stay in view.
-		{rows: state.size.rows - 4, columns: state.size.columns - 2 - sides},
+		{rows: state.size.rows - 4, columns: state.size.columns - 2 - sides, isAlone: state.settings.isLinear},
 		state.panels.helpPage,
 	);

@@ -2,13 +2,13 @@
 import {sanitize} from '../../format/text/text.js';
 import {counted} from '../../format/text/numbers.js';
 import {states} from '../../format/states.js';
-import {hostNamesOf, hostTotals} from '../state/hosts/totals.js';
+import {hostNamesOf, hostTotals, type HostTotals} from '../state/hosts/totals.js';
 import {storeNow, type State} from '../state/state.js';
 import {barSpans} from '../widgets/bar.js';
 import {ellipsisOf} from '../widgets/drawing.js';
 import {fitLine, joined, lineWidth, loadTone, span, spread, type Line} from '../widgets/styled-text.js';
 import {gibibytes} from '../../format/readings.js';
-import {countOf, pauseBadge} from './shared/labels.js';
+import {countOf, freeCountOf, pauseBadge} from './shared/labels.js';
 
 /** The header leaves things out step by step, from nothing to all that can be. */
 const mostLeftOut = 4;
@@ -46,19 +46,23 @@ function headerLine(state: State): Line {
 	}
 }
 
+const countsOf = (totals: HostTotals, isShort: boolean): Line => [
+	span(' '),
+	...joined([
+		freeCountOf(totals.free),
+		countOf('Mine', totals.mine, 'mine'),
+		countOf('Others', totals.others, 'others'),
+		totals.drained > 0 ? countOf('Drained', totals.drained, 'plain') : [],
+		totals.unreserved > 0 ? countOf(isShort ? 'Unres' : states.unreserved.short, totals.unreserved, 'warning') : [],
+		totals.errors > 0 ? countOf(isShort ? 'Err' : 'Error', totals.errors, 'error') : [],
+		[span(`of ${totals.gpuCount}`, 'dim')],
+	]),
+];
+
 function summaryLine(state: State): Line {
 	const {columns} = state.size;
 	const totals = hostTotals(state);
 	const {utilization: mean, memoryUsedMiB: used, memoryTotalMiB} = totals;
-	const counts = [
-		countOf('Free', totals.free, 'free'),
-		countOf('Mine', totals.mine, 'mine'),
-		countOf('Others', totals.others, 'others'),
-		...(totals.drained > 0 ? [countOf('Drained', totals.drained, 'plain')] : []),
-		...(totals.unreserved > 0 ? [countOf(states.unreserved.short, totals.unreserved, 'warning')] : []),
-		...(totals.errors > 0 ? [countOf('Error', totals.errors, 'error')] : []),
-		[span(`of ${totals.gpuCount}`, 'dim')],
-	];
 	const queue = countOf('Queue', totals.waiting, 'strong');
 	const memory: Line =
 		memoryTotalMiB === 0
@@ -76,15 +80,21 @@ function summaryLine(state: State): Line {
 		mean === undefined
 			? []
 			: [span('Util '), ...barSpans('load', mean, 12, state.settings), span(` ${percent}`, loadTone('load', mean))];
-	const left: Line = [span(' '), ...joined(counts)];
-	for (const pieces of [[barred, memory, queue], [load, memory, queue], [load, queue], [queue]]) {
+	const [long, short] = [countsOf(totals, false), countsOf(totals, true)];
+	for (const [left, pieces] of [
+		[long, [barred, memory, queue]],
+		[long, [load, memory, queue]],
+		[long, [load, queue]],
+		[long, [queue]],
+		[short, [queue]],
+	] as const) {
 		const right: Line = [...joined(pieces), span(' ')];
 		if (lineWidth(left) + lineWidth(right) + 2 <= columns) {
 			return spread(left, right, columns, ellipsisOf(state));
 		}
 	}
 
-	return fitLine(left, columns, ellipsisOf(state));
+	return fitLine(short, columns, ellipsisOf(state));
 }
 
 export const hostsHeadLines = (state: State): readonly Line[] => [headerLine(state), summaryLine(state)];

@@ -3,9 +3,10 @@ The panel of all hosts: one line for each GPU, and one for each host of which th
 when their answers came.
 */
 import {rowText, type Column, type GrowthRound, type Sacrifice} from '../../format/text/columns.js';
+import {migText} from '../../format/status-labels.js';
 import {states} from '../../format/states.js';
 import {sanitize} from '../../format/text/text.js';
-import {fit} from '../../format/text/width.js';
+import {fit, truncate} from '../../format/text/width.js';
 import {
 	holdersOf,
 	type GpuLine,
@@ -123,7 +124,8 @@ function quietCell({mig_instances: parts, node, node_gpu_id: index}: GpuLine['gp
 		return span(`GPU ${index ?? '?'} of ${node}`);
 	}
 
-	return parts === undefined ? nothing : span(`MIG: ${parts.length} parts`);
+	const instances = migText({migInstances: parts});
+	return instances === undefined ? nothing : span(instances);
 }
 
 /** What is wrong with it, or else the largest process and how many more there are. */
@@ -151,9 +153,9 @@ function processCell({gpu, state}: GpuLine): Span {
 }
 
 /** The question mark: so it was before the host stopped answering; how it is now is unknown. */
-function stateCell({gpu, state, isLast}: GpuLine): Span {
-	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
-	return span(isLast ? `${words}?` : words, stateTones[state]);
+function stateCell({gpu, state: kind, isLast}: GpuLine, {width}: HostColumn, state: State): Span {
+	const words = kind === 'idle' ? idleWord(gpu.idle_seconds) : states[kind].short;
+	return span(isLast ? `${truncate(words, width - 1, ellipsisOf(state))}?` : words, stateTones[kind]);
 }
 
 type CellOf = (line: GpuLine, column: HostColumn, state: State) => Line;
@@ -161,7 +163,7 @@ type CellOf = (line: GpuLine, column: HostColumn, state: State) => Line;
 const cells: Readonly<Record<HostColumnName, CellOf>> = {
 	host: (line) => [span(sanitize(namedHost(line)), line.isOwn ? 'strong' : 'plain')],
 	gpu: ({gpu}) => [span(String(gpu.gpu_id), 'strong')],
-	state: (line) => [stateCell(line)],
+	state: (line, column, state) => [stateCell(line, column, state)],
 	owner: (line) => [ownerCell(line)],
 	ends: (line, _, {nowMs}) => [endCell(line, nowMs)],
 	utilization: ({gpu}, column, state) => utilizationCell(gpu.utilization, column, state),

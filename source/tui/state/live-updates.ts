@@ -1,5 +1,5 @@
 /** What time, the terminal, the store and the GPUs do to the state. */
-import type {Observation, Snapshot, Requester} from '../../core/model/types.js';
+import type {AuditEntry, Observation, Snapshot, Requester} from '../../core/model/types.js';
 import {sanitize} from '../../format/text/text.js';
 import {recordedProcesses} from '../../core/live/process-history.js';
 import type {Load} from '../../core/model/observation.js';
@@ -8,13 +8,26 @@ import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
-import {afterPanelUpdate} from './panels/reduce.js';
+import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
 import {afterHostsUpdate} from './hosts/reduce.js';
 import {keyedProcesses} from './processes/state.js';
 import {tagOf} from './table/state.js';
 import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type State} from './state.js';
 import type {Flash} from './messages.js';
+
+/** The newest stand on top: what is being read further below stays where it is. */
+function withEvents(state: State, entries: readonly AuditEntry[]): State {
+	const arrived = {...state, events: {...state.events, problem: undefined, entries}};
+	const line = state.panels.scroll.events;
+	return line === 0 ? arrived : scrollTo(arrived, 'events', line + newEntries(state.events.entries, entries));
+}
+
+/** How many were not there before; none where nothing that was there is left. */
+function newEntries(before: readonly AuditEntry[], now: readonly AuditEntry[]): number {
+	const last = now.findLastIndex(({id}) => id === before.at(-1)?.id);
+	return last === -1 ? 0 : now.length - 1 - last;
+}
 
 /** GPUs of this account by the end that was reminded of. */
 const remindedIn = ({gpus}: Snapshot, requester: Requester): ReadonlyMap<number, number> =>
@@ -131,8 +144,7 @@ export function afterLiveUpdate(state: State, update: LiveUpdate): State {
 		}
 
 		case 'events-arrived': {
-			const entries = update.entries.slice(-mostEvents);
-			return {...state, events: {...state.events, problem: undefined, entries}};
+			return withEvents(state, update.entries.slice(-mostEvents));
 		}
 
 		case 'events-lost': {

@@ -6,6 +6,7 @@ import {mayChange, ownerOf} from '../../core/rules/leases/ownership.js';
 import {holdingsOf} from '../../core/rules/queue/queue.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';
+import {holderText} from '../../format/owner.js';
 import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
 import {wantedText} from '../../format/queue/waiting-progress.js';
@@ -73,7 +74,7 @@ export const leave = defineVerb<Confirmation<EntryToLeave>>({
 	},
 	view({entry, held}, state, glyphs) {
 		const waited = shortDuration((storeNow(state) ?? entry.enqueueTime) - entry.enqueueTime);
-		const about = `${sanitize(ownerOf(entry))}, for ${wantedText(wantedOf(entry))}, waiting for ${waited}`;
+		const about = `${holderText(entry)}, for ${wantedText(wantedOf(entry))}, waiting for ${waited}`;
 		const warning = held.length > 0 ? `The GPUs held for it are given back: ${gpuList(held)}.` : undefined;
 		const width = questionWidth(state);
 		return {

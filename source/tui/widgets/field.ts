@@ -1,4 +1,5 @@
 /** Text being typed. */
+import {widthOf} from '../../format/text/width.js';
 import type {Glyphs} from './drawing.js';
 import {fitLine, span, type Line} from './styled-text.js';
 
@@ -12,9 +13,14 @@ export function fieldSpans(field: Field, width: number, glyphs: Glyphs): Line {
 		return fitLine([span(field.value, 'marked')], width, glyphs.ellipsis);
 	}
 
-	const start = Math.max(0, field.caret - width + 1);
-	const before = points.slice(start, field.caret).join('');
 	const at = points[field.caret];
+	const room = width - widthOf(at ?? glyphs.caret);
+	let start = 0;
+	while (start < field.caret && widthOf(points.slice(start, field.caret).join('')) > room) {
+		start++;
+	}
+
+	const before = points.slice(start, field.caret).join('');
 	const after = points.slice(field.caret + 1).join('');
 	const shown = [span(before), at === undefined ? span(glyphs.caret) : span(at, 'marked'), span(after)];
 	return fitLine(shown, width, glyphs.ellipsis);

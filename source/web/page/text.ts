@@ -1,4 +1,5 @@
 /** Numbers, times and states in words. What is unknown is a dash, never a zero. */
+import {freeAmong, freeText} from '../../format/free-gpus.js';
 import type {Gpu} from './fields.js';
 
 export const unknown = '–';
@@ -55,6 +56,10 @@ export const withUnit = (value: number | undefined, unit: string): string =>
 
 export const percentOf = (part: number | undefined, whole: number | undefined): number | undefined =>
 	part === undefined || whole === undefined || !(whole > 0) ? undefined : (part / whole) * 100;
+
+/** `2`, or `2 +1 MIG`. */
+export const freeIn = (gpus: readonly Gpu[]): string =>
+	freeText(freeAmong(gpus.filter(({state}) => state === 'available')));
 
 export const counted = (count: number | undefined, one: string): string =>
 	`${count ?? unknown} ${one}${count === 1 ? '' : 's'}`;

@@ -69,6 +69,27 @@ test('what a host reported before it stopped answering is marked, has its age, a
 	);
 });
 
+test('this host does not answer either while its store is lost', async () => {
+	const lost: Step = {kind: 'store-lost', reason: 'gone', sinceMs: 1000, nowMs: 1000};
+	expect(await lineOf(/canhazgpu top/v)).toMatch(/6 hosts {2}3 answering {2}1 asked {2}2 not answering/v);
+	expect(await lineOf(/canhazgpu top/v, lost)).toMatch(/6 hosts {2}2 answering {2}1 asked {2}3 not answering/v);
+	expect(await lineOf(/Free \d/v, lost)).toMatch(/Free 1 .* of 7 .*Queue 2/v);
+	// The mark of old values is never cut off.
+	expect(await lineOf(/gpu-box-3 +6/v, lost)).toMatch(/ Unreserv…\? /v);
+});
+
+test('a free GPU of another host that MIG has split is counted beside those that can be had whole', async () => {
+	const split = remoteRow(1, {mig_instances: [{profile: '3g.40gb'}]});
+	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [remoteRow(0), split])], nowMs: 1000} as const;
+	expect(await lineOf(/Free \d/v, hosts)).toMatch(/Free 3 \+1 MIG {2}Mine 1/v);
+});
+
+test('the instances of a GPU are told in the words of the table of one host', async () => {
+	const split = remoteRow(5, {mig_instances: [{profile: '3g.40gb'}, {profile: '1g.10gb'}, {profile: '1g.10gb'}]});
+	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [split])], nowMs: 1000} as const;
+	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toContain('MIG 3g.40gb 2x1g.');
+});
+
 test('a GPU that several share is called so, as in the table of one host, and found by their names', async () => {
 	const shares = [{user: 'carol'}, {user: 'dave'}];
 	const shared = remoteRow(5, {status: 'IN_USE', type: 'MANUAL', user: undefined, shares});

@@ -5,8 +5,10 @@ import {statusJson} from '../../../source/format/json/status-json.js';
 import {stateWord} from '../../../source/tui/panels/shared/labels.js';
 import {observationOf} from '../../_helpers/world.js';
 import {answered} from '../hosts/_hosts.js';
-import {frameOf, stateOf as screenOf} from '../_harness.js';
-import {alice, busy, createBox, gpuReading, lease, run, sceneTime} from '../_world.js';
+import {leave} from '../../../source/tui/verbs/leave.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {frameOf, pressing, stateOf as screenOf, type Step} from '../_harness.js';
+import {alice, busy, createBox, gpuReading, lease, run, sceneTime, waiter} from '../_world.js';
 
 const hour = 3600;
 
@@ -74,4 +76,15 @@ test('a reservation is as idle among the GPUs of all hosts as in the table of it
 test('what runs is not idle, whatever anybody has shared', async () => {
 	const reading = busy(0, 'bob', 'python train.py', {gibibytes: 10, percent: 0});
 	expect(await stateOf(old, 6 * hour, reading)).toBe('Reserved');
+});
+
+test('a question about what was reserved by a name says whose account it is, too', async () => {
+	const box = await createBox(1, {
+		leases: {0: lease('alice', {user: 'eval'})},
+		waiting: [waiter('alice', {user: 'eval', requestedIds: [0]})],
+	});
+	const askedBy = async (...steps: readonly Step[]): Promise<string> =>
+		frameOf(await screenOf(box, {columns: 120, rows: 32}, {}, steps));
+	expect(await askedBy(pressing(release))).toContain('alice (eval), MANUAL, held');
+	expect(await askedBy('focus-queue', pressing(leave))).toContain('alice (eval), for GPU 0');
 });

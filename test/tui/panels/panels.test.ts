@@ -74,6 +74,19 @@ test('the keys go to the panel with the focus, round and round', async () => {
 	expect(modes).toEqual(['table', 'detail', 'queue', 'report', 'events', 'processes', 'table']);
 	expect(modeOf(after(state, 'focus-previous-panel'))).toBe('processes');
 	expect(after(state, 'focus-queue', 'zoom', 'leave-panel').panels).toMatchObject({focus: 'table', isZoomed: false});
+	// A panel that is alone anyway is not zoomed unseen, which would hide the others later.
+	for (const key of ['zoom', 'unzoom'] as const) {
+		const reported = after(state, 'focus-report', key);
+		expect(reported.flash?.text).toBe('This panel always has the whole screen here: Esc goes back to the GPUs');
+		expect(reported.panels.isZoomed).toBe(false);
+	}
+
+	expect(after(state, 'unzoom').flash?.text).toBe('No panel hides the others: + does that');
+	expect(after(state, 'zoom', 'unzoom').flash).toBeUndefined();
+	// Esc takes away the filter first, and then the zoom.
+	const filtered = after(state, 'zoom', 'filter-mine', 'clear-marks');
+	expect(filtered.panels.isZoomed).toBe(true);
+	expect(after(filtered, 'clear-marks').panels.isZoomed).toBe(false);
 });
 
 test('a panel for which there is no room is shown alone when it has the focus', async () => {
@@ -117,6 +130,15 @@ test('panels scroll as far as there are lines', async () => {
 	expect(scrollLimit(limited)).toBeUndefined();
 	expect(after(beyond, 'first-line').panels.scroll.events).toBe(0);
 	expect(after(state, 'page-down', 'line-down').panels.scroll.events).toBe(shown + 1);
+	// What is being read stays where it is when something happens; at the top, what is newest is shown.
+	const next = [...entries, ...entries.slice(0, 2).map((one) => ({...one, id: `next ${one.id}`, time: 100}))];
+	const read = after(state, 'line-down', {kind: 'events-arrived', entries: next});
+	expect(read.panels.scroll.events).toBe(3);
+	expect(after(state, {kind: 'events-arrived', entries: next}).panels.scroll.events).toBe(0);
+	// Beside other panels, the newest are shown.
+	expect(after(read, 'leave-panel').panels.scroll.events).toBe(0);
+	expect(after(read, 'focus-queue').panels.scroll.events).toBe(0);
+	expect(after(read, 'focus-events').panels.scroll.events).toBe(3);
 	expect(frameOf(after(state, 'last-line'))).toMatch(/number 0\b/v);
 });
 

@@ -93,6 +93,8 @@ test('the parts of a GPU are in its row', async () => {
 	expect((await shown(gpuReading(0, {migInstances}))).row).toMatch(/MIG 3g.40gb 2x1g.10gb$/v);
 	const processes = [{pid: 1, user: 'alice', commandLine: 'train', memoryUsedMiB: 9}];
 	expect((await shown(gpuReading(0, {migInstances, processes}))).row).toMatch(/MIG: train$/v);
+	expect((await shown(gpuReading(0, {isMigEnabled: true, migInstances: []}))).row).toMatch(/MIG without instances$/v);
+	expect((await shown(gpuReading(0, {isMigEnabled: true, migInstances: undefined}))).row).toMatch(/ -$/v);
 });
 
 test('each state has words that fit its column, and a look', () => {

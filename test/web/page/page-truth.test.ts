@@ -111,6 +111,10 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 3);
 		expect(await card.locator('.model').textContent()).toMatch(/^MIG 3g\.40gb 2x1g\.10gb · /v);
+		// GPU 3 is not among those that can be had whole.
+		const freeTile = page.locator('.tile[data-state="available"]');
+		await expect.poll(async () => freeTile.locator('.tile-more').textContent()).toBe('+1 MIG of 6');
+		await expect.poll(async () => page.title()).toMatch(/^\d \+1 MIG free · /v);
 		await card.locator('button').first().click();
 		await expect.poll(async () => card.locator('.parts tbody tr').count()).toBe(3);
 		expect(await card.locator('.parts tbody tr').first().textContent()).toMatch(/3g\.40gb.*GiB.*MIG-SIM-3-0/v);

@@ -300,3 +300,12 @@ export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {
 		split: rows.length - whole.length,
 	};
 }
+
+/** What is free: a GPU that MIG has split is never had whole, and is counted beside the others. */
+export type FreeGpus = {readonly whole: number; readonly split: number};
+
+export function freeGpus(rows: readonly StatusRow[]): FreeGpus {
+	const free = rows.filter(({state}) => state === 'available');
+	const {total: whole, split} = wholeGpus(free);
+	return {whole, split};
+}

@@ -7,13 +7,16 @@ import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.
 /** A scan of our own, and what the kernel tells of the processes in question. */
 export type OwnScan = {readonly observation: Observation; readonly facts: FactsOfProcesses};
 
+const processesOn = ({gpus}: Observation, gpu: number): readonly GpuProcess[] =>
+	gpus.find(({index}) => index === gpu)?.processes ?? [];
+
 /** The pids that the scan has on a GPU. */
-export const pidsOn = ({gpus}: Observation, gpu: number): readonly number[] =>
-	(gpus.find(({index}) => index === gpu)?.processes ?? []).map(({pid}) => pid);
+export const pidsOn = (observation: Observation, gpu: number): readonly number[] =>
+	processesOn(observation, gpu).map(({pid}) => pid);
 
 /** The processes of our account on a GPU: their memory as the GPU tells it, everything else as the kernel does. */
 export const ownTargets = ({observation, facts}: OwnScan, gpu: number): readonly GpuProcess[] =>
-	(observation.gpus.find(({index}) => index === gpu)?.processes ?? []).flatMap(({pid, memoryUsedMiB, kind}) => {
+	processesOn(observation, gpu).flatMap(({pid, memoryUsedMiB, kind}) => {
 		const known = facts.get(pid);
 		if (known?.isOwn !== true) {
 			return [];
@@ -29,6 +32,8 @@ export type TargetProblem =
 	| {readonly kind: 'no-scan'; readonly message: string}
 	/** It has ended; another process may bear its pid by now. */
 	| {readonly kind: 'gone'}
+	/** It is shown on its GPU, and there is no real process behind it. */
+	| {readonly kind: 'simulated'}
 	| {readonly kind: 'not-on-gpu'}
 	| {readonly kind: 'not-yours'; readonly user: string | undefined};
 
@@ -40,7 +45,9 @@ export function problemWith(
 ): TargetProblem | undefined {
 	const known = facts.get(pid);
 	if (known === undefined || known.startTicks !== startTicks) {
-		return {kind: 'gone'};
+		const shown = processesOn(observation, gpu).find((process) => process.pid === pid);
+		const isSimulated = observation.simulated && known === undefined && shown?.startTicks === startTicks;
+		return {kind: isSimulated ? 'simulated' : 'gone'};
 	}
 
 	if (!known.isOwn) {

@@ -7,7 +7,7 @@ import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {truncate, widthOf} from '../../../format/text/width.js';
 import type {State} from '../../state/state.js';
-import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';
+import {gpuText, meanOf, membersOf, type TableRow} from '../../state/table/fold.js';
 import {tagOf} from '../../state/table/state.js';
 import {ellipsisOf} from '../../widgets/drawing.js';
 import {sparkline} from '../../widgets/graph.js';
@@ -38,12 +38,8 @@ function gpuNumbers(row: TableRow, width: number, ellipsis: string): string {
 type Series = ReadonlyArray<number | undefined>;
 
 /** The mean of what is known of several GPUs, column by column. */
-function meanSeries(all: readonly Series[]): Series {
-	return all[0]!.map((_, column) => {
-		const known = all.map((series) => series[column]).filter((value) => value !== undefined);
-		return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
-	});
-}
+const meanSeries = (all: readonly Series[]): Series =>
+	all[0]!.map((_, column) => meanOf(all.map((series) => series[column])));
 
 /** `8 GPUs of box1, box2`: the nodes of a job. */
 function nodeText(members: readonly StatusRow[]): string | undefined {
@@ -59,10 +55,11 @@ function processCell(row: TableRow, isScanned: boolean): Span {
 	}
 
 	const service = serviceText(row);
-	if (service !== undefined && (row.processes.length === 0 || row.health.length > 0)) {
-		return service;
-	}
+	return service !== undefined && (row.processes.length === 0 || row.health.length > 0) ? service : useSpan(row);
+}
 
+/** Who uses it against the right of another, who shares it, or the largest process, and how many more there are. */
+export function useSpan(row: TableRow): Span {
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
 		return span(`! ${sanitize(squatter.user ?? '')}: ${processText(squatter)}`, 'warning');

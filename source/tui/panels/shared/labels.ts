@@ -1,7 +1,8 @@
 /** What rows and heads say in words: the state of a GPU, who has it, how many there are, and times of day. */
-import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
+import {cautionOf, type FreeGpus, type StatusRow} from '../../../core/rules/pool/status.js';
 import type {Requester} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
+import {freeText} from '../../../format/free-gpus.js';
 import type {MonitorState} from '../../../format/states.js';
 import {userText} from '../../../format/status-labels.js';
 import {sanitize, shownNote} from '../../../format/text/text.js';
@@ -120,6 +121,10 @@ export function clockText(seconds: number, state: State): string {
 /** What there is none of stays grey. */
 export const countOf = (word: string, count: number, tone: Tone): Line => [
 	span(`${word} ${count}`, count > 0 ? tone : 'dim'),
+];
+
+export const freeCountOf = (free: FreeGpus): Line => [
+	span(`Free ${freeText(free)}`, free.whole + free.split > 0 ? 'free' : 'dim'),
 ];
 
 /** How long the screen has stood still. */

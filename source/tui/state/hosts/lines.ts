@@ -135,6 +135,10 @@ const ownGpus = remembering(
 	},
 );
 
+/** Whether what is shown of this host may no longer be so. */
+export const isOwnLast = ({scanFailure, connection}: State): boolean =>
+	scanFailure !== undefined || connection.kind === 'lost';
+
 function ownLines(state: State): readonly HostLine[] {
 	const {hostname: host, hasNoPool} = state.settings;
 	if (hasNoPool === true) {
@@ -147,7 +151,7 @@ function ownLines(state: State): readonly HostLine[] {
 				host,
 				isOwn: true,
 				...ownGpus(state),
-				isLast: state.scanFailure !== undefined || state.connection.kind === 'lost',
+				isLast: isOwnLast(state),
 			});
 }
 

@@ -1,11 +1,13 @@
 /** Sums over the GPUs of all hosts. */
+import type {FreeGpus} from '../../../core/rules/pool/status.js';
+import {freeAmong} from '../../../format/free-gpus.js';
 import {remembering} from '../memo.js';
 import type {State} from '../state.js';
-import {unfilteredHostLines} from './lines.js';
+import {isOwnLast, unfilteredHostLines} from './lines.js';
 
-type HostTotals = {
+export type HostTotals = {
 	/** Of hosts that answer. What a host reported before it stopped to answer is no longer known to be so. */
-	readonly free: number;
+	readonly free: FreeGpus;
 	readonly mine: number;
 	readonly others: number;
 	readonly unreserved: number;
@@ -33,7 +35,7 @@ export const hostNamesOf = ({settings}: State): readonly string[] => [
 ];
 
 export const hostTotals = remembering(
-	(state: State) => [unfilteredHostLines(state), state.hosts.known, state.snapshot?.queue],
+	(state: State) => [unfilteredHostLines(state), state.hosts.known, state.snapshot?.queue, state.connection.kind],
 	(state): HostTotals => {
 		const lines = unfilteredHostLines(state)
 			.filter((line) => line.kind === 'gpu')
@@ -43,11 +45,12 @@ export const hostTotals = remembering(
 		const percents = lines.flatMap(({gpu}) => gpu.utilization ?? []);
 		const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 		const {known} = state.hosts;
-		const failing = known.filter(({answer}) => 'error' in answer).length;
+		const isOwnFailing = state.settings.hasNoPool !== true && isOwnLast(state);
+		const failing = known.filter(({answer}) => 'error' in answer).length + Number(isOwnFailing);
 		const names = hostNamesOf(state).length;
 		const asking = (state.settings.otherHosts?.length ?? 0) - known.length;
 		return {
-			free: count('available'),
+			free: freeAmong(lines.flatMap((line) => (line.state === 'available' ? line.gpu : []))),
 			mine: count('mine'),
 			others: count('in-use', 'idle', 'waiting'),
 			unreserved: count('unreserved'),
@@ -63,7 +66,7 @@ export const hostTotals = remembering(
 			asking,
 			answering: names - failing - asking,
 			waiting: sum([
-				state.snapshot?.queue.length ?? 0,
+				state.connection.kind === 'lost' ? 0 : (state.snapshot?.queue.length ?? 0),
 				...known.flatMap(({answer}) => ('status' in answer ? (answer.status.waitingCount ?? 0) : [])),
 			]),
 		};

@@ -1,6 +1,6 @@
 /** What the keys do to the panels. */
 import {withFlash, type State} from '../state.js';
-import {graphRowsOf} from '../../layout.js';
+import {graphRowsOf, layoutOf} from '../../layout.js';
 import {pageRowsOf, roomOf} from '../../regions.js';
 import {
 	isScrolling,
@@ -19,11 +19,15 @@ const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	panels: {...state.panels, ...more},
 });
 
-/** Without a pool of its own, there is nothing but other hosts to be shown. */
-export const focusPanel = (state: State, focus: PanelName): State =>
-	state.settings.hasNoPool === true && focus !== 'hosts'
-		? withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts')
-		: withPanels(state, {focus});
+/** Without a pool of its own, there is nothing but other hosts to be shown. Events that are left show the newest again. */
+export function focusPanel(state: State, focus: PanelName): State {
+	if (state.settings.hasNoPool === true && focus !== 'hosts') {
+		return withFlash(state, 'warning', 'This computer has no pool of GPUs: there is nothing but the other hosts');
+	}
+
+	const {focus: before, scroll} = state.panels;
+	return withPanels(state, {focus, scroll: before === 'events' && focus !== before ? {...scroll, events: 0} : scroll});
+}
 
 /** The panels that Tab goes through: without other hosts, there is no table of them. */
 function focusNeighbour(state: State, step: 1 | -1): State {
@@ -68,6 +72,17 @@ const toggleTree = (state: State): State =>
 		state.panels.isTree ? 'Processes are listed one by one' : 'Each process stands below its parent',
 	);
 
+/** A panel for which nothing would change says so: zoomed unseen, it would hide the others later. */
+function changeZoom(state: State, isZoomed: boolean): State {
+	if (!state.panels.isZoomed && layoutOf(state).alone !== undefined) {
+		return withFlash(state, 'warning', 'This panel always has the whole screen here: Esc goes back to the GPUs');
+	}
+
+	return isZoomed === state.panels.isZoomed
+		? withFlash(state, 'warning', 'No panel hides the others: + does that')
+		: withPanels(state, {isZoomed});
+}
+
 const hasGraphs = (state: State): boolean => graphRowsOf(roomOf(state, 'detail').rows) > 0;
 
 /** The graphs are drawn in the detail, which may have no room for them: so the key says what it did. */
@@ -103,9 +118,9 @@ export const panelIntents = {
 	'focus-hosts': (state) => focusPanel(state, 'hosts'),
 	'focus-next-panel': (state) => focusNeighbour(state, 1),
 	'focus-previous-panel': (state) => focusNeighbour(state, -1),
-	'leave-panel': (state) => withPanels(state, {focus: 'table', isZoomed: false}),
-	zoom: (state) => withPanels(state, {isZoomed: !state.panels.isZoomed}),
-	unzoom: (state) => withPanels(state, {isZoomed: false}),
+	'leave-panel': (state) => focusPanel(withPanels(state, {isZoomed: false}), 'table'),
+	zoom: (state) => changeZoom(state, !state.panels.isZoomed),
+	unzoom: (state) => changeZoom(state, false),
 	'line-up': (state) => moveBy(state, -1),
 	'line-down': (state) => moveBy(state, 1),
 	'page-up': (state) => moveBy(state, -pageOf(state)),

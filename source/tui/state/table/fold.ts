@@ -30,7 +30,7 @@ const known = <Value>(values: ReadonlyArray<Value | undefined>): readonly Value[
 	values.filter((value) => value !== undefined);
 
 /** Of those that report it; a reading that none has stays unknown. */
-const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
+export const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
 	const present = known(values);
 	return present.length === 0 ? undefined : present.reduce((sum, value) => sum + value, 0) / present.length;
 };

@@ -4,7 +4,7 @@ import {layoutOf, tableRowsOf} from '../../layout.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {userOfRow, rowWith, selectedRow, visibleRows} from './rows.js';
 import {membersOf, type TableRow} from './fold.js';
-import {tagOf, noFilter, sortKeys, type TableState} from './state.js';
+import {isFiltered, tagOf, noFilter, sortKeys, type TableState} from './state.js';
 import {filterChanges, firstInView, sortChanges} from './alike.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
@@ -52,8 +52,17 @@ const filter = filterChanges({
 	noUser: 'This GPU has no user: select a row of the user to filter by',
 });
 
-const clearMarks = (state: State): State =>
-	state.table.tags.size > 0 ? withTable(state, {tags: new Set()}) : withTable(state, {filter: noFilter});
+/** The tags first, then the filter, then what hides the other panels. */
+function clearMarks(state: State): State {
+	const {tags, filter: shown} = state.table;
+	if (tags.size > 0) {
+		return withTable(state, {tags: new Set()});
+	}
+
+	return isFiltered(shown)
+		? withTable(state, {filter: noFilter})
+		: {...state, panels: {...state.panels, isZoomed: false}};
+}
 
 export const tableIntents = {
 	'focus-next-row': (state) => focusBy(state, 1),

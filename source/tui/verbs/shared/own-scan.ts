@@ -49,6 +49,10 @@ export function problemText(pid: number, gpu: number | readonly number[], proble
 			return `process ${pid} has ended meanwhile`;
 		}
 
+		case 'simulated': {
+			return `process ${pid} is a simulated one: no real process is behind it`;
+		}
+
 		case 'not-on-gpu': {
 			return `process ${pid} is not on ${gpuList(typeof gpu === 'number' ? [gpu] : gpu)}, by a scan of our own`;
 		}

@@ -6,6 +6,7 @@ import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js'
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {Lease} from '../../../core/model/types.js';
 import {shortDuration} from '../../../format/text/durations.js';
+import {holderText} from '../../../format/owner.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
 import {fit, wrap} from '../../../format/text/width.js';
@@ -164,7 +165,7 @@ function endOf(lease: Lease, now: number): string {
 function holdingText({lease}: HeldPart, state: State): string {
 	const now = storeNow(state) ?? lease.startTime;
 	return [
-		sanitize(lease.user),
+		holderText(lease),
 		lease.type === 'run' ? 'RUN' : 'MANUAL',
 		`held ${shortDuration(now - lease.startTime)}`,
 		endOf(lease, now),

@@ -1,6 +1,7 @@
 /** What is outside of the components' elements: the title, the icon, and that all is old. */
 import {pillKindOf, viewNames, type PillKind} from '../header.js';
 import type {Route} from '../router.js';
+import {freeIn} from '../text.js';
 import type {PageState} from '../state/state.js';
 
 const pillTitles: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
@@ -11,8 +12,7 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 		return 'canhazgpu';
 	}
 
-	const free = gpus.filter(({state}) => state === 'available').length;
-	const first = kind === 'live' && about.has_pool ? `${free} free` : pillTitles[kind];
+	const first = kind === 'live' && about.has_pool ? `${freeIn(gpus)} free` : pillTitles[kind];
 	return [part, first, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
 }
 

@@ -6,7 +6,7 @@ import {isAsked} from '../gpus/question.js';
 import type {KnownHost} from '../state/state.js';
 import {useNow} from '../shared/hooks.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
-import {counted, gibibytes, timeText, unknown, withUnit} from '../text.js';
+import {counted, freeIn, gibibytes, timeText, unknown, withUnit} from '../text.js';
 
 type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
 
@@ -26,12 +26,11 @@ function isFound({name, gpu}: Row, filter: string): boolean {
 
 /** What a host reported before it failed is no longer known to be so, and is counted nowhere. */
 function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
-	const current = rows.filter(({isOld}) => !isOld);
-	const free = current.filter(({gpu}) => gpu.state === 'available').length;
+	const current = rows.filter(({isOld}) => !isOld).map(({gpu}) => gpu);
 	const failing = hosts.filter(({host}) => host?.error !== undefined).length;
 	const asked = hosts.filter(({host}) => host === undefined).length;
 	return [
-		`${free} of ${counted(current.length, 'GPU')} free on ${counted(hosts.length - failing - asked, 'host')}`,
+		`${freeIn(current)} of ${counted(current.length, 'GPU')} free on ${counted(hosts.length - failing - asked, 'host')}`,
 		...(asked > 0 ? [`${asked} being asked`] : []),
 		...(failing > 0 ? [`${failing} not answering`] : []),
 	].join(', ');

@@ -5,7 +5,7 @@ import type {Gpu} from '../fields.js';
 import {Cards} from '../gpu/card.js';
 import type {KnownHost, PageState} from '../state/state.js';
 import {useNow} from '../shared/hooks.js';
-import {counted, duration} from '../text.js';
+import {counted, duration, freeIn} from '../text.js';
 import {AllGpus} from './all-gpus.js';
 
 /** A host that is asked regularly is not said to be old before this age. */
@@ -16,8 +16,7 @@ const modelText = (gpus: readonly Gpu[]): string =>
 		.flatMap(([model, own]) => (model === undefined ? [] : [`${own.length} × ${model}`]))
 		.join(', ');
 
-const availableText = (gpus: readonly Gpu[]): string =>
-	`${gpus.filter(({state}) => state === 'available').length} of ${counted(gpus.length, 'GPU')} free`;
+const availableText = (gpus: readonly Gpu[]): string => `${freeIn(gpus)} of ${counted(gpus.length, 'GPU')} free`;
 
 /** How old what is shown of a host is; undefined where nothing is shown, or it is live. */
 function useAge(host: KnownHost | undefined): number | undefined {

@@ -1,4 +1,5 @@
 /** The figures of the whole pool. */
+import {freeAmong, splitText} from '../../../format/free-gpus.js';
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {counted, unknown} from '../text.js';
@@ -52,14 +53,16 @@ export function Summary({gpus, queue, isKnown}: SummaryProps) {
 	return (
 		<div id="summary" class="summary">
 			{shownStates.map((state) => {
-				const count = gpus.filter((gpu) => gpu.state === state).length;
+				const those = gpus.filter((gpu) => gpu.state === state);
+				const free = state === 'available' ? freeAmong(those) : undefined;
+				const count = those.length;
 				return count === 0 && state === 'drained' ? undefined : (
 					<Tile
 						key={state}
 						name={gpuStates[state].label}
 						state={state}
-						value={isKnown ? count : unknown}
-						more={isKnown && state === 'available' ? `of ${gpus.length}` : ''}
+						value={isKnown ? (free?.whole ?? count) : unknown}
+						more={isKnown && free !== undefined ? `${splitText(free)} of ${gpus.length}`.trim() : ''}
 						isQuiet={count === 0}
 					/>
 				);

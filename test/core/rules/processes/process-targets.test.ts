@@ -47,6 +47,17 @@ test('a process is acted on only where our own scan has it and the kernel knows 
 	);
 });
 
+test('a simulated process that is still on its GPU has not ended: no real process is behind it', () => {
+	const shown = {pid: 5_000_000, startTicks: 1};
+	const scanOf = (processes: readonly GpuProcess[]): OwnScan => ({
+		observation: observationOf([{...idleReading(0), processes}], {simulated: true}),
+		facts: new Map(),
+	});
+	expect(problemWith(shown, 0, scanOf([shown]))).toEqual({kind: 'simulated'});
+	expect(problemWith(shown, 0, scanOf([]))).toEqual({kind: 'gone'});
+	expect(problemWith({...shown, startTicks: 2}, 0, scanOf([shown]))).toEqual({kind: 'gone'});
+});
+
 test('a process without a start time is never acted on', () => {
 	fc.assert(
 		fc.property(pid, anyScan, (shown, seen) => {

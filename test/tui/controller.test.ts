@@ -1,0 +1,54 @@
+import type {Key} from 'ink';
+import {expect, test} from 'vitest';
+import {createController} from '../../source/tui/controller.js';
+import {createStateStore} from '../../source/tui/state/store.js';
+import type {Settings} from '../../source/tui/state/state.js';
+import {reserve} from '../../source/tui/verbs/reserve.js';
+import {release} from '../../source/tui/verbs/release.js';
+import type {VerbRunner} from '../../source/tui/verbs/dispatch.js';
+import {pressing, stateOf, type Step} from './_harness.js';
+import {createScene} from './_world.js';
+
+const never = (): never => {
+	throw new Error('Nothing else is pressed');
+};
+
+async function controllerIn(steps: readonly Step[], more: Partial<Settings> = {}) {
+	const store = createStateStore(await stateOf(await createScene(), {columns: 120, rows: 32}, more, steps));
+	let suspensions = 0;
+	const controller = createController(store, {} as unknown as VerbRunner, {
+		quit: never,
+		refresh: never,
+		broken: never,
+		suspend() {
+			suspensions++;
+		},
+	});
+	return {store, press: controller.press, suspensions: () => suspensions};
+}
+
+const controlZ = {ctrl: true} as unknown as Key;
+
+test.each([
+	['a panel', []],
+	['a form', [pressing(reserve)]],
+	['a question, which is not answered by it', [pressing(release)]],
+	['a filter', ['open-filter']],
+	['the help', ['open-help']],
+] as const)('Ctrl-Z gives the terminal to the shell from %s', async (_, steps) => {
+	const {store, press, suspensions} = await controllerIn(steps);
+	const {dialog, table} = store.getState();
+	press('z', controlZ);
+	expect(suspensions()).toBe(1);
+	expect(store.getState().dialog).toBe(dialog);
+	expect(store.getState().table).toBe(table);
+});
+
+test('where Ctrl-Z was taken away it does nothing over a panel either, and a character that was chosen for it is text in a form', async () => {
+	const without = await controllerIn([pressing(reserve)], {keys: new Map([['suspend', []]])});
+	without.press('z', controlZ);
+	expect(without.suspensions()).toBe(0);
+	const chosen = await controllerIn([pressing(reserve)], {keys: new Map([['suspend', ['9']]])});
+	chosen.press('9', {} as unknown as Key);
+	expect(chosen.suspensions()).toBe(0);
+});

@@ -1,0 +1,79 @@
+/** The screen for a screen reader: whatever is shown to others is said. */
+import {expect, test} from 'vitest';
+import type {Write} from '../../source/core/model/plan.js';
+import type {Size} from '../../source/tui/state/state.js';
+import {linearLines} from '../../source/tui/screen-reader.js';
+import {commandPrompt, outputOf} from '../../source/tui/state/command-line/state.js';
+import {splitReading} from '../_helpers/mig-box.js';
+import {after, stateOf, type Step} from './_harness.js';
+import {createBox, createScene, gpuReading, lease} from './_world.js';
+
+const size: Size = {columns: 100, rows: 24};
+
+const said = async (...steps: readonly Step[]): Promise<readonly string[]> =>
+	linearLines(await stateOf(await createScene(), size, {isLinear: true}, steps));
+
+const typing = (text: string): readonly Step[] => [...text].map((character) => ({kind: 'typed', text: character}));
+
+test('what is typed after a colon is said, and what is wrong with it', async () => {
+	const state = await stateOf(await createScene(), size, {isLinear: true}, [
+		{kind: 'opened', dialog: commandPrompt([])},
+		...typing('stat'),
+	]);
+	expect(linearLines(state)[0]).toMatch(/^:stat/v);
+	const refused = after(state, {
+		kind: 'refused',
+		complaint: {message: 'There is no verb "stat"'},
+		dialog: state.dialog,
+	});
+	expect(linearLines(refused).slice(1)).toEqual([
+		'ERR There is no verb "stat"',
+		expect.stringMatching(/^Keys: Enter Run/v),
+	]);
+});
+
+test('the words that filter the table of all hosts are said', async () => {
+	expect((await said('focus-hosts', 'filter-hosts', ...typing('a100'))).join('\n')).toContain('Filter a100');
+});
+
+test('the detail of a GPU says what its panel shows, without what changes with every second', async () => {
+	const lines = await said('focus-detail');
+	const from = lines.indexOf('Detail of GPU 0:');
+	expect(lines.slice(from + 1, from + 3)).toEqual([
+		'alice RUN ends when 81234 exits note eval 70B',
+		expect.stringMatching(/^PID USER/v),
+	]);
+});
+
+test('who shares a GPU, and its parts by MIG, are said', async () => {
+	const box = await createBox(2, {readings: [gpuReading(0), splitReading(1, ['3g.40gb'])]});
+	const shares: Write = {
+		kind: 'shares',
+		index: 0,
+		capacityMiB: 81_559,
+		shares: [lease('bob', {memoryMiB: 8192}), lease('carol', {memoryMiB: 8192, leaseId: 'c'})],
+	};
+	await box.write(shares);
+	const lines = linearLines(await stateOf(box, size, {isLinear: true}));
+	expect(lines[1]).toMatch(/^0 free, 1 free but split by MIG, 1 reserved/v);
+	expect(lines.find((line) => line.includes('GPU 0'))).toMatch(/16\/79\.6G bob 8G, carol 8G$/v);
+	expect(lines.find((line) => line.includes('GPU 1'))).toMatch(/MIG 3g\.40gb$/v);
+});
+
+test('the help is said one group after another, page by page', async () => {
+	const pages = new Set<string>();
+	for (let page = 0; page < 6; page++) {
+		const turns = Array.from({length: page}, () => 'help-next' as const);
+		pages.add((await said('open-help', ...turns)).join('\n'));
+	}
+
+	const all = [...pages].join('\n');
+	expect(all).toMatch(/^r reserve GPUs for a time$/mv);
+	expect(all).toMatch(/^Enter the detail of the GPU$/mv);
+	expect(all).toMatch(/^Mine IN_USE You hold it$/mv);
+});
+
+test('a table that a verb printed is said without its rules', async () => {
+	const dialog = outputOf('$ status', [' GPU │ STATUS', '─────┼───────', ' 0   │ FREE']);
+	expect((await said({kind: 'opened', dialog})).slice(0, 3)).toEqual(['$ status:', 'GPU, STATUS', '0, FREE']);
+});
