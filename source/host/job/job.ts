@@ -13,6 +13,7 @@ import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
 import {relaySignals} from './signals.js';
 import {spawnJob, type StartedProcess} from './spawn.js';
+import {deferStop} from './terminal-stop.js';
 import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.js';
 
 export type JobOptions = {
@@ -107,9 +108,12 @@ export const startJob = async ({
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
+	// A job in the background that reads from the terminal has its whole group stopped.
+	const endDeferring = deferStop('SIGTTIN');
 	let endStopping = (): void => undefined;
 	const letGo = () => {
 		endStopping();
+		endDeferring();
 		relay.close();
 		stopIgnoring();
 	};
