@@ -83,7 +83,7 @@ export const startedWords = (): Uint8Array => words ?? readBytes('/proc/self/cmd
 
 let environment: Uint8Array | undefined;
 
-/** The same of the environment. */
+/** The environment that this process was started with, each entry with a NUL behind it. */
 export const startedEnvironment = (): Uint8Array => {
 	environment ??= startFacts?.environment ?? readBytes('/proc/self/environ');
 	return environment;
@@ -139,5 +139,5 @@ const openFilesOf = (pid: number | 'self'): string | undefined =>
 /** The soft limit of open files of this process as it is now. */
 export const ownOpenFiles = (): string | undefined => openFilesOf('self');
 
-/** The one that this process was started with; else that of its parent, from whom it has it. */
+/** The soft limit that this process was started with; else that of its parent, from whom it has its own. */
 export const callersOpenFiles = (): string | undefined => startFacts?.openFiles ?? openFilesOf(process.ppid);

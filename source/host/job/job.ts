@@ -29,9 +29,7 @@ export type JobOptions = {
 	readonly graceSeconds?: number;
 	/** Called once as the time limit is reached, before anything is signalled. */
 	readonly onTimeout?: () => void;
-	/**
-	True where this process leaves stdout and stderr unopened until the job has ended.
-	*/
+	/** True where this process leaves stdout and stderr unopened until the job has ended. */
 	readonly leavesOutput?: boolean;
 };
 
@@ -45,7 +43,7 @@ export type JobEnd = {
 
 export type Job = {
 	readonly process: ProcessIdentity;
-	/** Resolves when the job itself has ended, whatever it left running; after the time limit, when that has ended, too. Never rejects. */
+	/** Resolves when the job itself has ended, whatever it left running; after the time limit, when all of that has ended, too. Never rejects. */
 	readonly ended: Promise<JobEnd>;
 	/**
 	Signals act on this process again. Until then, also after the end, those that would end it are held off, so that the GPUs can be
@@ -176,7 +174,7 @@ export const startJob = async ({
 	return {process: identity, ended, letGo};
 };
 
-/** Whether a process still is what these words have started. None start nothing. */
+/** Whether a process still is what these words have started. Where there are none, they have started nothing. */
 const begins = (pid: number, words: readonly string[]): boolean => {
 	try {
 		return words.length > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(words.join('\0'));

@@ -122,7 +122,7 @@ type WithBun = {
 	readonly Bun: {readonly spawn: (words: readonly string[], options: BunOptions) => BunProcess};
 };
 
-/** Its node:child_process comes to the same call, 2 ms later. */
+/** Bun's own node:child_process comes to the same call, 2 ms later. */
 const startInBun = async (
 	[command, ...args]: readonly [string, ...string[]],
 	{environment, stdio, file = command}: StartOptions,
@@ -142,7 +142,7 @@ const startInBun = async (
 			try {
 				child.kill(signal);
 			} catch {
-				// It may not be sent.
+				// The signal may not be sent.
 			}
 		},
 	};
@@ -195,5 +195,5 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 	);
 };
 
-/** It is not the command which is at fault. */
+/** What the system says where it has no room for a process: the command is not at fault. */
 const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
