@@ -1,6 +1,6 @@
 /**
-What this process was started with, and Node changes as it starts: it gives every signal its default action, and raises the limit of open
-files. A job is to get what it would get from the shell.
+What this process was started with, and Node changes as it starts: it gives every signal its default action, raises the limit of open files, and
+keeps open files from its children. A job is to get what it would get from the shell.
 
 The first lines of the built cli.js are for sh, which has not changed anything yet. It leaves what it finds in the environment, and becomes Node.
 */
@@ -10,21 +10,28 @@ import {constants} from 'node:os';
 import process from 'node:process';
 
 /**
-`PID IGNORED LIMIT BYTES`: our own pid, the ignored signals in hexadecimal as /proc tells them, the soft limit of open files, and the
-environment as od(1) prints it, or nothing where it is too long for that.
+`PID IGNORED LIMIT FILES BYTES`: our own pid, the ignored signals in hexadecimal as /proc tells them, the soft limit of open files, the
+descriptors of open files with commas between, and the environment as od(1) prints it, or nothing where it is too long for that.
 */
 const variable = 'CANHAZGPU_STARTED';
 
-type StartFacts = {readonly mask: string; readonly openFiles: string; readonly environment: Uint8Array | undefined};
+type StartFacts = {
+	readonly mask: string;
+	readonly openFiles: string;
+	readonly descriptors: readonly number[];
+	readonly environment: Uint8Array | undefined;
+};
 
 const parseStartFacts = (text: string): StartFacts | undefined => {
-	const match = /^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<bytes>[\s\da-f]*)$/v.exec(text);
-	const {pid, mask, limit, bytes} = match?.groups ?? {};
+	const match =
+		/^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<files>[\d,]*) (?<bytes>[\s\da-f]*)$/v.exec(text);
+	const {pid, mask, limit, files, bytes} = match?.groups ?? {};
 	// The pid distinguishes it from one that another process left.
 	return pid === String(process.pid)
 		? {
 				mask: mask!,
 				openFiles: limit!,
+				descriptors: files!.split(',').map(Number),
 				environment: bytes === '' ? undefined : Buffer.from(bytes!.replaceAll(/\s/gv, ''), 'hex'),
 			}
 		: undefined;
@@ -141,3 +148,6 @@ export const ownOpenFiles = (): string | undefined => openFilesOf('self');
 
 /** The soft limit that this process was started with; else that of its parent, from whom it has its own. */
 export const callersOpenFiles = (): string | undefined => startFacts?.openFiles ?? openFilesOf(process.ppid);
+
+/** The descriptors that were open as this process was started. Undefined where that is not known. */
+export const descriptorsAtStart = (): readonly number[] | undefined => startFacts?.descriptors;

@@ -5,6 +5,7 @@ import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
 import {checkCommand} from '../tool/command.js';
 import {withoutSecrets} from '../tool/secrets.js';
 import type {Environment} from '../inherited/exact-text.js';
+import {descriptorsAtStart} from '../inherited/inherited.js';
 import {launcherOf, needsLauncher, type Manner} from './launcher.js';
 
 type Options = {
@@ -153,18 +154,19 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 type Stdio = 'inherit' | 'ignore' | number;
 
 /**
-Node closes most other descriptors in its children. Those which an argument names are passed on, or else the `<(...)` of some shells
-would name nothing.
+Node closes most other descriptors in its children. A job is given those that our caller had opened; where they are not known, those which an
+argument names, or else the `<(...)` of some shells would name nothing.
 */
 const stdioFor = (args: readonly string[]): Stdio[] => {
-	const named = new Set(
-		args
-			.flatMap((argument) => argument.matchAll(/\/(?:dev|proc\/self)\/fd\/(?<number>\d{1,4})(?!\d)/gv).toArray())
-			.map((match) => Number(match.groups?.['number']))
-			.filter((descriptor) => descriptor > 2 && isPipeOrFile(descriptor)),
+	const passed = new Set(
+		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??
+			args
+				.flatMap((argument) => argument.matchAll(/\/(?:dev|proc\/self)\/fd\/(?<number>\d{1,4})(?!\d)/gv).toArray())
+				.map((match) => Number(match.groups?.['number']))
+				.filter((descriptor) => descriptor > 2 && isPipeOrFile(descriptor)),
 	);
-	return Array.from({length: Math.max(2, ...named) + 1}, (_, descriptor) =>
-		descriptor <= 2 ? 'inherit' : named.has(descriptor) ? descriptor : 'ignore',
+	return Array.from({length: Math.max(2, ...passed) + 1}, (_, descriptor) =>
+		descriptor <= 2 ? 'inherit' : passed.has(descriptor) ? descriptor : 'ignore',
 	);
 };
 
