@@ -5,7 +5,7 @@ keeps open files from its children. A job is to get what it would get from the s
 The first lines of the built cli.js are for sh, which has not changed anything yet. It leaves what it finds in the environment, and becomes Node.
 */
 import {Buffer} from 'node:buffer';
-import {readFileSync} from 'node:fs';
+import {fstatSync, readdirSync, readFileSync} from 'node:fs';
 import {constants} from 'node:os';
 import process from 'node:process';
 
@@ -38,6 +38,7 @@ const parseStartFacts = (text: string): StartFacts | undefined => {
 };
 
 let startFacts: StartFacts | undefined;
+let descriptors: readonly number[] | undefined;
 let words: Uint8Array | undefined;
 
 /** To be called first of all: nothing that is started later shall find what sh has left and changed. */
@@ -47,6 +48,7 @@ export const takeInherited = (): void => {
 	const text = process.env[variable];
 	Reflect.deleteProperty(process.env, variable);
 	startFacts = text === undefined ? undefined : parseStartFacts(text);
+	descriptors = process.versions['bun'] === undefined ? startFacts?.descriptors : filesOpenInBun();
 	if (startFacts?.environment !== undefined) {
 		restoreEnvironment(startFacts.environment);
 	}
@@ -149,5 +151,28 @@ export const ownOpenFiles = (): string | undefined => openFilesOf('self');
 /** The soft limit that this process was started with; else that of its parent, from whom it has its own. */
 export const callersOpenFiles = (): string | undefined => startFacts?.openFiles ?? openFilesOf(process.ppid);
 
+const isFileOrStream = (descriptor: number): boolean => {
+	try {
+		const status = fstatSync(descriptor);
+		return (
+			status.isFile() || status.isFIFO() || status.isSocket() || status.isCharacterDevice() || status.isDirectory()
+		);
+	} catch {
+		// It was open to list the others alone.
+		return false;
+	}
+};
+
+/** What Bun has opened itself by now are queues of events, which are nothing of that. */
+const filesOpenInBun = (): readonly number[] | undefined => {
+	try {
+		return readdirSync('/proc/self/fd')
+			.map(Number)
+			.filter((descriptor) => isFileOrStream(descriptor));
+	} catch {
+		return undefined;
+	}
+};
+
 /** The descriptors that were open as this process was started. Undefined where that is not known. */
-export const descriptorsAtStart = (): readonly number[] | undefined => startFacts?.descriptors;
+export const descriptorsAtStart = (): readonly number[] | undefined => descriptors;

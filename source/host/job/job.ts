@@ -194,8 +194,12 @@ const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJ
 
 const endOf = async (ended: StartedProcess['ended']): Promise<JobEnd> => {
 	const {code, signal} = await ended;
-	return signal === undefined
-		? {exitCode: code ?? 1, reason: 'exited'}
+	if (signal === undefined) {
+		return {exitCode: code ?? 1, reason: 'exited'};
+	}
+
+	return typeof signal === 'number'
+		? {exitCode: 128 + signal, reason: 'signalled'}
 		: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal};
 };
 

@@ -18,8 +18,8 @@ type Options = {
 	readonly manner: Manner;
 };
 
-/** How a process ended: the code that it exited with, or the signal that ended it. */
-type ProcessEnd = {readonly code: number | undefined; readonly signal: NodeJS.Signals | undefined};
+/** How a process ended: the code that it exited with, or the signal that ended it; by its number where Bun knows no name for it. */
+type ProcessEnd = {readonly code: number | undefined; readonly signal: NodeJS.Signals | number | undefined};
 
 export type StartedProcess = {
 	readonly pid: number;
@@ -113,8 +113,9 @@ const startInNode = async (
 };
 
 /** What we use of Bun's own way to start a process. */
-type BunProcess = Pick<ChildProcess, 'exitCode' | 'signalCode'> & {
+type BunProcess = Pick<ChildProcess, 'exitCode'> & {
 	readonly pid: number;
+	readonly signalCode: NonNullable<ProcessEnd['signal']> | undefined;
 	readonly exited: Promise<unknown>;
 	readonly kill: (signal: NodeJS.Signals) => void;
 };

@@ -211,8 +211,14 @@ test('a job ignores what its caller ignored, SIGHUP too where nothing else tells
 	expect(ran.stdout).toBe('SigIgn:\t0000000000000000\nSigIgn:\t0000000000080801\n');
 });
 
-// A binary is not started by sh, which tells of them: there, a job is given those that an argument names.
-test.skipIf(isBinary)('descriptors that the caller has opened are passed on, and no others', async () => {
+// Node does not tell of such a signal.
+test.runIf(isBinary)('a job that a signal without a name ends is told by its number', async () => {
+	const box = await freshEmbeddedBox(1);
+	const ran = await inBash(box, '"$CHG" run -- bash -c \'kill -37 $$\'').ended;
+	expect(ran).toMatchObject({exitCode: 165, stderr: ''});
+});
+
+test('descriptors that the caller has opened are passed on, and no others', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = 'read line <&10; echo "$line" >&7; flock -n 5 && echo held; cd /proc/$$/fd; echo *';
 	const ran = await inBash(
