@@ -217,9 +217,9 @@ if (moved !== undefined) {
 }
 
 /*
-Node forgets which signals were ignored as it was started, and raises the limit of open files. So sh is started first. For the verbs that hand
-these on to a job it reads both, and the environment, of which it may drop what has no name for a shell (source/host/inherited/inherited.ts); then it
-becomes Node. To JavaScript its line is a text and a comment. One string of the environment may have 128 KiB, and all words together 2 MiB.
+Node forgets which signals were ignored as it was started, raises the limit of open files, and keeps open files from its children. So sh is started
+first. For the verbs that hand these on to a job it reads all of it, but for its own script, and the environment, of which it may drop what has no
+name for a shell (source/host/inherited/inherited.ts); then it becomes Node. To JavaScript its line is a text and a comment. One string of the environment may have 128 KiB, and all words together 2 MiB.
 
 The monitor makes some MiB of garbage with each frame. With less room for it a third of the monitor's processor time goes into collecting, and
 V8 takes the size of that room only at its start.
@@ -227,10 +227,11 @@ V8 takes the size of that room only at its start.
 const shebang = '#!/usr/bin/env node\n';
 const readStart = [
 	`while read -r __chg_name __chg_signals; do case $__chg_name in SigIgn:) break;; esac; done 2>/dev/null </proc/$$/status`,
-	`__chg_all="$*"`,
+	`__chg_all="$*" __chg_files=`,
 	`__chg_entries=$(od -A n -v -t x1 /proc/$$/environ 2>/dev/null)`,
 	`[ \${#__chg_entries} -lt 120000 ] && [ \${#__chg_all} -lt 1500000 ] || __chg_entries=`,
-	`CANHAZGPU_STARTED="$$ $__chg_signals $(ulimit -S -n) $__chg_entries"`,
+	`for __chg_file in /proc/$$/fd/*; do [ -e "$__chg_file" ] && ! [ "$__chg_file" -ef "$0" ] && __chg_files="$__chg_files,\${__chg_file##*/}"; done`,
+	`CANHAZGPU_STARTED="$$ $__chg_signals $(ulimit -S -n) \${__chg_files#,} $__chg_entries"`,
 	`export CANHAZGPU_STARTED`,
 ].join('; ');
 const startLines = `#!/bin/sh

@@ -7,7 +7,7 @@ import {exactEnvironment} from '../host/inherited/exact-text.js';
 import {runTool} from '../host/tool/spawn.js';
 import type {PreparedCuda} from './contract.js';
 
-/** @throws CanhazgpuError `not-found` when no installation fits. */
+/** @throws CanhazgpuError `impossible` when no installation fits. */
 export async function prepareCuda(version: string): Promise<PreparedCuda> {
 	const environment = exactEnvironment(process.env);
 	const asked = readSupportedCuda(runTool);

@@ -97,7 +97,7 @@ const rootsInModules = (modulePath: string): readonly string[] =>
 			return read.kind === 'read' ? pathsInModule(read.text) : [];
 		});
 
-/** In the order in which they count where two have one version. */
+/** Directories that may hold an installation, in the order in which they count where two hold the same version. */
 function candidateRoots({parents, environment}: CudaLocations): readonly string[] {
 	const named = ['CUDA_HOME', 'CUDA_PATH'].map((name) => environment[name]).filter((root) => root !== undefined);
 	const all = [

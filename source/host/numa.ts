@@ -25,7 +25,7 @@ function processorsOf(root: string, node: number): string | undefined {
 	}
 }
 
-/** Tries them on a program that does nothing: a container may forbid it, or give only some of the processors. */
+/** Tries the words on a program that does nothing: a container may forbid it, or give only some of the processors. */
 async function problemWith(entrance: readonly string[]): Promise<NumaProblem | undefined> {
 	const [program, ...words] = entrance;
 	const {failure, exitCode, detail, stderr} = await runTool(program!, [...words, '/bin/sh', '-c', ':'], {

@@ -6,6 +6,8 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {createHost} from '../../source/host/host.js';
 import {createBox, type Box} from '../_helpers/program/cli.js';
+import {eventually} from '../_helpers/eventually.js';
+import {start} from '../_helpers/program/processes.js';
 import {slowTest} from '../_helpers/slow.js';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/nvidia/${name}`, import.meta.url));
@@ -50,6 +52,23 @@ test('the time to wait is kept, whatever the tool takes', async () => {
 	// The last scan is given 2 s, and ending a tool some more.
 	expect(performance.now() - startedMs).toBeLessThan(12_000);
 });
+
+test.each(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-ids 1'])(
+	'%s that is interrupted does not wait for the tool, and leaves nothing behind',
+	async (words) => {
+		const tool = stubTool(box, 'nvidia-smi', answering(30));
+		const {pid, kill, ended} = start(box, words, {PATH: tool.searchPath});
+		// Of SIGHUP, whose bit is the last: Node itself catches SIGINT from the start.
+		const listens = () => /^SigCgt:\s*[\da-f]*[13579bdf]$/mv.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+		await eventually(() => tool.running().length > 0 && listens());
+		const startedMs = performance.now();
+		kill('SIGINT');
+		expect(await ended).toMatchObject({exitCode: 130});
+		expect(performance.now() - startedMs).toBeLessThan(10_000);
+		expect(tool.running()).toEqual([]);
+		expect(await box.run('queue', slow(0))).toMatchObject({stdout: 'Nobody waits\n'});
+	},
+);
 
 slowTest(
 	'once it is known to be quick, one that hangs is told in 10 s, with the setting that gives it more',

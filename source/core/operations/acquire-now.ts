@@ -86,17 +86,24 @@ const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	warnings: [],
 });
 
-/** Scans the GPUs, again only when the last scan is older than 2 s. A scan that would go beyond the deadline is given up, as a failed one. */
-export function createFreshScan(world: World, deadlineMs = Infinity): () => Promise<Observation> {
+/**
+Scans the GPUs, again only when the last scan is older than 2 s. A scan that would go beyond the deadline is given up, as a failed one.
+
+@param signal - A scan rejects with its reason as soon as it is aborted.
+*/
+export function createFreshScan(world: World, deadlineMs = Infinity, signal?: AbortSignal): () => Promise<Observation> {
 	const {gpus, clock} = world;
 	let last: Observation | undefined;
 
 	async function observeInTime(): Promise<Observation> {
-		if (deadlineMs === Infinity) {
-			return gpus.observe();
-		}
-
+		signal?.throwIfAborted();
 		const enough = new AbortController();
+		const calledOff = Promise.withResolvers<never>();
+		const callOff = (): void => {
+			calledOff.reject(signal?.reason);
+		};
+
+		signal?.addEventListener('abort', callOff, {signal: enough.signal});
 		const late = async (): Promise<Observation> => {
 			// An aborted sleep may reject; the scan came first then.
 			await clock.sleep(Math.max(leastScanMs, deadlineMs - clock.monotonicMs()), enough.signal).catch(() => undefined);
@@ -104,7 +111,7 @@ export function createFreshScan(world: World, deadlineMs = Infinity): () => Prom
 		};
 
 		try {
-			return await Promise.race([gpus.observe(), late()]);
+			return await Promise.race([gpus.observe(), calledOff.promise, ...(deadlineMs === Infinity ? [] : [late()])]);
 		} finally {
 			enough.abort();
 		}

@@ -55,7 +55,7 @@ async function writeTo(file: string, {account, text}: Message, users: Users): Pr
 	try {
 		terminal = openSync(file, flags);
 	} catch {
-		// Not ours to write to, or gone: that is how terminals are closed to messages.
+		// It is gone, or not ours to write to: that is how terminals are closed to messages.
 		return;
 	}
 
@@ -68,7 +68,7 @@ async function writeTo(file: string, {account, text}: Message, users: Users): Pr
 			writeSync(terminal, `\r\n${text}\r\n`);
 		}
 	} catch {
-		// Full, or hung up meanwhile.
+		// The terminal is full, or was hung up meanwhile.
 	} finally {
 		closeSync(terminal);
 	}
@@ -81,7 +81,7 @@ async function writeTerminals(message: Message, {run, users, devices = '/dev'}: 
 	);
 }
 
-/** Together with what it started. */
+/** Ends a command together with what it started. */
 function endGroup(pid: number): void {
 	try {
 		process.kill(-pid, 'SIGKILL');

@@ -3,7 +3,7 @@ import {Buffer} from 'node:buffer';
 import type {Socket} from 'node:net';
 import process from 'node:process';
 
-/** Of `sys/socket.h`, for these architectures. */
+/** The numbers below are those of `sys/socket.h` on these architectures. */
 const architectures: ReadonlySet<string> = new Set(['x64', 'arm64', 'arm', 'riscv64']);
 const socketLevel = 1;
 const peerCredentials = 17;

@@ -1,36 +1,44 @@
 /**
-What this process was started with, and Node changes as it starts: it gives every signal its default action, and raises the limit of open
-files. A job is to get what it would get from the shell.
+What this process was started with, and Node changes as it starts: it gives every signal its default action, raises the limit of open files, and
+keeps open files from its children. A job is to get what it would get from the shell.
 
 The first lines of the built cli.js are for sh, which has not changed anything yet. It leaves what it finds in the environment, and becomes Node.
 */
 import {Buffer} from 'node:buffer';
-import {readFileSync} from 'node:fs';
+import {fstatSync, readdirSync, readFileSync} from 'node:fs';
 import {constants} from 'node:os';
 import process from 'node:process';
 
 /**
-`PID IGNORED LIMIT BYTES`: our own pid, the ignored signals in hexadecimal as /proc tells them, the soft limit of open files, and the
-environment as od(1) prints it, or nothing where it is too long for that.
+`PID IGNORED LIMIT FILES BYTES`: our own pid, the ignored signals in hexadecimal as /proc tells them, the soft limit of open files, the
+descriptors of open files with commas between, and the environment as od(1) prints it, or nothing where it is too long for that.
 */
 const variable = 'CANHAZGPU_STARTED';
 
-type StartFacts = {readonly mask: string; readonly openFiles: string; readonly environment: Uint8Array | undefined};
+type StartFacts = {
+	readonly mask: string;
+	readonly openFiles: string;
+	readonly descriptors: readonly number[];
+	readonly environment: Uint8Array | undefined;
+};
 
 const parseStartFacts = (text: string): StartFacts | undefined => {
-	const match = /^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<bytes>[\s\da-f]*)$/v.exec(text);
-	const {pid, mask, limit, bytes} = match?.groups ?? {};
+	const match =
+		/^(?<pid>\d+) (?<mask>[\da-f]{1,16}) (?<limit>\d+|unlimited) (?<files>[\d,]*) (?<bytes>[\s\da-f]*)$/v.exec(text);
+	const {pid, mask, limit, files, bytes} = match?.groups ?? {};
 	// The pid distinguishes it from one that another process left.
 	return pid === String(process.pid)
 		? {
 				mask: mask!,
 				openFiles: limit!,
+				descriptors: files!.split(',').map(Number),
 				environment: bytes === '' ? undefined : Buffer.from(bytes!.replaceAll(/\s/gv, ''), 'hex'),
 			}
 		: undefined;
 };
 
 let startFacts: StartFacts | undefined;
+let descriptors: readonly number[] | undefined;
 let words: Uint8Array | undefined;
 
 /** To be called first of all: nothing that is started later shall find what sh has left and changed. */
@@ -40,6 +48,7 @@ export const takeInherited = (): void => {
 	const text = process.env[variable];
 	Reflect.deleteProperty(process.env, variable);
 	startFacts = text === undefined ? undefined : parseStartFacts(text);
+	descriptors = process.versions['bun'] === undefined ? startFacts?.descriptors : filesOpenInBun();
 	if (startFacts?.environment !== undefined) {
 		restoreEnvironment(startFacts.environment);
 	}
@@ -83,7 +92,7 @@ export const startedWords = (): Uint8Array => words ?? readBytes('/proc/self/cmd
 
 let environment: Uint8Array | undefined;
 
-/** The same of the environment. */
+/** The environment that this process was started with, each entry with a NUL behind it. */
 export const startedEnvironment = (): Uint8Array => {
 	environment ??= startFacts?.environment ?? readBytes('/proc/self/environ');
 	return environment;
@@ -139,5 +148,31 @@ const openFilesOf = (pid: number | 'self'): string | undefined =>
 /** The soft limit of open files of this process as it is now. */
 export const ownOpenFiles = (): string | undefined => openFilesOf('self');
 
-/** The one that this process was started with; else that of its parent, from whom it has it. */
+/** The soft limit that this process was started with; else that of its parent, from whom it has its own. */
 export const callersOpenFiles = (): string | undefined => startFacts?.openFiles ?? openFilesOf(process.ppid);
+
+const isFileOrStream = (descriptor: number): boolean => {
+	try {
+		const status = fstatSync(descriptor);
+		return (
+			status.isFile() || status.isFIFO() || status.isSocket() || status.isCharacterDevice() || status.isDirectory()
+		);
+	} catch {
+		// It was open to list the others alone.
+		return false;
+	}
+};
+
+/** What Bun has opened itself by now are queues of events, which are nothing of that. */
+const filesOpenInBun = (): readonly number[] | undefined => {
+	try {
+		return readdirSync('/proc/self/fd')
+			.map(Number)
+			.filter((descriptor) => isFileOrStream(descriptor));
+	} catch {
+		return undefined;
+	}
+};
+
+/** The descriptors that were open as this process was started. Undefined where that is not known. */
+export const descriptorsAtStart = (): readonly number[] | undefined => descriptors;

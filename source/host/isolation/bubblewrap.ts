@@ -70,7 +70,7 @@ const isSameDirectory = (one: string, other: string): boolean => {
 };
 
 type NamespaceOptions = {
-	/** Of {@link maskWords}. */
+	/** What {@link maskWords} gives. */
 	readonly masks: readonly string[];
 	/** Whether they include a user namespace, which all but root of the machine need. */
 	readonly hasUsers: boolean;
@@ -140,7 +140,7 @@ const namespaceSettings: ReadonlyArray<{
 	{name: 'kernel.apparmor_restrict_unprivileged_userns', forbids: (value) => value !== 0, wanted: '0'},
 ];
 
-/** Those that forbid it on this machine. Empty where none does, or where they cannot be read. */
+/** The settings that forbid it on this machine. Empty where none does, or where they cannot be read. */
 const forbiddingSettings = (): readonly NamespaceSetting[] =>
 	namespaceSettings.flatMap(({name, forbids, wanted}) => {
 		try {

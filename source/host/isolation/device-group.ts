@@ -15,7 +15,7 @@ import {numberKey, numberOf} from './device-numbers.js';
 import type {MakeFence} from './fence.js';
 import {startWitness, type Witness} from './witness.js';
 
-/** Of a group, with the process that has made it. */
+/** The name of a group tells which process has made it. */
 const named = /^canhazgpu-(?<pid>\d+)-/v;
 
 /** The group for devices that this process is in; undefined where there are none of version 1. */
@@ -65,7 +65,7 @@ export const sweepDeviceGroups = (): void => {
 	}
 };
 
-/** Enough for those who do not see this process, in a container, and remove its group as it is made. */
+/** A process in a container does not see this one, and may remove its group as it is made: then it is made again. */
 const attempts = 3;
 
 type Made = {readonly group: string; readonly witness: Witness};
@@ -79,7 +79,7 @@ async function tryToMake(
 	let witness: Witness | IsolationProblem | undefined;
 	try {
 		for (const {file} of foreign) {
-			// The kernel takes one for each write.
+			// The kernel takes one device for each write.
 			writeFileSync(path.join(group, 'devices.deny'), `c ${numberKey(numberOf(file))} rwm`);
 		}
 

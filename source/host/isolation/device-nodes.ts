@@ -161,7 +161,7 @@ export const partNodesBy = (nodes: readonly DeviceNode[], granted: readonly Gran
 		return {kind: 'no-devices'};
 	}
 
-	// One that has no node at all would run on nothing, and whose node would it be that is kept from it?
+	// A GPU without a node of its own could not be used, and its node may be one of those that are kept from the job.
 	const unknown = granted.find((gpu) => nodes.every((node) => !(node.kind === main && belongsTo(node, gpu))));
 	if (unknown !== undefined) {
 		return {kind: 'unknown-device', gpu: unknown.index};

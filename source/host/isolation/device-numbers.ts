@@ -6,7 +6,7 @@ export type DeviceNumber = {readonly major: number; readonly minor: number};
 
 export const numberKey = ({major, minor}: DeviceNumber): string => `${major}:${minor}`;
 
-/** As the C library packs both into one. */
+/** The C library packs both numbers into one. */
 const decode = (device: bigint): DeviceNumber => ({
 	// eslint-disable-next-line no-bitwise -- both stand in parts of the number
 	major: Number(((device >> 8n) & 0xf_ffn) | ((device >> 32n) & 0xff_ff_f0_00n)),
@@ -14,10 +14,10 @@ const decode = (device: bigint): DeviceNumber => ({
 	minor: Number((device & 0xffn) | ((device >> 12n) & 0xff_ff_ff_00n)),
 });
 
-/** @throws Where it is gone. */
+/** @throws Where the file is gone. */
 export const numberOf = (file: string): DeviceNumber => decode(statSync(file, {bigint: true}).rdev);
 
-/** Of all character devices in a directory and below it, as far as it can be read. */
+/** The numbers of all character devices in a directory and below it, as far as it can be read. */
 export const numbersIn = (directory: string): readonly DeviceNumber[] => {
 	let entries;
 	try {
@@ -40,7 +40,7 @@ export const numbersIn = (directory: string): readonly DeviceNumber[] => {
 	});
 };
 
-/** Those of the drivers of character devices that are there. */
+/** The major numbers of the drivers of character devices that are loaded. */
 export const loadedMajors = (file = '/proc/devices'): readonly number[] => {
 	const [characters = ''] = readFileSync(file, 'utf8').split('Block devices:', 1);
 	return [...new Set(characters.matchAll(/^ *(?<major>\d+) /gmv).map((match) => Number(match.groups!['major'])))];
@@ -52,6 +52,6 @@ const dynamicMajors: readonly number[] = [
 	...Array.from({length: 511 - 384 + 1}, (_, index) => 511 - index),
 ];
 
-/** Those that the drivers get which are loaded next: that for the unified memory of NVIDIA is loaded by the first program that wants it. */
+/** The major numbers that the drivers get which are loaded next: that for the unified memory of NVIDIA is loaded by the first program that wants it. */
 export const nextMajors = (loaded: readonly number[], count: number): readonly number[] =>
 	dynamicMajors.filter((major) => !loaded.includes(major)).slice(0, count);

@@ -14,7 +14,7 @@ import {loadedMajors, nextMajors, numberKey, numberOf, numbersIn, type DeviceNum
 import {findProgram, type MakeFence} from './fence.js';
 import {startWitness} from './witness.js';
 
-/** That of NVIDIA makes these nodes as they are wanted: for the setting of modes, and for all GPUs. */
+/** NVIDIA's driver makes these nodes as they are wanted: for the setting of modes, and for all GPUs. */
 const latecomers: readonly DeviceNumber[] = [254, 255].map((minor) => ({major: 195, minor}));
 
 /** How many drivers may be loaded while a job runs. */
@@ -65,7 +65,7 @@ export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, enviro
 	}
 
 	const properties = [
-		// What is in it is ours to say: processes join it later.
+		// Which processes are in the scope is ours to say: they join it later.
 		'Delegate=yes',
 		'DevicePolicy=strict',
 		...patterns.map((pattern) => `DeviceAllow=${pattern} rwm`),

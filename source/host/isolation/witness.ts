@@ -15,7 +15,7 @@ export type ProofNodes = {
 	readonly granted: string;
 };
 
-/** Behind the numbers of those that opened: a shell that broke off has proved nothing. */
+/** It stands behind the numbers of the devices that opened: a shell that broke off has proved nothing. */
 const lastWord = 'end';
 
 /** Words that try all devices and say by number which open. `command` keeps a refusal from ending the shell. */
@@ -62,7 +62,7 @@ export type Witness = {
 type WitnessOptions = {
 	/** Words that start a command inside. */
 	readonly words: readonly [string, ...string[]];
-	/** What is said to have failed. */
+	/** The program that is named where this fails. */
 	readonly program: string;
 	/** What it tries to open before anything else is started inside. */
 	readonly proof: ProofNodes;
@@ -133,7 +133,7 @@ const tryToStart = async ({
 		return leak;
 	}
 
-	// Neither it nor its pipes keep this process from ending.
+	// Neither the witness nor its pipes keep this process from ending.
 	child.unref();
 	for (const stream of [child.stdin, child.stdout, child.stderr]) {
 		(stream as unknown as {unref?: () => void}).unref?.();

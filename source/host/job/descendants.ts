@@ -50,8 +50,8 @@ export const descendantsOf = (
 };
 
 /**
-Those of the processes whose environment, as it was when they were started, holds this text. Our own and those of other accounts are
-not among them.
+Those of the processes whose environment, as it was when they were started, holds this text. Processes whose environment this account may
+not read are not among them.
 
 A child reads: the kernel may let the reader wait for ever (see `command-lines.ts`).
 */
@@ -70,7 +70,7 @@ export const bearersOf = async (
 	return processes.filter(({pid}) => pids.has(pid));
 };
 
-/** Whether it still runs: not ended, and not another one of the same pid. */
+/** Whether the process still runs: it has not ended, and no other one bears its pid. */
 export const isRunning = ({pid, startTicks}: Running): boolean => {
 	const stat = readStat(pid);
 	return typeof stat === 'object' && stat.startTicks === startTicks && !hasEnded(stat);

@@ -6,7 +6,7 @@ import {isatty} from 'node:tty';
 import {readText, signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {readStat} from '../process/proc.js';
 
-/** Those of which Node would do something else by itself, and which it lets others listen to. */
+/** Node has given these their default action as it started. A listener that does nothing has them ignored again. */
 const kept = [
 	'SIGHUP',
 	'SIGINT',
@@ -30,7 +30,7 @@ export const ignoredSignals = (): readonly number[] => {
 
 export const isIgnored = (signal: NodeJS.Signals): boolean => ignoredSignals().includes(os.constants.signals[signal]);
 
-/** Ignores them in this process, too. Gives back the way to stop. */
+/** Ignores these signals in this process, too. Gives back the way to end that. */
 export const keepIgnoring = (): (() => void) => {
 	const numbers = ignoredSignals();
 	const ignored = kept.filter((signal) => numbers.includes(os.constants.signals[signal]));

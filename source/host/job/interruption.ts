@@ -7,7 +7,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
 Ctrl-C, SIGTERM and SIGHUP as an AbortSignal. Until `end` they do not kill this process, and neither does a terminal that is gone: its
-SIGHUP comes in order. A signal that is ignored since the start, as SIGHUP under nohup, is nothing.
+SIGHUP comes in order. A signal that is ignored since the start, as SIGHUP under nohup, does nothing.
 */
 export function listenForInterruption() {
 	const controller = new AbortController();

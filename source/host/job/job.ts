@@ -13,6 +13,7 @@ import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
 import {relaySignals} from './signals.js';
 import {spawnJob, type StartedProcess} from './spawn.js';
+import {deferStop} from './terminal-stop.js';
 import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.js';
 
 export type JobOptions = {
@@ -28,9 +29,7 @@ export type JobOptions = {
 	readonly graceSeconds?: number;
 	/** Called once as the time limit is reached, before anything is signalled. */
 	readonly onTimeout?: () => void;
-	/**
-	True where this process leaves stdout and stderr unopened until the job has ended.
-	*/
+	/** True where this process leaves stdout and stderr unopened until the job has ended. */
 	readonly leavesOutput?: boolean;
 };
 
@@ -44,7 +43,7 @@ export type JobEnd = {
 
 export type Job = {
 	readonly process: ProcessIdentity;
-	/** Resolves when the job itself has ended, whatever it left running; after the time limit, when that has ended, too. Never rejects. */
+	/** Resolves when the job itself has ended, whatever it left running; after the time limit, when all of that has ended, too. Never rejects. */
 	readonly ended: Promise<JobEnd>;
 	/**
 	Signals act on this process again. Until then, also after the end, those that would end it are held off, so that the GPUs can be
@@ -107,9 +106,12 @@ export const startJob = async ({
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();
+	// A job in the background that reads from the terminal has its whole group stopped.
+	const endDeferring = deferStop('SIGTTIN');
 	let endStopping = (): void => undefined;
 	const letGo = () => {
 		endStopping();
+		endDeferring();
 		relay.close();
 		stopIgnoring();
 	};
@@ -172,7 +174,7 @@ export const startJob = async ({
 	return {process: identity, ended, letGo};
 };
 
-/** Whether a process still is what these words have started. None start nothing. */
+/** Whether a process still is what these words have started. Where there are none, they have started nothing. */
 const begins = (pid: number, words: readonly string[]): boolean => {
 	try {
 		return words.length > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(words.join('\0'));
@@ -192,8 +194,12 @@ const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJ
 
 const endOf = async (ended: StartedProcess['ended']): Promise<JobEnd> => {
 	const {code, signal} = await ended;
-	return signal === undefined
-		? {exitCode: code ?? 1, reason: 'exited'}
+	if (signal === undefined) {
+		return {exitCode: code ?? 1, reason: 'exited'};
+	}
+
+	return typeof signal === 'number'
+		? {exitCode: 128 + signal, reason: 'signalled'}
 		: {exitCode: 128 + os.constants.signals[signal], reason: 'signalled', signal};
 };
 

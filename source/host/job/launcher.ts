@@ -13,13 +13,13 @@ export type Manner = {
 };
 
 const shell = '/bin/sh';
-/** It alone gives a program an environment with names that are none for a shell, such as those of functions of bash. */
+/** Unlike a shell, env(1) passes on entries whose names a shell could not have, such as those of functions of bash. */
 const envTool = '/usr/bin/env';
 
 /** Decodes the script, which Node could not pass in its own bytes. The last command is for an sh that could not even do that. */
 const decode = 's=$(printf %b "$@") && eval "$s"; exit 126';
 
-/** Characters of a piece: none of the words of a command line may be longer than 128 KiB. */
+/** The longest piece, in characters: Linux takes no word of a command line that is longer than 128 KiB. */
 const pieceLength = 20_000;
 
 /** Text for `printf %b`. */

@@ -5,6 +5,7 @@ import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
 import {checkCommand} from '../tool/command.js';
 import {withoutSecrets} from '../tool/secrets.js';
 import type {Environment} from '../inherited/exact-text.js';
+import {descriptorsAtStart} from '../inherited/inherited.js';
 import {launcherOf, needsLauncher, type Manner} from './launcher.js';
 
 type Options = {
@@ -17,8 +18,8 @@ type Options = {
 	readonly manner: Manner;
 };
 
-/** How a process ended: the code that it exited with, or the signal that ended it. */
-type ProcessEnd = {readonly code: number | undefined; readonly signal: NodeJS.Signals | undefined};
+/** How a process ended: the code that it exited with, or the signal that ended it; by its number where Bun knows no name for it. */
+type ProcessEnd = {readonly code: number | undefined; readonly signal: NodeJS.Signals | number | undefined};
 
 export type StartedProcess = {
 	readonly pid: number;
@@ -112,8 +113,9 @@ const startInNode = async (
 };
 
 /** What we use of Bun's own way to start a process. */
-type BunProcess = Pick<ChildProcess, 'exitCode' | 'signalCode'> & {
+type BunProcess = Pick<ChildProcess, 'exitCode'> & {
 	readonly pid: number;
+	readonly signalCode: NonNullable<ProcessEnd['signal']> | undefined;
 	readonly exited: Promise<unknown>;
 	readonly kill: (signal: NodeJS.Signals) => void;
 };
@@ -122,7 +124,7 @@ type WithBun = {
 	readonly Bun: {readonly spawn: (words: readonly string[], options: BunOptions) => BunProcess};
 };
 
-/** Its node:child_process comes to the same call, 2 ms later. */
+/** Bun's own node:child_process comes to the same call, 2 ms later. */
 const startInBun = async (
 	[command, ...args]: readonly [string, ...string[]],
 	{environment, stdio, file = command}: StartOptions,
@@ -142,7 +144,7 @@ const startInBun = async (
 			try {
 				child.kill(signal);
 			} catch {
-				// It may not be sent.
+				// The signal may not be sent.
 			}
 		},
 	};
@@ -153,18 +155,19 @@ const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 type Stdio = 'inherit' | 'ignore' | number;
 
 /**
-Node closes most other descriptors in its children. Those which an argument names are passed on, or else the `<(...)` of some shells
-would name nothing.
+Node closes most other descriptors in its children. A job is given those that our caller had opened; where they are not known, those which an
+argument names, or else the `<(...)` of some shells would name nothing.
 */
 const stdioFor = (args: readonly string[]): Stdio[] => {
-	const named = new Set(
-		args
-			.flatMap((argument) => argument.matchAll(/\/(?:dev|proc\/self)\/fd\/(?<number>\d{1,4})(?!\d)/gv).toArray())
-			.map((match) => Number(match.groups?.['number']))
-			.filter((descriptor) => descriptor > 2 && isPipeOrFile(descriptor)),
+	const passed = new Set(
+		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??
+			args
+				.flatMap((argument) => argument.matchAll(/\/(?:dev|proc\/self)\/fd\/(?<number>\d{1,4})(?!\d)/gv).toArray())
+				.map((match) => Number(match.groups?.['number']))
+				.filter((descriptor) => descriptor > 2 && isPipeOrFile(descriptor)),
 	);
-	return Array.from({length: Math.max(2, ...named) + 1}, (_, descriptor) =>
-		descriptor <= 2 ? 'inherit' : named.has(descriptor) ? descriptor : 'ignore',
+	return Array.from({length: Math.max(2, ...passed) + 1}, (_, descriptor) =>
+		descriptor <= 2 ? 'inherit' : passed.has(descriptor) ? descriptor : 'ignore',
 	);
 };
 
@@ -195,5 +198,5 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 	);
 };
 
-/** It is not the command which is at fault. */
+/** What the system says where it has no room for a process: the command is not at fault. */
 const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);

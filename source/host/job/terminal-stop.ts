@@ -1,25 +1,39 @@
-/** Ctrl-Z at a process that holds a lock for moments at a time: it stops between them. */
+/** Signals by which a terminal stops a process, at one that holds a lock for moments at a time: it stops between them. */
 import process from 'node:process';
 import {isIgnored} from './ignored-signals.js';
 
+/**
+Has a signal stop this process only between two turns of its event loop. By itself the kernel stops it anywhere, also in the middle of a
+transaction, and then everybody else waits for `fg`. (SIGSTOP cannot be deferred.) Gives back the way to end that.
+
+@param signal - SIGTTIN only in a process that never reads from a terminal: the kernel would send it again and again.
+*/
+export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
+	if (isIgnored(signal)) {
+		return () => undefined;
+	}
+
+	const stop = (): void => {
+		process.off(signal, stop);
+		// Without a listener the kernel does what it does by default, which is nothing where no shell could continue us.
+		process.kill(process.pid, signal);
+		process.on(signal, stop);
+	};
+
+	process.on(signal, stop);
+	return () => {
+		process.off(signal, stop);
+	};
+}
+
 let isDeferred = false;
 
-/**
-Has SIGTSTP, the signal of Ctrl-Z, stop this process only between two turns of its event loop. By itself the kernel stops it anywhere, also in the
-middle of a transaction, and then everybody else waits for `fg`. (SIGSTOP cannot be deferred.)
-*/
+/** As {@link deferStop}, once for the whole process, at Ctrl-Z. */
 export function deferTerminalStop(): void {
-	if (isDeferred || isIgnored('SIGTSTP')) {
+	if (isDeferred) {
 		return;
 	}
 
 	isDeferred = true;
-	const stop = (): void => {
-		process.off('SIGTSTP', stop);
-		// Without a listener the kernel does what it does by default, which is nothing where no shell could continue us.
-		process.kill(process.pid, 'SIGTSTP');
-		process.on('SIGTSTP', stop);
-	};
-
-	process.on('SIGTSTP', stop);
+	deferStop('SIGTSTP');
 }

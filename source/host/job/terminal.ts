@@ -15,7 +15,7 @@ a second touch does not happen.
 */
 export const surviveLostOutput = (): void => {
 	for (const stream of [process.stdout, process.stderr]) {
-		// Those who would end the process, too.
+		// Other listeners may end the process.
 		stream.removeAllListeners('error');
 		stream.on('error', ignore);
 	}
@@ -51,7 +51,7 @@ export const stopWithJob = (pid: number): (() => void) => {
 	};
 
 	process.on('SIGCHLD', recheck);
-	// On a loaded machine it may have stopped already.
+	// On a loaded machine the job may have stopped already.
 	recheck();
 	return () => {
 		process.off('SIGCHLD', recheck);

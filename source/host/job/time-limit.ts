@@ -38,7 +38,7 @@ type Options = {
 	readonly mark: string;
 	/** What asks it to end: a job that ignores SIGINT since its start would not even notice that. */
 	readonly request: 'SIGINT' | 'SIGTERM';
-	/** Between that and SIGKILL. */
+	/** Between the request and SIGKILL. */
 	readonly graceSeconds: number;
 };
 
@@ -118,13 +118,13 @@ export const endJob = async ({job, mark, request, graceSeconds}: Options): Promi
 		}
 
 		await sleep(10);
-		// Again, for what was started between the search and the kill.
+		// This finds what was started between the search and the kill.
 		await search(true);
 	} while (living().length > 0 && performance.now() < giveUpAtMs);
 };
 
 /**
-The same for a job of which no more is known than that it is our child: where there is no /proc, or it hides. What it started is left
+Ends a job of which no more is known than that it is our child: where there is no /proc, or the job hides from us. What it started is left
 alone.
 */
 export const endChild = async (

@@ -57,12 +57,12 @@ export const createProcessDescriber = ({
 		};
 
 		const ancestors = new Map([...stats].map(([pid, stat]) => [pid, ancestorsOf(stat, parentStat)]));
-		// One that waits in the kernel may be the one that hangs.
+		// A process that waits in the kernel may be one that hangs.
 		const readable = [...new Map([...parents, ...stats])].flatMap(([pid, stat]) =>
 			stat === undefined || stat.state === 'D' ? [] : [{pid, startTicks: stat.startTicks}],
 		);
 		const reading = readCommandLines(readable);
-		// While the command lines are on their way.
+		// This is read while the command lines are on their way.
 		const uids = new Map(present.map(([pid, uid]) => [pid, isPlainAccount(uid) ? uid : files.realUidOf(pid)]));
 		const containers = files.containersOf(stats);
 		const [commandLines, owners] = await Promise.all([reading, findOwners(uids)]);

@@ -46,7 +46,7 @@ const ownerOfFile: FileOwner = (file) => statSync(file, {throwIfNoEntry: false})
 
 export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = ownerOfFile): ProcessFiles => {
 	let contained: ReadonlyMap<number, Contained> = new Map();
-	// One for all: they are many, and small.
+	// One buffer serves all files: they are many, and small.
 	const buffer = Buffer.allocUnsafe(64 * 1024);
 
 	const read = (file: string): string => {
@@ -76,7 +76,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		try {
 			return ownerOf(`${procDirectory}/${name}`) ?? 'absent';
 		} catch {
-			// It may be there, and closed to us.
+			// The process may be there, and closed to us.
 			return undefined;
 		}
 	};
@@ -92,7 +92,7 @@ export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = o
 		realUidOf: (pid) => numberAfter(/^Uid:\s+(?<number>\d+)/mv, read(`${pid}/status`)),
 		containersOf(processes) {
 			const found = new Map<number, Contained>();
-			// Most processes share theirs.
+			// Most processes share their control group with others.
 			const ids = new Map<string, string | undefined>();
 			const idOf = (cgroup: string): string | undefined => {
 				if (!ids.has(cgroup)) {
@@ -162,7 +162,7 @@ The first 12 characters of the id of the container that a process runs in, as `d
     0::/kubepods.slice/kubepods-pod<uuid>.slice/cri-containerd-<id>.scope
     0::/system.slice/containerd.service/kubepods-besteffort-pod<uuid>.slice:cri-containerd:<id>
 
-The innermost counts. Undefined outside of containers.
+The innermost container counts. Undefined outside of containers.
 */
 export const parseContainerId = (cgroup: string): string | undefined => {
 	for (const line of cgroup.split('\n')) {

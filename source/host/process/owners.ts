@@ -17,7 +17,7 @@ asked for only now and then.
 export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 	const hidden = new Map<number, {readonly askedAtMs: number; readonly uid: number | undefined}>();
 
-	/** All at once: a container may hide hundreds. */
+	/** Asks for all of them at once: a container may hide hundreds. */
 	const askPs = async (pids: readonly number[]): Promise<void> => {
 		const args = ['-o', 'pid=', '-o', 'uid=', '-p', pids.join(',')];
 		const {stdout} = await run('ps', args, {timeoutMs, maxBytes: 1024 * 1024});
@@ -47,7 +47,7 @@ export const createOwnerFinder = ({users, run, monotonicMs}: Options) => {
 		}
 
 		const found = new Map([...uids].map(([pid, uid]) => [pid, uid ?? hidden.get(pid)?.uid]));
-		// Each account once, however many processes it has.
+		// Each account is looked up once, however many processes it has.
 		const accounts = [...new Set(found.values())].filter((uid) => uid !== undefined);
 		const names = new Map(await Promise.all(accounts.map(async (uid) => [uid, await users.nameOf(uid)] as const)));
 		return new Map([...found].map(([pid, uid]) => [pid, uid === undefined ? undefined : names.get(uid)]));

@@ -52,7 +52,7 @@ const judgeByProc = (
 		return signalAnswer(pid) === 'ESRCH' ? 'dead' : 'unknown';
 	}
 
-	// One that has ended is not the one meant, or that one has ended.
+	// Whether this is the process that is meant or another with its pid: the one that is meant has ended.
 	if (hasEnded(stat)) {
 		return 'dead';
 	}
@@ -188,7 +188,7 @@ export function runsAsCaller(
 
 	try {
 		const owner = statSync(`${procDirectory}/${identity.pid}`).uid;
-		// In this order: the process whose owner was read is the one that lives.
+		// The owner was read first, so it is that of the process which is found alive now.
 		return owner === uid && ['alive', 'stopped'].includes(liveness([identity], procDirectory)[0]!);
 	} catch {
 		return false;

@@ -17,7 +17,7 @@ export function sendSignal(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGIN
 		return 'unknown';
 	}
 
-	// The owner first: were the process to end in between, its start time would show that.
+	// The owner is read first: were the process to end in between, its start time would show that.
 	const owner = ownerOfProcess(pid);
 	const [state] = liveness([identity]);
 	if (state === 'dead' || state === 'unknown') {

@@ -45,7 +45,7 @@ function statusIn(host: string, line: string): FollowedStatus | undefined {
 	try {
 		value = JSON.parse(line);
 	} catch {
-		// What a login script prints.
+		// A login script has printed it.
 		return undefined;
 	}
 

@@ -10,7 +10,7 @@ export type RemoteCommand = {
 	readonly host: string;
 	/** The words behind `canhazgpu`, up to `--`. */
 	readonly words: readonly string[];
-	/** What follows `--`, as the last words of our own command line. Undefined: nothing does, and no `--`. */
+	/** What follows `--`, as the last words of our own command line. Undefined: there is no `--`. */
 	readonly rest: readonly string[] | undefined;
 	/** Where it starts, if the box has that directory. Undefined: in the home directory. */
 	readonly directory?: string;

@@ -9,7 +9,7 @@ export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: nu
 const boundMs = 10_000;
 const connectSeconds = 5;
 export const mostBytes = 4_000_000;
-/** Of what another host or ssh says of a failure. */
+/** More is not kept of what another host or ssh says of a failure. */
 const longestText = 300;
 
 /**
@@ -98,7 +98,7 @@ function parseJson(text: string, beginning: RegExp): unknown {
 		try {
 			return JSON.parse(text.slice(index));
 		} catch {
-			// That was none of it.
+			// No JSON begins there.
 		}
 	}
 
@@ -161,7 +161,7 @@ type RemoteQueue = {readonly entries: ReadonlyArray<Readonly<Record<string, unkn
 
 const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.record(v.string(), v.unknown()))))});
 
-/** More than wait anywhere. */
+/** No queue is longer. */
 const longestQueue = 10_000;
 
 /**

@@ -7,6 +7,7 @@ deleted in a directory that belongs to the pool's owner, and no rollback journal
 lost its journal, is simply what the next transaction finds.
 */
 import {dirname} from 'node:path';
+import process from 'node:process';
 import type {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {bounded, type BoundedStatement} from './bounded.js';
@@ -175,6 +176,25 @@ function gateOf(path: string): Gate {
 	};
 }
 
+/** When a job uses the terminal from the background, the kernel sends one of them to its whole process group, this process included. */
+const stopSignals = ['SIGTTIN', 'SIGTTOU'] as const;
+
+/**
+Keeps these signals from stopping this process while it holds a lock, for everybody would wait until it goes on. Gives back the way to end that.
+Nothing may be written to a terminal meanwhile: the kernel would refuse it, and send the signal, again and again.
+*/
+function holdOffStops(): () => void {
+	for (const signal of stopSignals) {
+		process.on(signal, nothing);
+	}
+
+	return () => {
+		for (const signal of stopSignals) {
+			process.off(signal, nothing);
+		}
+	};
+}
+
 /** Makes a database with its tables and its journal mode, complete, for {@link createFile}. */
 function makeDatabase(path: string, form: Pick<Form<never>, 'prepare'>): void {
 	const connection = openExisting(path);
@@ -331,6 +351,7 @@ export class Database<Name extends string> {
 		const beganMs = performance.now();
 		const isStandstill = createStandstill(this.path);
 		let lockedMs = 0;
+		let endHoldingOff = holdOffStops();
 		try {
 			for (;;) {
 				const triedMs = performance.now();
@@ -355,11 +376,14 @@ export class Database<Name extends string> {
 				}
 
 				// Who came in and found the database locked stays in: one who tries is enough, and as many others would keep each other out.
+				endHoldingOff();
 				await sleep(pauseMs(triedMs - beganMs));
+				endHoldingOff = holdOffStops();
 				lockedMs += isIn ? performance.now() - triedMs : 0;
 			}
 		} finally {
 			gate?.close();
+			endHoldingOff();
 		}
 	}
 

@@ -211,6 +211,26 @@ test('a job ignores what its caller ignored, SIGHUP too where nothing else tells
 	expect(ran.stdout).toBe('SigIgn:\t0000000000000000\nSigIgn:\t0000000000080801\n');
 });
 
+// Node does not tell of such a signal.
+test.runIf(isBinary)('a job that a signal without a name ends is told by its number', async () => {
+	const box = await freshEmbeddedBox(1);
+	const ran = await inBash(box, '"$CHG" run -- bash -c \'kill -37 $$\'').ended;
+	expect(ran).toMatchObject({exitCode: 165, stderr: ''});
+});
+
+test('descriptors that the caller has opened are passed on, and no others', async () => {
+	const box = await freshEmbeddedBox(1);
+	const script = 'read line <&10; echo "$line" >&7; flock -n 5 && echo held; cd /proc/$$/fd; echo *';
+	const ran = await inBash(
+		box,
+		`exec 5>lock; flock 5; echo ten >ten; for run in '' "$CHG run --"; do $run bash -c '${script}' 10<ten 7>>seven; done`,
+	).ended;
+	const [bare, ...others] = ran.stdout.split('held\n').filter(Boolean);
+	expect(bare).toMatch(/^0 1 10 2 (?:\d+ )*5 7\n$/v);
+	expect(others).toEqual([bare]);
+	expect(readFileSync(path.join(box.home, 'seven'), 'utf8')).toBe('ten\nten\n');
+});
+
 test('what was left for another process is not believed', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await start(box, ['run', '--', 'sh', '-c', 'env; grep SigIgn /proc/self/status'], {

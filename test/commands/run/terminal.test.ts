@@ -92,6 +92,22 @@ describe.each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
+	test('a job that reads from the terminal in the background stops, run with it, and fg goes on', async () => {
+		const box = await create();
+		const shell = await openShell(box);
+		shell.write('set -o notify\r');
+		for (const word of ['first', 'second', 'third']) {
+			shell.write("clear; canhazgpu run -- sh -c 'read line; echo got $line' &\r");
+			await shell.waitFor(/Stopped/v);
+			expect(await holders(box)).toBe('0:RUN 1:-');
+			shell.write(`clear; fg; echo "${word} $?"\r`);
+			await shell.waitFor(/^\s*canhazgpu run -- sh -c 'read line; echo got \$line'\s*$/v);
+			shell.write(`${word}\r`);
+			await shell.waitFor(new RegExp(String.raw`got ${word}[\s\S]*${word} 0`, 'v'));
+			expect(await holders(box)).toBe('0:- 1:-');
+		}
+	});
+
 	test('a closed terminal ends the job, and its GPU is given back', async () => {
 		const box = await create();
 		const shell = await openShell(box);

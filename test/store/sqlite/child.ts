@@ -42,6 +42,10 @@ type ChildOptions = {
 	The largest file it may write, in KiB.
 	*/
 	readonly largestFileKiB?: number;
+	/**
+	Run in a process group of its own below a shell: elsewhere the kernel may ignore the signals of a terminal that stop a process.
+	*/
+	readonly isJob?: boolean;
 };
 
 const nobody = 65_534;
@@ -63,7 +67,10 @@ export async function makeWorkshop(): Promise<Workshop> {
 	chmodSync(`${directory}/store.mjs`, 0o644);
 	let count = 0;
 
-	const start: Workshop['start'] = (script, {file = '', umask = 0o022, isStranger = false, largestFileKiB} = {}) => {
+	const start: Workshop['start'] = (
+		script,
+		{file = '', umask = 0o022, isStranger = false, largestFileKiB, isJob = false} = {},
+	) => {
 		const main = `${directory}/script-${count++}.mjs`;
 		writeFileSync(
 			main,
@@ -83,12 +90,17 @@ export async function makeWorkshop(): Promise<Workshop> {
 		);
 		const limit = largestFileKiB === undefined ? '' : `ulimit -f ${largestFileKiB}; `;
 		const account = isStranger && process.getuid?.() === 0 ? {uid: nobody, gid: nobody} : {};
-		return spawn('/bin/bash', ['-c', `${limit}exec ${directory}/node ${main}`], {
-			...account,
-			cwd: directory,
-			env: {},
-			stdio: ['ignore', 'pipe', 'pipe'],
-		});
+		const command = `${directory}/node ${main}`;
+		return spawn(
+			'/bin/bash',
+			['-c', isJob ? `set -m; ${command} & while kill -0 $!; do sleep 0.1; done` : `${limit}exec ${command}`],
+			{
+				...account,
+				cwd: directory,
+				env: {},
+				stdio: ['ignore', 'pipe', 'pipe'],
+			},
+		);
 	};
 
 	return {

@@ -5,7 +5,7 @@ import {once} from 'node:events';
 import {chmodSync, mkdirSync, statSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {leaseOn, leaseWrite, poolWrite, write} from '../samples.js';
@@ -71,6 +71,34 @@ test('a process that is killed leaves nothing half done', async () => {
 
 	await store.close();
 });
+
+test('a signal of the terminal for what runs in the background stops no process in the midst of a transaction', async () => {
+	const file = newFile();
+	const store = await openSqliteStore({path: file, create: true});
+	await write(store, poolWrite(1), leaseWrite(0, {note: ''}));
+	const child = workshop.start(
+		`say(process.pid);
+		const store = await openSqliteStore({path: file, create: false});
+		for (let i = 0; ; i++) {
+			await store.commit(plan({writes: [lease(0, String(i))]}));
+			await new Promise((resolve) => setTimeout(resolve, 1));
+		}`,
+		{file, isJob: true},
+	);
+	const [said] = (await once(child.stdout!, 'data')) as readonly unknown[];
+	const pid = Number(said);
+	onTestFinished(() => {
+		process.kill(pid, 'SIGKILL');
+	});
+	await eventually(async () => leaseOn(await store.read(), 0).note !== '');
+	for (let round = 0; round < 50; round++) {
+		process.kill(pid, round % 2 === 0 ? 'SIGTTIN' : 'SIGTTOU');
+		await store.read();
+		process.kill(pid, 'SIGCONT');
+	}
+
+	await store.close();
+}, 60_000);
 
 test('many make it at once: there is one', async () => {
 	const file = newFile();

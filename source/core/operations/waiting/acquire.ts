@@ -1,5 +1,6 @@
 /** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
 import {CanhazgpuError, hasCode} from '../../../errors.js';
+import type {World} from '../../model/ports.js';
 import type {Observation} from '../../model/types.js';
 import type {Refusal} from '../../rules/grants/newcomer-grant.js';
 import type {AcquireRequest, Grant} from '../../rules/request/request.js';
@@ -47,12 +48,29 @@ export async function acquire(
 		return world.engine.acquire(request, options);
 	}
 
+	try {
+		return await acquireHere(world, request, options);
+	} catch (error) {
+		// Called off during a scan of the GPUs, before there was anything to leave.
+		if (error === options.signal.reason) {
+			return {kind: 'gave-up', reason: 'aborted'};
+		}
+
+		throw error;
+	}
+}
+
+async function acquireHere(
+	world: World,
+	request: AcquireRequest,
+	options: WaitOptions,
+): Promise<Grant | Refusal | GaveUp> {
 	const leaseId = world.clock.uuid();
 	const {waitSeconds = Infinity} = options;
 	const isNowOrNever = waitSeconds === 0;
 	// What the first scan takes is part of the time to wait.
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
-	const scan = createFreshScan(world, deadlineMs);
+	const scan = createFreshScan(world, deadlineMs, options.signal);
 	let lastScan: Observation | undefined;
 	const observe = async (): Promise<Observation> => {
 		lastScan = await scan();

@@ -141,7 +141,12 @@ export class Waiter {
 
 			return await this.#leave('aborted');
 		} catch (error) {
-			await this.#leave('aborted');
+			const end = await this.#leave('aborted');
+			// Called off during a scan of the GPUs.
+			if (error === signal.reason) {
+				return end;
+			}
+
 			throw error;
 		} finally {
 			this.#ended.abort();

@@ -145,3 +145,47 @@ test('a store that is away as the waiting ends: it is not said that the queue wa
 	});
 	expect(answer).toEqual({kind: 'gave-up', reason: 'timeout', isUnsure: true});
 });
+
+test('called off while the GPUs are scanned: the scan is not waited for, and nobody was in the queue', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	const controller = new AbortController();
+	const hanging = {
+		...world,
+		gpus: {
+			...world.gpus,
+			async observe() {
+				controller.abort();
+				return Promise.withResolvers<never>().promise;
+			},
+		},
+	};
+	for (const waitSeconds of [undefined, 0, 60]) {
+		expect(await wait(hanging, {signal: controller.signal, waitSeconds})).toEqual({kind: 'gave-up', reason: 'aborted'});
+	}
+
+	expect((await world.store.read()).queue).toEqual([]);
+});
+
+test('called off while one who waits scans the GPUs: the queue is left at once', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await hold(world, 5);
+	const controller = new AbortController();
+	let scans = 0;
+	const hanging = {
+		...world,
+		gpus: {
+			...world.gpus,
+			async observe() {
+				scans++;
+				if (scans === 1) {
+					return world.gpus.observe();
+				}
+
+				controller.abort();
+				return Promise.withResolvers<never>().promise;
+			},
+		},
+	};
+	expect(await wait(hanging, {signal: controller.signal})).toEqual({kind: 'gave-up', reason: 'aborted'});
+	expect((await world.store.read()).queue).toEqual([]);
+});

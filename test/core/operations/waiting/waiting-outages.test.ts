@@ -254,9 +254,18 @@ test('a pool that became too small for ever ends the waiting, and leaves nothing
 });
 
 test('called off in the very moment of the grant, it gives back', async () => {
-	const world = await createTestWorld({gpuCount: 1});
 	const controller = new AbortController();
-	controller.abort();
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				const outcome = await store.commit(plan);
+				controller.abort();
+				return outcome;
+			},
+		}),
+	});
 	expect(
 		await acquire(world, request, {waitSeconds: undefined, signal: controller.signal, onProgress: () => undefined}),
 	).toEqual({kind: 'gave-up', reason: 'aborted'});
