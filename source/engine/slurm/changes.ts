@@ -7,14 +7,18 @@ import {isRoot, mayChange} from '../../core/rules/leases/ownership.js';
 import type {Requester, Snapshot} from '../../core/model/types.js';
 import type {ExtendResult, LeaveResult, NewEnd, ReleaseResult} from '../../core/operations/engine.js';
 import type {Cluster} from './cluster.js';
-import {snapshotOf} from './snapshot.js';
+import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
-
-const read = async (cluster: Cluster): Promise<Snapshot> => snapshotOf(await cluster.read());
 
 const jobIdsOf = (holdings: readonly Holding[]): readonly string[] => [
 	...new Set(holdings.flatMap(({lease}) => lease.leaseId ?? [])),
 ];
+
+/** As what Slurm's commands know a job. The id of an array, which its last task has, too, would mean all of its tasks. */
+function nameOf({jobs}: ClusterState, jobId: string): string {
+	const array = jobs.find(({id}) => String(id) === jobId)?.array;
+	return array?.isOne === true ? `${array.id}_${array.tasks}` : jobId;
+}
 
 /** @throws CanhazgpuError `failed` where a job has GPUs besides those that are meant. */
 function checkWhole(snapshot: Snapshot, meant: readonly Holding[]): void {
@@ -36,9 +40,9 @@ function checkWhole(snapshot: Snapshot, meant: readonly Holding[]): void {
 /** What was granted in a moment in which it was called off may be gone by itself. */
 const isGone = (error: unknown): boolean => hasCode(error, 'not-found');
 
-async function cancel(cluster: Cluster, jobIds: readonly string[]): Promise<void> {
+async function cancel(cluster: Cluster, words: readonly string[]): Promise<void> {
 	try {
-		await cluster.run('scancel', ...jobIds);
+		await cluster.run('scancel', ...words);
 	} catch (error) {
 		if (!isGone(error)) {
 			throw error;
@@ -55,14 +59,18 @@ export async function releaseJobs(
 	requester: Requester,
 	selection: Selection,
 ): Promise<ReleaseResult> {
-	const snapshot = await read(cluster);
+	const state = await cluster.read();
+	const snapshot = snapshotOf(state);
 	const {records, notYours} = select(snapshot, requester, selection);
 	if (notYours.length > 0 || records.length === 0) {
 		return {released: [], notYours};
 	}
 
 	checkWhole(snapshot, records);
-	await cancel(cluster, jobIdsOf(records));
+	await cancel(
+		cluster,
+		jobIdsOf(records).map((jobId) => nameOf(state, jobId)),
+	);
 	return {released: records, notYours};
 }
 
@@ -73,7 +81,8 @@ export async function extendJobs(
 	selection: Selection,
 	end: NewEnd,
 ): Promise<ExtendResult> {
-	const snapshot = await read(cluster);
+	const state = await cluster.read();
+	const snapshot = snapshotOf(state);
 	const {now} = snapshot;
 	const {records, notYours} = select(snapshot, requester, selection);
 	const notTimed = records.filter(({lease}) => latestEndOf(lease) === undefined).map(({index}) => index);
@@ -92,13 +101,13 @@ export async function extendJobs(
 	if (later !== undefined && !isRoot(requester)) {
 		// Slurm would say "Access/permission denied", which tells no one what to do.
 		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
-			hint: `Ask one of them for: scontrol update JobId=${later.lease.leaseId ?? ''} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
+			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId ?? '')} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
 		});
 	}
 
 	const limits = new Map(records.map((holding) => [holding.lease.leaseId!, minutesOf(holding)]));
 	for (const [jobId, minutes] of limits) {
-		await cluster.run('scontrol', 'update', `JobId=${jobId}`, `TimeLimit=${minutes}`);
+		await cluster.run('scontrol', 'update', `JobId=${nameOf(state, jobId)}`, `TimeLimit=${minutes}`);
 	}
 
 	return {
@@ -114,7 +123,8 @@ export async function extendJobs(
 
 /** Takes a job out of the queue. `id` may be the beginning of its number. */
 export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id: string): Promise<LeaveResult> {
-	const {queue} = await read(cluster);
+	const state = await cluster.read();
+	const {queue} = snapshotOf(state);
 	const exact = queue.filter((record) => record.id === id);
 	const [record, ...others] = exact.length > 0 ? exact : queue.filter((each) => each.id.startsWith(id));
 	if (record?.kind !== 'entry') {
@@ -129,6 +139,8 @@ export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id
 		return {kind: 'not-yours', entry: record.entry};
 	}
 
-	await cancel(cluster, [record.id]);
+	// The tasks of an array that run already go on.
+	const isArray = state.jobs.some(({id: jobId, array}) => String(jobId) === record.id && array !== undefined);
+	await cancel(cluster, [...(isArray ? ['--state=PENDING'] : []), nameOf(state, record.id)]);
 	return {kind: 'left', id: record.id, freed: []};
 }

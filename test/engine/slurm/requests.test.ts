@@ -141,6 +141,9 @@ test.each([
 	['scancel: error: Kill job error on job id 12: Access/permission denied', 1],
 	['srun: fatal: Could not establish a configuration source', 4],
 	['scontrol: fatal: Unable to process configuration file', 4],
+	['salloc: error: Job submit/allocate failed: Required node not available (down, drained or reserved)', 3],
+	['salloc: error: Job submit/allocate failed: Partition in DOWN state', 3],
+	['salloc: error: Job submit/allocate failed: Required partition not available (inactive or drain)', 1],
 	['something that no version has said yet', 1],
 ])('%j ends with exit code %i', (stderr, exitCode) => {
 	expect(errorOf('salloc', stderr).exitCode).toBe(exitCode);

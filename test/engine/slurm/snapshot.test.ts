@@ -113,6 +113,28 @@ test('a job that waits has its place, its reason and its estimate, in the order 
 	]);
 });
 
+test('tasks of an array that wait are told by their numbers', () => {
+	const array = {id: 5, tasks: '2-3%2', isOne: false};
+	const state = stateOf(
+		[node('box1')],
+		[job({id: 5, state: 'pending', array}), job({id: 6, state: 'pending', array, name: 'wrap'})],
+	);
+	expect(queueRows(snapshotOf(state)).map(({entry}) => entry?.note)).toEqual([
+		'train (tasks 2-3%2)',
+		'array (tasks 2-3%2)',
+	]);
+});
+
+test('a node that is not cleared of a job for long starts nothing, and its free GPUs are not called free', () => {
+	const after = (seconds: number) => {
+		const ended = job({id: 3, stateWord: 'COMPLETING', clearing: ['box1'], endTime: 2000 - seconds});
+		return rowsOf(stateOf([node('box1'), node('box2')], [ended])).map(({state}) => state);
+	};
+
+	expect(new Set(after(1))).toEqual(new Set(['available']));
+	expect(after(60)).toEqual([...Array.from({length: 4}, () => 'error'), ...Array.from({length: 4}, () => 'available')]);
+});
+
 test('an allocation without a command is a reservation, and its end is shown; a batch job is none', () => {
 	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
 	const state = stateOf(

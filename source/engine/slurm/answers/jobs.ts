@@ -8,7 +8,10 @@ import {hostsOf} from './host-list.js';
 
 /** What is empty or unknown is absent. Texts are those of other people. */
 export type SlurmJob = {
+	/** That of an array is also the one of its last task. */
 	readonly id: number;
+	/** Of a job that stands for tasks of an array: those, in Slurm's own words, such as `3` or `4-7%2`. */
+	readonly array?: {readonly id: number; readonly tasks: string; readonly isOne: boolean};
 	readonly user: string;
 	readonly name: string;
 	readonly comment: string;
@@ -28,6 +31,8 @@ export type SlurmJob = {
 	/** A job without a time limit has none; one that ended has its end. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
+	/** Of one that has ended and whose nodes are not cleared yet: these. Nothing starts there. */
+	readonly clearing?: readonly string[];
 	/** What it asks for. Absent: it asks for no GPU. */
 	readonly gpus?: GpuKind;
 	readonly shards?: GpuKind;
@@ -74,7 +79,7 @@ const endedStates = new Set([
 	'RECONFIG_FAIL',
 ]);
 
-/** One that completes still has its GPUs, until Slurm has cleaned up. */
+/** One that completes may still have its GPUs, until Slurm has cleaned up. */
 function stateOf(words: readonly string[]): SlurmJob['state'] {
 	if (words.includes('COMPLETING')) {
 		return 'holding';
@@ -87,6 +92,14 @@ const secondsPerMinute = 60;
 
 /** What the scheduler gives to a job that was started without a limit: a year. */
 const noLimitMinutes = 365 * 24 * 60;
+
+function arrayOf(fields: Fields): SlurmJob['array'] {
+	const id = numberOf(fields['array_job_id']) ?? 0;
+	const task = numberOf(fields['array_task_id']);
+	return id === 0
+		? undefined
+		: {id, tasks: task === undefined ? textOf(fields['array_task_string']) : String(task), isOne: task !== undefined};
+}
 
 function jobOf(fields: Fields): SlurmJob | undefined {
 	const id = numberOf(fields['job_id']);
@@ -108,8 +121,10 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		nodes: numberOf(fields['node_count']) ?? 1,
 		tasks: numberOf(fields['tasks']) ?? 1,
 	};
+	const isClearing = words.includes('COMPLETING');
 	return {
 		id,
+		array: arrayOf(fields),
 		user: user === '' ? String(numberOf(fields['user_id']) ?? 'unknown') : user,
 		name: textOf(fields['name']),
 		comment: textOf(fields['comment']),
@@ -123,8 +138,9 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
 		startTime: state === 'ended' && nodes.length === 0 ? undefined : timeOf(fields['start_time']),
 		// Of a job without a limit Slurm writes a day in a year.
-		endTime: state === 'ended' || limitMinutes !== undefined ? timeOf(fields['end_time']) : undefined,
+		endTime: state === 'ended' || isClearing || limitMinutes !== undefined ? timeOf(fields['end_time']) : undefined,
 		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
+		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
 		shards: wantedGres(wishes, 'shard'),
 		held:
@@ -135,6 +151,23 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 					})
 				: [],
 	};
+}
+
+/**
+Leaves out when a job may start that waits for one without a limit: Slurm writes the day on which that one would have run for a year, and no one
+knows when it ends.
+*/
+function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
+	let guessed = Infinity;
+	for (const {state, startTime, timeLimitSeconds} of jobs) {
+		if (state !== 'ended' && startTime !== undefined && timeLimitSeconds === undefined) {
+			guessed = Math.min(guessed, startTime + noLimitMinutes * secondsPerMinute);
+		}
+	}
+
+	return jobs.map((job) =>
+		job.state === 'pending' && (job.startTime ?? 0) >= guessed ? {...job, startTime: undefined} : job,
+	);
 }
 
 /**
@@ -163,5 +196,5 @@ export function readJobs(text: string): readonly SlurmJob[] {
 		});
 	}
 
-	return fields['jobs'].flatMap((each: unknown) => (isFields(each) ? (jobOf(each) ?? []) : []));
+	return withoutGuesses(fields['jobs'].flatMap((each: unknown) => (isFields(each) ? (jobOf(each) ?? []) : [])));
 }

@@ -52,7 +52,10 @@ function troubleIn(line: string, name: string): NodeTrouble | undefined {
 		};
 	}
 
-	return flags.some((flag) => drainFlags.has(flag)) ? {kind: 'drained', ...reasonAndOrigin} : undefined;
+	const kept = flags.includes('RESERVED') ? 'kept for a reservation of Slurm' : undefined;
+	return flags.some((flag) => drainFlags.has(flag))
+		? {kind: 'drained', ...reasonAndOrigin, reason: reason ?? kept}
+		: undefined;
 }
 
 /** The nodes that have GPUs, by name, numbers in their order: box2 before box10. A node that is only planned (`FUTURE`) is none. */
