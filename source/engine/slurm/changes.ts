@@ -10,28 +10,30 @@ import type {Cluster} from './cluster.js';
 import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
-const jobIdsOf = (holdings: readonly Holding[]): readonly string[] => [
-	...new Set(holdings.flatMap(({lease}) => lease.leaseId ?? [])),
-];
-
-/** As what Slurm's commands know a job. The id of an array, which its last task has, too, would mean all of its tasks. */
-function nameOf({jobs}: ClusterState, jobId: string): string {
-	const array = jobs.find(({id}) => String(id) === jobId)?.array;
-	return array?.isOne === true ? `${array.id}_${array.tasks}` : jobId;
+/**
+As what Slurm's commands know a whole job. The id of an array, which its last task has, too, would mean all of its tasks, and a part of a
+heterogeneous job does not end without the others.
+*/
+function nameOf({jobs}: ClusterState, jobId = ''): string {
+	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
+	return array?.isOne === true ? `${array.id}_${array.tasks}` : (leader?.toString() ?? jobId);
 }
 
+/** The jobs that hold these, by name. */
+const jobsOf = (state: ClusterState, holdings: readonly Holding[]): ReadonlyMap<string, readonly Holding[]> =>
+	Map.groupBy(holdings, ({lease}) => nameOf(state, lease.leaseId));
+
 /** @throws CanhazgpuError `failed` where a job has GPUs besides those that are meant. */
-function checkWhole(snapshot: Snapshot, meant: readonly Holding[]): void {
-	for (const jobId of jobIdsOf(meant)) {
-		const all = holdingsIn(snapshot.gpus)
-			.filter(({lease}) => lease.leaseId === jobId)
-			.map(({index}) => index);
-		const named = meant.filter(({lease}) => lease.leaseId === jobId).map(({index}) => index);
-		if (named.length < all.length) {
+function checkWhole(state: ClusterState, snapshot: Snapshot, meant: readonly Holding[]): void {
+	const all = jobsOf(state, holdingsIn(snapshot.gpus));
+	for (const [job, named] of jobsOf(state, meant)) {
+		const whole = all.get(job)!;
+		if (named.length < whole.length) {
+			const [ids, allIds] = [named, whole].map((holdings) => holdings.map(({index}) => index).join(','));
 			throw new CanhazgpuError(
 				'failed',
-				`Slurm job ${jobId} has GPU ${all.join(',')}, and Slurm gives back whole jobs: GPU ${named.join(',')} alone cannot be released`,
-				{hint: `Name them all: --gpu-ids ${all.join(',')}`},
+				`Slurm job ${job} has GPU ${allIds}, and Slurm gives back whole jobs: GPU ${ids} alone cannot be released`,
+				{hint: `Name them all: --gpu-ids ${allIds}`},
 			);
 		}
 	}
@@ -66,11 +68,8 @@ export async function releaseJobs(
 		return {released: [], notYours};
 	}
 
-	checkWhole(snapshot, records);
-	await cancel(
-		cluster,
-		jobIdsOf(records).map((jobId) => nameOf(state, jobId)),
-	);
+	checkWhole(state, snapshot, records);
+	await cancel(cluster, jobsOf(state, records).keys().toArray());
 	return {released: records, notYours};
 }
 
@@ -94,20 +93,19 @@ export async function extendJobs(
 		throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
 	}
 
-	checkWhole(snapshot, records);
+	checkWhole(state, snapshot, records);
 	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
 	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - holding.lease.startTime);
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
 	if (later !== undefined && !isRoot(requester)) {
 		// Slurm would say "Access/permission denied", which tells no one what to do.
 		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
-			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId ?? '')} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
+			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
 		});
 	}
 
-	const limits = new Map(records.map((holding) => [holding.lease.leaseId!, minutesOf(holding)]));
-	for (const [jobId, minutes] of limits) {
-		await cluster.run('scontrol', 'update', `JobId=${nameOf(state, jobId)}`, `TimeLimit=${minutes}`);
+	for (const [job, [holding]] of jobsOf(state, records)) {
+		await cluster.run('scontrol', 'update', `JobId=${job}`, `TimeLimit=${minutesOf(holding!)}`);
 	}
 
 	return {

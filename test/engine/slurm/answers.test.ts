@@ -155,6 +155,12 @@ test('when a job may start is not told where it waits for one without a limit, w
 	).toBeUndefined();
 });
 
+test('no one knows when a job begins that is held', () => {
+	const held = {...old, job_state: 'PENDING', nodes: '', start_time: 2000};
+	expect(readJobs(answer({...held, state_reason: 'JobHeldUser'}))[0]!.startTime).toBeUndefined();
+	expect(readJobs(answer({...held, state_reason: 'Priority'}))[0]!.startTime).toBe(2000);
+});
+
 test('an array is known by its tasks, and each of these by its own number', () => {
 	const arrayOf = (more: Record<string, unknown>) => readJobs(answer({...old, ...more}))[0]!.array;
 	expect(arrayOf({array_job_id: 0, array_task_id: null, array_task_string: ''})).toBeUndefined();

@@ -62,7 +62,13 @@ const job = (given: Partial<SlurmJob>): SlurmJob => ({
 });
 
 const stateOf = (...jobs: readonly SlurmJob[]): ClusterState => ({
-	nodes: [{name: 'box1', gpus: [{type: undefined, count: 4}], usedGpus: 0, shards: 0, usedShards: 0}],
+	nodes: ['box1', 'box2'].map((name) => ({
+		name,
+		gpus: [{type: undefined, count: 4}],
+		usedGpus: 0,
+		shards: 0,
+		usedShards: 0,
+	})),
 	jobs,
 	now: 2000,
 	readAtMs: 0,
@@ -184,6 +190,20 @@ test('release of the last task of an array leaves the others alone', async () =>
 	await engine.release(root, {by: 'gpus', ids: [2]});
 	await engine.release(root, {by: 'gpus', ids: [0]});
 	expect(ran).toEqual(['scancel 7_2', 'scancel 7_0']);
+});
+
+test('the parts of a heterogeneous job are given back together', async () => {
+	const {cluster, ran} = clusterWithArray(
+		...[40, 41].map((id, gpu) =>
+			job({id, leader: 40, state: 'holding', held: [{node: 'box2', gpus: [gpu], unnamed: 0, shards: new Map()}]}),
+		),
+		...[50, 51].map((id) => job({id, leader: 50})),
+	);
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow('Slurm job 40 has GPU 4,5');
+	await engine.release(root, {by: 'gpus', ids: [4, 5]});
+	await engine.leaveQueue(root, '51');
+	expect(ran).toEqual(['scancel 40', 'scancel 50']);
 });
 
 test('who leaves the queue with the tasks of an array that wait keeps those that run', async () => {

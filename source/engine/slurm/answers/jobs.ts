@@ -12,6 +12,8 @@ export type SlurmJob = {
 	readonly id: number;
 	/** Of a job that stands for tasks of an array: those, in Slurm's own words, such as `3` or `4-7%2`. */
 	readonly array?: {readonly id: number; readonly tasks: string; readonly isOne: boolean};
+	/** Of a part of a heterogeneous job: the first part, by which all of it ends. */
+	readonly leader?: number;
 	readonly user: string;
 	readonly name: string;
 	readonly comment: string;
@@ -58,8 +60,8 @@ function numberOf(value: unknown): number | undefined {
 	return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** Slurm writes 0 for a time that is not known. */
-function timeOf(value: unknown): number | undefined {
+/** Slurm writes 0 for a time that is not known, and for the number of a job that there is not. */
+function positiveOf(value: unknown): number | undefined {
 	const seconds = numberOf(value);
 	return seconds === 0 ? undefined : seconds;
 }
@@ -94,9 +96,9 @@ const secondsPerMinute = 60;
 const noLimitMinutes = 365 * 24 * 60;
 
 function arrayOf(fields: Fields): SlurmJob['array'] {
-	const id = numberOf(fields['array_job_id']) ?? 0;
+	const id = positiveOf(fields['array_job_id']);
 	const task = numberOf(fields['array_task_id']);
-	return id === 0
+	return id === undefined
 		? undefined
 		: {id, tasks: task === undefined ? textOf(fields['array_task_string']) : String(task), isOne: task !== undefined};
 }
@@ -110,7 +112,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	const user = textOf(fields['user_name']);
 	const words = [fields['job_state']].flat().map((word) => textOf(word));
 	const state = stateOf(words);
-	const writtenMinutes = timeOf(fields['time_limit']);
+	const writtenMinutes = positiveOf(fields['time_limit']);
 	const limitMinutes = writtenMinutes === noLimitMinutes ? undefined : writtenMinutes;
 	const nodes = hostsOf(textOf(fields['nodes']));
 	const wishes = {
@@ -125,6 +127,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	return {
 		id,
 		array: arrayOf(fields),
+		leader: positiveOf(fields['het_job_id']),
 		user: user === '' ? String(numberOf(fields['user_id']) ?? 'unknown') : user,
 		name: textOf(fields['name']),
 		comment: textOf(fields['comment']),
@@ -134,11 +137,11 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		isBatch: fields['batch_flag'] === true,
 		command: textOf(fields['command']),
 		priority: numberOf(fields['priority']) ?? 0,
-		submitTime: timeOf(fields['submit_time']) ?? 0,
+		submitTime: positiveOf(fields['submit_time']) ?? 0,
 		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
-		startTime: state === 'ended' && nodes.length === 0 ? undefined : timeOf(fields['start_time']),
+		startTime: state === 'ended' && nodes.length === 0 ? undefined : positiveOf(fields['start_time']),
 		// Of a job without a limit Slurm writes a day in a year.
-		endTime: state === 'ended' || isClearing || limitMinutes !== undefined ? timeOf(fields['end_time']) : undefined,
+		endTime: state === 'ended' || isClearing || limitMinutes !== undefined ? positiveOf(fields['end_time']) : undefined,
 		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
 		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
@@ -154,8 +157,8 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 }
 
 /**
-Leaves out when a job may start that waits for one without a limit: Slurm writes the day on which that one would have run for a year, and no one
-knows when it ends.
+Leaves out when a job may start where no one knows: one that is held, and one that waits for a job without a limit, of which Slurm writes the day
+on which it would have run for a year.
 */
 function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	let guessed = Infinity;
@@ -166,7 +169,9 @@ function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
 	}
 
 	return jobs.map((job) =>
-		job.state === 'pending' && (job.startTime ?? 0) >= guessed ? {...job, startTime: undefined} : job,
+		job.state === 'pending' && ((job.startTime ?? 0) >= guessed || job.reason.startsWith('JobHeld'))
+			? {...job, startTime: undefined}
+			: job,
 	);
 }
 
