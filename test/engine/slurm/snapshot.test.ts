@@ -8,6 +8,9 @@ import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
 import {createEventOrder, recentEvents} from '../../../source/engine/slurm/events.js';
 import {observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
+import {sharesText} from '../../../source/format/shares.js';
+import type {Gpu} from '../../../source/web/page/fields.js';
+import {sharesText as sharesOnPage} from '../../../source/web/page/text.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
 
 const job = (given: Partial<SlurmJob>): SlurmJob => ({
@@ -111,6 +114,13 @@ test('a job that waits has its place, its reason and its estimate, in the order 
 		[2, '6', 600, 'no GPUs free yet'],
 		[3, '5', undefined, 'others come first'],
 	]);
+});
+
+test('a share of which no one knows the size is told without one', () => {
+	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
+	const state = stateOf([node('box1', {shards: 16})], [job({id: 1, held}), job({id: 2, user: 'bob', held})]);
+	expect(sharesText(rowsOf(state)[0]!)).toBe('2 shares ann, bob');
+	expect(sharesOnPage({gpu_id: 0, shares: [{user: 'ann'}, {user: 'bob', memory_mb: 8192}]} as Gpu)).toBe('ann, bob 8G');
 });
 
 test('tasks of an array that wait are told by their numbers', () => {
