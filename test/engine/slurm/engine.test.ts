@@ -67,7 +67,6 @@ const stateOf = (...jobs: readonly SlurmJob[]): ClusterState => ({
 		gpus: [{type: undefined, count: 4}],
 		usedGpus: 0,
 		shards: 0,
-		usedShards: 0,
 	})),
 	jobs,
 	now: 2000,

@@ -35,7 +35,6 @@ const node = (name: string, given: Partial<SlurmNode> = {}): SlurmNode => ({
 	gpus: [{type: undefined, count: 4}],
 	usedGpus: 0,
 	shards: 0,
-	usedShards: 0,
 	...given,
 });
 

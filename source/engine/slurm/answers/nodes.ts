@@ -15,7 +15,6 @@ export type SlurmNode = {
 	/** How many GPUs Slurm counts as in use there, also by jobs that it does not show. */
 	readonly usedGpus: number;
 	readonly shards: number;
-	readonly usedShards: number;
 	readonly trouble?: NodeTrouble;
 };
 
@@ -68,13 +67,11 @@ export function readNodes(text: string): readonly SlurmNode[] {
 		.map((line): SlurmNode => {
 			const name = field(line, 'NodeName');
 			const gres = field(line, 'Gres');
-			const used = field(line, 'GresUsed');
 			return {
 				name,
 				gpus: gpuKinds(gres),
-				usedGpus: countOf(used, 'gpu'),
+				usedGpus: countOf(field(line, 'GresUsed'), 'gpu'),
 				shards: countOf(gres, 'shard'),
-				usedShards: countOf(used, 'shard'),
 				trouble: troubleIn(line, name),
 			};
 		})
