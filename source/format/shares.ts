@@ -20,12 +20,16 @@ export const shareOwner = ({owner, label}: ShareRow): string => ownerText(owner,
 export const isOver = ({lease: {memoryMiB}, memoryUsedMiB}: ShareRow): boolean =>
 	isOverused({memoryMiB, memoryUsedMiB});
 
-/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. */
+/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. Empty where its size is unknown. */
 export function sharePart(share: ShareRow, index: number): string {
-	const {memoryMiB = 0, mig} = share.lease;
+	const {memoryMiB, mig} = share.lease;
 	if (mig !== undefined) {
 		// What an administrator took away meanwhile is still held, until its reservation ends.
 		return `${instanceLabel({gpu: index, ...mig})}${share.isGone === true ? ' (gone)' : ''}`;
+	}
+
+	if (memoryMiB === undefined) {
+		return '';
 	}
 
 	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeText(memoryMiB);
@@ -35,12 +39,16 @@ export function sharePart(share: ShareRow, index: number): string {
 export const overText = (share: ShareRow): string =>
 	isOver(share) && share.overSeconds !== undefined ? ` for ${shortDuration(share.overSeconds)}` : '';
 
-/** How much of the GPU is shared out: `24/86G`; `24G` where it is unknown how much there is. */
+/** How much of the GPU is shared out: `24/86G`; `24G` where it is unknown how much there is; `2 shares` where no size is known. */
 export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): string {
 	if (shares.some(({lease: {mig}}) => mig !== undefined)) {
 		const there = shares.filter(({isGone}) => isGone !== true).length;
 		const all = reading?.migInstances?.length;
 		return all === undefined ? counted(there, 'MIG instance') : `${there}/${all} MIG`;
+	}
+
+	if (shares.every(({lease: {memoryMiB}}) => memoryMiB === undefined)) {
+		return counted(shares.length, 'share');
 	}
 
 	const askedMiB = shares.reduce((sum, {lease: {memoryMiB = 0}}) => sum + memoryMiB, 0);
@@ -57,6 +65,6 @@ export function sharesText(row: StatusRow, options: {readonly isOverFirst?: bool
 		options.isOverFirst === true ? row.shares?.toSorted((a, b) => Number(isOver(b)) - Number(isOver(a))) : row.shares;
 	return (
 		shares &&
-		`${sharedAmount(row)} ${shares.map((share) => `${shareOwner(share)} ${sharePart(share, row.index)}${overText(share)}`).join(', ')}`
+		`${sharedAmount(row)} ${shares.map((share) => `${shareOwner(share)} ${sharePart(share, row.index)}${overText(share)}`.trimEnd()).join(', ')}`
 	);
 }

@@ -109,6 +109,34 @@ test('run gives the job its words, input, directory and exit code, and that host
 	expect(await holders(far)).toBe(0);
 });
 
+test('run from a directory that was removed meanwhile starts in the home directory there', async () => {
+	const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'pwd'];
+	const ran = await start(here, ['-c', script, 'sh', ...run], environment, ['/bin/sh']).ended;
+	expect(ran).toMatchObject({exitCode: 0, stdout: `${far.home}\n`});
+});
+
+test('any: a cluster has as many GPUs for a request as one of its nodes', async () => {
+	const program = path.join(near.home, 'installed/canhazgpu');
+	const rows = Array.from({length: 8}, (_, index) => ({
+		gpu_id: index,
+		node: `box${index % 4}`,
+		node_gpu_id: Math.floor(index / 4),
+		status: 'AVAILABLE',
+	}));
+	writeFileSync(
+		program,
+		`#!/bin/sh\ncase "$*" in status*) echo '${JSON.stringify(rows)}';; queue*) echo '{}';; *) echo "$*"; esac\n`,
+	);
+	expect(await here.run('run --on any -g 2 -- true', environment)).toMatchObject({
+		stderr: 'canhazgpu: on near: 2 GPU(s) are free there\n',
+		stdout: 'run --gpus=2 -- true\n',
+	});
+	expect((await here.run('run --on any -g 3 -- true', environment)).stderr).toBe(
+		'canhazgpu: on far: 4 GPU(s) are free there\n',
+	);
+});
+
 test('any: the first of the hosts with enough free GPUs; where none has, the one that has them soonest', async () => {
 	const taken = async (words: string) => {
 		const {stderr, exitCode} = await here.run(words, environment);
@@ -120,8 +148,10 @@ test('any: the first of the hosts with enough free GPUs; where none has, the one
 		expect.stringMatching(/^canhazgpu: on [^:]+: 1 GPU\(s\) are free there\n$/v),
 	]);
 	expect(await holders(here)).toBe(1);
-	expect(await taken('reserve --on any -g 2 -d 2h')).toEqual([0, 'canhazgpu: on near: 2 GPU(s) are free there\n']);
-	expect(await taken('reserve --on any -g 4 -d 3h')).toEqual([0, 'canhazgpu: on far: 4 GPU(s) are free there\n']);
+	const said = (host: string, count: number) =>
+		`canhazgpu: on ${host}: ${count} GPU(s) are free there\ncanhazgpu: these GPUs are on ${host}, so use them there: ssh ${host}\n`;
+	expect(await taken('reserve --on any -g 2 -d 2h')).toEqual([0, said('near', 2)]);
+	expect(await taken('reserve --on any -g 4 -d 3h')).toEqual([0, said('far', 4)]);
 	expect(await taken('reserve --on any -g 2 --nonblock')).toEqual([
 		3,
 		expect.stringMatching(
@@ -138,10 +168,10 @@ test('any: the order of the setting decides and not who answers first, and who d
 	writeFileSync(ssh, stub.replace('shift 2\n', 'shift 2\n[ "$host" = near ] && sleep 1.5\n'));
 	const slow = {PATH: `${bin}:${here.environment['PATH']!}`, CANHAZGPU_REMOTE_HOSTS: 'lost,gone,near,far'};
 	expect((await here.run('reserve --on any -g 2 -d 1h', slow)).stderr).toBe(
-		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: passed over 2 hosts that gave no answer, the first lost: ssh: connect to host lost port 22: No route to host\n',
+		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: passed over 2 hosts that gave no answer, the first lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on near, so use them there: ssh near\n',
 	);
 	expect((await here.run('reserve --on any -g 4 -d 1h', {...slow, CANHAZGPU_REMOTE_HOSTS: 'lost,far'})).stderr).toBe(
-		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: passed over lost: ssh: connect to host lost port 22: No route to host\n',
+		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: passed over lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on far, so use them there: ssh far\n',
 	);
 });
 

@@ -7,27 +7,33 @@ import {isRoot, mayChange} from '../../core/rules/leases/ownership.js';
 import type {Requester, Snapshot} from '../../core/model/types.js';
 import type {ExtendResult, LeaveResult, NewEnd, ReleaseResult} from '../../core/operations/engine.js';
 import type {Cluster} from './cluster.js';
-import {snapshotOf} from './snapshot.js';
+import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
-const read = async (cluster: Cluster): Promise<Snapshot> => snapshotOf(await cluster.read());
+/**
+As what Slurm's commands know a whole job. The id of an array, which its last task has, too, would mean all of its tasks, and a part of a
+heterogeneous job does not end without the others.
+*/
+function nameOf({jobs}: ClusterState, jobId = ''): string {
+	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
+	return array?.isOne === true ? `${array.id}_${array.tasks}` : (leader?.toString() ?? jobId);
+}
 
-const jobIdsOf = (holdings: readonly Holding[]): readonly string[] => [
-	...new Set(holdings.flatMap(({lease}) => lease.leaseId ?? [])),
-];
+/** The jobs that hold these, by name. */
+const jobsOf = (state: ClusterState, holdings: readonly Holding[]): ReadonlyMap<string, readonly Holding[]> =>
+	Map.groupBy(holdings, ({lease}) => nameOf(state, lease.leaseId));
 
 /** @throws CanhazgpuError `failed` where a job has GPUs besides those that are meant. */
-function checkWhole(snapshot: Snapshot, meant: readonly Holding[]): void {
-	for (const jobId of jobIdsOf(meant)) {
-		const all = holdingsIn(snapshot.gpus)
-			.filter(({lease}) => lease.leaseId === jobId)
-			.map(({index}) => index);
-		const named = meant.filter(({lease}) => lease.leaseId === jobId).map(({index}) => index);
-		if (named.length < all.length) {
+function checkWhole(state: ClusterState, snapshot: Snapshot, meant: readonly Holding[]): void {
+	const all = jobsOf(state, holdingsIn(snapshot.gpus));
+	for (const [job, named] of jobsOf(state, meant)) {
+		const whole = all.get(job)!;
+		if (named.length < whole.length) {
+			const [ids, allIds] = [named, whole].map((holdings) => holdings.map(({index}) => index).join(','));
 			throw new CanhazgpuError(
 				'failed',
-				`Slurm job ${jobId} has GPU ${all.join(',')}, and Slurm gives back whole jobs: GPU ${named.join(',')} alone cannot be released`,
-				{hint: `Name them all: --gpu-ids ${all.join(',')}`},
+				`Slurm job ${job} has GPU ${allIds}, and Slurm gives back whole jobs: GPU ${ids} alone cannot be released`,
+				{hint: `Name them all: --gpu-ids ${allIds}`},
 			);
 		}
 	}
@@ -36,9 +42,9 @@ function checkWhole(snapshot: Snapshot, meant: readonly Holding[]): void {
 /** What was granted in a moment in which it was called off may be gone by itself. */
 const isGone = (error: unknown): boolean => hasCode(error, 'not-found');
 
-async function cancel(cluster: Cluster, jobIds: readonly string[]): Promise<void> {
+async function cancel(cluster: Cluster, words: readonly string[]): Promise<void> {
 	try {
-		await cluster.run('scancel', ...jobIds);
+		await cluster.run('scancel', ...words);
 	} catch (error) {
 		if (!isGone(error)) {
 			throw error;
@@ -55,14 +61,15 @@ export async function releaseJobs(
 	requester: Requester,
 	selection: Selection,
 ): Promise<ReleaseResult> {
-	const snapshot = await read(cluster);
+	const state = await cluster.read();
+	const snapshot = snapshotOf(state);
 	const {records, notYours} = select(snapshot, requester, selection);
 	if (notYours.length > 0 || records.length === 0) {
 		return {released: [], notYours};
 	}
 
-	checkWhole(snapshot, records);
-	await cancel(cluster, jobIdsOf(records));
+	checkWhole(state, snapshot, records);
+	await cancel(cluster, jobsOf(state, records).keys().toArray());
 	return {released: records, notYours};
 }
 
@@ -73,7 +80,8 @@ export async function extendJobs(
 	selection: Selection,
 	end: NewEnd,
 ): Promise<ExtendResult> {
-	const snapshot = await read(cluster);
+	const state = await cluster.read();
+	const snapshot = snapshotOf(state);
 	const {now} = snapshot;
 	const {records, notYours} = select(snapshot, requester, selection);
 	const notTimed = records.filter(({lease}) => latestEndOf(lease) === undefined).map(({index}) => index);
@@ -85,20 +93,19 @@ export async function extendJobs(
 		throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
 	}
 
-	checkWhole(snapshot, records);
+	checkWhole(state, snapshot, records);
 	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
 	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - holding.lease.startTime);
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
 	if (later !== undefined && !isRoot(requester)) {
 		// Slurm would say "Access/permission denied", which tells no one what to do.
 		throw new CanhazgpuError('not-owner', 'Slurm lets its administrators alone move an end to a later time', {
-			hint: `Ask one of them for: scontrol update JobId=${later.lease.leaseId ?? ''} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
+			hint: `Ask one of them for: scontrol update JobId=${nameOf(state, later.lease.leaseId)} TimeLimit=${minutesOf(later)}. An earlier end can be set: --until`,
 		});
 	}
 
-	const limits = new Map(records.map((holding) => [holding.lease.leaseId!, minutesOf(holding)]));
-	for (const [jobId, minutes] of limits) {
-		await cluster.run('scontrol', 'update', `JobId=${jobId}`, `TimeLimit=${minutes}`);
+	for (const [job, [holding]] of jobsOf(state, records)) {
+		await cluster.run('scontrol', 'update', `JobId=${job}`, `TimeLimit=${minutesOf(holding!)}`);
 	}
 
 	return {
@@ -114,7 +121,8 @@ export async function extendJobs(
 
 /** Takes a job out of the queue. `id` may be the beginning of its number. */
 export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id: string): Promise<LeaveResult> {
-	const {queue} = await read(cluster);
+	const state = await cluster.read();
+	const {queue} = snapshotOf(state);
 	const exact = queue.filter((record) => record.id === id);
 	const [record, ...others] = exact.length > 0 ? exact : queue.filter((each) => each.id.startsWith(id));
 	if (record?.kind !== 'entry') {
@@ -129,6 +137,8 @@ export async function leaveSlurmQueue(cluster: Cluster, requester: Requester, id
 		return {kind: 'not-yours', entry: record.entry};
 	}
 
-	await cancel(cluster, [record.id]);
+	// The tasks of an array that run already go on.
+	const isArray = state.jobs.some(({id: jobId, array}) => String(jobId) === record.id && array !== undefined);
+	await cancel(cluster, [...(isArray ? ['--state=PENDING'] : []), nameOf(state, record.id)]);
 	return {kind: 'left', id: record.id, freed: []};
 }

@@ -144,6 +144,10 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 
 			return await shown(jobId);
 		} catch (error) {
+			if (hasCode(error, 'not-found')) {
+				return {kind: 'gave-up', reason: 'removed'};
+			}
+
 			if (hasCode(error, 'unavailable') && (waitSeconds ?? 0) > 0) {
 				return {kind: 'gave-up', reason: 'timeout'};
 			}

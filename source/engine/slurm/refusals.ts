@@ -23,13 +23,22 @@ export const noneNowError = (): CanhazgpuError => new CanhazgpuError('unavailabl
 
 /** None came in time. `isLater`: the request says when the job may begin, and that may be what it waited for. */
 export const noneInTimeError = (isLater: boolean): CanhazgpuError =>
-	new CanhazgpuError(
-		'unavailable',
-		isLater
-			? 'The job may not begin yet: see --after and --begin. Or there are not enough free GPUs on one node'
-			: noneNow,
-		{hint: whoHasThem},
-	);
+	isLater
+		? new CanhazgpuError(
+				'unavailable',
+				'The job may not begin yet: see --after and --begin. Or there are not enough free GPUs on one node',
+				{hint: whoHasThem},
+			)
+		: new CanhazgpuError('unavailable', 'Slurm does not start the command now', {
+				hint: `What it said stands above. ${whoHasThem}`,
+			});
+
+const outOfService = 'The nodes that could give that are down, drained or reserved';
+const outOfServiceHint = 'To wait for them, leave out --nonblock. See why they are: canhazgpu status';
+
+/** The nodes that have what is asked for serve no one now. */
+export const outOfServiceError = (): CanhazgpuError =>
+	new CanhazgpuError('unavailable', outOfService, {hint: outOfServiceHint});
 
 const away = 'See whether the controller runs: scontrol ping';
 
@@ -93,6 +102,25 @@ const meanings: readonly Meaning[] = [
 		message: noneNow,
 		hint: waitHint,
 	},
+	{
+		pattern: /required nodes? not available/iv,
+		code: 'unavailable',
+		message: outOfService,
+		hint: outOfServiceHint,
+	},
+	{
+		pattern: /partition in down state/iv,
+		code: 'unavailable',
+		message: 'The partition is down',
+		hint: 'To wait for it, leave out --nonblock. See which are up: sinfo',
+	},
+	{
+		pattern: /required partition not available/iv,
+		code: 'failed',
+		message: 'The partition takes no jobs now',
+		hint: 'See in which state it is: sinfo. SLURM_PARTITION and SALLOC_PARTITION name another one.',
+	},
+	{command: 'salloc', pattern: /already completing or completed/iv, code: 'not-found'},
 	{
 		pattern: /access\/permission denied/iv,
 		code: 'not-owner',

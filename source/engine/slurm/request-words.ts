@@ -3,6 +3,7 @@ import {CanhazgpuError, cutShort, quoted} from '../../errors.js';
 import {isModel} from '../../core/rules/allocation/need.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
 import type {Later} from '../../core/operations/engine.js';
+import {hostsOf} from './answers/host-list.js';
 import type {SlurmNode} from './answers/nodes.js';
 
 /** The name of a job that is a reservation and runs no command. */
@@ -99,6 +100,14 @@ export function shardsFor(shareMiB: number, shardMiB: number, nodes: readonly Sl
 
 	return Math.max(1, Math.ceil(shareMiB / shardMiB));
 }
+
+/** Whether a node that has what is asked for is out of service now. */
+export const isOutOfService = (nodes: readonly SlurmNode[], {name, type, count}: Gres, host?: string): boolean =>
+	nodes.some(({name: node, trouble, gpus, shards}) => {
+		const fitting = gpus.filter((kind) => type === undefined || kind.type === type);
+		const has = name === 'shard' ? shards : fitting.reduce((sum, kind) => sum + kind.count, 0);
+		return trouble !== undefined && has >= count && (host === undefined || hostsOf(host).includes(node));
+	});
 
 /** What salloc and srun take alike: all GPUs on one node, as on a box of ours. */
 export function requestWords(

@@ -84,6 +84,10 @@ export const isReservationName = (name: string): boolean => name === '' || empty
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
+/** Slurm keeps the tasks of an array that wait as one job, each of which wants what it asks for. */
+const waitingNoteOf = (job: SlurmJob): string | undefined =>
+	job.array === undefined ? noteOf(job) : `${noteOf(job) ?? 'array'} (tasks ${job.array.tasks})`;
+
 /** An allocation that runs no command of its own: a user works in it. */
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
 
@@ -114,7 +118,7 @@ function entryOf(job: SlurmJob, now: number): QueueEntry {
 		allocatedGpus: [],
 		reservationType: isManual ? 'manual' : 'run',
 		...(isManual ? {expirySeconds: job.timeLimitSeconds} : {timeLimitSeconds: job.timeLimitSeconds}),
-		note: noteOf(job),
+		note: waitingNoteOf(job),
 		enqueueTime: job.submitTime,
 		lastHeartbeat: now,
 		verdict: {reason: job.reason, startsAt: job.startTime},
@@ -213,31 +217,52 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	};
 }
 
+/** A node is cleared in a moment; one that takes longer may take long. */
+const clearingSeconds = 5;
+
+/** By node: the job that has ended, and after which it is not cleared yet. */
+const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
+	new Map(
+		jobs.flatMap(({id, clearing = [], endTime = now}) =>
+			now - endTime < clearingSeconds ? [] : clearing.map((node) => [node, id] as const),
+		),
+	);
+
 /** What is known of each GPU without a scan of its node. A GPU is free on Slurm's word alone, and only where its node can start a job. */
 export function observationOf(state: ClusterState): Observation {
 	const held = holders(state.jobs);
 	const unplaced = unplacedGpus(state);
+	const clearing = clearingJobs(state);
+	const failureOf = (node: string, gpu: number, trouble: SlurmNode['trouble']): string | undefined => {
+		if (trouble?.kind === 'down') {
+			return trouble.words;
+		}
+
+		if (held.has(`${node}:${gpu}`)) {
+			return undefined;
+		}
+
+		const [taken, jobId] = [unplaced.get(node), clearing.get(node)];
+		if (taken !== undefined) {
+			return `jobs have ${counted(taken)} of ${node}, and Slurm does not tell which`;
+		}
+
+		return jobId === undefined ? undefined : `node ${node} is not cleared yet of job ${jobId}, which has ended`;
+	};
+
 	return {
 		provider: providerName,
 		takenAtMs: state.readAtMs,
 		simulated: false,
-		gpus: clusterGpus(state.nodes).map(({index, node, gpu, type, of: {trouble}}): GpuReading => {
-			const taken = held.has(`${node}:${gpu}`) ? undefined : unplaced.get(node);
-			return {
-				index,
-				name: type,
-				place: {node, gpu},
-				processes: undefined,
-				isUnread: true,
-				failure:
-					trouble?.kind === 'down'
-						? trouble.words
-						: taken === undefined
-							? undefined
-							: `jobs have ${counted(taken)} of ${node}, and Slurm does not tell which`,
-				unknown: {},
-			};
-		}),
+		gpus: clusterGpus(state.nodes).map(({index, node, gpu, type, of: {trouble}}): GpuReading => ({
+			index,
+			name: type,
+			place: {node, gpu},
+			processes: undefined,
+			isUnread: true,
+			failure: failureOf(node, gpu, trouble),
+			unknown: {},
+		})),
 		warnings: [],
 	};
 }

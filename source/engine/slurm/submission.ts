@@ -1,13 +1,13 @@
 /** `run`: srun carries the command, with our terminal, our input and our signals, and ends with the command's exit code. */
 import path from 'node:path';
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
-import {noneInTimeError, noneNowError} from './refusals.js';
+import {noneInTimeError, noneNowError, outOfServiceError} from './refusals.js';
 import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
-import {laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
+import {isOutOfService, laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
 /** What srun exits with where Slurm, and not the command, failed: a code that few commands use. */
 const slurmFailed = 243;
@@ -67,6 +67,19 @@ async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<s
 		return undefined;
 	} finally {
 		enough.abort();
+	}
+}
+
+/**
+Asks srun again without running anything: then it says in words that can be read here why it takes no such job.
+
+@throws CanhazgpuError Where it takes none. Of nodes that are out of service (`isAway`) srun says the same as of those that no cluster has.
+*/
+async function checkTaken(cluster: Cluster, words: readonly string[], isAway: () => Promise<boolean>): Promise<void> {
+	try {
+		await cluster.run('srun', ...words);
+	} catch (error) {
+		throw hasCode(error, 'impossible') && (await isAway()) ? outOfServiceError() : error;
 	}
 }
 
@@ -144,15 +157,11 @@ export function submission(
 			}
 
 			if (exitCode === slurmFailed && jobId === undefined) {
-				// Asked again without being run, it says why in words that can be read here.
-				await cluster.run(
-					'srun',
-					'--test-only',
-					'--ntasks=1',
-					...requestFlags.filter((word) => !word.startsWith('--immediate')),
-					'--',
-					command,
-				);
+				const test = ['--test-only', '--ntasks=1', ...requestFlags.filter((word) => !word.startsWith('--immediate'))];
+				await checkTaken(cluster, [...test, '--', command], async () => {
+					const {nodes} = await cluster.read();
+					return isImmediate && isOutOfService(nodes, gres, request.host);
+				});
 				throw waitSeconds === undefined
 					? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
 					: noneInTimeError(later.after !== undefined || later.begin !== undefined);

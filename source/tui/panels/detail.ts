@@ -124,17 +124,18 @@ const sharedSpan = (row: StatusRow, state: State) =>
 
 /** One line a share: whose it is, how much, until when, and what for. */
 const shareLines = ({index, shares = []}: StatusRow, state: State): readonly Line[] =>
-	shares.map((share) =>
-		joined([
+	shares.map((share) => {
+		const part = sharePart(share, index) + overText(share);
+		return joined([
 			[
-				span(`${shareOwner(share)} `, owns(state.settings.requester, share.lease) ? 'mine' : 'others'),
-				span(sharePart(share, index) + overText(share), isOver(share) ? 'warning' : 'strong'),
+				span(shareOwner(share), owns(state.settings.requester, share.lease) ? 'mine' : 'others'),
+				...(part === '' ? [] : [span(` ${part}`, isOver(share) ? 'warning' : 'strong')]),
 			],
 			[span(share.lease.type === 'run' ? 'RUN' : 'MANUAL')],
 			endOf(share, state),
 			noteOf(share),
-		]),
-	);
+		]);
+	});
 
 /** Who in the queue waits for it: `#1 erin`, and as many more as there is room for. */
 function waiterLines({index}: StatusRow, state: State, width: number): readonly Line[] {

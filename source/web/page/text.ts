@@ -35,13 +35,17 @@ export const sizeText = (mebibytes: number): string => `${Number((mebibytes / 10
 
 type Share = NonNullable<Gpu['shares']>[number];
 
-/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. */
+/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. Empty where its size is unknown. */
 export function sharePart(
-	{memory_mb: asked = 0, memory_used_mb: used = 0, is_over: isOver, mig_instance: mig, is_gone: isGone}: Share,
+	{memory_mb: asked, memory_used_mb: used = 0, is_over: isOver, mig_instance: mig, is_gone: isGone}: Share,
 	gpu: number | undefined,
 ): string {
 	if (mig !== undefined) {
 		return `${gpu ?? '?'}:${mig.instance ?? '?'} ${mig.profile ?? ''}${isGone ? ' (gone)' : ''}`;
+	}
+
+	if (asked === undefined) {
+		return '';
 	}
 
 	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
@@ -49,7 +53,7 @@ export function sharePart(
 
 /** `alice 8G, bob 16/8G!` */
 export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
-	shares.map((share) => `${share.user ?? unknown} ${sharePart(share, gpu)}`).join(', ');
+	shares.map((share) => `${share.user ?? unknown} ${sharePart(share, gpu)}`.trimEnd()).join(', ');
 
 export const withUnit = (value: number | undefined, unit: string): string =>
 	value === undefined ? unknown : `${Math.round(value)}${unit}`;

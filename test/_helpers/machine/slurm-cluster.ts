@@ -230,7 +230,7 @@ export async function startSlurm({
 	};
 
 	const clear = async (): Promise<void> => {
-		const jobs = run('squeue', '--noheader', '--format=%i')
+		const jobs = run('squeue', '--noheader', '--format=%F')
 			.trim()
 			.split('\n')
 			.filter((id) => id !== '');

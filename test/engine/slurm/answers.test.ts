@@ -137,6 +137,42 @@ test('a job without a time limit has no end, though Slurm writes one', () => {
 	}
 });
 
+test('when a job may start is not told where it waits for one without a limit, which Slurm lets end in a year', () => {
+	const year = 365 * 24 * 3600;
+	const estimateOf = (start_time: number, ...others: ReadonlyArray<Record<string, unknown>>) => {
+		const waiting = {...old, job_id: 9, job_state: 'PENDING', nodes: '', start_time, time_limit: null};
+		const jobs = [...others, waiting];
+		return readJobs(JSON.stringify({errors: [], jobs})).at(-1)!.startTime;
+	};
+
+	const endless = {...old, time_limit: 525_600};
+	expect(estimateOf(1010 + year, endless)).toBeUndefined();
+	expect(estimateOf(2000, endless)).toBe(2000);
+	expect(estimateOf(1010 + year, old)).toBe(1010 + year);
+	// One that waits, too, and comes first.
+	expect(
+		estimateOf(2000 + year, {...endless, job_state: 'PENDING', start_time: 2000, time_limit: null}),
+	).toBeUndefined();
+});
+
+test('no one knows when a job begins that is held', () => {
+	const held = {...old, job_state: 'PENDING', nodes: '', start_time: 2000};
+	expect(readJobs(answer({...held, state_reason: 'JobHeldUser'}))[0]!.startTime).toBeUndefined();
+	expect(readJobs(answer({...held, state_reason: 'Priority'}))[0]!.startTime).toBe(2000);
+});
+
+test('an array is known by its tasks, and each of these by its own number', () => {
+	const arrayOf = (more: Record<string, unknown>) => readJobs(answer({...old, ...more}))[0]!.array;
+	expect(arrayOf({array_job_id: 0, array_task_id: null, array_task_string: ''})).toBeUndefined();
+	expect(arrayOf({array_job_id: set(0), array_task_id: {...set(0), set: false}})).toBeUndefined();
+	expect(arrayOf({array_job_id: 7, array_task_id: null, array_task_string: '2-3%2'})).toEqual({
+		id: 7,
+		tasks: '2-3%2',
+		isOne: false,
+	});
+	expect(arrayOf({array_job_id: set(7), array_task_id: set(0)})).toEqual({id: 7, tasks: '0', isOne: true});
+});
+
 test.each([
 	['PENDING', 'pending'],
 	[['PENDING'], 'pending'],
@@ -206,6 +242,7 @@ test.each([
 	['ALLOCATED+PLANNED', undefined],
 	['IDLE+CLOUD+POWERED_DOWN', undefined],
 	['IDLE+DRAIN', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
+	['IDLE+RESERVED', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
 	['MIXED+MAINTENANCE', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
 	['DOWN', {kind: 'down', words: 'node box1 is down: fan is dead'}],
 	['DOWN*', {kind: 'down', words: 'node box1 does not answer'}],
@@ -215,4 +252,11 @@ test.each([
 	['A_STATE_OF_LATER', {kind: 'down', words: 'node box1 is a_state_of_later: fan is dead'}],
 ])('a node in the state %s has the trouble %j', (state, trouble) => {
 	expect(readNodes(line('box1', state, 'Reason=fan is dead [root@2026-11-22T21:25:30]'))[0]!.trouble).toEqual(trouble);
+});
+
+test('a node of a reservation says so', () => {
+	expect(readNodes(line('box1', 'MIXED+RESERVED'))[0]!.trouble).toMatchObject({
+		kind: 'drained',
+		reason: 'kept for a reservation of Slurm',
+	});
 });

@@ -62,7 +62,12 @@ const job = (given: Partial<SlurmJob>): SlurmJob => ({
 });
 
 const stateOf = (...jobs: readonly SlurmJob[]): ClusterState => ({
-	nodes: [{name: 'box1', gpus: [{type: undefined, count: 4}], usedGpus: 0, shards: 0, usedShards: 0}],
+	nodes: ['box1', 'box2'].map((name) => ({
+		name,
+		gpus: [{type: undefined, count: 4}],
+		usedGpus: 0,
+		shards: 0,
+	})),
 	jobs,
 	now: 2000,
 	readAtMs: 0,
@@ -136,6 +141,78 @@ test('which GPUs were granted is asked again where the controller is away just t
 	});
 });
 
+test('a request that is taken out of the queue by another hand has not run out of time', async () => {
+	writeFileSync(
+		path.join(directory, 'salloc'),
+		'#!/bin/sh\necho "salloc: error: Job submit/allocate failed: Job/step already completing or completed" >&2\nexit 1\n',
+		{mode: 0o755},
+	);
+	await expect(
+		createSlurmEngine(clusterThatSays(stateOf()), clock, undefined).acquire(request, {
+			waitSeconds: 60,
+			signal: new AbortController().signal,
+			onProgress: () => undefined,
+		}),
+	).resolves.toEqual({kind: 'gave-up', reason: 'removed'});
+});
+
+const root = {account: 'root', uid: 0, label: 'root'};
+
+/** Four tasks of an array: the last has the number of the array, as those that wait have it together. */
+function clusterWithArray(...more: readonly SlurmJob[]): {readonly cluster: Cluster; readonly ran: string[]} {
+	const ran: string[] = [];
+	const tasks = [0, 1, 2].map((task) =>
+		job({
+			id: task === 2 ? 7 : 8 + task,
+			array: {id: 7, tasks: String(task), isOne: true},
+			isBatch: true,
+			state: 'holding',
+			startTime: 1500,
+			endTime: 5100,
+			timeLimitSeconds: 3600,
+			held: [{node: 'box1', gpus: [task], unnamed: 0, shards: new Map()}],
+		}),
+	);
+	const cluster = clusterThatSays(stateOf(...tasks, ...more));
+	Object.assign(cluster, {
+		async run(...words: readonly string[]) {
+			ran.push(words.join(' '));
+			return '';
+		},
+	});
+	return {cluster, ran};
+}
+
+test('release of the last task of an array leaves the others alone', async () => {
+	const {cluster, ran} = clusterWithArray();
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	await engine.release(root, {by: 'gpus', ids: [2]});
+	await engine.release(root, {by: 'gpus', ids: [0]});
+	expect(ran).toEqual(['scancel 7_2', 'scancel 7_0']);
+});
+
+test('the parts of a heterogeneous job are given back together', async () => {
+	const {cluster, ran} = clusterWithArray(
+		...[40, 41].map((id, gpu) =>
+			job({id, leader: 40, state: 'holding', held: [{node: 'box2', gpus: [gpu], unnamed: 0, shards: new Map()}]}),
+		),
+		...[50, 51].map((id) => job({id, leader: 50})),
+	);
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow('Slurm job 40 has GPU 4,5');
+	await engine.release(root, {by: 'gpus', ids: [4, 5]});
+	await engine.leaveQueue(root, '51');
+	expect(ran).toEqual(['scancel 40', 'scancel 50']);
+});
+
+test('who leaves the queue with the tasks of an array that wait keeps those that run', async () => {
+	const {cluster, ran} = clusterWithArray(job({id: 70, array: {id: 70, tasks: '3-9', isOne: false}}), job({id: 80}));
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	await engine.leaveQueue(root, '70');
+	await engine.leaveQueue(root, '80');
+	expect(ran).toEqual(['scancel --state=PENDING 70', 'scancel 80']);
+});
+
 const asked: Submission = {
 	request: {...request, tenure: {type: 'run'}},
 	words: ['sh', '-c', 'exit 244'],
@@ -159,4 +236,28 @@ test('a command that exits with what srun says of GPUs that are not free has run
 	await expect(
 		submission(cluster, clock, {...asked, waitSeconds: 0}, {name: 'gpu', count: 1}).exitCodeOf(244),
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
+});
+
+test('nodes that are out of service are none that the cluster lacks', async () => {
+	const down = (count: number): ClusterState => {
+		const [node] = stateOf().nodes;
+		return {...stateOf(), nodes: [{...node!, gpus: [{type: undefined, count}], trouble: {kind: 'down', words: ''}}]};
+	};
+
+	const codeOf = async (state: ClusterState, more: Partial<Submission> = {}) => {
+		const cluster = clusterThatSays(state);
+		Object.assign(cluster, {
+			async run() {
+				throw new CanhazgpuError('impossible', 'No node of this cluster can give that');
+			},
+		});
+		return submission(cluster, clock, {...asked, waitSeconds: 0, ...more}, {name: 'gpu', count: 2})
+			.exitCodeOf(243)
+			.catch((error: unknown) => (error as CanhazgpuError).code);
+	};
+
+	expect(await codeOf(down(2))).toBe('unavailable');
+	expect(await codeOf(down(1))).toBe('impossible');
+	expect(await codeOf(stateOf())).toBe('impossible');
+	expect(await codeOf(down(2), {request: {...request, host: 'box2'}})).toBe('impossible');
 });

@@ -82,7 +82,7 @@ test('a share is as many shards as its memory takes, where somebody said how muc
 	expect(() => {
 		checkExpressible({...share, count: 2}, true);
 	}).toThrow(expect.objectContaining({code: 'usage', message: expect.stringContaining('on one GPU') as string}));
-	const node = {name: 'box1', gpus: [{type: undefined, count: 4}], usedGpus: 0, shards: 16, usedShards: 0};
+	const node = {name: 'box1', gpus: [{type: undefined, count: 4}], usedGpus: 0, shards: 16};
 	expect([1, 4096, 4097, 8193].map((memory) => shardsFor(memory, 4096, [node]))).toEqual([1, 1, 2, 3]);
 	expect(() => shardsFor(1, 4096, [{...node, shards: 0}])).toThrow(expect.objectContaining({code: 'impossible'}));
 	expect(requestWords(share, {waitSeconds: undefined, gres: {name: 'shard', count: 3}, name: 'x'})).toContain(
@@ -141,6 +141,9 @@ test.each([
 	['scancel: error: Kill job error on job id 12: Access/permission denied', 1],
 	['srun: fatal: Could not establish a configuration source', 4],
 	['scontrol: fatal: Unable to process configuration file', 4],
+	['salloc: error: Job submit/allocate failed: Required node not available (down, drained or reserved)', 3],
+	['salloc: error: Job submit/allocate failed: Partition in DOWN state', 3],
+	['salloc: error: Job submit/allocate failed: Required partition not available (inactive or drain)', 1],
 	['something that no version has said yet', 1],
 ])('%j ends with exit code %i', (stderr, exitCode) => {
 	expect(errorOf('salloc', stderr).exitCode).toBe(exitCode);

@@ -8,6 +8,9 @@ import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
 import {createEventOrder, recentEvents} from '../../../source/engine/slurm/events.js';
 import {observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
+import {sharesText} from '../../../source/format/shares.js';
+import type {Gpu} from '../../../source/web/page/fields.js';
+import {sharesText as sharesOnPage} from '../../../source/web/page/text.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
 
 const job = (given: Partial<SlurmJob>): SlurmJob => ({
@@ -32,7 +35,6 @@ const node = (name: string, given: Partial<SlurmNode> = {}): SlurmNode => ({
 	gpus: [{type: undefined, count: 4}],
 	usedGpus: 0,
 	shards: 0,
-	usedShards: 0,
 	...given,
 });
 
@@ -111,6 +113,35 @@ test('a job that waits has its place, its reason and its estimate, in the order 
 		[2, '6', 600, 'no GPUs free yet'],
 		[3, '5', undefined, 'others come first'],
 	]);
+});
+
+test('a share of which no one knows the size is told without one', () => {
+	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
+	const state = stateOf([node('box1', {shards: 16})], [job({id: 1, held}), job({id: 2, user: 'bob', held})]);
+	expect(sharesText(rowsOf(state)[0]!)).toBe('2 shares ann, bob');
+	expect(sharesOnPage({gpu_id: 0, shares: [{user: 'ann'}, {user: 'bob', memory_mb: 8192}]} as Gpu)).toBe('ann, bob 8G');
+});
+
+test('tasks of an array that wait are told by their numbers', () => {
+	const array = {id: 5, tasks: '2-3%2', isOne: false};
+	const state = stateOf(
+		[node('box1')],
+		[job({id: 5, state: 'pending', array}), job({id: 6, state: 'pending', array, name: 'wrap'})],
+	);
+	expect(queueRows(snapshotOf(state)).map(({entry}) => entry?.note)).toEqual([
+		'train (tasks 2-3%2)',
+		'array (tasks 2-3%2)',
+	]);
+});
+
+test('a node that is not cleared of a job for long starts nothing, and its free GPUs are not called free', () => {
+	const after = (seconds: number) => {
+		const ended = job({id: 3, stateWord: 'COMPLETING', clearing: ['box1'], endTime: 2000 - seconds});
+		return rowsOf(stateOf([node('box1'), node('box2')], [ended])).map(({state}) => state);
+	};
+
+	expect(new Set(after(1))).toEqual(new Set(['available']));
+	expect(after(60)).toEqual([...Array.from({length: 4}, () => 'error'), ...Array.from({length: 4}, () => 'available')]);
 });
 
 test('an allocation without a command is a reservation, and its end is shown; a batch job is none', () => {

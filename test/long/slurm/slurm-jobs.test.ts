@@ -111,6 +111,59 @@ test('an array runs once for each number, with output of its own', async () => {
 	);
 }, 120_000);
 
+test('who leaves the queue with what waits of an array, or releases its last task, keeps the tasks that run', async () => {
+	const tasks = (format = '%K%t'): string =>
+		slurm()
+			.run('squeue', '--noheader', '--array', `--format=${format}`)
+			.trim()
+			.split(/\s+/v)
+			.toSorted((left, right) => left.localeCompare(right))
+			.join(' ');
+	const waiting = await detached('-g', '1', '--array', '0-3%2', '--', 'sleep', '300');
+	await eventually(() => tasks() === '0R 1R 2PD 3PD', 30_000);
+	const {entries} = JSON.parse((await box().run('queue --json')).stdout) as {readonly entries: readonly Row[]};
+	expect(entries).toMatchObject([{id: waiting.id, requested_count: 1, note: 'sleep (tasks 2-3%2)'}]);
+	expect(await box().run(`queue --leave ${waiting.id}`)).toMatchObject({exitCode: 0, stdout: 'Left the queue\n'});
+	await eventually(() => tasks() === '0R 1R', 30_000);
+	await slurm().clear();
+
+	const running = await detached('-g', '1', '--timeout', '1h', '--array', '0-2', '--', 'sleep', '300');
+	await eventually(() => tasks() === '0R 1R 2R', 30_000);
+	const last = (await rows()).find((row) => row['lease_id'] === running.id)!;
+	await box().run(`extend --duration 1h --gpu-ids ${String(last['gpu_id'])}`);
+	expect(tasks('%K=%l')).toBe('0=1:00:00 1=1:00:00 2=2:00:00');
+	expect((await box().run(`release --gpu-ids ${String(last['gpu_id'])}`)).exitCode).toBe(0);
+	await eventually(() => tasks() === '0R 1R', 30_000);
+});
+
+test('while nodes are out of service a request that does not wait ends with 3, and one that no node can serve with 2', async () => {
+	slurm().run('scontrol', 'update', 'NodeName=box1,box2,box3', 'State=DRAIN', 'Reason=fan');
+	for (const [words, code] of [
+		['run --nonblock -- true', 3],
+		['reserve --nonblock', 3],
+		['run --nonblock --gpus 5 -- true', 2],
+		['reserve --nonblock --gpus 5', 2],
+	] as const) {
+		const {exitCode, stderr} = await box().run(words);
+		expect([words, exitCode]).toEqual([words, code]);
+		expect(stderr).toContain(
+			code === 3 ? 'are down, drained or reserved\n' : 'No node of this cluster can give that\n',
+		);
+	}
+});
+
+test('a request that somebody takes out of the queue says so', async () => {
+	for (const node of ['box1', 'box2', 'box3']) {
+		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);
+	}
+
+	const waiter = start(box(), 'reserve --wait 60s');
+	await waiter.says(/position \d/v);
+	slurm().run('scancel', '--state=PENDING', '--name=reserve');
+	const {exitCode, stderr} = await waiter.ended;
+	expect([exitCode, stderr.includes('Error: Somebody took this request out of the queue\n')]).toEqual([3, true]);
+});
+
 test.each([
 	['--after', '17;id', '--after does not understand'],
 	['--after', 'x', '--after does not understand'],

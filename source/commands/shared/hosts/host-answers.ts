@@ -13,12 +13,19 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const number = (value: unknown): number | undefined =>
 	typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
+/** On which node of a cluster it is. */
+function placeOf({node, node_gpu_id: gpu}: JsonRow): GpuReading['place'] {
+	const [name, index] = [text(node), number(gpu)];
+	return name === undefined || index === undefined ? undefined : {node: name, gpu: index};
+}
+
 /** What a row says of the GPU itself. The Go program names the model without the vendor, and tells neither memory nor more. */
 const readingOf = (row: JsonRow): GpuReading => ({
 	index: Number(row['gpu_id']),
 	name: text(row['gpu_name']) ?? text(row['gpu_model']),
 	memoryTotalMiB: number(row['memory_total_mb']),
 	computeCapability: text(row['compute_capability']),
+	place: placeOf(row),
 	processes: undefined,
 	unknown: {},
 });

@@ -54,6 +54,15 @@ type ThereOptions = ElsewhereOptions & {
 	readonly waitSeconds?: number | undefined;
 };
 
+/** Undefined where it was removed: then it is nowhere to be found on another host, either. */
+function ownDirectory(): string | undefined {
+	try {
+		return process.cwd();
+	} catch {
+		return undefined;
+	}
+}
+
 /** The exit code of ssh itself. A command may have it, too. */
 const connectionFailure = 255;
 
@@ -68,7 +77,7 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 			...input.words,
 		],
 		rest: input.rest,
-		directory: keepsDirectory === true ? process.cwd() : undefined,
+		directory: keepsDirectory === true ? ownDirectory() : undefined,
 		environment: entryId === undefined ? {} : {[queueEntryVariable]: entryId},
 	});
 	if (exitCode === connectionFailure) {
@@ -78,6 +87,11 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 				? `canhazgpu: ${name} was not reached, the connection ended, or the command ended with 255. To see which: canhazgpu status --remote ${name}`
 				: `canhazgpu: ${name} was not reached, or the connection ended. To see why: canhazgpu status --remote ${name}`,
 		);
+	}
+
+	if (exitCode === 0 && command.name === 'reserve' && !input.has('short')) {
+		// What that host prints calls itself here.
+		app.remark(`canhazgpu: these GPUs are on ${sanitize(host)}, so use them there: ssh ${sanitize(host)}`);
 	}
 
 	return exitCode;
@@ -248,15 +262,7 @@ export async function acquireElsewhere(
 		});
 	}
 
-	if (typed === 'any') {
-		return runAnywhere(app, input, {command, wanted, keepsDirectory, waitSeconds});
-	}
-
-	const exitCode = await runThere(app, input, {command, host: typed, keepsDirectory});
-	if (exitCode === 0 && command.name === 'reserve' && !input.has('short')) {
-		// What that host prints calls itself here.
-		app.remark(`canhazgpu: these GPUs are on ${sanitize(typed)}, so use them there: ssh ${sanitize(typed)}`);
-	}
-
-	return {isHere: false, exitCode};
+	return typed === 'any'
+		? runAnywhere(app, input, {command, wanted, keepsDirectory, waitSeconds})
+		: {isHere: false, exitCode: await runThere(app, input, {command, host: typed, keepsDirectory})};
 }

@@ -48,8 +48,14 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 	const {host, observation, freeInSeconds, waitingCount = unknownQueue} = answer;
 	const indexes = observation.gpus.map(({index}) => index);
 	const {groups = [indexes], isPossible} = eligibilityOf({count, ids, need}, observation, indexes.length);
+	const nodes = new Map(observation.gpus.map(({index, place}) => [index, place?.node]));
+	// Of a cluster all GPUs of a request are on one node.
 	const waits = groups
-		.map((group) => ids ?? group)
+		.flatMap((group) =>
+			Map.groupBy(ids ?? group, (index) => nodes.get(index))
+				.values()
+				.toArray(),
+		)
 		.filter((group) => group.length >= count && group.every((index) => indexes.includes(index)))
 		.map((group) => group.map((index) => freeInSeconds.get(index) ?? Infinity).toSorted((a, b) => a - b));
 	if (!isPossible || waits.length === 0) {

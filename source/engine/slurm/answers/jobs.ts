@@ -8,7 +8,12 @@ import {hostsOf} from './host-list.js';
 
 /** What is empty or unknown is absent. Texts are those of other people. */
 export type SlurmJob = {
+	/** That of an array is also the one of its last task. */
 	readonly id: number;
+	/** Of a job that stands for tasks of an array: those, in Slurm's own words, such as `3` or `4-7%2`. */
+	readonly array?: {readonly id: number; readonly tasks: string; readonly isOne: boolean};
+	/** Of a part of a heterogeneous job: the first part, by which all of it ends. */
+	readonly leader?: number;
 	readonly user: string;
 	readonly name: string;
 	readonly comment: string;
@@ -28,6 +33,8 @@ export type SlurmJob = {
 	/** A job without a time limit has none; one that ended has its end. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
+	/** Of one that has ended and whose nodes are not cleared yet: these. Nothing starts there. */
+	readonly clearing?: readonly string[];
 	/** What it asks for. Absent: it asks for no GPU. */
 	readonly gpus?: GpuKind;
 	readonly shards?: GpuKind;
@@ -53,8 +60,8 @@ function numberOf(value: unknown): number | undefined {
 	return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** Slurm writes 0 for a time that is not known. */
-function timeOf(value: unknown): number | undefined {
+/** Slurm writes 0 for a time that is not known, and for the number of a job that there is not. */
+function positiveOf(value: unknown): number | undefined {
 	const seconds = numberOf(value);
 	return seconds === 0 ? undefined : seconds;
 }
@@ -74,7 +81,7 @@ const endedStates = new Set([
 	'RECONFIG_FAIL',
 ]);
 
-/** One that completes still has its GPUs, until Slurm has cleaned up. */
+/** One that completes may still have its GPUs, until Slurm has cleaned up. */
 function stateOf(words: readonly string[]): SlurmJob['state'] {
 	if (words.includes('COMPLETING')) {
 		return 'holding';
@@ -88,6 +95,14 @@ const secondsPerMinute = 60;
 /** What the scheduler gives to a job that was started without a limit: a year. */
 const noLimitMinutes = 365 * 24 * 60;
 
+function arrayOf(fields: Fields): SlurmJob['array'] {
+	const id = positiveOf(fields['array_job_id']);
+	const task = numberOf(fields['array_task_id']);
+	return id === undefined
+		? undefined
+		: {id, tasks: task === undefined ? textOf(fields['array_task_string']) : String(task), isOne: task !== undefined};
+}
+
 function jobOf(fields: Fields): SlurmJob | undefined {
 	const id = numberOf(fields['job_id']);
 	if (id === undefined) {
@@ -97,7 +112,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	const user = textOf(fields['user_name']);
 	const words = [fields['job_state']].flat().map((word) => textOf(word));
 	const state = stateOf(words);
-	const writtenMinutes = timeOf(fields['time_limit']);
+	const writtenMinutes = positiveOf(fields['time_limit']);
 	const limitMinutes = writtenMinutes === noLimitMinutes ? undefined : writtenMinutes;
 	const nodes = hostsOf(textOf(fields['nodes']));
 	const wishes = {
@@ -108,8 +123,11 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		nodes: numberOf(fields['node_count']) ?? 1,
 		tasks: numberOf(fields['tasks']) ?? 1,
 	};
+	const isClearing = words.includes('COMPLETING');
 	return {
 		id,
+		array: arrayOf(fields),
+		leader: positiveOf(fields['het_job_id']),
 		user: user === '' ? String(numberOf(fields['user_id']) ?? 'unknown') : user,
 		name: textOf(fields['name']),
 		comment: textOf(fields['comment']),
@@ -119,12 +137,13 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		isBatch: fields['batch_flag'] === true,
 		command: textOf(fields['command']),
 		priority: numberOf(fields['priority']) ?? 0,
-		submitTime: timeOf(fields['submit_time']) ?? 0,
+		submitTime: positiveOf(fields['submit_time']) ?? 0,
 		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
-		startTime: state === 'ended' && nodes.length === 0 ? undefined : timeOf(fields['start_time']),
+		startTime: state === 'ended' && nodes.length === 0 ? undefined : positiveOf(fields['start_time']),
 		// Of a job without a limit Slurm writes a day in a year.
-		endTime: state === 'ended' || limitMinutes !== undefined ? timeOf(fields['end_time']) : undefined,
+		endTime: state === 'ended' || isClearing || limitMinutes !== undefined ? positiveOf(fields['end_time']) : undefined,
 		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
+		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
 		shards: wantedGres(wishes, 'shard'),
 		held:
@@ -135,6 +154,25 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 					})
 				: [],
 	};
+}
+
+/**
+Leaves out when a job may start where no one knows: one that is held, and one that waits for a job without a limit, of which Slurm writes the day
+on which it would have run for a year.
+*/
+function withoutGuesses(jobs: readonly SlurmJob[]): readonly SlurmJob[] {
+	let guessed = Infinity;
+	for (const {state, startTime, timeLimitSeconds} of jobs) {
+		if (state !== 'ended' && startTime !== undefined && timeLimitSeconds === undefined) {
+			guessed = Math.min(guessed, startTime + noLimitMinutes * secondsPerMinute);
+		}
+	}
+
+	return jobs.map((job) =>
+		job.state === 'pending' && ((job.startTime ?? 0) >= guessed || job.reason.startsWith('JobHeld'))
+			? {...job, startTime: undefined}
+			: job,
+	);
 }
 
 /**
@@ -163,5 +201,5 @@ export function readJobs(text: string): readonly SlurmJob[] {
 		});
 	}
 
-	return fields['jobs'].flatMap((each: unknown) => (isFields(each) ? (jobOf(each) ?? []) : []));
+	return withoutGuesses(fields['jobs'].flatMap((each: unknown) => (isFields(each) ? (jobOf(each) ?? []) : [])));
 }

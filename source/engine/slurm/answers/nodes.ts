@@ -15,7 +15,6 @@ export type SlurmNode = {
 	/** How many GPUs Slurm counts as in use there, also by jobs that it does not show. */
 	readonly usedGpus: number;
 	readonly shards: number;
-	readonly usedShards: number;
 	readonly trouble?: NodeTrouble;
 };
 
@@ -52,7 +51,10 @@ function troubleIn(line: string, name: string): NodeTrouble | undefined {
 		};
 	}
 
-	return flags.some((flag) => drainFlags.has(flag)) ? {kind: 'drained', ...reasonAndOrigin} : undefined;
+	const kept = flags.includes('RESERVED') ? 'kept for a reservation of Slurm' : undefined;
+	return flags.some((flag) => drainFlags.has(flag))
+		? {kind: 'drained', ...reasonAndOrigin, reason: reason ?? kept}
+		: undefined;
 }
 
 /** The nodes that have GPUs, by name, numbers in their order: box2 before box10. A node that is only planned (`FUTURE`) is none. */
@@ -65,13 +67,11 @@ export function readNodes(text: string): readonly SlurmNode[] {
 		.map((line): SlurmNode => {
 			const name = field(line, 'NodeName');
 			const gres = field(line, 'Gres');
-			const used = field(line, 'GresUsed');
 			return {
 				name,
 				gpus: gpuKinds(gres),
-				usedGpus: countOf(used, 'gpu'),
+				usedGpus: countOf(field(line, 'GresUsed'), 'gpu'),
 				shards: countOf(gres, 'shard'),
-				usedShards: countOf(used, 'shard'),
 				trouble: troubleIn(line, name),
 			};
 		})

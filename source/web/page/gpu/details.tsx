@@ -53,6 +53,10 @@ function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: 
 		return `${shares.filter(({is_gone: isGone}) => !isGone).length} of ${counted(parts?.length ?? 0, 'MIG instance')}`;
 	}
 
+	if (shares.every(({memory_mb: memory}) => memory === undefined)) {
+		return counted(shares.length, 'share');
+	}
+
 	const asked = sizeText(shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0));
 	return capacity === undefined ? asked : `${asked} of ${sizeText(capacity)}`;
 }
