@@ -1,7 +1,7 @@
 /** Global flags, config, choose the command, print an error once, exit code. */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
-import {leavesOutput} from './app/start-up/unopened-output.js';
+import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Understood} from './command-line/command.js';
@@ -28,16 +28,16 @@ function checkNode(): void {
 
 function printError(error: unknown): number {
 	if (error instanceof CanhazgpuError) {
-		process.stderr.write(`Error: ${sanitize(error.message)}\n`);
+		writeError(`Error: ${sanitize(error.message)}\n`);
 		if (error.hint !== undefined) {
-			process.stderr.write(`${sanitize(error.hint)}\n`);
+			writeError(`${sanitize(error.hint)}\n`);
 		}
 
 		return error.exitCode;
 	}
 
 	// Whatever else arrives here is a bug: the stack is for the person who fixes it.
-	process.stderr.write(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
+	writeError(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }
 
@@ -124,7 +124,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 
 	const {command, input} = understood;
 	for (const warning of input.config.warnings) {
-		process.stderr.write(`Warning: ${sanitize(warning)}\n`);
+		writeError(`Warning: ${sanitize(warning)}\n`);
 	}
 
 	const {createApp} = await import('./app/app.js');
@@ -165,9 +165,9 @@ function reportLostOutput(): boolean {
 	}
 
 	const why = reasons.get(code) ?? sanitize(errored.message);
-	process.stderr.write(`Error: The output could not be written: ${why}\n`);
+	writeError(`Error: The output could not be written: ${why}\n`);
 	if (doneAnyway !== undefined) {
-		process.stderr.write(`${doneAnyway}\n`);
+		writeError(`${doneAnyway}\n`);
 	}
 
 	return true;

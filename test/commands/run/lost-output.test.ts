@@ -15,6 +15,16 @@ const shell = (line: string) => {
 	return {status, stderr};
 };
 
+/** What a command says when its remarks and errors are lost. */
+const withoutErrors = (line: string) => {
+	const {status, stdout} = spawnSync('bash', ['-c', `chg() { ${program} "$@"; }; ${line} 2> /dev/full`], {
+		cwd: box.home,
+		env: box.environment,
+		encoding: 'utf8',
+	});
+	return {status, stdout};
+};
+
 beforeAll(async () => {
 	box = await createEmbeddedBox(2);
 });
@@ -51,6 +61,15 @@ test.each([
 
 test('a reader that has what it wants ends a reservation without a word', () => {
 	expect(shell('set -o pipefail; chg reserve | head -1 > /dev/null')).toEqual({status: 0, stderr: ''});
+});
+
+test('a remark or an error that cannot be written changes no exit code', () => {
+	expect(withoutErrors('chg status')).toEqual({status: 0, stdout: expect.stringContaining('AVAILABLE') as unknown});
+	expect(withoutErrors('chg status --nope')).toEqual({status: 2, stdout: ''});
+	expect(withoutErrors('echo "nope: 1" > nope.yaml; chg queue --config nope.yaml')).toEqual({
+		status: 0,
+		stdout: 'Nobody waits\n',
+	});
 });
 
 test('a pipe that nobody reads any more', () => {
