@@ -59,7 +59,7 @@ export async function understand(argv: readonly string[], outerFile?: string, ou
 	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
-		return {text: askedAlone(split.words) === 'version' ? packageJson.version : await help()};
+		return {text: askedAlone(split) === 'version' ? packageJson.version : await help()};
 	}
 
 	if (split.verb === 'help') {

@@ -32,12 +32,12 @@ What is asked for where no verb is typed.
 
 @throws CanhazgpuError `usage` for flags that mean nothing by themselves.
 */
-export function askedAlone(words: readonly string[]): 'help' | 'version' {
+export function askedAlone({words, rest}: Pick<Split, 'words' | 'rest'>): 'help' | 'version' {
 	if (words.includes('--version') || words.includes('-v')) {
 		return 'version';
 	}
 
-	if (words.length === 0 || words.includes('--help') || words.includes('-h')) {
+	if ((words.length === 0 && rest === undefined) || words.includes('--help') || words.includes('-h')) {
 		return 'help';
 	}
 
@@ -46,8 +46,12 @@ export function askedAlone(words: readonly string[]): 'help' | 'version' {
 		throw unknownFlag(flagName(unknown), 'canhazgpu', globalFlags);
 	}
 
-	throw new CanhazgpuError('usage', `Which verb? There is none in: ${cutShort(shellCommand(words))}`, {
-		hint: 'For example: canhazgpu status. See all of them: canhazgpu --help',
+	const typed = shellCommand(rest === undefined ? words : [...words, '--', ...rest]);
+	throw new CanhazgpuError('usage', `Which verb? There is none in: ${cutShort(typed)}`, {
+		hint:
+			rest === undefined || rest.length === 0
+				? 'For example: canhazgpu status. See all of them: canhazgpu --help'
+				: `To run a command: canhazgpu run ${cutShort(typed)}`,
 	});
 }
 

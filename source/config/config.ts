@@ -113,6 +113,14 @@ const warningsOf = (file: string, unknown: readonly string[], held: readonly str
 		: []),
 ];
 
+/** What stands in the place of a map is not shown: it may be the address of Redis with its password. */
+const noMap = (where: string, value: unknown): CanhazgpuError =>
+	new CanhazgpuError('config', `${where} settings by name, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
+		hint: 'Write them as, for example, redis: {host: localhost}.',
+	});
+
+const isSection = (path: string): boolean => settingPaths.some((setting) => setting.startsWith(`${path}.`));
+
 function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
 	// An empty file, or one of comments alone.
 	if (content === null || content === undefined) {
@@ -120,13 +128,7 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 	}
 
 	if (!isPlainObject(content)) {
-		throw new CanhazgpuError(
-			'config',
-			`${file}: expected settings by name, not ${Array.isArray(content) ? 'a list' : 'a single value'}`,
-			{
-				hint: 'Write them as, for example, redis: {host: localhost}.',
-			},
-		);
+		throw noMap(`${file}: expected`, content);
 	}
 
 	const unknown: string[] = [];
@@ -138,8 +140,15 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 			throw tooMuch(file, `it holds more than ${mostKeys} settings`);
 		}
 
+		// The peer's files may leave a key empty, `run.timeout: ""` too: that is the same as leaving it out.
+		const isEmpty = raw === null || raw === '';
 		if (!isSettingPath(path)) {
-			unknown.push(path);
+			if (!isSection(path)) {
+				unknown.push(path);
+			} else if (!isEmpty) {
+				throw noMap(`${file}: ${path} must be`, raw);
+			}
+
 			continue;
 		}
 
@@ -148,8 +157,7 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 			continue;
 		}
 
-		// The peer's files may leave a key empty, `run.timeout: ""` too: that is the same as leaving it out.
-		if (raw === null || raw === '') {
+		if (isEmpty) {
 			continue;
 		}
 
@@ -172,6 +180,12 @@ export const environmentName = (path: SettingPath): string =>
 	// eslint-disable-next-line unicorn/prefer-single-replace -- of all settings, a regular expression takes 0.3 ms of each start
 	`CANHAZGPU_${path.toUpperCase().replaceAll('.', '_').replaceAll('-', '_')}`;
 
+/** The file of `--config`, or else that of its variable, which a script may leave empty. */
+export function namedFile(typed: string | undefined, environment: ConfigSources['environment']): string | undefined {
+	const given = environment['CANHAZGPU_CONFIG'];
+	return typed ?? (given === '' ? undefined : given);
+}
+
 /**
 Reads and checks everything that is given, wherever it is given.
 
@@ -181,7 +195,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 	const values = new Map<SettingPath, unknown>();
 	const {files, warnings: passedOver} = await readConfigFiles({
 		...locations,
-		named: file ?? environment['CANHAZGPU_CONFIG'],
+		named: namedFile(file, environment),
 	});
 	const warnings = [...passedOver];
 	for (const found of files) {

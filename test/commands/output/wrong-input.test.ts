@@ -50,6 +50,11 @@ describe('on the command line', () => {
 		['-V', 2, 'canhazgpu has no flag -V\nSee its flags: canhazgpu --help'],
 		['--josn', 2, 'canhazgpu has no flag --josn\n'],
 		['--redis-port status', 2, 'Which verb? There is none in: --redis-port status\nFor example: canhazgpu status.'],
+		[
+			'-- python train.py',
+			2,
+			'Which verb? There is none in: -- python train.py\nTo run a command: canhazgpu run -- python train.py',
+		],
 		['status --json=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
 		['status --no-json', 2, 'status has no flag --no-json\nDid you mean --json?'],
 		[
