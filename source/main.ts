@@ -4,8 +4,8 @@ import packageJson from '../package.json' with {type: 'json'};
 import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
-import type {Understood} from './command-line/command.js';
-import type {Output} from './command-line/topic-help.js';
+import type {Command, Understood} from './command-line/command.js';
+import type {Output} from './command-line/help.js';
 import {CanhazgpuError} from './errors.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
@@ -42,12 +42,10 @@ function printError(error: unknown): number {
 }
 
 /** Of one verb, or of all. */
-async function help(verb?: string): Promise<string> {
-	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([
-		import('./command-line/arguments.js'),
-		import('./command-line/help.js'),
-	]);
-	return verb === undefined ? mainHelp() : commandHelp(await findCommand(verb));
+async function help(output: Output | undefined, command?: Command): Promise<string> {
+	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
+	const columns = columnsFor(output, process.env);
+	return command === undefined ? mainHelp(columns) : commandHelp(command, columns);
 }
 
 /**
@@ -59,13 +57,13 @@ export async function understand(argv: readonly string[], outerFile?: string, ou
 	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
-		return {text: askedAlone(split) === 'version' ? packageJson.version : await help()};
+		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(output)};
 	}
 
 	if (split.verb === 'help') {
 		const word = split.words.find((each) => !each.startsWith('-'));
 		if (word === undefined) {
-			return {text: await help()};
+			return {text: await help(output)};
 		}
 
 		const {helpOn} = await import('./command-line/topic-help.js');
@@ -75,7 +73,7 @@ export async function understand(argv: readonly string[], outerFile?: string, ou
 	const command = await findCommand(split.verb);
 	const {overrides, ...parsed} = parseInput(command, split);
 	if (parsed.has('help')) {
-		return {text: await help(command.name)};
+		return {text: await help(output, command)};
 	}
 
 	if (parsed.has('version')) {

@@ -1,9 +1,9 @@
 /** `canhazgpu help TOPIC`, and the man pages that the build makes of the same texts. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
 import packageJson from '../package.json' with {type: 'json'};
-import {topicNames} from '../source/help/topics.js';
+import {topicNames, topics} from '../source/help/topics.js';
 import {findCommand, verbs} from '../source/command-line/arguments.js';
 import {completeWords} from '../source/command-line/completion/words.js';
 import {globalFlags} from '../source/command-line/flags.js';
@@ -48,6 +48,21 @@ test('help of a verb is that of its flag --help', async () => {
 	expect(await understand(['help', 'reserve'])).toEqual(await understand(['reserve', '--help']));
 	expect(await understand(['help'])).toEqual(await understand(['--help']));
 });
+
+test.each(['', ...verbs].flatMap((verb) => [80, 60].map((columns) => [verb, columns] as const)))(
+	'the help `%s` fits a terminal of %d columns, and loses no word',
+	async (verb, columns) => {
+		vi.stubEnv('COLUMNS', String(columns));
+		const text = await helpText(...(verb === '' ? [] : [verb]));
+		vi.unstubAllEnvs();
+		const ofVerb = topicNames.includes(verb) ? text.slice(0, text.indexOf('\n\n', text.indexOf('Examples:'))) : text;
+		expect(ofVerb.split('\n').filter((line) => line.length > columns)).toEqual([]);
+		const words = ofVerb.replaceAll(/\s+/gv, ' ');
+		for (const {summary} of verb === '' ? Object.values(topics) : Object.values((await findCommand(verb)).flags)) {
+			expect(words).toContain(` ${summary} `);
+		}
+	},
+);
 
 test.each([
 	['monitr', 'There is no verb or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
@@ -139,6 +154,8 @@ describe('man pages', () => {
 		for (const name of topicNames) {
 			expect(text).toContain(String.raw`canhazgpu\-${name}(7)`);
 		}
+
+		expect(text).toContain(String.raw`\-\-isolate[=HOW]`);
 	});
 
 	test.skipIf(!existsSync('/usr/bin/groff'))('a formatter has nothing to say against them', () => {

@@ -16,13 +16,23 @@ export const globalFlags: Flags = {
 	engine: {value: 'NAME', summary: 'who grants the GPUs: local, or slurm', setting: 'engine'},
 	'memory-threshold': {
 		value: 'MB',
-		summary: 'a GPU with more memory used than this is in use (1024)',
+		summary: 'memory in use above which a GPU is in use (1024)',
 		setting: 'memory.threshold',
 	},
 	'no-color': {summary: 'no colours'},
 	help: {short: 'h', summary: 'show this help'},
 	version: {short: 'v', summary: 'show the version'},
 };
+
+const valueText = (value: string | undefined, bare: string | undefined): string =>
+	value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`;
+
+/** How each flag is typed, and what it means. */
+export const flagRows = (flags: Flags): ReadonlyArray<readonly [typed: string, summary: string]> =>
+	Object.entries(flags).map(([name, {short, value, bare, summary}]) => [
+		`${short === undefined ? ' '.repeat(4) : `-${short}, `}--${name}${valueText(value, bare)}`,
+		summary,
+	]);
 
 export const jsonFlag: Flag = {short: 'j', summary: 'print JSON'};
 

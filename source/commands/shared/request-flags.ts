@@ -56,7 +56,7 @@ const needFlags = (verb: Verb): Flags => ({
 	},
 	workload: {
 		value: 'KIND',
-		summary: 'the strategy for training (cool) or serving (pack)',
+		summary: 'train: as --strategy cool; serve: as --strategy pack',
 		completes: ['train', 'serve'],
 	},
 });
