@@ -2,7 +2,7 @@
 import {CanhazgpuError, quoted} from '../errors.js';
 import {characterCount, longestLabel} from '../core/rules/request/request.js';
 import {parseInstanceName} from '../core/rules/mig/instances.js';
-import type {InstanceName} from '../core/model/types.js';
+import type {NamedParts} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {Flag, Flags, Input, KnownKind} from './command.js';
 
@@ -102,9 +102,6 @@ const notAnId = (flag: string, typed: string, besides = ''): CanhazgpuError =>
 	new CanhazgpuError('usage', `--${flag}: ${quoted(typed)} is not a GPU id${besides}`, {
 		hint: `Write ids with commas between them: --${flag} 1,3`,
 	});
-
-/** What `--gpu-ids` names: GPUs, and instances of GPUs that MIG has split. */
-export type NamedParts = {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]};
 
 /**
 @returns GPU ids such as `1,3` and instances such as `0:1`, in the order they were typed. Undefined without the flag.

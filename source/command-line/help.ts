@@ -47,7 +47,7 @@ function table(rows: Rows, columns: number): string {
 		.join('\n');
 }
 
-/** Lines break between what is in brackets, and begin below the first word behind `Usage:`. */
+/** A line never breaks within brackets, and goes on below the first word behind `Usage:`. */
 function usageText(typed: string, columns: number): string {
 	const begin = 'Usage: ';
 	const whole = typed.replaceAll(/\[[^\[\]]*\]|\([^\(\)]*\)/gv, (group) => group.replaceAll(' ', '\u{A0}'));

@@ -1,7 +1,7 @@
 /** What `run` and `reserve` have in common on the command line: how many GPUs, what these must have, and how long to wait. */
 import type {App} from '../../app/contract.js';
 import type {Flags, Input} from '../../command-line/command.js';
-import {idsFlag, namedPartsOf, refuseBoth, usualDurations, type NamedParts} from '../../command-line/flags.js';
+import {idsFlag, namedPartsOf, refuseBoth, usualDurations} from '../../command-line/flags.js';
 import type {StrategyName} from '../../core/model/need.js';
 import type {InstanceNeed, Need} from '../../core/model/types.js';
 import {inventoryText} from '../../core/rules/allocation/impossible.js';
@@ -9,6 +9,7 @@ import {instanceText} from '../../core/rules/mig/instances.js';
 import {parseProfile} from '../../core/rules/mig/profile.js';
 import {shareMiBOf} from '../../core/rules/request/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
+import type {NamedParts} from '../../format/instances.js';
 import {sanitize} from '../../format/text/text.js';
 import {withWorld} from './with-world.js';
 
