@@ -87,7 +87,10 @@ test('the settings that count in the file of any directory are these', () => {
 test('the help on the configuration names each of them', () => {
 	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
-	const names = [...told!.matchAll(/`(?<name>[\w\-.]+)`/gv)].map(({groups}) => groups!['name']!);
+	const names = told!
+		.matchAll(/`(?<name>[\w\-.]+)`/gv)
+		.toArray()
+		.map(({groups}) => groups!['name']!);
 	// What both verbs have alike stands there once.
 	const all = names.flatMap((name) => (name.includes('.') ? [name] : [`run.${name}`, `reserve.${name}`]));
 	expect(all.toSorted()).toEqual(settingPaths.filter((name) => settings[name].isHarmless).toSorted());
