@@ -89,8 +89,8 @@ test('the help on the configuration names each of them', () => {
 	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
 	const names = told!
 		.matchAll(/`(?<name>[\w\-.]+)`/gv)
-		.toArray()
-		.map(({groups}) => groups!['name']!);
+		.map(({groups}) => groups!['name']!)
+		.toArray();
 	// What both verbs have alike stands there once.
 	const all = names.flatMap((name) => (name.includes('.') ? [name] : [`run.${name}`, `reserve.${name}`]));
 	expect(all.toSorted()).toEqual(settingPaths.filter((name) => settings[name].isHarmless).toSorted());
