@@ -1,4 +1,4 @@
-/** Settings: flags > environment > files > defaults. */
+/** What each setting is: flags count more than the environment, the environment more than files, and files more than defaults. */
 import {closest} from 'fastest-levenshtein';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {
@@ -35,7 +35,7 @@ const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** A wrong value in a message: numbers as they are, also those that JSON does not know; nothing that is long or circular. */
+/** Shows a wrong value in a message: numbers as they are, also those that JSON does not know, and nothing that is long or circular. */
 function show(value: unknown): string {
 	if (typeof value === 'number' || typeof value === 'bigint') {
 		return String(value);
@@ -50,7 +50,7 @@ function show(value: unknown): string {
 
 const isSecret = (path: SettingPath): boolean => settings[path].isSecret;
 
-/** Far more levels than settings have, and far more settings than there are. */
+/** No setting has so many levels, and there are far fewer settings than this. */
 const deepest = 8;
 const mostKeys = 1000;
 
@@ -122,7 +122,7 @@ const noMap = (where: string, value: unknown): CanhazgpuError =>
 const isSection = (path: string): boolean => settingPaths.some((setting) => setting.startsWith(`${path}.`));
 
 function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
-	// An empty file, or one of comments alone.
+	// The file is empty, or holds comments alone.
 	if (content === null || content === undefined) {
 		return;
 	}
@@ -222,7 +222,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 
 	for (const [path, {text, name}] of flags) {
 		if (text === '') {
-			// Typed empty, it takes back what a file says.
+			// A flag that is typed empty takes back what a file says.
 			values.delete(path);
 		} else {
 			set(path, text, name, 'usage');
