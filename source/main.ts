@@ -42,45 +42,49 @@ function printError(error: unknown): number {
 }
 
 /** Of one verb, or of all. */
-async function help(output: Output | undefined, command?: Command): Promise<string> {
+async function help(outputOf: (() => Output) | undefined, command?: Command): Promise<string> {
 	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
-	const columns = columnsFor(output, process.env);
+	const columns = columnsFor(outputOf?.(), process.env);
 	return command === undefined ? mainHelp(columns) : commandHelp(command, columns);
 }
 
 /**
 @param argv
 @param outerFile - The config file of the command within which this one is typed.
-@param output - Where a text that was asked for goes, if that is known.
+@param outputOf - Where a text that was asked for goes, if that is known. To be called for such a text alone: it opens stdout.
 */
-export async function understand(argv: readonly string[], outerFile?: string, output?: Output): Promise<Understood> {
+export async function understand(
+	argv: readonly string[],
+	outerFile?: string,
+	outputOf?: () => Output,
+): Promise<Understood> {
 	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
-		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(output)};
+		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(outputOf)};
 	}
 
 	if (split.verb === 'help') {
 		const word = split.words.find((each) => !each.startsWith('-'));
 		if (word === undefined) {
-			return {text: await help(output)};
+			return {text: await help(outputOf)};
 		}
 
 		const {helpOn} = await import('./command-line/topic-help.js');
-		return {text: await helpOn(word, {words: split.words, output, environment: process.env})};
+		return {text: await helpOn(word, {words: split.words, output: outputOf?.(), environment: process.env})};
 	}
 
 	const command = await findCommand(split.verb);
 	const {overrides, ...parsed} = parseInput(command, split);
 	if (parsed.has('help')) {
-		return {text: await help(output, command)};
+		return {text: await help(outputOf, command)};
 	}
 
 	if (parsed.has('version')) {
 		return {text: packageJson.version};
 	}
 
-	if (parsed.rest !== undefined && command.takesRest !== true) {
+	if ((parsed.rest ?? []).length > 0 && command.takesRest !== true) {
 		throw new CanhazgpuError('usage', `${command.name} runs no command, so nothing may follow --`, {
 			hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
 		});
@@ -113,7 +117,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 }
 
 async function perform(argv: readonly string[], early: EarlyRuns | undefined): Promise<number> {
-	const understood = await understand(argv, undefined, leavesOutput(argv) ? undefined : process.stdout);
+	const understood = await understand(argv, undefined, () => process.stdout);
 	if ('text' in understood) {
 		openOutput();
 		process.stdout.write(`${understood.text}\n`);

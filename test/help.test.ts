@@ -104,8 +104,11 @@ test('a topic needs no pool, no store and no network, and goes to stdout without
 
 describe('on a terminal', () => {
 	/** The terminal names itself in TERM, so settings are made behind it. */
-	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> => {
-		const terminal = openTerminal('/usr/bin/env', [...settings, starter, ...starterText, 'help', ...words], {
+	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> =>
+		rawOf(['help', ...words], settings);
+
+	const rawOf = async (words: readonly string[], settings: readonly string[] = []): Promise<string> => {
+		const terminal = openTerminal('/usr/bin/env', [...settings, starter, ...starterText, ...words], {
 			cwd: box.home,
 			columns: 70,
 			rows: 200,
@@ -123,6 +126,12 @@ describe('on a terminal', () => {
 		const text = await raw(['go']);
 		expect(text).toContain('\u{1B}[1mWhat is different\u{1B}[22m');
 		expect(text).toContain('\u{1B}[36mcanhazgpu events\u{1B}[39m');
+	});
+
+	test.each(['run', 'reserve'])('the lines of %s --help fit it', async (verb) => {
+		const lines = (await rawOf([verb, '--help'])).split(/\r?\n/v);
+		expect(lines.filter((line) => line.length > 70)).toEqual([]);
+		expect(lines).toContain('Examples:');
 	});
 
 	test.each([

@@ -221,6 +221,11 @@ describe('of --gpus and --gpu-ids the one that is typed counts, and not what a f
 	});
 });
 
+test('-- with nothing behind it ends the flags of any verb', async () => {
+	expect((await read('status --json --')).input.has('json')).toBe(true);
+	await expect(read('status -- x')).rejects.toThrow('status runs no command, so nothing may follow --');
+});
+
 describe('a flag that may stand without a value', () => {
 	test.each([
 		['run --isolate -- true', 'auto', undefined],
