@@ -175,6 +175,8 @@ describe('man pages', () => {
 				stdio: ['ignore', 'pipe', 'pipe'],
 			});
 			expect(formatted).toContain('canhazgpu');
+			// What is typed, such as the name of a variable, is not cut in two.
+			expect(formatted).not.toMatch(/\p{Letter}\u{2010}\n/v);
 		}
 	});
 });
