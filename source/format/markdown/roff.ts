@@ -77,7 +77,7 @@ function blockRoff(block: Block, isFirst: boolean): readonly string[] {
 	}
 }
 
-export type ManPage = {
+type ManPage = {
 	readonly name: string;
 	readonly section: 1 | 7;
 	/** One line, for `apropos`. */
