@@ -74,7 +74,7 @@ export async function understand(
 		return {text: await helpOn(word, {words: split.words, output: outputOf?.(), environment: process.env})};
 	}
 
-	const command = await findCommand(split.verb);
+	const command = await findCommand(split.verb, split.misplaced);
 	const {overrides, ...parsed} = parseInput(command, split);
 	if (parsed.has('help')) {
 		return {text: await help(outputOf, command)};

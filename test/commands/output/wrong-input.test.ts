@@ -42,6 +42,7 @@ afterAll(async () => {
 describe('on the command line', () => {
 	test.each<[typed: string, exitCode: number, error: string]>([
 		['stauts', 2, 'There is no verb "stauts"\nDid you mean: canhazgpu status'],
+		['--gpus 2 run -- true', 2, 'There is no verb "2"\nThe flags of a verb stand behind it: canhazgpu VERB --gpus 2'],
 		['xyzzy', 2, 'There is no verb "xyzzy"\nSee all of them: canhazgpu --help'],
 		['constructor', 2, 'There is no verb "constructor"\nSee all of them: canhazgpu --help'],
 		['help reserv', 2, 'There is no verb "reserv"\nDid you mean: canhazgpu reserve'],
