@@ -20,26 +20,21 @@ const row = (typed, words) => `| \`${typed.replaceAll('|', '\\|')}\` | ${words.r
 
 const table = (rows) => ['| | |', '|---|---|', ...rows, ''];
 
-const flagTable = (flags) =>
-	table(
-		Object.entries(flags).map(([name, {short, value, summary}]) =>
-			row(`${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`, summary),
-		),
-	);
+const rowsTable = (rows) => table(rows.map(([typed, words]) => row(typed.trim(), words)));
 
-const verbText = ({name, summary, usage, flags, notes = [], examples}) => [
+const verbText = ({name, summary, usage, flags, notes = [], examples}, flagRows) => [
 	`## canhazgpu ${name}`,
 	'',
 	`${summary}.`,
 	'',
 	`\`canhazgpu ${`${name} ${usage}`.trim()}\``,
 	'',
-	...(Object.keys(flags).length === 0 ? [] : flagTable(flags)),
+	...(Object.keys(flags).length === 0 ? [] : rowsTable(flagRows(flags))),
 	notes.join(' '),
 	'',
 	'Examples:',
 	'',
-	...table(examples.map(([typed, words]) => row(typed, words))),
+	...rowsTable(examples),
 ];
 
 /**
@@ -52,7 +47,7 @@ export async function makeManPages(root, outputs) {
 		return import(pathToFileURL(path.join(root, 'dist', fileName)).href);
 	};
 
-	const [{manPage}, {verbs, findCommand}, {topics}, {globalFlags}] = await Promise.all([
+	const [{manPage}, {verbs, findCommand}, {topics}, {flagRows, globalFlags}] = await Promise.all([
 		importAlone(root, 'source/format/markdown/roff.ts'),
 		importBuilt('source/command-line/arguments.ts'),
 		importBuilt('source/help/topics.ts'),
@@ -69,10 +64,10 @@ export async function makeManPages(root, outputs) {
 		'',
 		'`canhazgpu VERB [flags]`, or `chg` for short',
 		'',
-		...commands.flatMap((command) => verbText(command)),
+		...commands.flatMap((command) => verbText(command, flagRows)),
 		'## Flags of every verb',
 		'',
-		...flagTable(globalFlags),
+		...rowsTable(flagRows(globalFlags)),
 		'## Exit status',
 		'',
 		'0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of `run`: that of the command, and 124 when its time was over.',

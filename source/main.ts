@@ -1,11 +1,11 @@
 /** Global flags, config, choose the command, print an error once, exit code. */
 import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
-import {leavesOutput} from './app/start-up/unopened-output.js';
+import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
-import type {Understood} from './command-line/command.js';
-import type {Output} from './command-line/topic-help.js';
+import type {Command, Understood} from './command-line/command.js';
+import type {Output} from './command-line/help.js';
 import {CanhazgpuError} from './errors.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
@@ -28,61 +28,63 @@ function checkNode(): void {
 
 function printError(error: unknown): number {
 	if (error instanceof CanhazgpuError) {
-		process.stderr.write(`Error: ${sanitize(error.message)}\n`);
+		writeError(`Error: ${sanitize(error.message)}\n`);
 		if (error.hint !== undefined) {
-			process.stderr.write(`${sanitize(error.hint)}\n`);
+			writeError(`${sanitize(error.hint)}\n`);
 		}
 
 		return error.exitCode;
 	}
 
 	// Whatever else arrives here is a bug: the stack is for the person who fixes it.
-	process.stderr.write(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
+	writeError(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }
 
 /** Of one verb, or of all. */
-async function help(verb?: string): Promise<string> {
-	const [{findCommand}, {mainHelp, commandHelp}] = await Promise.all([
-		import('./command-line/arguments.js'),
-		import('./command-line/help.js'),
-	]);
-	return verb === undefined ? mainHelp() : commandHelp(await findCommand(verb));
+async function help(outputOf: (() => Output) | undefined, command?: Command): Promise<string> {
+	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
+	const columns = columnsFor(outputOf?.(), process.env);
+	return command === undefined ? mainHelp(columns) : commandHelp(command, columns);
 }
 
 /**
 @param argv
 @param outerFile - The config file of the command within which this one is typed.
-@param output - Where a text that was asked for goes, if that is known.
+@param outputOf - Where a text that was asked for goes, if that is known. To be called for such a text alone: it opens stdout.
 */
-export async function understand(argv: readonly string[], outerFile?: string, output?: Output): Promise<Understood> {
+export async function understand(
+	argv: readonly string[],
+	outerFile?: string,
+	outputOf?: () => Output,
+): Promise<Understood> {
 	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
-		return {text: askedAlone(split.words) === 'version' ? packageJson.version : await help()};
+		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(outputOf)};
 	}
 
 	if (split.verb === 'help') {
 		const word = split.words.find((each) => !each.startsWith('-'));
 		if (word === undefined) {
-			return {text: await help()};
+			return {text: await help(outputOf)};
 		}
 
 		const {helpOn} = await import('./command-line/topic-help.js');
-		return {text: await helpOn(word, {words: split.words, output, environment: process.env})};
+		return {text: await helpOn(word, {words: split.words, output: outputOf?.(), environment: process.env})};
 	}
 
-	const command = await findCommand(split.verb);
+	const command = await findCommand(split.verb, split.misplaced);
 	const {overrides, ...parsed} = parseInput(command, split);
 	if (parsed.has('help')) {
-		return {text: await help(command.name)};
+		return {text: await help(outputOf, command)};
 	}
 
 	if (parsed.has('version')) {
 		return {text: packageJson.version};
 	}
 
-	if (parsed.rest !== undefined && command.takesRest !== true) {
+	if ((parsed.rest ?? []).length > 0 && command.takesRest !== true) {
 		throw new CanhazgpuError('usage', `${command.name} runs no command, so nothing may follow --`, {
 			hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
 		});
@@ -115,7 +117,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 }
 
 async function perform(argv: readonly string[], early: EarlyRuns | undefined): Promise<number> {
-	const understood = await understand(argv, undefined, leavesOutput(argv) ? undefined : process.stdout);
+	const understood = await understand(argv, undefined, () => process.stdout);
 	if ('text' in understood) {
 		openOutput();
 		process.stdout.write(`${understood.text}\n`);
@@ -124,7 +126,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 
 	const {command, input} = understood;
 	for (const warning of input.config.warnings) {
-		process.stderr.write(`Warning: ${sanitize(warning)}\n`);
+		writeError(`Warning: ${sanitize(warning)}\n`);
 	}
 
 	const {createApp} = await import('./app/app.js');
@@ -165,9 +167,9 @@ function reportLostOutput(): boolean {
 	}
 
 	const why = reasons.get(code) ?? sanitize(errored.message);
-	process.stderr.write(`Error: The output could not be written: ${why}\n`);
+	writeError(`Error: The output could not be written: ${why}\n`);
 	if (doneAnyway !== undefined) {
-		process.stderr.write(`${doneAnyway}\n`);
+		writeError(`${doneAnyway}\n`);
 	}
 
 	return true;

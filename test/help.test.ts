@@ -1,9 +1,9 @@
 /** `canhazgpu help TOPIC`, and the man pages that the build makes of the same texts. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
 import packageJson from '../package.json' with {type: 'json'};
-import {topicNames} from '../source/help/topics.js';
+import {topicNames, topics} from '../source/help/topics.js';
 import {findCommand, verbs} from '../source/command-line/arguments.js';
 import {completeWords} from '../source/command-line/completion/words.js';
 import {globalFlags} from '../source/command-line/flags.js';
@@ -49,6 +49,21 @@ test('help of a verb is that of its flag --help', async () => {
 	expect(await understand(['help'])).toEqual(await understand(['--help']));
 });
 
+test.each(['', ...verbs].flatMap((verb) => [80, 60].map((columns) => [verb, columns] as const)))(
+	'the help `%s` fits a terminal of %d columns, and loses no word',
+	async (verb, columns) => {
+		vi.stubEnv('COLUMNS', String(columns));
+		const text = await helpText(...(verb === '' ? [] : [verb]));
+		vi.unstubAllEnvs();
+		const ofVerb = topicNames.includes(verb) ? text.slice(0, text.indexOf('\n\n', text.indexOf('Examples:'))) : text;
+		expect(ofVerb.split('\n').filter((line) => line.length > columns)).toEqual([]);
+		const words = ofVerb.replaceAll(/\s+/gv, ' ');
+		for (const {summary} of verb === '' ? Object.values(topics) : Object.values((await findCommand(verb)).flags)) {
+			expect(words).toContain(` ${summary} `);
+		}
+	},
+);
+
 test.each([
 	['monitr', 'There is no verb or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
 	['config', 'There is no verb or help topic "config"', 'Did you mean: canhazgpu help configuration'],
@@ -89,8 +104,11 @@ test('a topic needs no pool, no store and no network, and goes to stdout without
 
 describe('on a terminal', () => {
 	/** The terminal names itself in TERM, so settings are made behind it. */
-	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> => {
-		const terminal = openTerminal('/usr/bin/env', [...settings, starter, ...starterText, 'help', ...words], {
+	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> =>
+		rawOf(['help', ...words], settings);
+
+	const rawOf = async (words: readonly string[], settings: readonly string[] = []): Promise<string> => {
+		const terminal = openTerminal('/usr/bin/env', [...settings, starter, ...starterText, ...words], {
 			cwd: box.home,
 			columns: 70,
 			rows: 200,
@@ -108,6 +126,12 @@ describe('on a terminal', () => {
 		const text = await raw(['go']);
 		expect(text).toContain('\u{1B}[1mWhat is different\u{1B}[22m');
 		expect(text).toContain('\u{1B}[36mcanhazgpu events\u{1B}[39m');
+	});
+
+	test.each(['run', 'reserve'])('the lines of %s --help fit it', async (verb) => {
+		const lines = (await rawOf([verb, '--help'])).split(/\r?\n/v);
+		expect(lines.filter((line) => line.length > 70)).toEqual([]);
+		expect(lines).toContain('Examples:');
 	});
 
 	test.each([
@@ -139,6 +163,8 @@ describe('man pages', () => {
 		for (const name of topicNames) {
 			expect(text).toContain(String.raw`canhazgpu\-${name}(7)`);
 		}
+
+		expect(text).toContain(String.raw`\-\-isolate[=HOW]`);
 	});
 
 	test.skipIf(!existsSync('/usr/bin/groff'))('a formatter has nothing to say against them', () => {
@@ -149,6 +175,8 @@ describe('man pages', () => {
 				stdio: ['ignore', 'pipe', 'pipe'],
 			});
 			expect(formatted).toContain('canhazgpu');
+			// What is typed, such as the name of a variable, is not cut in two.
+			expect(formatted).not.toMatch(/\p{Letter}\u{2010}\n/v);
 		}
 	});
 });

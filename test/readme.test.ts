@@ -172,7 +172,7 @@ describe.each(verbs)('help of %s', (verb) => {
 });
 
 test('the help tells of every verb and topic, and of exit codes', async () => {
-	const help = await mainHelp();
+	const help = await mainHelp(100);
 	for (const verb of verbs) {
 		expect(help).toMatch(new RegExp(String.raw`^ {2}${verb} {2,}\S`, 'mv'));
 		expect(documents[topicFile('verbs')]).toContain(`**\`canhazgpu ${verb}\`**`);

@@ -257,9 +257,6 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			process.stdout.write(`${text}\n`);
 		},
 		remark(text) {
-			process.stderr.write(`${text}\n`);
-		},
-		remarkBesideJob(text) {
 			writeError(`${text}\n`);
 		},
 		// Not by process.stdin: merely touching it begins to read what is meant for a job.

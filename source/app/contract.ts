@@ -111,8 +111,6 @@ export type App = {
 	readonly print: (text: string, done?: string) => void;
 	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
-	/** The same beside a job that was started with `leavesOutput`. */
-	readonly remarkBesideJob: (text: string) => void;
 	readonly isTerminal: boolean;
 	/** How wide stdout is; undefined where that is not known, as in a pipe. */
 	readonly columns: number | undefined;

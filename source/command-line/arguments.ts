@@ -10,6 +10,8 @@ import {nearest, otherNameOf} from './suggestions.js';
 
 type Split = {
 	readonly verb: string | undefined;
+	/** A flag right before the verb that is none of every verb: then the verb may be meant as its value. */
+	readonly misplaced: string | undefined;
 	/** Everything before `--` but the verb. */
 	readonly words: readonly string[];
 	/** Everything after `--`. */
@@ -21,7 +23,14 @@ export function splitArguments(argv: readonly string[]): Split {
 	const before = separator === -1 ? argv : argv.slice(0, separator);
 	const rest = separator === -1 ? undefined : argv.slice(separator + 1);
 	const position = verbPosition(before);
-	return {verb: before[position], words: before.filter((_, index) => index !== position), rest};
+	const last = before[position - 1];
+	const isOfAll = last === undefined || Object.hasOwn(globalFlags, flagName(last)) || !last.startsWith('--');
+	return {
+		verb: before[position],
+		misplaced: isOfAll ? undefined : last,
+		words: before.filter((_, index) => index !== position),
+		rest,
+	};
 }
 
 /** In the order of the help. */
@@ -32,12 +41,12 @@ What is asked for where no verb is typed.
 
 @throws CanhazgpuError `usage` for flags that mean nothing by themselves.
 */
-export function askedAlone(words: readonly string[]): 'help' | 'version' {
+export function askedAlone({words, rest}: Pick<Split, 'words' | 'rest'>): 'help' | 'version' {
 	if (words.includes('--version') || words.includes('-v')) {
 		return 'version';
 	}
 
-	if (words.length === 0 || words.includes('--help') || words.includes('-h')) {
+	if ((words.length === 0 && rest === undefined) || words.includes('--help') || words.includes('-h')) {
 		return 'help';
 	}
 
@@ -46,18 +55,30 @@ export function askedAlone(words: readonly string[]): 'help' | 'version' {
 		throw unknownFlag(flagName(unknown), 'canhazgpu', globalFlags);
 	}
 
-	throw new CanhazgpuError('usage', `Which verb? There is none in: ${cutShort(shellCommand(words))}`, {
-		hint: 'For example: canhazgpu status. See all of them: canhazgpu --help',
+	const typed = shellCommand(rest === undefined ? words : [...words, '--', ...rest]);
+	throw new CanhazgpuError('usage', `Which verb? There is none in: ${cutShort(typed)}`, {
+		hint:
+			rest === undefined || rest.length === 0
+				? 'For example: canhazgpu status. See all of them: canhazgpu --help'
+				: `To run a command: canhazgpu run ${cutShort(typed)}`,
 	});
 }
 
-/** @throws CanhazgpuError `usage` with the nearest verb. */
-export async function findCommand(verb: string): Promise<Command> {
+/**
+@param misplaced - The flag that was typed right before it.
+@throws CanhazgpuError `usage` with the nearest verb.
+*/
+export async function findCommand(verb: string, misplaced?: string): Promise<Command> {
 	const load = Object.hasOwn(commands, verb) ? commands[verb] : undefined;
 	if (load === undefined) {
 		const guess = otherNameOf(verb) ?? nearest(verb, [...verbs, 'help']);
 		throw new CanhazgpuError('usage', `There is no verb ${quoted(verb)}`, {
-			hint: guess === undefined ? 'See all of them: canhazgpu --help' : `Did you mean: canhazgpu ${guess}`,
+			hint:
+				guess === undefined
+					? misplaced === undefined
+						? 'See all of them: canhazgpu --help'
+						: `The flags of a verb stand behind it: canhazgpu VERB ${cutShort(shellCommand([misplaced, verb]))}`
+					: `Did you mean: canhazgpu ${guess}`,
 		});
 	}
 

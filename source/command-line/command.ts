@@ -92,8 +92,8 @@ export type Command = {
 	readonly flags: Flags;
 	/** True for one that takes words besides flags. */
 	readonly takesWords?: boolean;
-	/** The words that one of them can be, for completion. */
-	readonly words?: readonly string[];
+	/** What the first of them can be, for completion. */
+	readonly words?: readonly string[] | KnownKind;
 	/** True for one that runs what follows `--`. */
 	readonly takesRest?: boolean;
 	/** Returns the exit code. */

@@ -2,7 +2,7 @@
 import {CanhazgpuError, quoted} from '../errors.js';
 import {characterCount, longestLabel} from '../core/rules/request/request.js';
 import {parseInstanceName} from '../core/rules/mig/instances.js';
-import type {InstanceName} from '../core/model/types.js';
+import type {NamedParts} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {Flag, Flags, Input, KnownKind} from './command.js';
 
@@ -16,13 +16,23 @@ export const globalFlags: Flags = {
 	engine: {value: 'NAME', summary: 'who grants the GPUs: local, or slurm', setting: 'engine'},
 	'memory-threshold': {
 		value: 'MB',
-		summary: 'a GPU with more memory used than this is in use (1024)',
+		summary: 'memory in use above which a GPU is in use (1024)',
 		setting: 'memory.threshold',
 	},
 	'no-color': {summary: 'no colours'},
 	help: {short: 'h', summary: 'show this help'},
 	version: {short: 'v', summary: 'show the version'},
 };
+
+const valueText = (value: string | undefined, bare: string | undefined): string =>
+	value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`;
+
+/** How each flag is typed, and what it means. */
+export const flagRows = (flags: Flags): ReadonlyArray<readonly [typed: string, summary: string]> =>
+	Object.entries(flags).map(([name, {short, value, bare, summary}]) => [
+		`${short === undefined ? ' '.repeat(4) : `-${short}, `}--${name}${valueText(value, bare)}`,
+		summary,
+	]);
 
 export const jsonFlag: Flag = {short: 'j', summary: 'print JSON'};
 
@@ -92,9 +102,6 @@ const notAnId = (flag: string, typed: string, besides = ''): CanhazgpuError =>
 	new CanhazgpuError('usage', `--${flag}: ${quoted(typed)} is not a GPU id${besides}`, {
 		hint: `Write ids with commas between them: --${flag} 1,3`,
 	});
-
-/** What `--gpu-ids` names: GPUs, and instances of GPUs that MIG has split. */
-export type NamedParts = {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]};
 
 /**
 @returns GPU ids such as `1,3` and instances such as `0:1`, in the order they were typed. Undefined without the flag.

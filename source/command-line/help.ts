@@ -1,60 +1,108 @@
 /** The help, built from what the commands declare. */
 import {commands} from '../commands/index.js';
+import {wrap} from '../format/text/width.js';
 import {topics} from '../help/topics.js';
-import type {Command, Flags} from './command.js';
-import {globalFlags} from './flags.js';
+import type {Command} from './command.js';
+import {flagRows, globalFlags} from './flags.js';
 
-const columns = (rows: ReadonlyArray<readonly [left: string, right: string]>): string => {
+/** Where a text goes. */
+export type Output = {readonly isTTY?: boolean; readonly columns?: number};
+
+/** Longer lines are tiring to read. */
+const widest = 100;
+
+const narrowest = 20;
+
+/** Of a file or a pipe. */
+const usualColumns = 80;
+
+/** How wide the lines of a text are to be. */
+export function columnsFor(
+	output: Output | undefined,
+	environment: Readonly<Record<string, string | undefined>>,
+): number {
+	const named = /^\d{1,5}$/v.test(environment['COLUMNS'] ?? '') ? Number(environment['COLUMNS']) : 0;
+	// A terminal that does not know its width says 0.
+	const columns = [named, output?.columns ?? 0].find((width) => width > 0) ?? usualColumns;
+	return Math.min(widest, Math.max(narrowest, columns));
+}
+
+const wrapped = (text: string, columns: number): readonly string[] => wrap(text, columns, Infinity);
+
+/** What is left of a line must have so much room, or it stands below what it explains. */
+const leastRoom = 30;
+
+type Rows = ReadonlyArray<readonly [left: string, right: string]>;
+
+function table(rows: Rows, columns: number): string {
 	const width = Math.max(...rows.map(([left]) => left.length));
-	return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
-};
+	const room = columns - width - 4;
+	const isBeside = room >= leastRoom || rows.every(([, right]) => right.length <= room);
+	return rows
+		.flatMap(([left, right]) =>
+			isBeside
+				? wrapped(right, room).map((line, index) => `  ${(index === 0 ? left : '').padEnd(width)}  ${line}`)
+				: [`  ${left}`, ...wrapped(right, columns - 10).map((line) => `${' '.repeat(10)}${line}`)],
+		)
+		.join('\n');
+}
 
-const valueText = (value: string | undefined, bare: string | undefined): string =>
-	value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`;
+/** A line never breaks within brackets, and goes on below the first word behind `Usage:`. */
+function usageText(typed: string, columns: number): string {
+	const begin = 'Usage: ';
+	const whole = typed.replaceAll(/\[[^\[\]]*\]|\([^\(\)]*\)/gv, (group) => group.replaceAll(' ', '\u{A0}'));
+	return wrapped(whole, columns - begin.length)
+		.map((line, index) => (index === 0 ? begin : ' '.repeat(begin.length)) + line.replaceAll('\u{A0}', ' '))
+		.join('\n');
+}
 
-const flagRows = (flags: Flags): ReadonlyArray<readonly [string, string]> =>
-	Object.entries(flags).map(([name, {short, value, bare, summary}]) => [
-		`${short === undefined ? ' '.repeat(4) : `-${short}, `}--${name}${valueText(value, bare)}`,
-		summary,
-	]);
+const paragraph = (text: string, columns: number): string => wrapped(text, columns).join('\n');
 
 /** `canhazgpu --help`. */
-export async function mainHelp(): Promise<string> {
+export async function mainHelp(columns: number): Promise<string> {
 	const all = await Promise.all(Object.values(commands).map(async (load) => load()));
 	return [
-		'canhazgpu: share the GPUs of one machine without stepping on each other.',
+		paragraph('canhazgpu: share the GPUs of one machine without stepping on each other.', columns),
 		'',
-		'Usage: canhazgpu VERB [flags]      (chg is short for canhazgpu)',
+		usageText('canhazgpu VERB [flags]      (chg is short for canhazgpu)', columns),
 		'',
-		columns(all.map(({name, summary}) => [name, summary])),
+		table(
+			all.map(({name, summary}) => [name, summary]),
+			columns,
+		),
 		'',
 		'Topics to read, without a network:',
-		columns(Object.entries(topics).map(([name, {summary}]) => [name, summary])),
+		table(
+			Object.entries(topics).map(([name, {summary}]) => [name, summary]),
+			columns,
+		),
 		'',
 		'Flags of every verb:',
-		columns(flagRows(globalFlags)),
+		table(flagRows(globalFlags), columns),
 		'',
 		'More on one verb: canhazgpu VERB --help',
 		'A topic:          canhazgpu help TOPIC',
 		'To look around:   canhazgpu top --demo',
 		'',
-		'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool;',
-		"of run: the command's own, 124 when its time was over.",
+		paragraph(
+			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of run: the command's own, 124 when its time was over.",
+			columns,
+		),
 	].join('\n');
 }
 
 /** `canhazgpu VERB --help`. */
-export const commandHelp = (command: Command): string =>
+export const commandHelp = ({name, summary, usage, flags, notes = [], examples}: Command, columns: number): string =>
 	[
-		`${command.summary}.`,
+		paragraph(`${summary}.`, columns),
 		'',
-		`Usage: canhazgpu ${command.name} ${command.usage}`.trimEnd(),
+		usageText(`canhazgpu ${name} ${usage}`, columns),
 		'',
-		...(Object.keys(command.flags).length === 0 ? [] : [columns(flagRows(command.flags)), '']),
-		...(command.notes === undefined ? [] : [...command.notes, '']),
+		...(Object.keys(flags).length === 0 ? [] : [table(flagRows(flags), columns), '']),
+		...(notes.length === 0 ? [] : [...notes.map((note) => paragraph(note, columns)), '']),
 		'Flags of every verb:',
-		columns(flagRows(globalFlags)),
+		table(flagRows(globalFlags), columns),
 		'',
 		'Examples:',
-		columns(command.examples),
+		table(examples, columns),
 	].join('\n');

@@ -5,28 +5,8 @@ import {createPaint} from '../format/text/paint.js';
 import {schemas} from '../help/schema/index.js';
 import {topicNames, topics} from '../help/topics.js';
 import {findCommand, verbs} from './arguments.js';
-import {commandHelp} from './help.js';
+import {columnsFor, commandHelp, type Output} from './help.js';
 import {nearest, otherNameOf} from './suggestions.js';
-
-/** Where the text goes. */
-export type Output = {readonly isTTY?: boolean; readonly columns?: number};
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Longer lines are tiring to read. */
-const widest = 100;
-
-const narrowest = 20;
-
-/** Of a file or a pipe. */
-const usualColumns = 80;
-
-function columnsOf(output: Output | undefined, environment: Environment): number {
-	const named = /^\d{1,5}$/v.test(environment['COLUMNS'] ?? '') ? Number(environment['COLUMNS']) : 0;
-	// A terminal that does not know its width says 0.
-	const columns = [named, output?.columns ?? 0].find((width) => width > 0) ?? usualColumns;
-	return Math.min(widest, Math.max(narrowest, columns));
-}
 
 /** The topic that is meant by another name for it, or by its beginning. */
 const topicMeant = (word: string): string | undefined =>
@@ -71,7 +51,11 @@ export async function helpOn(
 		words,
 		output,
 		environment,
-	}: {readonly words: readonly string[]; readonly output?: Output; readonly environment: Environment},
+	}: {
+		readonly words: readonly string[];
+		readonly output?: Output;
+		readonly environment: Readonly<Record<string, string | undefined>>;
+	},
 ): Promise<string> {
 	const name = words.filter((each) => !each.startsWith('-')).at(1);
 	if (word === 'json' && name !== undefined) {
@@ -84,7 +68,8 @@ export async function helpOn(
 		return refuse(word);
 	}
 
-	const verbHelp = isVerb ? [commandHelp(await findCommand(word))] : [];
+	const columns = columnsFor(output, environment);
+	const verbHelp = isVerb ? [commandHelp(await findCommand(word), columns)] : [];
 	if (topic === undefined) {
 		return verbHelp.join('');
 	}
@@ -94,6 +79,6 @@ export async function helpOn(
 	const paint = createPaint(isColored, environment);
 	// A terminal without colours (TERM=dumb) paints nothing.
 	const hasColor = paint.bold('x') !== 'x';
-	const text = markdownText(markdown, {columns: columnsOf(output, environment), paint, hasColor});
+	const text = markdownText(markdown, {columns, paint, hasColor});
 	return [...verbHelp, text].join('\n\n');
 }

@@ -7,13 +7,16 @@ import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
 import {checkLabel} from '../command-line/flags.js';
+import {wantFlags} from './shared/request-flags.js';
 import {withWorld} from './shared/with-world.js';
 
-/** The process says by itself which GPUs, and until when. */
-const conflicting = ['gpus', 'gpu-ids', 'duration', 'force', 'nonblock', 'wait'];
+/** Which GPUs they are, and until when, the process says by itself: of the flags that ask for GPUs these alone go with it. */
+const fitting: ReadonlySet<string> = new Set(['note', 'user']);
 
 function pidOf(input: Input): number {
-	const given = conflicting.find((flag) => input.has(flag));
+	const given = [...Object.keys(wantFlags('reserve')), 'duration', 'force'].find(
+		(flag) => input.has(flag) && !fitting.has(flag),
+	);
 	if (given !== undefined) {
 		throw new CanhazgpuError('usage', `--pid and --${given} cannot be used together`, {
 			hint: 'The process is given the GPUs that it uses, at once, until it ends.',

@@ -10,7 +10,7 @@ import {notYoursError} from '../format/owner.js';
 import type {Command, Input} from '../command-line/command.js';
 import {idsFlag, jsonFlag, labelFlag, namedPartsOf, refuseBoth, usualDurations} from '../command-line/flags.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
-import {checkLeft, leaseFlag, meantLeases, nothingFoundText} from './shared/meant-leases.js';
+import {checkLeft, leaseFlag, meantLeases, nothingFoundText, remarkMissing} from './shared/meant-leases.js';
 import {parseTimeOfDay} from './shared/time-of-day.js';
 import {withWorld} from './shared/with-world.js';
 
@@ -89,7 +89,7 @@ export const extend: Command = {
 			}
 
 			if (input.has('json')) {
-				app.print(harmlessJson(extendJson(extended, now)));
+				app.print(harmlessJson(extendJson(extended, named, now)));
 				return 0;
 			}
 
@@ -97,6 +97,8 @@ export const extend: Command = {
 			for (const {expiryTime, ...holding} of extended) {
 				app.print(`${partName(holding)} expires in ${longDuration(expiryTime - now)}`);
 			}
+
+			remarkMissing(app, named, extended);
 
 			return 0;
 		});

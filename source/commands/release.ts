@@ -3,12 +3,12 @@ import {release as releaseGpus} from '../core/operations/reservations.js';
 import {CanhazgpuError} from '../errors.js';
 import {releaseJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
-import {isInstance, partsOfHoldings} from '../format/instances.js';
+import {partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/owner.js';
 import type {Command} from '../command-line/command.js';
 import {idsFlag, jsonFlag, labelFlag, namedPartsOf} from '../command-line/flags.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
-import {checkLeft, leaseFlag, meantLeases, nothingFoundText} from './shared/meant-leases.js';
+import {checkLeft, leaseFlag, meantLeases, nothingFoundText, remarkMissing} from './shared/meant-leases.js';
 import {withWorld} from './shared/with-world.js';
 
 export const release: Command = {
@@ -50,13 +50,8 @@ export const release: Command = {
 			if (input.has('json') && (released.length > 0 || doubtAbout(requester) === undefined)) {
 				app.print(harmlessJson(releaseJson(released, named)));
 			} else if (released.length > 0) {
-				const ids = named === undefined ? [] : named.ids.filter((id) => released.every(({index}) => index !== id));
-				const instances =
-					named?.instances.filter((name) => released.every((holding) => !isInstance(holding, name))) ?? [];
 				app.print(`Released ${partsOfHoldings(released)}`);
-				if (ids.length > 0 || instances.length > 0) {
-					app.remark(nothingFoundText({ids, instances}));
-				}
+				remarkMissing(app, named, released);
 			} else {
 				const nothing = nothingFoundText(named);
 				const doubt = doubtAbout(requester);

@@ -61,8 +61,7 @@ export const run: Command = {
 	},
 	notes: [
 		'The command gets CUDA_VISIBLE_DEVICES and runs as if typed bare. TIME is such as 30m, 2h or 1d.',
-		"Exit codes: the command's own, 128 and the signal that ended it, 124 when its time was over, 127 and 126",
-		'when it cannot be run, 3 when there were not enough GPUs.',
+		"Exit codes: the command's own, 128 and the signal that ended it, 124 when its time was over, 127 and 126 when it cannot be run, 3 when there were not enough GPUs.",
 	],
 	takesWords: true,
 	takesRest: true,

@@ -68,12 +68,13 @@ export const who: Command = {
 		['canhazgpu who 3', 'who has the device of GPU 3 open'],
 		['sudo canhazgpu who 3', 'the same, for the processes of all accounts'],
 	],
-	flags: {'gpu-ids': idsFlag('gpus'), json: jsonFlag},
+	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'these GPUs, such as 1,3'}, json: jsonFlag},
 	notes: [
 		'It reads the open files of the processes that your account may look into, and says how many it may not.',
 		'It ends nothing and resets nothing.',
 	],
 	takesWords: true,
+	words: 'gpus',
 	async run(app, input) {
 		const ids = askedIds(input);
 		return withWorld(app, {willScan: true}, async (world) => {

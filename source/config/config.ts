@@ -1,4 +1,4 @@
-/** Settings: flags > environment > files > defaults. */
+/** What each setting is: flags count more than the environment, the environment more than files, and files more than defaults. */
 import {closest} from 'fastest-levenshtein';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {
@@ -35,7 +35,7 @@ const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** A wrong value in a message: numbers as they are, also those that JSON does not know; nothing that is long or circular. */
+/** Shows a wrong value in a message: numbers as they are, also those that JSON does not know, and nothing that is long or circular. */
 function show(value: unknown): string {
 	if (typeof value === 'number' || typeof value === 'bigint') {
 		return String(value);
@@ -50,7 +50,7 @@ function show(value: unknown): string {
 
 const isSecret = (path: SettingPath): boolean => settings[path].isSecret;
 
-/** Far more levels than settings have, and far more settings than there are. */
+/** No setting has so many levels, and there are far fewer settings than this. */
 const deepest = 8;
 const mostKeys = 1000;
 
@@ -113,20 +113,22 @@ const warningsOf = (file: string, unknown: readonly string[], held: readonly str
 		: []),
 ];
 
+/** What stands in the place of a map is not shown: it may be the address of Redis with its password. */
+const noMap = (where: string, value: unknown): CanhazgpuError =>
+	new CanhazgpuError('config', `${where} settings by name, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
+		hint: 'Write them as, for example, redis: {host: localhost}.',
+	});
+
+const isSection = (path: string): boolean => settingPaths.some((setting) => setting.startsWith(`${path}.`));
+
 function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath, unknown>, warnings: string[]): void {
-	// An empty file, or one of comments alone.
+	// The file is empty, or holds comments alone.
 	if (content === null || content === undefined) {
 		return;
 	}
 
 	if (!isPlainObject(content)) {
-		throw new CanhazgpuError(
-			'config',
-			`${file}: expected settings by name, not ${Array.isArray(content) ? 'a list' : 'a single value'}`,
-			{
-				hint: 'Write them as, for example, redis: {host: localhost}.',
-			},
-		);
+		throw noMap(`${file}: expected`, content);
 	}
 
 	const unknown: string[] = [];
@@ -138,8 +140,15 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 			throw tooMuch(file, `it holds more than ${mostKeys} settings`);
 		}
 
+		// The peer's files may leave a key empty, `run.timeout: ""` too: that is the same as leaving it out.
+		const isEmpty = raw === null || raw === '';
 		if (!isSettingPath(path)) {
-			unknown.push(path);
+			if (!isSection(path)) {
+				unknown.push(path);
+			} else if (!isEmpty) {
+				throw noMap(`${file}: ${path} must be`, raw);
+			}
+
 			continue;
 		}
 
@@ -148,8 +157,7 @@ function readFile({file, content, isLocal}: ConfigFile, values: Map<SettingPath,
 			continue;
 		}
 
-		// The peer's files may leave a key empty, `run.timeout: ""` too: that is the same as leaving it out.
-		if (raw === null || raw === '') {
+		if (isEmpty) {
 			continue;
 		}
 
@@ -172,6 +180,12 @@ export const environmentName = (path: SettingPath): string =>
 	// eslint-disable-next-line unicorn/prefer-single-replace -- of all settings, a regular expression takes 0.3 ms of each start
 	`CANHAZGPU_${path.toUpperCase().replaceAll('.', '_').replaceAll('-', '_')}`;
 
+/** The file of `--config`, or else that of its variable, which a script may leave empty. */
+export function namedFile(typed: string | undefined, environment: ConfigSources['environment']): string | undefined {
+	const given = environment['CANHAZGPU_CONFIG'];
+	return typed ?? (given === '' ? undefined : given);
+}
+
 /**
 Reads and checks everything that is given, wherever it is given.
 
@@ -181,7 +195,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 	const values = new Map<SettingPath, unknown>();
 	const {files, warnings: passedOver} = await readConfigFiles({
 		...locations,
-		named: file ?? environment['CANHAZGPU_CONFIG'],
+		named: namedFile(file, environment),
 	});
 	const warnings = [...passedOver];
 	for (const found of files) {
@@ -208,7 +222,7 @@ export async function loadConfig({flags, environment, file, ...locations}: Confi
 
 	for (const [path, {text, name}] of flags) {
 		if (text === '') {
-			// Typed empty, it takes back what a file says.
+			// A flag that is typed empty takes back what a file says.
 			values.delete(path);
 		} else {
 			set(path, text, name, 'usage');

@@ -7,7 +7,7 @@ import {isPlainObject} from './config.js';
 import {ownConfigFile} from './files.js';
 import type {SettingPath} from './schema.js';
 
-/** Settings with their values as they stand in a file; undefined takes one out. */
+/** Settings with their values as they stand in a file; undefined takes the setting out. */
 export type SavedSettings = ReadonlyMap<SettingPath, unknown>;
 
 const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
@@ -44,7 +44,7 @@ async function withYaml(file: string, text: string, values: SavedSettings): Prom
 		const isDotted = document.contents !== null && document.has(setting);
 		const parent = keys.slice(0, -1);
 		if (!isDotted && parent.length > 0 && document.getIn(parent) === null) {
-			// `top:` with nothing behind it.
+			// A map that is left empty, as by `top:` alone, is null, into which nothing can be written.
 			document.deleteIn(parent);
 		}
 
@@ -54,7 +54,7 @@ async function withYaml(file: string, text: string, values: SavedSettings): Prom
 				document.deleteIn(keyPath);
 			}
 		} else {
-			// A text takes the place of another, whose comment stays.
+			// Where a text replaces a text, the comment behind it stays.
 			document.setIn(keyPath, typeof value === 'string' ? value : document.createNode(value, {flow: true}));
 		}
 
@@ -119,7 +119,7 @@ async function changed(file: string, text: string, values: SavedSettings): Promi
 }
 
 /**
-@param values - Several are written at once, or none of them.
+@param values - All of them are written at once, or none.
 @param named - The file of `--config`; else it is the user's own, which is made where there is none.
 @returns The file, and whether anything in it changed.
 @throws CanhazgpuError `config` for a file that is not to be believed, cannot be read or cannot be written.
@@ -134,7 +134,7 @@ export async function saveSettings(
 		return {file, isChanged: false};
 	}
 
-	// A link stays one: many keep such files elsewhere.
+	// A link stays a link: many people keep such files elsewhere.
 	const target = text === undefined ? file : realpathSync(file);
 	const temporary = `${target}.${randomUUID()}`;
 	try {

@@ -1,20 +1,20 @@
-/** Reads YAML within bounds. A file of its own, so that YAML's parser loads only where there is a YAML file. */
+/** Reads YAML within bounds. It is imported where there is a YAML file, so that YAML's parser loads only there. */
 import {Composer, isScalar, Lexer, LineCounter, Parser, visit, type Document} from 'yaml';
 
-/** Tells the line, and nothing of what is written there: it may be a password. */
+/** The error names a line, and quotes nothing that is written there: that may be a password. */
 export class YamlProblem extends Error {
 	constructor(what: string, line?: number) {
 		super(line === undefined ? what : `line ${line}: ${what}`);
 	}
 }
 
-/** Words, signs and line ends. A config has some hundred, a scenario of a large box some thousand. */
+/** Lexemes are words, signs and line ends. A config has some hundred, a scenario of a large box some thousand. */
 const mostLexemes = 50_000;
 const deepest = 100;
 const mostAliases = 100;
 
 /**
-The parser takes time and stack beyond all measure for what is nested deeply or very long: that is refused before it is put together.
+The parser takes time and stack beyond all measure for a text that is nested deeply or very long: such a text is refused before it is put together.
 
 @yields What the parser makes of the text, piece by piece.
 */
@@ -38,7 +38,7 @@ function* tokensOf(source: string, lines: LineCounter) {
 	yield* parser.end();
 }
 
-/** What the parser leaves to others: aliases, and keys that stand twice, for which it would take a time that grows with their square. */
+/** Checks what the parser leaves to others: aliases, and keys that stand twice, which it would find in a time that grows with the square. */
 function checkNodes(document: Document, lineOf: (offset: number | undefined) => number | undefined): void {
 	const anchors = new Set<string>();
 	let aliasCount = 0;

@@ -27,11 +27,20 @@ export const freeLines = ({total, free, split}: WholeGpus, counts: readonly Prof
 ];
 
 /** A GPU, or an instance of one, that a lease has. */
-type HeldPart = {readonly index: number; readonly lease?: Pick<Lease, 'mig'>};
+export type HeldPart = {readonly index: number; readonly lease?: Pick<Lease, 'mig'>};
+
+/** What `--gpu-ids` names: GPUs, and instances of GPUs that MIG has split. */
+export type NamedParts = {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]};
 
 /** Whether a holding is of the instance that was named so at its grant. */
-export const isInstance = ({index, lease: {mig} = {}}: HeldPart, {gpu, number}: InstanceName): boolean =>
+const isInstance = ({index, lease: {mig} = {}}: HeldPart, {gpu, number}: InstanceName): boolean =>
 	index === gpu && mig?.number === number;
+
+/** Those that were named and are not among the holdings. */
+export const missingParts = ({ids, instances}: NamedParts, holdings: readonly HeldPart[]): NamedParts => ({
+	ids: ids.filter((id) => holdings.every(({index}) => index !== id)),
+	instances: instances.filter((name) => holdings.every((holding) => !isInstance(holding, name))),
+});
 
 /** `2 GPU(s): [0 1]`; of instances `1 MIG instance(s): [2:0]`; of both, one after the other. Each GPU once. */
 export function partsOfHoldings(holdings: readonly HeldPart[]): string {

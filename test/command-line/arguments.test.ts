@@ -5,6 +5,7 @@ import path from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
 import {findCommand, verbs} from '../../source/command-line/arguments.js';
 import {completeWords} from '../../source/command-line/completion/words.js';
+import {wantedOf} from '../../source/commands/shared/request-flags.js';
 import {globalFlags} from '../../source/command-line/flags.js';
 import {schemas} from '../../source/help/schema/index.js';
 import {understand} from '../../source/main.js';
@@ -198,6 +199,31 @@ report: {json: true}
 			message: expect.stringContaining('run.gpu-ids must be GPU ids such as 1,3') as unknown,
 		});
 	});
+});
+
+describe('of --gpus and --gpu-ids the one that is typed counts, and not what a file says of the other', () => {
+	test.each<[typed: string, file: string, ids: readonly number[] | undefined, count: number]>([
+		['run -G 5 -- true', 'run: {gpus: 2}', [5], 1],
+		['run -g 3 -- true', 'run: {gpu-ids: [1, 3]}', undefined, 3],
+		['run -g 1 -- true', 'run: {gpu-ids: [1, 3]}', undefined, 1],
+		['run -- true', 'run: {gpu-ids: [1, 3]}', [1, 3], 2],
+	])('%s with %s', async (typed, file, ids, count) => {
+		const {input} = await read(typed, file);
+		expect(wantedOf(input, 'run')).toMatchObject({ids, count});
+	});
+
+	test.each([
+		['run -g 2 -G 1 -- true', ''],
+		['run -- true', 'run: {gpus: 3, gpu-ids: [1, 3]}'],
+	])('%s with %s contradicts itself', async (typed, file) => {
+		const {input} = await read(typed, file);
+		expect(() => wantedOf(input, 'run')).toThrow(/^conflicting gpu count/v);
+	});
+});
+
+test('-- with nothing behind it ends the flags of any verb', async () => {
+	expect((await read('status --json --')).input.has('json')).toBe(true);
+	await expect(read('status -- x')).rejects.toThrow('status runs no command, so nothing may follow --');
 });
 
 describe('a flag that may stand without a value', () => {

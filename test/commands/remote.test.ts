@@ -2,6 +2,7 @@
 `status` of other hosts, through a stub of ssh that plays the hosts.
 */
 import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {hostname} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
@@ -112,6 +113,9 @@ test('of all: those that fail are rows of their own', async () => {
 	const tables = await box.run('status --all', environment);
 	expect(tables.stdout).toContain('good\n GPU │ STATUS');
 	expect(tables.stdout).toContain('lost\n✗ lost: ssh: connect to host lost port 22: No route to host');
+	for (const {stderr} of [tables, summary]) {
+		expect(stderr).toBe(`SIMULATED GPUs: no real hardware is behind the pool of ${hostname()}.\n`);
+	}
 });
 
 test('a Go host keeps who uses a GPU without a reservation, and by what', async () => {

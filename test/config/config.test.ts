@@ -90,6 +90,37 @@ test('an empty file, comments and empty keys are no settings', async () => {
 	}
 });
 
+test('a section that is left empty is left out, without a warning', async () => {
+	for (const content of ['redis:\nreserve: ""\n', 'redis: {}\n']) {
+		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
+		expect(config.warnings).toEqual([]);
+	}
+});
+
+test.each([
+	['a.yaml', 'redis: redis://:secret@box', 'redis must be settings by name, not a single value'],
+	['a.json', '{"run": 2}', 'run must be settings by name, not a single value'],
+	['a.toml', '[[redis]]\nhost = "box"', 'redis must be settings by name, not a list'],
+])('%s: a section that holds something else is of a wrong type: %s', async (name, content, problem) => {
+	const file = write(name, content);
+	await expect(loadConfig({flags: noFlags, environment: {}, file})).rejects.toMatchObject({
+		exitCode: 2,
+		message: `${file}: ${problem}`,
+	});
+});
+
+test('a variable that names no config file is left out as any other that is empty', async () => {
+	const named = write('a.yaml', 'reserve: {gpus: 3}');
+	const gpus = async (variable: string) => {
+		const locations = {readsDirectory: false, machineFile: path.join(directory, 'none.yaml')};
+		const config = await loadConfig({flags: noFlags, environment: {CANHAZGPU_CONFIG: variable}, ...locations});
+		return config.get('reserve.gpus');
+	};
+
+	expect(await gpus(named)).toBe(3);
+	expect(await gpus('')).not.toBe(3);
+});
+
 test('prototypes stay as they are', async () => {
 	for (const name of ['__proto__', 'constructor', 'prototype']) {
 		const file = write('a.json', `{"memory": {"${name}": {"polluted": 1}}}`);

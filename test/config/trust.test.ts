@@ -1,6 +1,15 @@
 /** Which config files are believed, by whose they are. */
 import {execFileSync} from 'node:child_process';
-import {chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import {
+	chmodSync,
+	chownSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, test} from 'vitest';
@@ -73,6 +82,18 @@ test('the settings that count in the file of any directory are these', () => {
 		'top.graphs',
 		'top.theme',
 	]);
+});
+
+test('the help on the configuration names each of them', () => {
+	const topic = readFileSync(new URL('../../source/help/configuration.md', import.meta.url), 'utf8');
+	const told = topic.split('\n\n').find((paragraph) => paragraph.includes('may have come with a repository'));
+	const names = told!
+		.matchAll(/`(?<name>[\w\-.]+)`/gv)
+		.map(({groups}) => groups!['name']!)
+		.toArray();
+	// What both verbs have alike stands there once.
+	const all = names.flatMap((name) => (name.includes('.') ? [name] : [`run.${name}`, `reserve.${name}`]));
+	expect(all.toSorted()).toEqual(settingPaths.filter((name) => settings[name].isHarmless).toSorted());
 });
 
 describe.runIf(isRoot)('the file of the directory one is in', () => {

@@ -28,3 +28,16 @@ test.each([
 ])('a time from %s to %s when nobody looked bears the days that it needs', (from, to, words) => {
 	expect(lastLine({from: at(from), to: at(to)})).toBe(`Nobody looked at the GPUs for ${words}`);
 });
+
+test('where nobody looked at all, nothing is told of what ran', () => {
+	const window = {from: at('2026-11-16T09:00:00'), to: at('2026-11-23T09:00:00')};
+	const rows = [{user: 'ann', held: 3, known: 0, used: 0, idle: 0}];
+	const text = heldUseTable(
+		{window, rows, recordedHours: 0, gaps: [window]},
+		{period: 'in the last 7 days'},
+		createPaint(false, {}),
+	);
+	expect(text.split('\n').at(-2)).toBe(
+		'3.00 GPU hours were reserved in the last 7 days. Of none of them it is known what ran',
+	);
+});

@@ -161,7 +161,7 @@ test('whatever the text holds, no line of a man page becomes a command by it', (
 		fc.property(hostile, (parts) => {
 			const page = manPage({name: 'x', section: 7, summary: 'y', version: '1', markdown: parts.join('')});
 			const commands = page.split('\n').filter((line) => /^['.]/v.test(line));
-			expect(commands.filter((line) => !/^\.(?:TH|nh|SH|SS|PP|IP|TP|RS|RE|EX|EE)\b/v.test(line))).toEqual([]);
+			expect(commands.filter((line) => !/^\.(?:TH|nh|nr|SH|SS|PP|IP|TP|RS|RE|EX|EE)\b/v.test(line))).toEqual([]);
 		}),
 		{numRuns: 300},
 	);
@@ -179,6 +179,7 @@ test('a man page has a title, a name and the sections of the text', () => {
 	expect(page.split('\n')).toEqual([
 		String.raw`.TH CANHAZGPU\-QUEUE 7 "" "canhazgpu 1.2.3" "canhazgpu"`,
 		'.nh',
+		'.nr HY 0',
 		'.SH NAME',
 		String.raw`canhazgpu\-queue \- who is next`,
 		'.SH DESCRIPTION',

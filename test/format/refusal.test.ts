@@ -59,7 +59,7 @@ test('names each GPU that was asked for by id', () => {
 			}),
 		).hint,
 	).toBe(
-		'GPU 0 is held by bob for another 1h 0m 0s, GPU 1 is used without a reservation by dave, GPU 2 is kept for erin, who waits in the queue, GPU 3 cannot be judged: GPU is lost and 2 more. --force ignores use without a reservation.',
+		'GPU 0 is held by bob for another 1h 0m 0s, GPU 1 is used without a reservation by dave, GPU 2 is kept for erin, who waits in the queue, GPU 3 cannot be judged: GPU is lost and 2 more. --force ignores use without a reservation and what is wrong with a GPU.',
 	);
 });
 
@@ -96,6 +96,13 @@ test('who runs there already is told how to keep it', () => {
 		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. What you run there already is yours by: canhazgpu reserve --pid PID.',
 	);
 	expect(refusalMessage(asked, {account: 'erin'}).hint).not.toContain('--pid');
+});
+
+test('of a GPU that is only broken it is not said that it is used', () => {
+	const asked = refusal([{kind: 'failed', why: 'GPU is lost'}], {wanted: {count: 1, ids: [0]}});
+	expect(refusalMessage(asked).hint).toBe(
+		'GPU 0 cannot be judged: GPU is lost. --force ignores what is wrong with a GPU.',
+	);
 });
 
 test('a failed scan is said first', () => {

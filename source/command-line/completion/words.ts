@@ -176,10 +176,11 @@ async function verbWords(verb: Command, {own, outer, word}: Position, options: C
 		return value;
 	}
 
+	const first = verb.words === undefined || walked.others > 0 ? [] : verb.words;
 	// Flags of every verb are of little use: only where a flag was begun.
 	const named = word.startsWith('-') ? flags : verb.flags;
 	return words([
-		...plain(walked.others === 0 ? (verb.words ?? []) : []),
+		...(typeof first === 'string' ? listed(word, await options.know(first, verb, others)) : plain(first)),
 		...unused(named, walked.flags),
 		...(verb.takesRest === true ? [{word: '--', about: 'the command follows'}] : []),
 	]);

@@ -57,13 +57,19 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		const requester = app.requester(undefined);
 		if (toDrain === undefined) {
 			const gpus = await undrain(world, requester, toUndrain!);
-			app.print(
-				input.has('json')
-					? harmlessJson({undrained: gpus})
-					: gpus.length === 0
-						? `Not out of service: GPU(s) [${toUndrain!.join(' ')}]`
-						: `Put ${gpus.length} GPU(s) back into service: [${gpus.join(' ')}]`,
-			);
+			const others = toUndrain!.filter((id) => !gpus.includes(id));
+			const nothing = `Not out of service: GPU(s) [${others.join(' ')}]`;
+			if (input.has('json')) {
+				app.print(harmlessJson({undrained: gpus}));
+			} else if (gpus.length === 0) {
+				app.print(nothing);
+			} else {
+				app.print(`Put ${gpus.length} GPU(s) back into service: [${gpus.join(' ')}]`);
+				if (others.length > 0) {
+					app.remark(nothing);
+				}
+			}
+
 			return 0;
 		}
 

@@ -1,10 +1,11 @@
 /** Which reservations `release` and `extend` are about. */
 import type {Selection} from '../../core/rules/leases/selection.js';
 import type {Requester} from '../../core/model/types.js';
+import type {App} from '../../app/contract.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import type {Flag, Input} from '../../command-line/command.js';
-import {checkLabel, type NamedParts} from '../../command-line/flags.js';
-import {namedText} from '../../format/instances.js';
+import {checkLabel} from '../../command-line/flags.js';
+import {missingParts, namedText, type HeldPart, type NamedParts} from '../../format/instances.js';
 
 export const leaseFlag: Flag = {
 	value: 'ID',
@@ -78,6 +79,14 @@ export const nothingFoundText = (named: NamedParts | undefined): string =>
 	named === undefined
 		? 'No manually reserved GPUs found for current user'
 		: `No reservations found for current user on ${namedText(named.ids, named.instances)}`;
+
+/** Says which of what was named the caller has not reserved, while the rest was changed. */
+export function remarkMissing(app: App, named: NamedParts | undefined, changed: readonly HeldPart[]): void {
+	const missing = named && missingParts(named, changed);
+	if (missing !== undefined && missing.ids.length + missing.instances.length > 0) {
+		app.remark(nothingFoundText(missing));
+	}
+}
 
 /** @throws CanhazgpuError `not-found` where nothing is left of the reservation that `--lease` names, on the GPUs that were named with it. */
 export function checkLeft({by}: Selection, changed: readonly unknown[]): void {

@@ -1,7 +1,7 @@
 /** What `run` and `reserve` have in common on the command line: how many GPUs, what these must have, and how long to wait. */
 import type {App} from '../../app/contract.js';
 import type {Flags, Input} from '../../command-line/command.js';
-import {idsFlag, namedPartsOf, refuseBoth, usualDurations, type NamedParts} from '../../command-line/flags.js';
+import {idsFlag, namedPartsOf, refuseBoth, usualDurations} from '../../command-line/flags.js';
 import type {StrategyName} from '../../core/model/need.js';
 import type {InstanceNeed, Need} from '../../core/model/types.js';
 import {inventoryText} from '../../core/rules/allocation/impossible.js';
@@ -9,6 +9,7 @@ import {instanceText} from '../../core/rules/mig/instances.js';
 import {parseProfile} from '../../core/rules/mig/profile.js';
 import {shareMiBOf} from '../../core/rules/request/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
+import type {NamedParts} from '../../format/instances.js';
 import {sanitize} from '../../format/text/text.js';
 import {withWorld} from './with-world.js';
 
@@ -56,7 +57,7 @@ const needFlags = (verb: Verb): Flags => ({
 	},
 	workload: {
 		value: 'KIND',
-		summary: 'the strategy for training (cool) or serving (pack)',
+		summary: 'train: as --strategy cool; serve: as --strategy pack',
 		completes: ['train', 'serve'],
 	},
 });
@@ -243,7 +244,9 @@ export function wantedOf(
 ): {readonly ids: readonly number[] | undefined; readonly count: number; readonly need: Need | undefined} {
 	const named = namedPartsOf(input);
 	const mig = instanceNeedOf(input, named);
-	const ids = mig === undefined ? (named?.ids ?? input.config.get(`${verb}.gpu-ids`)) : undefined;
+	// A number that is typed counts more than what a config file says of GPUs in general.
+	const configured = input.has('gpus') ? undefined : input.config.get(`${verb}.gpu-ids`);
+	const ids = mig === undefined ? (named?.ids ?? configured) : undefined;
 	const count = countOf(input, `${verb}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
 	return {ids, count, need: mig === undefined ? needOf(input, verb, {count, ids}) : needOfInstances(input, verb, mig)};
 }
@@ -252,13 +255,14 @@ export function wantedOf(
 export const detailsFor = (need: Need | undefined): 'parts' | undefined =>
 	need?.mig === undefined ? undefined : 'parts';
 
-/** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. */
+/** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. Ids alone count more than the config. */
 export function countOf(
 	input: Input,
 	setting: 'run.gpus' | 'reserve.gpus',
 	ids: readonly unknown[] | undefined,
 ): number {
-	const count = input.config.get(setting);
+	const isTypedAlone = ids !== undefined && input.has('gpu-ids') && !input.has('gpus');
+	const count = isTypedAlone ? undefined : input.config.get(setting);
 	if (ids !== undefined && count !== undefined && count !== 1 && count !== ids.length) {
 		throw new CanhazgpuError('usage', `conflicting gpu count (${count}) and gpu ids (count: ${ids.length})`, {
 			hint: 'Leave out --gpus: --gpu-ids says how many.',

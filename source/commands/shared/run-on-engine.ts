@@ -112,7 +112,7 @@ export async function runOnEngine(
 	}
 
 	const submitted = await engine.submit(submission);
-	const background = createBackground(app.remarkBesideJob);
+	const background = createBackground(app.remark);
 	const job = await startedJob(app, submitted, background.failed);
 	const ended = new AbortController();
 	const announceGrant = async (): Promise<void> => {
@@ -122,9 +122,9 @@ export async function runOnEngine(
 		}
 
 		if (input.has('json')) {
-			app.remarkBesideJob(harmlessJsonLine(grantJson(grant, request)));
+			app.remark(harmlessJsonLine(grantJson(grant, request)));
 		} else {
-			app.remarkBesideJob(grantedText(grant, request));
+			app.remark(grantedText(grant, request));
 		}
 	};
 

@@ -25,6 +25,16 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
 
+/** Says what no row shows: whose GPUs are simulated. */
+function remarkSimulated(app: App, answers: readonly HostAnswer[]): void {
+	const hosts = answers.flatMap((answer) =>
+		'rows' in answer && answer.rows.some((row) => row['simulated'] === true) ? [sanitize(answer.host)] : [],
+	);
+	if (hosts.length > 0) {
+		app.remark(`SIMULATED GPUs: no real hardware is behind the pool of ${hosts.join(', ')}.`);
+	}
+}
+
 /** `status --remote HOST`. */
 export const showRemote = async (app: App, host: string, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
@@ -37,6 +47,7 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 					? summaryTable([{host, rows}], app.paint, app.columns)
 					: hostTable(rows, app.paint, app.columns),
 			);
+			remarkSimulated(app, [{host, rows}]);
 		}
 	});
 
@@ -121,5 +132,9 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 			app.print(harmlessJson(hostsJson(answers)));
 		} else if (form === 'summary') {
 			app.print(summaryTable(answers, app.paint, app.columns));
+		}
+
+		if (form !== 'json') {
+			remarkSimulated(app, answers);
 		}
 	});

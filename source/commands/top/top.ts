@@ -1,6 +1,7 @@
 import process from 'node:process';
 import {otherHosts} from '../../core/model/other-hosts.js';
 import {CanhazgpuError} from '../../errors.js';
+import {namedFile} from '../../config/config.js';
 import type {SavedSettings} from '../../config/save.js';
 import type {SettingPath} from '../../config/schema.js';
 import type {SaveView} from '../../tui/ports.js';
@@ -127,7 +128,7 @@ export const top: Command = {
 					hosts: hostsPort,
 					sendSignal: (world.simulatedProcesses ?? app).sendSignal,
 					inspectProcesses: (world.simulatedProcesses ?? app).inspectProcesses,
-					saveView: viewSaver(input.text('config') ?? app.environment['CANHAZGPU_CONFIG']),
+					saveView: viewSaver(namedFile(input.text('config'), app.environment)),
 					lineHistory: app.lineHistory,
 					isInTmux: app.environment['TMUX'] !== undefined,
 					commandLine: createCommandLine({

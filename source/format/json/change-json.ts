@@ -6,9 +6,9 @@ import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {ownerOf} from '../../core/rules/leases/ownership.js';
-import type {InstanceName, Lease} from '../../core/model/types.js';
+import type {Lease} from '../../core/model/types.js';
 import {instanceText} from '../../core/rules/mig/instances.js';
-import {heldInstanceJson, instancesJson, isInstance} from '../instances.js';
+import {heldInstanceJson, instancesJson, missingParts, type HeldPart, type NamedParts} from '../instances.js';
 import {optionalTimestamp, timestamp} from '../text/durations.js';
 
 const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
@@ -44,31 +44,33 @@ const leaseJson = (index: number, lease: Lease) => ({
 	since: timestamp(lease.startTime),
 });
 
+/** Which of what was named the caller has not reserved. */
+function notReservedJson(named: NamedParts | undefined, changed: readonly HeldPart[]) {
+	const {ids, instances} = missingParts(named ?? {ids: [], instances: []}, changed);
+	return {
+		not_reserved: ids,
+		not_reserved_instances:
+			named === undefined || named.instances.length === 0 ? undefined : instances.map((name) => instanceText(name)),
+	};
+}
+
 /**
 What `release --json` prints: what was given back, and which of the named GPUs were not reserved.
 
 @param named - What was named; undefined for all of the caller's.
 */
-export const releaseJson = (
-	released: readonly Holding[],
-	named: {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]} | undefined,
-) => ({
+export const releaseJson = (released: readonly Holding[], named: NamedParts | undefined) => ({
 	released: released.map(({index, lease}) => ({
 		...leaseJson(index, lease),
 		ends_by: optionalTimestamp(latestEndOf(lease)),
 	})),
-	not_reserved: (named?.ids ?? []).filter((id) => released.every(({index}) => index !== id)),
-	not_reserved_instances:
-		named === undefined || named.instances.length === 0
-			? undefined
-			: named.instances
-					.filter((name) => released.every((holding) => !isInstance(holding, name)))
-					.map((name) => instanceText(name)),
+	...notReservedJson(named, released),
 });
 
-/** What `extend --json` prints: the new end of each GPU that was extended. */
+/** What `extend --json` prints: the new end of each GPU that was extended, and which of the named GPUs were not reserved. */
 export const extendJson = (
-	extended: ReadonlyArray<{readonly index: number; readonly lease?: Pick<Lease, 'mig'>; readonly expiryTime: number}>,
+	extended: ReadonlyArray<HeldPart & {readonly expiryTime: number}>,
+	named: NamedParts | undefined,
 	now: number,
 ) => ({
 	extended: extended.map(({index, lease: {mig} = {}, expiryTime}) => ({
@@ -77,4 +79,5 @@ export const extendJson = (
 		ends_by: timestamp(expiryTime),
 		remaining_seconds: Math.max(0, Math.floor(expiryTime - now)),
 	})),
+	...notReservedJson(named, extended),
 });

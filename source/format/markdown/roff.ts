@@ -77,7 +77,7 @@ function blockRoff(block: Block, isFirst: boolean): readonly string[] {
 	}
 }
 
-export type ManPage = {
+type ManPage = {
 	readonly name: string;
 	readonly section: 1 | 7;
 	/** One line, for `apropos`. */
@@ -93,8 +93,9 @@ export function manPage({name, section, summary, version, markdown}: ManPage): s
 	const startsWithText = blocks[0]?.kind !== 'heading';
 	return [
 		`.TH ${roffEscape(name.toUpperCase())} ${section} "" "canhazgpu ${version}" "canhazgpu"`,
-		// Names of variables and commands must not be hyphenated.
+		// Names of variables and commands must not be hyphenated. The macros of groff go by HY, and set it back at each heading.
 		'.nh',
+		'.nr HY 0',
 		'.SH NAME',
 		String.raw`${roffEscape(name)} \- ${roffEscape(summary)}`,
 		...(startsWithText ? ['.SH DESCRIPTION'] : []),

@@ -183,11 +183,11 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 		return `The GPUs cannot be read, so none is handed out: ${sanitize(unscanned.why)}${canForce ? ' --force takes them all the same.' : ''}`;
 	}
 
-	const more = countOf(refusal, 'unfit') > 0 ? ' and what is wrong with a GPU' : '';
-	const force =
-		canForce && countOf(refusal, 'unreserved', 'unknown-use', 'failed', 'unfit') > 0
-			? ` --force ignores use without a reservation${more}.`
-			: '';
+	const ignored = [
+		...(countOf(refusal, 'unreserved', 'unknown-use') > 0 ? ['use without a reservation'] : []),
+		...(countOf(refusal, 'failed', 'unfit') > 0 ? ['what is wrong with a GPU'] : []),
+	].join(' and ');
+	const force = canForce && ignored !== '' ? ` --force ignores ${ignored}.` : '';
 	const isOwnUse = refusal.blocked.some(
 		({block}) => block.kind === 'unreserved' && account !== undefined && block.users.includes(account),
 	);

@@ -93,13 +93,17 @@ export function heldUseTable(made: HeldUseReport, {period, user, width}: HeldUse
 	);
 	const sum = (of: (row: (typeof rows)[number]) => number): number => rows.reduce((total, row) => total + of(row), 0);
 	const known = sum((row) => row.known);
+	const whatRan =
+		known > 0
+			? `Of ${known.toFixed(2)} of them it is known what ran: ${percent(
+					sum(({used}) => used),
+					known,
+				)} busy, ${sum(({idle}) => idle).toFixed(2)} hours idle`
+			: 'Of none of them it is known what ran';
 	return [
 		table,
 		'',
-		`${sum(({held}) => held).toFixed(2)} GPU hours were reserved ${period}. Of ${known.toFixed(2)} of them it is known what ran: ${percent(
-			sum(({used}) => used),
-			known,
-		)} busy, ${sum(({idle}) => idle).toFixed(2)} hours idle`,
+		`${sum(({held}) => held).toFixed(2)} GPU hours were reserved ${period}. ${whatRan}`,
 		unseenText(made),
 	].join('\n');
 }

@@ -49,7 +49,7 @@ export const statusSacrifices: Sacrifices = [
 ];
 
 /** A row, its texts harmless and cut already. */
-export type GpuCells = {
+type GpuCells = {
 	readonly index: string;
 	/** Absent on a machine of its own. */
 	readonly node: string | undefined;

@@ -9,6 +9,7 @@ export const schemas: Readonly<Record<string, Load>> = {
 	'status-follow': async () => import('./status-follow.json', {with: {type: 'json'}}),
 	'status-all': async () => import('./status-all.json', {with: {type: 'json'}}),
 	queue: async () => import('./queue.json', {with: {type: 'json'}}),
+	'queue-all': async () => import('./queue-all.json', {with: {type: 'json'}}),
 	'queue-leave': async () => import('./queue-leave.json', {with: {type: 'json'}}),
 	reserve: async () => import('./reserve.json', {with: {type: 'json'}}),
 	'run-detach': async () => import('./run-detach.json', {with: {type: 'json'}}),

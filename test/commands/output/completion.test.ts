@@ -54,6 +54,13 @@ test('what only the pool and the config know, with what it means', async () => {
 		'2\tnot reserved',
 		'3\tout of service',
 	]);
+	expect(await answer('zsh', 'who', '')).toEqual([
+		'words',
+		...gpus,
+		'--gpu-ids\tthese GPUs, such as 1,3',
+		'--json\tprint JSON',
+	]);
+	expect(await answer('bash', 'who', '0,')).toEqual(['words', '0,1', '0,2', '0,3']);
 	expect(await answer('fish', 'release', '-G', '')).toEqual([
 		'words',
 		expect.stringMatching(/^1\tends in (?:7h59m|8h00m), a note$/v),

@@ -121,7 +121,7 @@ describe('what is printed is as the schema says', () => {
 		await ok('release -G 1');
 		await check('reserve', await ok('reserve --mig 1g.10gb -d 1h --json'));
 		await check('status', await ok('status --json'));
-		await check('extend', await ok('extend -G 4:0 -d 1h --json'));
+		await check('extend', await ok('extend -G 4:0,4:1 -d 1h --json'));
 		await check('release', await ok('release -G 4:0,4:1 --json'));
 		await check('reserve', await ok('reserve -G 0 -d 1h -n note -u team --json'));
 		const job = start(
@@ -149,7 +149,13 @@ describe('what is printed is as the schema says', () => {
 			PATH: '/nowhere:/usr/bin:/bin',
 		});
 		await check('status-all', all.stdout, true);
-		await check('extend', await ok('extend -G 0 -d 1h --json'));
+		const queues = await box.run('queue --all --json', {
+			...environment,
+			CANHAZGPU_REMOTE_HOSTS: 'nowhere.invalid',
+			PATH: '/nowhere:/usr/bin:/bin',
+		});
+		await check('queue-all', queues.stdout, true);
+		expect(await check('extend', await ok('extend -G 0,3 -d 1h --json'))).toMatchObject({not_reserved: [3]});
 		const [first] = (await peek(box)).queue;
 		await check('queue-leave', await ok(['queue', '--leave', first!.id, '--json']));
 		await waiter.ended;

@@ -56,6 +56,11 @@ describe.each([
 		const extended = await box.run('extend --gpu-ids 1 --duration 1h');
 		expect(extended).toMatchObject({exitCode: 0, stderr: ''});
 		expect(extended.stdout).toMatch(/^Extended 1 GPU\(s\): \[1\]\nGPU 1 expires in 2h (?:29|30)m \d+s\n$/v);
+		expect(await box.run('extend --gpu-ids 1,3 --duration 1s')).toMatchObject({
+			exitCode: 0,
+			stdout: expect.stringMatching(/^Extended 1 GPU\(s\): \[1\]\n/v) as unknown,
+			stderr: 'No reservations found for current user on GPU(s): [3]\n',
+		});
 		expect(await box.run('release --gpu-ids 1,3')).toEqual({
 			exitCode: 0,
 			stdout: 'Released 1 GPU(s): [1]\n',

@@ -42,6 +42,7 @@ afterAll(async () => {
 describe('on the command line', () => {
 	test.each<[typed: string, exitCode: number, error: string]>([
 		['stauts', 2, 'There is no verb "stauts"\nDid you mean: canhazgpu status'],
+		['--gpus 2 run -- true', 2, 'There is no verb "2"\nThe flags of a verb stand behind it: canhazgpu VERB --gpus 2'],
 		['xyzzy', 2, 'There is no verb "xyzzy"\nSee all of them: canhazgpu --help'],
 		['constructor', 2, 'There is no verb "constructor"\nSee all of them: canhazgpu --help'],
 		['help reserv', 2, 'There is no verb "reserv"\nDid you mean: canhazgpu reserve'],
@@ -50,6 +51,11 @@ describe('on the command line', () => {
 		['-V', 2, 'canhazgpu has no flag -V\nSee its flags: canhazgpu --help'],
 		['--josn', 2, 'canhazgpu has no flag --josn\n'],
 		['--redis-port status', 2, 'Which verb? There is none in: --redis-port status\nFor example: canhazgpu status.'],
+		[
+			'-- python train.py',
+			2,
+			'Which verb? There is none in: -- python train.py\nTo run a command: canhazgpu run -- python train.py',
+		],
 		['status --json=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
 		['status --no-json', 2, 'status has no flag --no-json\nDid you mean --json?'],
 		[
@@ -118,6 +124,20 @@ describe('on the command line', () => {
 			3,
 			"Not enough GPUs available. Requested: 1, Available: 0 (1 GPU already reserved - run 'canhazgpu status' for details)\nGPU 7 is held by",
 		],
+		...[
+			'gpus 2',
+			'duration 1h',
+			'share 8G',
+			'mig 1g.10gb',
+			'model h100',
+			'min-memory 1G',
+			'mixed',
+			'workload train',
+		].map((flag): [string, number, string] => [
+			`reserve --pid 1 --${flag}`,
+			2,
+			`--pid and --${flag.split(' ', 1)[0]!} cannot be used together\nThe process is given the GPUs that it uses, at once`,
+		]),
 		['report --json --format csv', 2, 'Give --json or --format, not both'],
 		['queue --json --leave x', 1, 'No entry of the queue has the id "x"'],
 		['reserve --json --short', 2, 'Give --json or --short, not both'],

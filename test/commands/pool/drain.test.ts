@@ -43,9 +43,10 @@ test('what is out of service is shown everywhere and given to nobody', async () 
 			"Error: Not enough GPUs available. Requested: 1, Available: 0 (1 GPU out of service - run 'canhazgpu status' for details)\nGPU 3 is out of service: fan is dead.\n",
 	});
 	expect((await box.run('events')).stdout).toContain('took GPUs 2, 3 out of service: fan is dead');
-	expect(await box.run('admin --undrain 3,1')).toMatchObject({
+	expect(await box.run('admin --undrain 3,1')).toEqual({
 		exitCode: 0,
 		stdout: 'Put 1 GPU(s) back into service: [3]\n',
+		stderr: 'Not out of service: GPU(s) [1]\n',
 	});
 	expect(await box.run('admin --undrain 1')).toMatchObject({stdout: 'Not out of service: GPU(s) [1]\n'});
 	expect(await box.run('reserve --gpu-ids 3 --nonblock --duration 1h')).toMatchObject({exitCode: 0});

@@ -1,5 +1,7 @@
 /** Output that goes nowhere: told where somebody wanted it, silent where nobody reads any more. */
 import {spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
 import {afterAll, afterEach, beforeAll, expect, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {shellQuote} from '../../../source/format/text/shell.js';
@@ -13,6 +15,16 @@ const shell = (line: string) => {
 		encoding: 'utf8',
 	});
 	return {status, stderr};
+};
+
+/** What a command says when its remarks and errors are lost. */
+const withoutErrors = (line: string) => {
+	const {status, stdout} = spawnSync('bash', ['-c', `chg() { ${program} "$@"; }; ${line} 2> /dev/full`], {
+		cwd: box.home,
+		env: box.environment,
+		encoding: 'utf8',
+	});
+	return {status, stdout};
 };
 
 beforeAll(async () => {
@@ -51,6 +63,26 @@ test.each([
 
 test('a reader that has what it wants ends a reservation without a word', () => {
 	expect(shell('set -o pipefail; chg reserve | head -1 > /dev/null')).toEqual({status: 0, stderr: ''});
+});
+
+test('a remark or an error that cannot be written changes no exit code', () => {
+	expect(withoutErrors('chg status')).toEqual({status: 0, stdout: expect.stringContaining('AVAILABLE') as unknown});
+	expect(withoutErrors('chg status --nope')).toEqual({status: 2, stdout: ''});
+	expect(withoutErrors('echo "nope: 1" > nope.yaml; chg queue --config nope.yaml')).toEqual({
+		status: 0,
+		stdout: 'Nobody waits\n',
+	});
+});
+
+test('the line of the help that keeps what run was granted leaves the job its output and its exit code', () => {
+	const topic = readFileSync(new URL('../../../source/help/json.md', import.meta.url), 'utf8');
+	const line = /^canhazgpu (?<words>run --json -- )python train\.py(?<redirection>.*)$/mv.exec(topic)!.groups!;
+	const job = 'sh -c "sleep 0.3; echo later >&2; exit 3"';
+	const {status, stderr} = shell(
+		`cd ${box.home}; chg ${line['words']!}${job}${line['redirection']!}; code=$?; wait $!; exit $code`,
+	);
+	expect([status, stderr.split('\n').at(-2)]).toEqual([3, 'later']);
+	expect(JSON.parse(readFileSync(path.join(box.home, 'granted.json'), 'utf8'))).toMatchObject({type: 'RUN'});
 });
 
 test('a pipe that nobody reads any more', () => {
