@@ -11,24 +11,25 @@ import hostsStyle from './styles/late/late-hosts.css';
 import occupancyStyle from './styles/late/late-occupancy.css';
 import actStyle from './styles/late/late-act.css';
 import reportStyle from './styles/late/late-report.css';
+import {joined} from './text.js';
 import {Overview} from './views/overview.js';
 
-const OccupancyView = late(async () => (await import('./occupancy/view.js')).OccupancyView, occupancyStyle);
-const ReportView = late(async () => (await import('./report/report.js')).ReportView, reportStyle);
-const Events = late(async () => (await import('./views/events.js')).Events, eventsStyle);
-const Act = late(async () => (await import('./act/act.js')).Act, actStyle);
-const Hosts = late(async () => (await import('./views/hosts.js')).Hosts, hostsStyle);
+const OccupancyView = late(async () => import('./occupancy/view.js'), occupancyStyle);
+const ReportView = late(async () => import('./report/report.js'), reportStyle);
+const Events = late(async () => import('./views/events.js'), eventsStyle);
+const Act = late(async () => import('./act/act.js'), actStyle);
+const Hosts = late(async () => import('./views/hosts.js'), hostsStyle);
 
 /** The address that is shown: another view stands for one that there is not. */
 const shownRoute = (): Route => ({...route.get(), view: shownView(route.get().view, pageState.get().about)});
 
 const footText = ({version, location, driver, policy}: About): string =>
-	[
+	joined(
 		`canhazgpu ${version}`,
-		...(location === undefined ? [] : [location]),
-		...(driver === undefined ? [] : [`driver ${driver}`]),
-		...(policy === undefined ? [] : [`policy ${policy}`]),
-	].join(' · ');
+		location,
+		driver === undefined ? '' : `driver ${driver}`,
+		policy === undefined ? '' : `policy ${policy}`,
+	);
 
 export class App extends Component {
 	/** What was drawn last. */

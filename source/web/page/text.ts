@@ -5,6 +5,9 @@ export const unknown = '–';
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
+/** What is known of these, side by side. */
+export const joined = (...parts: ReadonlyArray<string | undefined>): string => parts.filter(Boolean).join(' · ');
+
 /** `45s`, `12m`, `1h 12m`, `3d 4h`. */
 export function duration(milliseconds: number): string {
 	const seconds = Math.max(0, Math.floor(milliseconds / 1000));
@@ -73,40 +76,24 @@ export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new 
 
 /** What matters now of the time of a GPU, for one line. */
 export function timeText(gpu: Gpu, nowMs: number): string {
-	if (gpu.held_for_queue !== undefined) {
+	const {state, node, held_for_queue: waiter, expiry_time: expiry, ends_by: latest, last_released: released} = gpu;
+	const forTime = (start: string | undefined): string => (start === undefined ? '' : `for ${sinceText(start, nowMs)}`);
+	if (waiter !== undefined) {
 		return 'held for somebody in the queue';
 	}
 
-	switch (gpu.state) {
-		case 'in-use': {
-			// What is shared has no one time.
-			const end = gpu.expiry_time ?? gpu.ends_by;
-			return [
-				gpu.start_time === undefined ? '' : `for ${sinceText(gpu.start_time, nowMs)}`,
-				end === undefined ? '' : `${untilText(end, nowMs)} left`,
-			]
-				.filter(Boolean)
-				.join(' · ');
-		}
-
-		case 'available': {
-			if (gpu.last_released === undefined) {
-				// Of a node of Slurm it is not known.
-				return gpu.node === undefined ? 'never used' : '';
-			}
-
-			return `free for ${sinceText(gpu.last_released, nowMs)}`;
-		}
-
-		case 'drained': {
-			return gpu.drain?.since === undefined ? '' : `for ${sinceText(gpu.drain.since, nowMs)}`;
-		}
-
-		case 'unreserved':
-		case 'error': {
-			return '';
-		}
+	if (state === 'in-use') {
+		// What is shared has no one time.
+		const end = expiry ?? latest;
+		return joined(forTime(gpu.start_time), end === undefined ? '' : `${untilText(end, nowMs)} left`);
 	}
+
+	if (state === 'available') {
+		// When a GPU of a node of Slurm was used last is not known.
+		return released === undefined ? (node === undefined ? 'never used' : '') : `free ${forTime(released)}`;
+	}
+
+	return state === 'drained' ? forTime(gpu.drain?.since) : '';
 }
 
 /** `1g.10gb`, `2x1g.10gb`: the parts of a GPU by their profile. */

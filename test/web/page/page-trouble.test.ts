@@ -166,7 +166,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			['js', 'report'],
 			['css', 'hosts'],
 		] as const) {
-			const part = new RegExp(String.raw`/page/(late-)?${view}-[^.]*\.${kind}$`, 'v');
+			const part = new RegExp(String.raw`/(late-)?${view}\.${kind}(\?.*)?$`, 'v');
 			await page.route(part, async (route) => route.abort());
 			await page.evaluate(`location.hash = '#/${view}'`);
 			const words = page.locator(`#view-${view} .quiet`, {hasText: 'This part cannot be loaded now.'});

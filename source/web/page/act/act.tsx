@@ -178,7 +178,7 @@ const offerOf = ({about, gpus}: PageState): Offer => ({
 });
 
 /** The state of the session, buttons for any GPUs, the dialog, and what was done. */
-export function Act({state, account}: ActProps) {
+export default function Act({state, account}: ActProps) {
 	const current = useObservable(session);
 	const [question, setQuestion] = useState<Question | undefined>(undefined);
 	const [done, setDone] = useState<Done>({words: ''});

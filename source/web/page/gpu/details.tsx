@@ -123,17 +123,19 @@ type DetailsProps = {
 	readonly address?: string;
 };
 
-export const Details = ({gpu, utilization, address}: DetailsProps) => (
-	<div class="details">
-		{address !== undefined && (
-			<a class="text-button own-address" href={address}>
-				Commands and link →
-			</a>
-		)}
-		{utilization && gpu.node === undefined && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
-		<Facts gpu={gpu} />
-		<Shares gpu={gpu} />
-		<MigParts gpu={gpu} />
-		<Processes gpu={gpu} />
-	</div>
-);
+export default function Details({gpu, utilization, address}: DetailsProps) {
+	return (
+		<div class="details">
+			{address !== undefined && (
+				<a class="text-button own-address" href={address}>
+					Commands and link →
+				</a>
+			)}
+			{utilization && gpu.node === undefined && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
+			<Facts gpu={gpu} />
+			<Shares gpu={gpu} />
+			<MigParts gpu={gpu} />
+			<Processes gpu={gpu} />
+		</div>
+	);
+}

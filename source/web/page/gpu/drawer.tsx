@@ -75,7 +75,7 @@ const close = (): void => {
 	goBack({rest: ''});
 };
 
-export function Drawer({about, gpus, utilization, index}: DrawerProps) {
+export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const place = gpus.findIndex((gpu) => String(gpu.gpu_id) === index);
 	const gpu = gpus[place];

@@ -48,7 +48,7 @@ type GpuBrowserProps = {
 	readonly query: URLSearchParams;
 };
 
-export function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) {
+export default function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) {
 	const [question, choose] = useQuestion({view: 'overview', read: questionIn, write: queryOf}, query);
 	const name = useObservable(me);
 	const shown = gpus.filter((gpu) => isAsked(gpu, question, name));

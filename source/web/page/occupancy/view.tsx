@@ -92,7 +92,7 @@ type OccupancyViewProps = {
 	readonly query: URLSearchParams;
 };
 
-export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps) {
+export default function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps) {
 	const minutes = useMinutes();
 	const [{hours, user}, choose] = useQuestion(
 		{view: 'occupancy', read: questionIn, write: queryOf, isKept: true},

@@ -208,7 +208,7 @@ type ReportViewProps = {
 	readonly query: URLSearchParams;
 };
 
-export function ReportView({isShown, leaseChanges, about, query}: ReportViewProps) {
+export default function ReportView({isShown, leaseChanges, about, query}: ReportViewProps) {
 	const [asked, choose] = useQuestion(
 		{view: 'report', read: questionIn, write: addressOf, isKept: true},
 		query,

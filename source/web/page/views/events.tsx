@@ -3,7 +3,7 @@ import {EventItems, type EventsProps} from './event-list.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'long', month: 'long', day: 'numeric'});
 
-export function Events({events}: EventsProps) {
+export default function Events({events}: EventsProps) {
 	const byDay = Map.groupBy(events, ({time_ms: time}) => dayForm.format(new Date(time)));
 	return (
 		<>

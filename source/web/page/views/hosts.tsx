@@ -123,5 +123,6 @@ function AllHosts({state}: {readonly state: PageState}) {
 	);
 }
 
-export const Hosts = ({state, chosen}: HostsProps) =>
-	chosen === '' ? <AllHosts state={state} /> : <OneHost state={state} chosen={chosen} />;
+export default function Hosts({state, chosen}: HostsProps) {
+	return chosen === '' ? <AllHosts state={state} /> : <OneHost state={state} chosen={chosen} />;
+}

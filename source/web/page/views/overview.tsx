@@ -9,8 +9,8 @@ import {RecentEvents} from './event-list.js';
 import {Queue} from './queue.js';
 import {Summary} from './summary.js';
 
-const Drawer = late(async () => (await import('../gpu/drawer.js')).Drawer, drawerStyle);
-const GpuBrowser = late(async () => (await import('../gpus/browser.js')).GpuBrowser, gpusStyle);
+const Drawer = late(async () => import('../gpu/drawer.js'), drawerStyle);
+const GpuBrowser = late(async () => import('../gpus/browser.js'), gpusStyle);
 
 /** More are shown as rows, unless cards are asked for. */
 const mostPlainCards = 16;
