@@ -2,9 +2,18 @@
 import type {About} from './fields.js';
 import {observable} from './observable.js';
 
-export const views = ['overview', 'occupancy', 'report', 'events', 'hosts'] as const;
+/** The views by their names in the address, in the order of their tabs. */
+export const viewNames = {
+	overview: 'GPUs',
+	occupancy: 'Occupancy',
+	report: 'Report',
+	events: 'Events',
+	hosts: 'Hosts',
+} as const;
 
-export type View = (typeof views)[number];
+export type View = keyof typeof viewNames;
+
+const views = Object.keys(viewNames) as readonly View[];
 
 /** Which views there are: one host needs no list of hosts, and without a pool there are no GPUs and events of this host. */
 export function viewsOf(about: About | undefined): readonly View[] {
@@ -27,12 +36,12 @@ export type Route = {
 	readonly query: URLSearchParams;
 };
 
-export function readRoute(): Route {
+export function readRoute(hash = location.hash): Route {
 	const {
 		view = '',
 		rest = '',
 		query = '',
-	} = /^#\/(?<view>[a-z]*)(?:\/(?<rest>[^?]*))?(?:\?(?<query>.*))?$/v.exec(location.hash)?.groups ?? {};
+	} = /^#\/(?<view>[a-z]*)(?:\/(?<rest>[^?]*))?(?:\?(?<query>.*))?$/v.exec(hash)?.groups ?? {};
 	try {
 		return {
 			view: views.find((name) => name === view) ?? 'overview',
@@ -40,7 +49,7 @@ export function readRoute(): Route {
 			query: new URLSearchParams(query),
 		};
 	} catch {
-		return {view: 'overview', rest: '', query: new URLSearchParams()};
+		return readRoute('');
 	}
 }
 

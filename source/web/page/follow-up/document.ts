@@ -1,7 +1,8 @@
 /** What is outside of the components' elements: the title, the icon, and that all is old. */
-import {pillKindOf, viewNames, type PillKind} from '../header.js';
-import type {Route} from '../router.js';
+import {pillKindOf, type PillKind} from '../header.js';
+import {viewNames, type Route} from '../router.js';
 import type {PageState} from '../state/state.js';
+import {joined} from '../text.js';
 
 const pillTitles: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 
@@ -13,7 +14,7 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 
 	const free = gpus.filter(({state}) => state === 'available').length;
 	const first = kind === 'live' && about.has_pool ? `${free} free` : pillTitles[kind];
-	return [part, first, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
+	return joined(part, first, about.host, 'canhazgpu');
 }
 
 /** The icon tells by its form and colour: some are free, none is, or it is not known now. */

@@ -6,7 +6,7 @@ import {isAsked} from '../gpus/question.js';
 import type {KnownHost} from '../state/state.js';
 import {useNow} from '../shared/hooks.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
-import {counted, gibibytes, timeText, unknown, withUnit} from '../text.js';
+import {counted, gibibytes, joined, timeText, unknown, withUnit} from '../text.js';
 
 type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
 
@@ -40,7 +40,7 @@ function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly nowMs: number}) {
 	const sharers = gpu.shares?.map(({user}) => user ?? unknown).join(', ');
 	const users = sharers ?? gpu.user ?? gpu.unreserved_users?.join(', ') ?? unknown;
-	const more = [timeText(gpu, nowMs), noteText(gpu)].filter(Boolean).join(' · ');
+	const more = joined(timeText(gpu, nowMs), noteText(gpu));
 	return (
 		<tr data-state={gpu.state} data-old={isOld ? '' : undefined}>
 			<th scope="row" title={name}>
