@@ -13,7 +13,7 @@ export const viewNames = {
 
 export type View = keyof typeof viewNames;
 
-const views = Object.keys(viewNames) as readonly View[];
+export const views = Object.keys(viewNames) as readonly View[];
 
 /** Which views there are: one host needs no list of hosts, and without a pool there are no GPUs and events of this host. */
 export function viewsOf(about: About | undefined): readonly View[] {

@@ -5,6 +5,7 @@ import type {UtilizationJson} from '../../api/utilization-json.js';
 import {useAnswer} from '../shared/answer.js';
 import {Chips} from '../shared/chips.js';
 import {useQuestion} from '../shared/question.js';
+import type {ViewProps} from '../slots.js';
 import {duration} from '../text.js';
 import {OccupancyChart} from './chart.js';
 import {swatchesOf, swatchStyle} from './swatch.js';
@@ -86,13 +87,7 @@ function useMinutes(): number {
 	return minutes;
 }
 
-type OccupancyViewProps = {
-	readonly isShown: boolean;
-	readonly leaseChanges: number;
-	readonly query: URLSearchParams;
-};
-
-export default function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps) {
+export default function OccupancyView({state: {leaseChanges}, isShown, query}: ViewProps) {
 	const minutes = useMinutes();
 	const [{hours, user}, choose] = useQuestion(
 		{view: 'occupancy', read: questionIn, write: queryOf, isKept: true},

@@ -3,6 +3,7 @@ import {Chips} from '../shared/chips.js';
 import type {About, Report, ReportRow} from '../fields.js';
 import {useAnswer} from '../shared/answer.js';
 import {useQuestion} from '../shared/question.js';
+import type {ViewProps} from '../slots.js';
 import {share} from '../widgets.js';
 import {hourText} from '../shared/hours.js';
 import {Select} from '../shared/select.js';
@@ -200,15 +201,7 @@ const Controls = ({question, choose, about}: ChoiceProps & {readonly about: Abou
 	</div>
 );
 
-type ReportViewProps = {
-	readonly isShown: boolean;
-	readonly leaseChanges: number;
-	readonly about: About | undefined;
-	/** Of the address, where the question stands. */
-	readonly query: URLSearchParams;
-};
-
-export default function ReportView({isShown, leaseChanges, about, query}: ReportViewProps) {
+export default function ReportView({state: {about, leaseChanges}, isShown, query}: ViewProps) {
 	const [asked, choose] = useQuestion(
 		{view: 'report', read: questionIn, write: addressOf, isKept: true},
 		query,

@@ -2,6 +2,7 @@
 import {Component} from 'preact';
 import {Cards} from '../gpu/card.js';
 import {late} from '../late.js';
+import type {ViewProps} from '../slots.js';
 import type {PageState} from '../state/state.js';
 import drawerStyle from '../styles/late/late-drawer.css';
 import gpusStyle from '../styles/late/late-gpus.css';
@@ -59,14 +60,7 @@ class PlainGpus extends Component<PlainGpusProps, PlainGpusState> {
 	}
 }
 
-type OverviewProps = {
-	readonly state: PageState;
-	readonly query: URLSearchParams;
-	/** The GPU that is open above the others; empty for none. */
-	readonly openGpu: string;
-};
-
-export const Overview = ({state: {about, gpus, queue, events, utilization}, query, openGpu}: OverviewProps) => (
+export const Overview = ({state: {about, gpus, queue, events, utilization}, query, rest}: ViewProps) => (
 	<>
 		<h1 id="overview-title" class="unseen" tabindex={-1}>
 			Overview
@@ -85,6 +79,7 @@ export const Overview = ({state: {about, gpus, queue, events, utilization}, quer
 				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>
 		</div>
-		{about && openGpu !== '' && <Drawer about={about} gpus={gpus} utilization={utilization} index={openGpu} />}
+		{/* The GPU that is open above the others. */}
+		{about && rest !== '' && <Drawer about={about} gpus={gpus} utilization={utilization} index={rest} />}
 	</>
 );
