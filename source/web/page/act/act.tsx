@@ -185,8 +185,11 @@ export default function Act({state, account}: ActProps) {
 	/** Where the focus was when the dialog opened. */
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<Context>(undefined as never);
+	/** The question that was asked last, before it is drawn. */
+	const asked = useRef<Question>(undefined);
 	const ask = (next: Question): void => {
 		opener.current ??= document.activeElement;
+		asked.current = next;
 		setQuestion(next);
 	};
 
@@ -245,12 +248,21 @@ export default function Act({state, account}: ActProps) {
 			{isOpen && done.undo !== undefined && <Undo key={done.undo.id} undo={done.undo} show={setDone} />}
 			{question !== undefined && (
 				<Dialog
-					key={question.title + question.act}
+					key={question}
 					question={question}
 					ask={ask}
 					close={(next) => {
+						if (next !== undefined) {
+							setDone(next);
+						}
+
+						// The browser tells late that a dialog is closed: another may have been asked for since.
+						if (asked.current !== question) {
+							return;
+						}
+
+						asked.current = undefined;
 						setQuestion(undefined);
-						setDone(next ?? done);
 						if (opener.current instanceof HTMLElement && opener.current.isConnected) {
 							opener.current.focus();
 						} else {
