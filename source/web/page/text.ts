@@ -49,9 +49,12 @@ export function sharePart(
 	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
 }
 
+/** A name for use in a text: one that is written from the right does not turn the numbers after it around. */
+export const isolated = (name: string): string => `\u2068${name}\u2069`;
+
 /** `alice 8G, bob 16/8G!` */
 export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
-	shares.map((share) => `${share.user ?? unknown} ${sharePart(share, gpu)}`).join(', ');
+	shares.map((share) => `${isolated(share.user ?? unknown)} ${sharePart(share, gpu)}`).join(', ');
 
 export const withUnit = (value: number | undefined, unit: string): string =>
 	value === undefined ? unknown : `${Math.round(value)}${unit}`;

@@ -193,6 +193,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page
 			.locator('#banners [data-kind="store"]', {hasText: /STALE.*The values are \d+s old.*It comes back by itself/v})
 			.waitFor();
+		await page
+			.locator('#banners [data-kind="scan"]', {hasText: /For \d+s: The simulated GPUs cannot be counted: /v})
+			.waitFor();
 		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
 		await redis.restart();
 		await page.locator('#pill[data-kind="live"]').waitFor();

@@ -30,7 +30,8 @@ function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
 		return [];
 	}
 
-	const text = `${scan.reason} For ${duration(nowMs - (scan.since_ms ?? nowMs))}.`;
+	// A reason may end without a full stop: it is the last.
+	const text = `For ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }
 

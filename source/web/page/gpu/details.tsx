@@ -107,7 +107,8 @@ function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 		<ul class="shares">
 			{shares.map((share) => (
 				<li key={`${share.lease_id} ${share.mig_instance?.uuid}`} data-over={share.is_over ? '' : undefined}>
-					{`${share.user} ${sharePart(share, gpuId)}`}
+					<bdi>{share.user}</bdi>
+					{` ${sharePart(share, gpuId)}`}
 					{share.is_over && share.over_since !== undefined ? ` for ${sinceText(share.over_since, nowMs)}` : undefined}
 					{share.note === undefined ? undefined : <span class="note"> {share.note}</span>}
 				</li>

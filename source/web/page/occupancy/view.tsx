@@ -60,7 +60,10 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 							data-pattern={swatches.get(user)?.pattern}
 							style={swatchStyle(swatches.get(user))}
 						/>
-						{`${user} ${duration(ms)}`}
+						<span>
+							<bdi>{user}</bdi>
+							{` ${duration(ms)}`}
+						</span>
 					</button>
 				</li>
 			))}

@@ -3,7 +3,7 @@ import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
 import {swatchesOf, swatchStyle} from '../occupancy/swatch.js';
 import {hourText} from '../shared/hours.js';
-import {dateText} from '../text.js';
+import {dateText, isolated} from '../text.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC'});
 
@@ -62,7 +62,7 @@ function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
 		.filter(({hours}) => hours[index]! > 0)
 		.toSorted((a, b) => b.hours[index]! - a.hours[index]!)
-		.map(({name, hours}) => `${name} ${hourText(hours[index])}`);
+		.map(({name, hours}) => `${isolated(name)} ${hourText(hours[index])}`);
 	const sum = hourText(total(rows.map(({hours}) => hours[index]!)));
 	return [`${binText(bin)}: ${sum} GPU hours`, ...parts].join(' · ');
 }
