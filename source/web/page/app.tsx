@@ -41,7 +41,7 @@ const footText = ({version, location, driver, policy}: About): string =>
 export class App extends Component {
 	/** What was drawn last. */
 	private drawn: Route = route.get();
-	/** Of the overview while another view is shown. */
+	/** What the address asked of the overview, which is kept while another view is shown. */
 	private overviewQuery = this.drawn.query;
 	/** The views that were shown: they stay as they are, with what is open in them. */
 	private readonly opened = new Set<View>();
@@ -110,7 +110,7 @@ export class App extends Component {
 					})}
 				</main>
 				<footer id="foot" class="foot">
-					{/* With the first state: what is drawn before is moved by it. */}
+					{/* It comes with the first state, which would move it. */}
 					{about && (
 						<>
 							<span>{footText(about)}</span>

@@ -9,7 +9,7 @@ import {duration} from './text.js';
 
 export type PillKind = 'connecting' | 'live' | 'lost' | 'stale';
 
-/** Where this host has no pool there is nothing of it that could be old. */
+/** A host without a pool has no values of its own that could be old. */
 export const pillKindOf = ({about, link, store, scan}: PageState): PillKind =>
 	link.kind === 'live' && about?.has_pool !== false && !(store?.live === true && scan?.live === true)
 		? 'stale'

@@ -2,7 +2,7 @@
 import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
 
-/** What is behind the address of a part that is imported late; the build puts it there. It is short, for each import has it. */
+/** The build puts this text behind the address of each part that is imported late. */
 declare global {
 	var again: string | undefined;
 }

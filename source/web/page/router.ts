@@ -75,7 +75,7 @@ let step = '';
 
 export function startRouter(): void {
 	step = markStep(false);
-	// Else the browser scrolls before the view is there. After a reload it knows better.
+	// The browser would scroll before the view is drawn. After a reload it may, for then it remembers the place.
 	history.scrollRestoration = 'manual';
 	addEventListener('pagehide', () => {
 		history.scrollRestoration = 'auto';
@@ -87,7 +87,7 @@ export function startRouter(): void {
 	});
 }
 
-/** Begins at the heading of the view that is shown, where the focus waited for it. */
+/** Moves the focus to the heading of the view that is shown, where it waited on the whole page for that. */
 export function focusHeading(): void {
 	const {activeElement} = document;
 	if (activeElement?.id === 'main') {
@@ -96,9 +96,8 @@ export function focusHeading(): void {
 }
 
 /**
-After a change the focus is on the heading of the new view, where somebody who reads by ear begins, or on the whole while it is still loading. A view that one comes back to is where it was left.
-
-To be called when the change is drawn.
+Moves the focus to the heading of the new view, where a screen reader begins to read, or to the whole page while the view is still loading. A
+view that one comes back to is scrolled to where it was left. To be called when the change is drawn.
 */
 export function arrive(before: Route, shown: Route): void {
 	// An open GPU is shown above the overview, which stays where it is.

@@ -5,7 +5,7 @@ export const unknown = '–';
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
-/** What is known of these, side by side. */
+/** What is known of these parts, in one line. */
 export const joined = (...parts: ReadonlyArray<string | undefined>): string => parts.filter(Boolean).join(' · ');
 
 /** `45s`, `12m`, `1h 12m`, `3d 4h`. */
@@ -49,8 +49,8 @@ export function sharePart(
 	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
 }
 
-/** A name for use in a text: one that is written from the right does not turn the numbers after it around. */
-export const isolated = (name: string): string => `\u2068${name}\u2069`;
+/** A name within a text. The marks around it keep a name that is written from the right from moving the number behind it. */
+export const isolated = (name: string): string => `\u{2068}${name}\u{2069}`;
 
 /** `alice 8G, bob 16/8G!` */
 export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
@@ -86,7 +86,7 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	}
 
 	if (state === 'in-use') {
-		// What is shared has no one time.
+		// A GPU that is shared has several reservations, and so no one time.
 		const end = expiry ?? latest;
 		return joined(forTime(gpu.start_time), end === undefined ? '' : `${untilText(end, nowMs)} left`);
 	}

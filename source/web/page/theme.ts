@@ -40,6 +40,6 @@ export function chooseOtherTheme(): void {
 	try {
 		localStorage.setItem(key, next);
 	} catch {
-		// The choice holds for this page only.
+		// This page alone has the choice, where a browser remembers nothing.
 	}
 }

@@ -30,7 +30,7 @@ function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
 		return [];
 	}
 
-	// A reason may end without a full stop: it is the last.
+	// The reason comes last, because not every reason ends with a full stop.
 	const text = `For ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }

@@ -43,7 +43,7 @@ const limited = (value: number | undefined, limit: number | undefined, unit: str
 		? undefined
 		: `${withUnit(value, unit)}${limit === undefined ? '' : ` of ${withUnit(limit, unit)}`}`;
 
-/** What is known of the use is in the meters and the processes; why it is unknown is only here. */
+/** Why the use of a GPU is unknown. Where it is known, the meters and the processes show it. */
 const unknownUseText = ({validation_info: words}: Gpu): string | undefined =>
 	words?.startsWith('unknown: ') === true ? words : undefined;
 
@@ -100,7 +100,7 @@ function Facts({gpu}: {readonly gpu: Gpu}) {
 	);
 }
 
-/** One line a share. */
+/** The shares of a GPU, in a line each. */
 function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 	const nowMs = useNow();
 	return shares.length === 0 ? undefined : (
@@ -120,7 +120,7 @@ function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 type DetailsProps = {
 	readonly gpu: Gpu;
 	readonly utilization: Utilization | undefined;
-	/** Where this GPU has an address of its own, which it is not shown at. */
+	/** The address of this GPU, where it has one and is not shown at it. */
 	readonly address?: string;
 };
 

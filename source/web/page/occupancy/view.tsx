@@ -34,7 +34,7 @@ type PeopleProps = {
 	readonly choose: (user: string) => void;
 };
 
-/** Most time first. A press makes the bars of one stand out. */
+/** Who had GPUs for the longest time comes first. A press on a person makes their bars stand out. */
 function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	const people = [...Map.groupBy(spans, ({user}) => user)]
 		.map(([user, own]) => ({
@@ -71,10 +71,10 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	);
 }
 
-/** As much as is kept, in steps of five minutes: narrower ones are not told apart. */
+/** All that is kept, in steps of five minutes: the chart shows no shorter ones apart. */
 const useAddress = '/api/use?minutes=1440&points=288';
 
-/** Bars grow on: that often the answer is asked for though nothing happens. */
+/** How often the answer is asked for though nothing happens, because bars grow with time. */
 const renewMs = 60_000;
 
 function useMinutes(): number {

@@ -14,10 +14,10 @@ const binText = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(b
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Halves of them are round, too. */
+/** Their halves are round numbers, too. */
 const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
 
-/** The least round number that is not below. */
+/** The least round number that is not below this one. */
 function roundedUp(value: number): number {
 	const power = 10 ** Math.floor(Math.log10(value));
 	return (roundSteps.find((step) => step * power >= value) ?? 10) * power;

@@ -34,7 +34,7 @@ type Question = {
 	/** Days instead of a period up to now, such as `2026-05-01`; empty for none. */
 	readonly from: string;
 	readonly to: string;
-	/** How far back goes what was used. */
+	/** The last hours, of which the report compares what was reserved with what was used. */
 	readonly used: UseHours;
 };
 
@@ -108,7 +108,7 @@ type ReportTableProps = {
 
 function ReportTable({rows, head, isOld}: ReportTableProps) {
 	const hasInstances = rows.some(({mig_instance_hours: hours}) => hours !== undefined);
-	// The bar is of what the percentage is of.
+	// The longest bar is that of the largest share.
 	const most = Math.max(0, ...rows.map(({percentage = 0}) => percentage));
 	return (
 		<table class="report panel" data-old={isOld ? '' : undefined}>

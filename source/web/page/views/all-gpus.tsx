@@ -17,7 +17,7 @@ const rowsOf = (hosts: readonly NamedHost[]): readonly Row[] =>
 		(host?.gpus ?? []).map((gpu): Row => ({name, gpu, isOld: host?.error !== undefined})),
 	);
 
-/** Every word is searched for in the name of the host and in what is known of the GPU. */
+/** Whether every word is found in the name of the host or in what is known of the GPU. */
 function isFound({name, gpu}: Row, filter: string): boolean {
 	const words = filter.toLowerCase().split(/\s+/v).filter(Boolean);
 	const ask = {user: '', state: '', mine: false, layout: undefined, group: 'none'} as const;

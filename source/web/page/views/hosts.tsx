@@ -22,7 +22,7 @@ const availableText = (gpus: readonly Gpu[]): string =>
 
 /** How old what is shown of a host is; undefined where nothing is shown, or it is live. */
 function useAge(host: KnownHost | undefined): number | undefined {
-	// The hosts are dated by this machine's clock; the server's only says that a second is over.
+	// Answers of hosts are dated by this machine's clock. The server's time only makes the age be counted again.
 	useNow();
 	return host?.atMs === undefined ? undefined : Date.now() - host.atMs;
 }

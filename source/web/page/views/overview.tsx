@@ -13,7 +13,7 @@ import {Summary} from './summary.js';
 const Drawer = late(async () => import('../gpu/drawer.js'), drawerStyle);
 const GpuBrowser = late(async () => import('../gpus/browser.js'), gpusStyle);
 
-/** More are shown as rows, unless cards are asked for. */
+/** With more GPUs than that, each is a row unless cards are asked for. */
 const mostPlainCards = 16;
 
 type PlainGpusProps = Pick<PageState, 'gpus' | 'utilization'>;
