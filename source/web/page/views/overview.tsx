@@ -67,7 +67,7 @@ export const Overview = ({state: {about, gpus, queue, events, utilization}, quer
 		</h1>
 		<Summary gpus={gpus} queue={queue} isKnown={about !== undefined} />
 		<div class="columns">
-			<section class="main-column" aria-labelledby="gpus-title">
+			<section aria-labelledby="gpus-title">
 				{query.size === 0 && gpus.length <= mostPlainCards ? (
 					<PlainGpus gpus={gpus} utilization={utilization} />
 				) : (
