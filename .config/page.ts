@@ -1,12 +1,14 @@
 /*
-Bundles the page of the dashboard: index.html names its script and its style as they are in the source; what is served has their hashes in
-their names. The build and the tests put the result in the place of the module `source/web/page/index.html`.
+Bundles the page of the dashboard: index.html names its script and its style as they are in the source; what is served lies in a folder
+whose name is the hash of all of it. The build and the tests put the result in the place of the module `source/web/page/index.html`.
 */
+import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {rolldown} from 'rolldown';
+import {preactAliases, smallPreact} from './preact.ts';
 import type {PageFile} from '../source/web/server/assets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -36,12 +38,8 @@ const lateImport = /\bimport\((["'`]\.\/[^"'`]+["'`])\)/gv;
 /** What `source/web/page/late.tsx` puts behind the address, because a browser never asks twice for a module that it could not load. */
 const attempt = '(globalThis.again??"")';
 
-/**
-The script in parts: one file with all that the first view needs, one that every page loads after it, and what is loaded when it is wanted.
-
-@param styles - The addresses of the styles that are loaded late, by their paths.
-*/
-async function bundleScript(styles: ReadonlyMap<string, string>) {
+/** The script in parts: one file with all that the first view needs, one that every page loads after it, and what is loaded when it is wanted. */
+async function bundleScript() {
 	const entry = path.join(root, folder, 'main.tsx');
 	const first = new Set<string>();
 	const followUp = new Set<string>();
@@ -49,6 +47,7 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 		cwd: root,
 		input: entry,
 		platform: 'browser',
+		resolve: {alias: preactAliases},
 		// `h` itself makes the elements: the functions that a compiler calls in its place by default are a second copy of it.
 		transform: {
 			target: 'esnext',
@@ -62,7 +61,11 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 		plugins: [
 			{
 				name: 'late-styles',
-				load: (id) => (styles.has(id) ? {code: JSON.stringify(styles.get(id)), moduleType: 'json'} : undefined),
+				load: (id) => (id.endsWith('.css') ? {code: JSON.stringify(path.basename(id)), moduleType: 'json'} : undefined),
+			},
+			{
+				name: 'small-preact',
+				transform: {filter: {id: /\/preact\//v}, handler: (code, id) => smallPreact(code, id)},
 			},
 			{
 				name: 'late-imports',
@@ -88,8 +91,8 @@ async function bundleScript(styles: ReadonlyMap<string, string>) {
 	});
 	const {output} = await bundle.generate({
 		format: 'esm',
-		entryFileNames: 'page-[hash].js',
-		chunkFileNames: '[name]-[hash].js',
+		entryFileNames: 'page.js',
+		chunkFileNames: '[name].js',
 		// The minifier drops what stands there before it.
 		postBanner: ({moduleIds}) => (moduleIds.some((id) => id.includes('/node_modules/')) ? licenceNote : ''),
 		minify: true,
@@ -115,7 +118,7 @@ async function bundleStyles() {
 	const {outputFiles, metafile} = await build({
 		absWorkingDir: root,
 		entryPoints: sources.map((name) => `${folder}/styles/${name}`),
-		entryNames: '[name]-[hash]',
+		entryNames: '[name]',
 		outdir: 'page',
 		write: false,
 		bundle: true,
@@ -124,30 +127,18 @@ async function bundleStyles() {
 		metafile: true,
 		logLevel: 'warning',
 	});
-	const outputs = Object.entries(metafile.outputs);
-	const styles = outputFiles.map(({path: file, text}) => {
-		const name = path.basename(file);
-		const [, {entryPoint}] = outputs.find(([output]) => path.basename(output) === name)!;
-		return {name, text, source: path.join(root, entryPoint!)};
-	});
+	const styles = outputFiles.map(({path: file, text}) => ({name: path.basename(file), text}));
 	return {styles, inputs: Object.keys(metafile.inputs)};
 }
 
-const fileOf = (name: string, text: string): PageFile => ({
-	path: `/page/${name}`,
-	type: types[path.extname(name)]!,
-	text,
-	isImmutable: true,
-});
-
 export async function bundlePage(): Promise<BundledPage> {
 	const {styles, inputs} = await bundleStyles();
-	const chunks = await bundleScript(new Map(styles.map(({name, source}) => [source, `/page/${name}`])));
-	const entry = chunks.find(({isEntry}) => isEntry)!;
-	const pageStyle = styles.find(({source}) => source.endsWith('/page.css'))!;
+	const chunks = await bundleScript();
+	const parts = [...chunks.map(({fileName, code}) => ({name: fileName, text: code})), ...styles];
+	const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 8);
 	const html = read('index.html')
-		.replace('"main.tsx"', `"/page/${entry.fileName}"`)
-		.replace('"styles/page.css"', `"/page/${pageStyle.name}"`);
+		.replace('"main.tsx"', `"/page/${hash}/page.js"`)
+		.replace('"styles/page.css"', `"/page/${hash}/page.css"`);
 	return {
 		files: [
 			{path: '/', type: 'text/html; charset=utf-8', text: html, isImmutable: false},
@@ -157,8 +148,12 @@ export async function bundlePage(): Promise<BundledPage> {
 				text: read(`icons/${name}`),
 				isImmutable: false,
 			})),
-			...chunks.map(({fileName, code}) => fileOf(fileName, code)),
-			...styles.map(({name, text}) => fileOf(name, text)),
+			...parts.map(({name, text}) => ({
+				path: `/page/${hash}/${name}`,
+				type: types[path.extname(name)]!,
+				text,
+				isImmutable: true,
+			})),
 		],
 		inputs: [...inputs, ...chunks.flatMap(({moduleIds}) => moduleIds.map((id) => path.relative(root, id)))],
 	};

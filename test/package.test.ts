@@ -151,7 +151,7 @@ test('it says its version, shows the pool, and prints the monitor once, without 
 test('it serves the dashboard without any other package', async () => {
 	const url = await startWeb();
 	const page = await (await fetch(`${url}/`)).text();
-	const script = /src="(?<path>\/page\/page-[^"]+\.js)"/v.exec(page)!.groups!['path']!;
+	const script = /src="(?<path>\/page\/[^"]+\.js)"/v.exec(page)!.groups!['path']!;
 	for (const address of ['/', '/api/status', '/metrics', script, '/api/report']) {
 		expect([address, (await fetch(`${url}${address}`)).status]).toEqual([address, 200]);
 	}

@@ -135,18 +135,18 @@ test('the page has no inline script or style, and asks nobody else for anything'
 	const {body} = await ask(web.port, '/');
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
 	const own = pathsIn(body);
-	// One style and one script, with the hashes of their contents.
-	expect(own.map((path) => path.replace(/-[\w\-]{8}\./v, '-HASH.')).toSorted()).toEqual([
+	// One style and one script, in a folder with the hash of their contents.
+	expect(own.map((path) => path.replace(/\/[\w\-]{8}\//v, '/HASH/')).toSorted()).toEqual([
 		'/icon.svg',
-		'/page/page-HASH.css',
-		'/page/page-HASH.js',
+		'/page/HASH/page.css',
+		'/page/HASH/page.js',
 	]);
 	for (const path of own) {
 		expect([path, (await ask(web.port, path)).status]).toEqual([path, 200]);
 	}
 });
 
-test('a browser keeps what has a hash in its name, and asks again for the page that names it', async () => {
+test('a browser keeps what has a hash in its address, and asks again for the page that names it', async () => {
 	const {headers, body} = await ask(web.port, '/');
 	expect(headers['cache-control']).toBe('no-cache');
 	for (const path of pathsIn(body)) {
@@ -176,17 +176,17 @@ test('the page is small in few requests; other views and what draws a chart are 
 			return Number(headers['content-length']);
 		}),
 	);
-	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(19_000);
+	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(15_500);
 	// By plain http browsers take gzip alone.
 	const scriptPath = paths.find((path) => path.endsWith('.js'))!;
 	const {headers} = await ask(web.port, scriptPath, {headers: {'accept-encoding': 'gzip, deflate'}});
 	expect(headers['content-encoding']).toBe('gzip');
-	expect(Number(headers['content-length'])).toBeLessThan(17_000);
-	const {body: script} = await ask(web.port, await scriptOf(web.port));
-	const details = lateParts(script).find((name) => name.startsWith('details-'))!;
-	const {body} = await ask(web.port, `/page/${details}`);
-	const chart = lateParts(body).find((name) => name.startsWith('plot-'))!;
-	expect((await ask(web.port, `/page/${chart}`)).body).toContain('uplot');
+	expect(Number(headers['content-length'])).toBeLessThan(13_000);
+	const {body: script} = await ask(web.port, scriptPath);
+	const details = lateParts(script).find((name) => name === 'details.js')!;
+	const {body} = await ask(web.port, scriptPath.replace('page.js', details));
+	const chart = lateParts(body).find((name) => name === 'plot.js')!;
+	expect((await ask(web.port, scriptPath.replace('page.js', chart))).body).toContain('uplot');
 	expect(body + script).not.toContain('uplot');
 });
 

@@ -1,39 +1,47 @@
 /** The whole page. */
-import {Component, type ComponentChildren} from 'preact';
+import {Component, type ComponentType} from 'preact';
 import type {About} from './fields.js';
 import {Header} from './header.js';
 import {late} from './late.js';
-import {arrive, route, shownView, type Route, type View} from './router.js';
-import {followUp} from './slots.js';
+import {arrive, route, shownView, views, type Route, type View} from './router.js';
+import {followUp, type ViewProps} from './slots.js';
 import {pageState} from './state/store.js';
 import eventsStyle from './styles/late/late-events.css';
 import hostsStyle from './styles/late/late-hosts.css';
 import occupancyStyle from './styles/late/late-occupancy.css';
 import actStyle from './styles/late/late-act.css';
 import reportStyle from './styles/late/late-report.css';
+import {joined} from './text.js';
 import {Overview} from './views/overview.js';
 
-const OccupancyView = late(async () => (await import('./occupancy/view.js')).OccupancyView, occupancyStyle);
-const ReportView = late(async () => (await import('./report/report.js')).ReportView, reportStyle);
-const Events = late(async () => (await import('./views/events.js')).Events, eventsStyle);
-const Act = late(async () => (await import('./act/act.js')).Act, actStyle);
-const Hosts = late(async () => (await import('./views/hosts.js')).Hosts, hostsStyle);
+const viewParts: Readonly<Record<View, ComponentType<ViewProps>>> = {
+	overview: Overview,
+	occupancy: late(async () => import('./occupancy/view.js'), occupancyStyle),
+	report: late(async () => import('./report/report.js'), reportStyle),
+	events: late(async () => import('./views/events.js'), eventsStyle),
+	hosts: late(async () => import('./views/hosts.js'), hostsStyle),
+};
+const Act = late(async () => import('./act/act.js'), actStyle);
 
 /** The address that is shown: another view stands for one that there is not. */
-const shownRoute = (): Route => ({...route.get(), view: shownView(route.get().view, pageState.get().about)});
+function shownRoute(): Route {
+	const asked = route.get();
+	const view = shownView(asked.view, pageState.get().about);
+	return view === asked.view ? asked : {...asked, view, rest: ''};
+}
 
 const footText = ({version, location, driver, policy}: About): string =>
-	[
+	joined(
 		`canhazgpu ${version}`,
-		...(location === undefined ? [] : [location]),
-		...(driver === undefined ? [] : [`driver ${driver}`]),
-		...(policy === undefined ? [] : [`policy ${policy}`]),
-	].join(' · ');
+		location,
+		driver === undefined ? '' : `driver ${driver}`,
+		policy === undefined ? '' : `policy ${policy}`,
+	);
 
 export class App extends Component {
 	/** What was drawn last. */
 	private drawn: Route = route.get();
-	/** Of the overview while another view is shown. */
+	/** What the address asked of the overview, which is kept while another view is shown. */
 	private overviewQuery = this.drawn.query;
 	/** The views that were shown: they stay as they are, with what is open in them. */
 	private readonly opened = new Set<View>();
@@ -84,26 +92,25 @@ export class App extends Component {
 				</div>
 				{about?.acts_as !== undefined && <Act state={known} account={about.acts_as} />}
 				<main id="main" tabindex={-1}>
-					{this.section(
-						'overview',
-						view,
-						<Overview state={known} query={this.overviewQuery} openGpu={view === 'overview' ? rest : ''} />,
-					)}
-					{this.section(
-						'occupancy',
-						view,
-						<OccupancyView isShown={view === 'occupancy'} leaseChanges={known.leaseChanges} query={query} />,
-					)}
-					{this.section(
-						'report',
-						view,
-						<ReportView isShown={view === 'report'} leaseChanges={known.leaseChanges} about={about} query={query} />,
-					)}
-					{this.section('events', view, <Events events={known.events} />)}
-					{this.section('hosts', view, <Hosts state={known} chosen={route.get().view === 'hosts' ? rest : ''} />)}
+					{views.map((name) => {
+						const Part = viewParts[name];
+						const isShown = name === view;
+						return (
+							<section key={name} id={`view-${name}`} class="view" aria-labelledby={`${name}-title`} hidden={!isShown}>
+								{this.opened.has(name) && (
+									<Part
+										state={known}
+										isShown={isShown}
+										rest={isShown ? rest : ''}
+										query={name === 'overview' ? this.overviewQuery : query}
+									/>
+								)}
+							</section>
+						);
+					})}
 				</main>
 				<footer id="foot" class="foot">
-					{/* With the first state: what is drawn before is moved by it. */}
+					{/* It comes with the first state, which would move it. */}
 					{about && (
 						<>
 							<span>{footText(about)}</span>
@@ -117,14 +124,6 @@ export class App extends Component {
 					{known.announcement}
 				</div>
 			</>
-		);
-	}
-
-	private section(name: View, shown: View, children: ComponentChildren) {
-		return (
-			<section id={`view-${name}`} class="view" aria-labelledby={`${name}-title`} hidden={name !== shown}>
-				{this.opened.has(name) && children}
-			</section>
 		);
 	}
 }

@@ -117,7 +117,7 @@ export type Waiter = Shown<
 		impossible: true;
 		unknown: true;
 		served_at: true;
-		// In words it says as much.
+		// `reason_words` says it in words.
 		reason: false;
 		reason_words: true;
 	}

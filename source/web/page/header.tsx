@@ -1,23 +1,15 @@
 /** The top of the page: where it is, its views, whether it is live, and its theme. */
 import type {About} from './fields.js';
-import {viewsOf, type View} from './router.js';
+import {viewNames, viewsOf, type View} from './router.js';
 import type {PageState} from './state/state.js';
 import {now} from './state/store.js';
 import {chooseOtherTheme, theme} from './theme.js';
 import {Watch} from './observable.js';
 import {duration} from './text.js';
 
-export const viewNames: Readonly<Record<View, string>> = {
-	overview: 'GPUs',
-	occupancy: 'Occupancy',
-	report: 'Report',
-	events: 'Events',
-	hosts: 'Hosts',
-};
-
 export type PillKind = 'connecting' | 'live' | 'lost' | 'stale';
 
-/** Where this host has no pool there is nothing of it that could be old. */
+/** A host without a pool has no values of its own that could be old. */
 export const pillKindOf = ({about, link, store, scan}: PageState): PillKind =>
 	link.kind === 'live' && about?.has_pool !== false && !(store?.live === true && scan?.live === true)
 		? 'stale'

@@ -50,7 +50,7 @@ const hasDialog = (): boolean => document.querySelector('dialog[open]') !== null
 /** Closes the open card with the focus, or else all that are open; where none is, leads from one host back to all of them. */
 function closeShown(): boolean {
 	if (hasDialog()) {
-		// The browser closes that.
+		// The browser closes the dialog.
 		return false;
 	}
 
@@ -61,7 +61,7 @@ function closeShown(): boolean {
 		const button = card.querySelector<HTMLElement>(':scope h3 button')!;
 		button.click();
 		if (card === own[0]) {
-			// What had the focus is gone.
+			// The element with the focus went with what the card showed.
 			button.focus();
 		}
 	}

@@ -2,7 +2,7 @@
 import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
 
-/** What is behind the address of a part that is imported late; the build puts it there. It is short, for each import has it. */
+/** The build puts this text behind the address of each part that is imported late. */
 declare global {
 	var again: string | undefined;
 }
@@ -14,63 +14,42 @@ export function forgetFailedImports(): void {
 	Object.assign(globalThis, {again: `?${failedImports++}`});
 }
 
-/** Waits between attempts to load, while the component is wanted; the last one is repeated. */
-const retryMs = [500, 2000, 8000] as const;
-
-type LateState = {readonly failures: number};
-
-export async function loadStyle(address: string): Promise<void> {
+/** @param name - Of a file beside the script of the page. */
+export async function loadStyle(name: string): Promise<void> {
 	const link = document.createElement('link');
 	link.rel = 'stylesheet';
-	link.href = address;
-	const {promise, resolve, reject} = Promise.withResolvers<undefined>();
-	link.addEventListener('load', () => {
-		resolve(undefined);
-	});
-	link.addEventListener('error', () => {
-		link.remove();
-		reject(new Error(`${address} cannot be loaded`));
-	});
+	link.href = new URL(name, import.meta.url).href;
 	document.head.append(link);
-	await promise;
+	await new Promise((resolve, reject) => {
+		link.addEventListener('load', resolve);
+		link.addEventListener('error', () => {
+			link.remove();
+			reject(new Error(name));
+		});
+	});
 }
 
 /**
-@param load - Imports the component.
-@param styleAddress - Of the style that the component needs besides that of the page.
+@param load - Imports a module whose default export is the component.
+@param styleName - Of the style that the component needs besides that of the page.
 @returns A component that stands for it while it is not there. What fails is tried again while it is shown.
 */
 export function late<Props extends Record<string, unknown>>(
-	load: () => Promise<ComponentType<Props>>,
-	styleAddress?: string,
+	load: () => Promise<{readonly default: ComponentType<Props>}>,
+	styleName: string,
 ): ComponentType<Props> {
-	let loaded: ComponentType<Props> | undefined;
+	let Loaded: ComponentType<Props> | undefined;
 	let style: Promise<void> | undefined;
 
-	async function loadAll(): Promise<ComponentType<Props>> {
-		style ??= styleAddress === undefined ? Promise.resolve() : loadStyle(styleAddress);
-		try {
-			const [component] = await Promise.all([load(), style]);
-			return component;
-		} catch (error) {
-			forgetFailedImports();
-			// A style that came is kept; one that did not is asked for again.
-			await style.catch(() => {
-				style = undefined;
-			});
-			throw error;
-		}
-	}
-
-	return class extends Component<Props, LateState> {
-		override state: LateState = {failures: 0};
+	return class extends Component<Props> {
+		private failures = 0;
 		private timer: NodeJS.Timeout | undefined;
 		private isGone = false;
 
 		override componentDidMount(): void {
 			focusHeading();
-			if (loaded === undefined) {
-				this.loadIn(0);
+			if (Loaded === undefined) {
+				void this.load();
 			}
 		}
 
@@ -80,13 +59,11 @@ export function late<Props extends Record<string, unknown>>(
 		}
 
 		override render(props: Props) {
-			const {failures} = this.state;
-			const Loaded = loaded;
 			if (Loaded !== undefined) {
 				return <Loaded {...props} />;
 			}
 
-			return failures === 0 ? (
+			return this.failures === 0 ? (
 				<p class="quiet">Loading…</p>
 			) : (
 				<p class="quiet" role="status">
@@ -104,24 +81,27 @@ export function late<Props extends Record<string, unknown>>(
 			);
 		}
 
-		private loadIn(waitMs: number): void {
-			this.timer = setTimeout(() => {
-				void this.load();
-			}, waitMs);
-		}
-
 		private async load(): Promise<void> {
+			style ??= loadStyle(styleName);
 			try {
-				loaded ??= await loadAll();
+				[{default: Loaded}] = await Promise.all([load(), style]);
 				this.forceUpdate(focusHeading);
 			} catch {
+				forgetFailedImports();
+				// A style that came is kept; one that did not is asked for again.
+				style.catch(() => {
+					style = undefined;
+				});
 				if (this.isGone) {
 					return;
 				}
 
-				const {failures} = this.state;
-				this.setState({failures: failures + 1});
-				this.loadIn(retryMs[Math.min(failures, retryMs.length - 1)]!);
+				const waitMs = Math.min(8000, 500 * 4 ** this.failures);
+				this.failures++;
+				this.forceUpdate();
+				this.timer = setTimeout(() => {
+					void this.load();
+				}, waitMs);
 			}
 		}
 	};

@@ -14,7 +14,7 @@ startRouter();
 startStore();
 render(<App />, document.body);
 
-/** Set from the first key on. */
+/** What handles keys, once the first key has loaded it. */
 let pressed: ((event: KeyboardEvent) => void) | undefined;
 
 async function loadKeys(event: KeyboardEvent): Promise<void> {
@@ -22,7 +22,7 @@ async function loadKeys(event: KeyboardEvent): Promise<void> {
 		({pressed} = await import('./keyboard.js'));
 		pressed(event);
 	} catch {
-		// The keys of the browser are left, and the next key asks again.
+		// The browser's own keys still work, and the next key tries to load it again.
 		forgetFailedImports();
 	}
 }

@@ -2,9 +2,18 @@
 import type {About} from './fields.js';
 import {observable} from './observable.js';
 
-export const views = ['overview', 'occupancy', 'report', 'events', 'hosts'] as const;
+/** The views by their names in the address, in the order of their tabs. */
+export const viewNames = {
+	overview: 'GPUs',
+	occupancy: 'Occupancy',
+	report: 'Report',
+	events: 'Events',
+	hosts: 'Hosts',
+} as const;
 
-export type View = (typeof views)[number];
+export type View = keyof typeof viewNames;
+
+export const views = Object.keys(viewNames) as readonly View[];
 
 /** Which views there are: one host needs no list of hosts, and without a pool there are no GPUs and events of this host. */
 export function viewsOf(about: About | undefined): readonly View[] {
@@ -27,12 +36,12 @@ export type Route = {
 	readonly query: URLSearchParams;
 };
 
-export function readRoute(): Route {
+export function readRoute(hash = location.hash): Route {
 	const {
 		view = '',
 		rest = '',
 		query = '',
-	} = /^#\/(?<view>[a-z]*)(?:\/(?<rest>[^?]*))?(?:\?(?<query>.*))?$/v.exec(location.hash)?.groups ?? {};
+	} = /^#\/(?<view>[a-z]*)(?:\/(?<rest>[^?]*))?(?:\?(?<query>.*))?$/v.exec(hash)?.groups ?? {};
 	try {
 		return {
 			view: views.find((name) => name === view) ?? 'overview',
@@ -40,7 +49,7 @@ export function readRoute(): Route {
 			query: new URLSearchParams(query),
 		};
 	} catch {
-		return {view: 'overview', rest: '', query: new URLSearchParams()};
+		return readRoute('');
 	}
 }
 
@@ -66,7 +75,7 @@ let step = '';
 
 export function startRouter(): void {
 	step = markStep(false);
-	// Else the browser scrolls before the view is there. After a reload it knows better.
+	// The browser would scroll before the view is drawn. After a reload it may, for then it remembers the place.
 	history.scrollRestoration = 'manual';
 	addEventListener('pagehide', () => {
 		history.scrollRestoration = 'auto';
@@ -78,7 +87,7 @@ export function startRouter(): void {
 	});
 }
 
-/** Begins at the heading of the view that is shown, where the focus waited for it. */
+/** Moves the focus to the heading of the view that is shown, where it waited on the whole page for that. */
 export function focusHeading(): void {
 	const {activeElement} = document;
 	if (activeElement?.id === 'main') {
@@ -87,9 +96,8 @@ export function focusHeading(): void {
 }
 
 /**
-After a change the focus is on the heading of the new view, where somebody who reads by ear begins, or on the whole while it is still loading. A view that one comes back to is where it was left.
-
-To be called when the change is drawn.
+Moves the focus to the heading of the new view, where a screen reader begins to read, or to the whole page while the view is still loading. A
+view that one comes back to is scrolled to where it was left. To be called when the change is drawn.
 */
 export function arrive(before: Route, shown: Route): void {
 	// An open GPU is shown above the overview, which stays where it is.

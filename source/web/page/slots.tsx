@@ -23,6 +23,16 @@ export type FollowUp = {
 
 export const followUp = observable<FollowUp | undefined>(undefined);
 
+/** What each view is given. */
+export type ViewProps = {
+	readonly state: PageState;
+	readonly isShown: boolean;
+	/** What the address says after the name of the view; empty while another view is shown. */
+	readonly rest: string;
+	/** What the address asks; while another view is shown, that is asked of the other one. */
+	readonly query: URLSearchParams;
+};
+
 type ActSlots = {
 	readonly Gpu: ComponentType<{readonly gpu: Gpu}>;
 	readonly Waiter: ComponentType<{readonly waiter: Waiter}>;

@@ -6,6 +6,9 @@ export const unknown = '–';
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
+/** What is known of these parts, in one line. */
+export const joined = (...parts: ReadonlyArray<string | undefined>): string => parts.filter(Boolean).join(' · ');
+
 /** `45s`, `12m`, `1h 12m`, `3d 4h`. */
 export function duration(milliseconds: number): string {
 	const seconds = Math.max(0, Math.floor(milliseconds / 1000));
@@ -51,9 +54,12 @@ export function sharePart(
 	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
 }
 
+/** A name within a text. The marks around it keep a name that is written from the right from moving the number behind it. */
+export const isolated = (name: string): string => `\u{2068}${name}\u{2069}`;
+
 /** `alice 8G, bob 16/8G!` */
 export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
-	shares.map((share) => `${share.user ?? unknown} ${sharePart(share, gpu)}`.trimEnd()).join(', ');
+	shares.map((share) => `${isolated(share.user ?? unknown)} ${sharePart(share, gpu)}`.trimEnd()).join(', ');
 
 export const withUnit = (value: number | undefined, unit: string): string =>
 	value === undefined ? unknown : `${Math.round(value)}${unit}`;
@@ -82,40 +88,24 @@ export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new 
 
 /** What matters now of the time of a GPU, for one line. */
 export function timeText(gpu: Gpu, nowMs: number): string {
-	if (gpu.held_for_queue !== undefined) {
+	const {state, node, held_for_queue: waiter, expiry_time: expiry, ends_by: latest, last_released: released} = gpu;
+	const forTime = (start: string | undefined): string => (start === undefined ? '' : `for ${sinceText(start, nowMs)}`);
+	if (waiter !== undefined) {
 		return 'held for somebody in the queue';
 	}
 
-	switch (gpu.state) {
-		case 'in-use': {
-			// What is shared has no one time.
-			const end = gpu.expiry_time ?? gpu.ends_by;
-			return [
-				gpu.start_time === undefined ? '' : `for ${sinceText(gpu.start_time, nowMs)}`,
-				end === undefined ? '' : `${untilText(end, nowMs)} left`,
-			]
-				.filter(Boolean)
-				.join(' · ');
-		}
-
-		case 'available': {
-			if (gpu.last_released === undefined) {
-				// Of a node of Slurm it is not known.
-				return gpu.node === undefined ? 'never used' : '';
-			}
-
-			return `free for ${sinceText(gpu.last_released, nowMs)}`;
-		}
-
-		case 'drained': {
-			return gpu.drain?.since === undefined ? '' : `for ${sinceText(gpu.drain.since, nowMs)}`;
-		}
-
-		case 'unreserved':
-		case 'error': {
-			return '';
-		}
+	if (state === 'in-use') {
+		// A GPU that is shared has several reservations, and so no one time.
+		const end = expiry ?? latest;
+		return joined(forTime(gpu.start_time), end === undefined ? '' : `${untilText(end, nowMs)} left`);
 	}
+
+	if (state === 'available') {
+		// When a GPU of a node of Slurm was used last is not known.
+		return released === undefined ? (node === undefined ? 'never used' : '') : `free ${forTime(released)}`;
+	}
+
+	return state === 'drained' ? forTime(gpu.drain?.since) : '';
 }
 
 /** `1g.10gb`, `2x1g.10gb`: the parts of a GPU by their profile. */

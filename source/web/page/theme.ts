@@ -6,16 +6,16 @@ export type Theme = 'dark' | 'light';
 const key = 'canhazgpu-theme';
 const systemIsLight = matchMedia('(prefers-color-scheme: light)');
 
-function remembered(): string | undefined {
+function isLight(): boolean {
+	let chosen: string | undefined;
 	try {
-		return localStorage.getItem(key) ?? undefined;
+		chosen = localStorage.getItem(key) ?? undefined;
 	} catch {
 		// A browser may forbid to remember anything.
-		return undefined;
 	}
-}
 
-const systemTheme = (): Theme => (systemIsLight.matches ? 'light' : 'dark');
+	return chosen === undefined ? systemIsLight.matches : chosen === 'light';
+}
 
 export const theme = observable<Theme>('dark');
 
@@ -24,15 +24,14 @@ function show(next: Theme): void {
 	theme.set(next);
 }
 
+function follow(): void {
+	show(isLight() ? 'light' : 'dark');
+}
+
 /** Called before anything is drawn, so that no light page flashes up in the dark. */
 export function startTheme(): void {
-	const chosen = remembered();
-	show(chosen === undefined ? systemTheme() : chosen === 'light' ? 'light' : 'dark');
-	systemIsLight.addEventListener('change', () => {
-		if (remembered() === undefined) {
-			show(systemTheme());
-		}
-	});
+	follow();
+	systemIsLight.addEventListener('change', follow);
 }
 
 export function chooseOtherTheme(): void {
@@ -41,6 +40,6 @@ export function chooseOtherTheme(): void {
 	try {
 		localStorage.setItem(key, next);
 	} catch {
-		// The choice holds for this page only.
+		// This page alone has the choice, where a browser remembers nothing.
 	}
 }

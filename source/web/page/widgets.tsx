@@ -25,7 +25,7 @@ export const Meter = ({label, percent, words}: MeterProps) => (
 
 type PersonNameProps = {readonly user: string | undefined; readonly placeholder?: string};
 
-/** The whole name is in the title, where there is too little room for it. */
+/** The title has the whole name, for where there is too little room for it. */
 export function PersonName({user, placeholder = ''}: PersonNameProps) {
 	if (user === undefined) {
 		return <p class="owner nobody">{placeholder}</p>;

@@ -120,6 +120,40 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		}
 	});
 
+	test('a name that is written from the right stands before its hours, in the occupancy and in the report', async () => {
+		const box = await freshEmbeddedBox(1);
+		await box.run(['reserve', '--gpus', '1', '--user', 'דנה']);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page} = await openPage(browser, `${web.url}#/occupancy`, {isMotionReduced: true});
+		for (const [view, place] of [
+			['occupancy', '.person'],
+			['report', '.pointed-words'],
+		] as const) {
+			await page.evaluate(`location.hash = '#/${view}'`);
+			await page.locator(place, {hasText: 'דנה'}).waitFor();
+			const gap = await page.evaluate<number>(`(() => {
+				const placeOf = (pattern) => {
+					const texts = document.createTreeWalker(document.querySelector('${place}'), NodeFilter.SHOW_TEXT);
+					while (texts.nextNode()) {
+						const found = [...texts.currentNode.data.matchAll(pattern)].at(-1);
+						if (found) {
+							const range = document.createRange();
+							range.setStart(texts.currentNode, found.index);
+							range.setEnd(texts.currentNode, found.index + found[0].length);
+							return range.getBoundingClientRect();
+						}
+					}
+				};
+				return placeOf(/\\d(?=\\D*$)/gv).left - placeOf(/דנה/gv).right;
+			})()`);
+			expect([view, gap]).toEqual([view, expect.any(Number)]);
+			expect(gap).toBeGreaterThan(0);
+		}
+	});
+
 	slowTest('a lease that ended and one that is held are bars; a person stands out, by the address, too', async () => {
 		const box = await freshEmbeddedBox(3);
 		await box.run(['run', '--gpu-ids', '0', '--note', 'sweep', '--', 'true']);

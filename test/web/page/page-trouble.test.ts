@@ -166,7 +166,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			['js', 'report'],
 			['css', 'hosts'],
 		] as const) {
-			const part = new RegExp(String.raw`/page/(late-)?${view}-[^.]*\.${kind}$`, 'v');
+			const part = new RegExp(String.raw`/(late-)?${view}\.${kind}(\?.*)?$`, 'v');
 			await page.route(part, async (route) => route.abort());
 			await page.evaluate(`location.hash = '#/${view}'`);
 			const words = page.locator(`#view-${view} .quiet`, {hasText: 'This part cannot be loaded now.'});
@@ -192,6 +192,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await redis.kill();
 		await page
 			.locator('#banners [data-kind="store"]', {hasText: /STALE.*The values are \d+s old.*It comes back by itself/v})
+			.waitFor();
+		await page
+			.locator('#banners [data-kind="scan"]', {hasText: /For \d+s: The simulated GPUs cannot be counted: /v})
 			.waitFor();
 		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
 		await redis.restart();

@@ -11,7 +11,7 @@ import {endSession, readLink, session, act, type Done, type Session} from './ses
 
 const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';
 
-/** Takes a release back, for as long as the server offers it. */
+/** The button that takes a release back, for as long as the server offers that. */
 type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
 function Undo({undo, show}: UndoProps) {
@@ -51,7 +51,7 @@ function Undo({undo, show}: UndoProps) {
 
 type ButtonProps = {
 	readonly words: string;
-	/** What it acts on, for those who hear the button alone. */
+	/** What the button acts on, for those who hear the button alone. */
 	readonly about: string;
 	readonly pressed: () => void;
 };
@@ -91,7 +91,7 @@ type Context = Pick<PageState, 'gpus'> & {
 	readonly ask: (question: Question) => void;
 };
 
-/** Of one that is shared another share may be left. */
+/** Whether a GPU can be reserved. Of one that is shared another share may be left. */
 const canReserve = (
 	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
 	{lacks, hasShares}: Offer,
@@ -178,15 +178,18 @@ const offerOf = ({about, gpus}: PageState): Offer => ({
 });
 
 /** The state of the session, buttons for any GPUs, the dialog, and what was done. */
-export function Act({state, account}: ActProps) {
+export default function Act({state, account}: ActProps) {
 	const current = useObservable(session);
 	const [question, setQuestion] = useState<Question | undefined>(undefined);
 	const [done, setDone] = useState<Done>({words: ''});
 	/** Where the focus was when the dialog opened. */
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<Context>(undefined as never);
+	/** The question that was asked last, before it is drawn. */
+	const asked = useRef<Question>(undefined);
 	const ask = (next: Question): void => {
 		opener.current ??= document.activeElement;
+		asked.current = next;
 		setQuestion(next);
 	};
 
@@ -203,7 +206,7 @@ export function Act({state, account}: ActProps) {
 	useLayoutEffect(() => {
 		actSlots.set(isOpen ? slots : undefined);
 		if (!isOpen) {
-			// What was done before is not of the next session.
+			// The next session does not show what was done in this one.
 			setDone({words: ''});
 		}
 	}, [isOpen, slots]);
@@ -245,12 +248,21 @@ export function Act({state, account}: ActProps) {
 			{isOpen && done.undo !== undefined && <Undo key={done.undo.id} undo={done.undo} show={setDone} />}
 			{question !== undefined && (
 				<Dialog
-					key={question.title + question.act}
+					key={question}
 					question={question}
 					ask={ask}
 					close={(next) => {
+						if (next !== undefined) {
+							setDone(next);
+						}
+
+						// The browser tells some time later that a dialog was closed: another may be open by then.
+						if (asked.current !== question) {
+							return;
+						}
+
+						asked.current = undefined;
 						setQuestion(undefined);
-						setDone(next ?? done);
 						if (opener.current instanceof HTMLElement && opener.current.isConnected) {
 							opener.current.focus();
 						} else {

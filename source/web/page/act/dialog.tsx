@@ -69,7 +69,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 	const element = useRef<HTMLDialogElement>(null);
 	const [values, setValues] = useState(() => presets(question));
 	const [status, setStatus] = useState<Status>({kind: 'asking'});
-	/** Stays for as long as it is not known whether the request was done. */
+	/** The id of the request, which stays for as long as it is not known whether the request was done. */
 	const attempt = useRef<string | undefined>(undefined);
 	const alert = useRef<HTMLDivElement>(null);
 	const id = useId();
@@ -94,7 +94,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 			close(answer.done);
 		} else {
 			const {words, hint, code} = answer;
-			// Without a code it was refused at the door, and what was asked before is not known.
+			// A refusal without a code says nothing of what was asked before: the server may be another one.
 			const isOther = wasUnsure && code === undefined;
 			setStatus({
 				kind: 'failed',
@@ -145,7 +145,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 						<FieldInput
 							field={field}
 							value={values[field.name] ?? ''}
-							// Of a request without an answer nothing can be changed any more.
+							// A request without an answer is sent again as it was.
 							isDisabled={isSending || status.kind === 'unsure'}
 							change={(value) => {
 								setValues({...values, [field.name]: value});

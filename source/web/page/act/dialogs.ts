@@ -21,13 +21,13 @@ type Field = Omit<ReserveField, 'name' | 'hint' | 'preset'> & {
 
 export type Question = {
 	readonly title: string;
-	/** What it means. */
+	/** What it means, in sentences above the fields. */
 	readonly about: readonly string[];
 	readonly fields: readonly Field[];
 	readonly submit: string;
 	/** The address behind /api/act/. */
 	readonly act: string;
-	/** Without the id that each attempt bears. */
+	/** The body of the request, without the id that each attempt bears. */
 	readonly request: (values: Values) => Readonly<Record<string, unknown>>;
 	readonly command: (values: Values) => string;
 	/** What to ask instead where the GPUs are not free now. */
@@ -36,7 +36,7 @@ export type Question = {
 
 const gpuNames = (gpus: readonly number[]): string => `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(', ')}`;
 
-/** What there is to choose from. */
+/** What this pool has to choose from. */
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 	/** The most GPUs that can be had. */
 	readonly gpuCount: number;
@@ -46,7 +46,7 @@ export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 
 const isAsked = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
 
-/** @param gpu - This very one. Undefined: so many of any. */
+/** @param gpu - The GPU that is reserved. Undefined: so many of any. */
 function wanted(gpu: number | undefined, {mig, ...offer}: Offer) {
 	const ids = gpu === undefined ? undefined : [gpu];
 	const fields = reserveFields({
@@ -119,7 +119,7 @@ export function askExtend(lease: OwnLease): Question {
 	};
 }
 
-/** @param isWhole - It is given back with all of its GPUs or not at all, and then what runs on them ends. */
+/** @param isWhole - Whether the reservation is released with all of its GPUs or not at all, and what runs on them ends with it. */
 export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 	const {gpu, leaseId, gpus, isJob} = lease;
 	const others = gpus.filter((other) => other !== gpu);

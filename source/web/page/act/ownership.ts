@@ -1,4 +1,4 @@
-/** What of the pool is one's own, and can be acted on. */
+/** Which reservations and entries are those of the account that this page acts as. */
 import type {Gpu, Waiter} from '../fields.js';
 import {personOf} from '../text.js';
 
@@ -6,12 +6,12 @@ import {personOf} from '../text.js';
 export type OwnLease = {
 	readonly gpu: number;
 	readonly leaseId: string;
-	/** All GPUs of it, this one too. */
+	/** All GPUs of the reservation, this one too. */
 	readonly gpus: readonly number[];
-	/** One that ends with its job has no end to move. */
+	/** Whether it ends with its job, so that there is no end to move. */
 	readonly isJob: boolean;
 	readonly expiryTime: string | undefined;
-	/** Whether another one of the same account is on one of its GPUs, as shares and instances of MIG can be: then their numbers name both. */
+	/** Whether another reservation of the account is on one of these GPUs, as shares and instances of MIG can be: their numbers name both. */
 	readonly isAmongOwn: boolean;
 };
 
@@ -28,7 +28,7 @@ const heldOn = (gpu: Gpu): readonly Held[] => [gpu, ...(gpu.shares ?? [])];
 const leaseOf = (held: Held, account: string): string | undefined =>
 	held.held_for_queue === undefined && accountOf(held.user) === account ? held.lease_id : undefined;
 
-/** One's own on this GPU. Undefined also for one that the Go program made, which has no id to hold on to. */
+/** The account's own reservation on this GPU. Undefined also for one that the Go program made, which has no id to act on. */
 export function ownLeaseOn(gpu: Gpu, gpus: readonly Gpu[], account: string): OwnLease | undefined {
 	const held = heldOn(gpu).find((each) => leaseOf(each, account) !== undefined);
 	const leaseId = held?.lease_id;

@@ -30,7 +30,8 @@ function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
 		return [];
 	}
 
-	const text = `${scan.reason} For ${duration(nowMs - (scan.since_ms ?? nowMs))}.`;
+	// The reason comes last, because not every reason ends with a full stop.
+	const text = `For ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }
 

@@ -1,8 +1,8 @@
 /** What is outside of the components' elements: the title, the icon, and that all is old. */
-import {pillKindOf, viewNames, type PillKind} from '../header.js';
-import type {Route} from '../router.js';
-import {freeIn} from '../text.js';
+import {pillKindOf, type PillKind} from '../header.js';
+import {viewNames, type Route} from '../router.js';
 import type {PageState} from '../state/state.js';
+import {freeIn, joined} from '../text.js';
 
 const pillTitles: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 
@@ -13,7 +13,7 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 	}
 
 	const first = kind === 'live' && about.has_pool ? `${freeIn(gpus)} free` : pillTitles[kind];
-	return [part, first, about.host, 'canhazgpu'].filter(Boolean).join(' · ');
+	return joined(part, first, about.host, 'canhazgpu');
 }
 
 /** The icon tells by its form and colour: some are free, none is, or it is not known now. */

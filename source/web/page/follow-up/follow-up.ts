@@ -46,7 +46,7 @@ const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
 	}
 };
 
-/** Called once. What was heard before counts as one message. */
+/** To be called once. What was heard before counts as one message. */
 export function startFollowUp(): void {
 	let wasLost = false;
 	const followLink = (): void => {

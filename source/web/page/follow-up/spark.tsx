@@ -24,7 +24,7 @@ function pathOf(values: readonly PercentJson[]): string {
 	return path;
 }
 
-/** The same stretches, each closed along the bottom. */
+/** The areas below the same stretches. */
 const areaOf = (path: string): string =>
 	path
 		.split('M')

@@ -7,10 +7,10 @@ import {Watch} from '../observable.js';
 import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/state.js';
 import {Meter, PersonName} from '../widgets.js';
-import {gibibytes, partText, percentOf, placeText, sharesText, timeText, unknown, withUnit} from '../text.js';
+import {gibibytes, joined, partText, percentOf, placeText, sharesText, timeText, unknown, withUnit} from '../text.js';
 import {followUp, GpuActions} from '../slots.js';
 
-export const Details = late(async () => (await import('./details.js')).Details, detailsStyle);
+export const Details = late(async () => import('./details.js'), detailsStyle);
 
 /** What stands where the name of the user would be. */
 export const placeholders: Readonly<Record<Gpu['state'], string>> = {
@@ -31,22 +31,20 @@ export const noteText = (gpu: Gpu): string | undefined =>
 			gpu.processes?.[0]?.command ??
 			gpu.processes?.[0]?.name);
 
-type Flag = readonly [words: string, state: Gpu['state']];
+type FlagProps = {readonly state: Gpu['state']; readonly words: string};
 
-/** What is said beside the state, each in the colour of the state that it is like. */
-const flagsOf = ({drain, health, squatters, state}: Gpu): readonly Flag[] => [
-	...(drain === undefined || state === 'drained' ? [] : ([['Draining', 'drained']] as const)),
-	...(health === undefined ? [] : ([['Unhealthy', 'error']] as const)),
-	...(squatters === undefined ? [] : ([['Others use it too', 'unreserved']] as const)),
-];
+/** What is said beside the state, in the colour of the state that it is like. */
+const Flag = ({state, words}: FlagProps) => (
+	<span class="flag" data-state={state}>
+		{words}
+	</span>
+);
 
 const heatText = ({temperature, power_w: power}: Gpu): string =>
-	[
-		temperature === undefined ? undefined : withUnit(temperature, ' °C'),
-		power === undefined ? undefined : withUnit(power, ' W'),
-	]
-		.filter((words) => words !== undefined)
-		.join(' · ');
+	joined(
+		temperature === undefined ? '' : withUnit(temperature, ' °C'),
+		power === undefined ? '' : withUnit(power, ' W'),
+	);
 
 const memoryText = ({memory_used_mb: used, memory_total_mb: total}: Gpu): string =>
 	total === undefined
@@ -54,9 +52,7 @@ const memoryText = ({memory_used_mb: used, memory_total_mb: total}: Gpu): string
 		: `${used === undefined ? unknown : (used / 1024).toFixed(1)} / ${gibibytes(total)}`;
 
 const modelText = (gpu: Gpu): string =>
-	[placeText(gpu), gpu.mig_instances && `MIG ${partText(gpu.mig_instances)}`, gpu.gpu_model]
-		.filter((words) => words !== undefined)
-		.join(' · ');
+	joined(placeText(gpu), gpu.mig_instances && `MIG ${partText(gpu.mig_instances)}`, gpu.gpu_model);
 
 export const GpuTime = ({gpu}: {readonly gpu: Gpu}) => (
 	<p class="time">
@@ -113,11 +109,9 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				<PersonName user={gpu.user} placeholder={placeholders[gpu.state]} />
 				<GpuTime gpu={gpu} />
 				<p class="note" title={note}>
-					{flagsOf(gpu).map(([words, state]) => (
-						<span key={words} class="flag" data-state={state}>
-							{words}
-						</span>
-					))}
+					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
+					{gpu.health && <Flag state="error" words="Unhealthy" />}
+					{gpu.squatters && <Flag state="unreserved" words="Others use it too" />}
 					{note}
 				</p>
 				<div class="meters">

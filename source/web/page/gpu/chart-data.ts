@@ -1,4 +1,4 @@
-/** The values of a chart: fetched when it opens, then continued from what the stream brings. */
+/** The values of a chart, which are fetched when it opens, and continued from what the stream brings. */
 import type {PercentJson} from '../../api/utilization-json.js';
 import {fetchUtilization} from '../follow-up/utilization.js';
 import {emptySeries, type Utilization} from '../state/state.js';

@@ -20,7 +20,7 @@ type Minutes = (typeof periods)[number][0];
 
 type Fetched = {readonly minutes: Minutes; readonly data: ChartData};
 
-/** What the chart shows, for those who do not see it. */
+/** What the chart shows, in words for those who do not see it. */
 function summaryOf({minutes, data}: Fetched): string {
 	const [, utilization, memory] = data;
 	const known = utilization.filter((value) => value !== null);
@@ -81,7 +81,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 	const newest = useRef<ChartData>(undefined);
 	newest.current = fetched?.data;
 	const hasData = fetched !== undefined;
-	// The colours are drawn, not styled: another theme needs another drawing.
+	// The canvas has its colours from the last drawing: another theme needs another drawing.
 	useEffect(() => {
 		if (!hasData) {
 			return;

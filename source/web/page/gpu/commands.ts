@@ -2,7 +2,7 @@
 import type {Gpu} from '../fields.js';
 
 type ShellCommand = {
-	/** What it does, such as `Give it back`. */
+	/** What the command does, such as `Give it back`. */
 	readonly does: string;
 	readonly command: string;
 };
@@ -139,6 +139,6 @@ export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] 
 		: slurmCommandsOf(gpu, shellWord(gpu.node))
 	).map(({does, command}) => ({
 		does,
-		// A terminal, so that what waits can be seen and stopped.
+		// With a terminal, a command that waits can be seen and stopped.
 		command: host === undefined ? command : `ssh -t ${shellWord(host)} ${command}`,
 	}));

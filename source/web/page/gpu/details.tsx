@@ -43,7 +43,7 @@ const limited = (value: number | undefined, limit: number | undefined, unit: str
 		? undefined
 		: `${withUnit(value, unit)}${limit === undefined ? '' : ` of ${withUnit(limit, unit)}`}`;
 
-/** What is known of the use is in the meters and the processes; why it is unknown is only here. */
+/** Why the use of a GPU is unknown. Where it is known, the meters and the processes show it. */
 const unknownUseText = ({validation_info: words}: Gpu): string | undefined =>
 	words?.startsWith('unknown: ') === true ? words : undefined;
 
@@ -104,14 +104,15 @@ function Facts({gpu}: {readonly gpu: Gpu}) {
 	);
 }
 
-/** One line a share. */
+/** The shares of a GPU, in a line each. */
 function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 	const nowMs = useNow();
 	return shares.length === 0 ? undefined : (
 		<ul class="shares">
 			{shares.map((share) => (
 				<li key={`${share.lease_id} ${share.mig_instance?.uuid}`} data-over={share.is_over ? '' : undefined}>
-					{`${share.user} ${sharePart(share, gpuId)}`}
+					<bdi>{share.user}</bdi>
+					{` ${sharePart(share, gpuId)}`}
 					{share.is_over && share.over_since !== undefined ? ` for ${sinceText(share.over_since, nowMs)}` : undefined}
 					{share.note === undefined ? undefined : <span class="note"> {share.note}</span>}
 				</li>
@@ -123,21 +124,23 @@ function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 type DetailsProps = {
 	readonly gpu: Gpu;
 	readonly utilization: Utilization | undefined;
-	/** Where this GPU has an address of its own, which it is not shown at. */
+	/** The address of this GPU, where it has one and is not shown at it. */
 	readonly address?: string;
 };
 
-export const Details = ({gpu, utilization, address}: DetailsProps) => (
-	<div class="details">
-		{address !== undefined && (
-			<a class="text-button own-address" href={address}>
-				Commands and link →
-			</a>
-		)}
-		{utilization && gpu.node === undefined && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
-		<Facts gpu={gpu} />
-		<Shares gpu={gpu} />
-		<MigParts gpu={gpu} />
-		<Processes gpu={gpu} />
-	</div>
-);
+export default function Details({gpu, utilization, address}: DetailsProps) {
+	return (
+		<div class="details">
+			{address !== undefined && (
+				<a class="text-button own-address" href={address}>
+					Commands and link →
+				</a>
+			)}
+			{utilization && gpu.node === undefined && <Chart gpu={gpu.gpu_id} utilization={utilization} />}
+			<Facts gpu={gpu} />
+			<Shares gpu={gpu} />
+			<MigParts gpu={gpu} />
+			<Processes gpu={gpu} />
+		</div>
+	);
+}

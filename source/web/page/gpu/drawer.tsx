@@ -67,7 +67,7 @@ type DrawerProps = {
 	readonly about: About;
 	readonly gpus: readonly Gpu[];
 	readonly utilization: Utilization;
-	/** As the address has it, which may be anything. */
+	/** The number as the address has it, which may be any text. */
 	readonly index: string;
 };
 
@@ -75,7 +75,7 @@ const close = (): void => {
 	goBack({rest: ''});
 };
 
-export function Drawer({about, gpus, utilization, index}: DrawerProps) {
+export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const place = gpus.findIndex((gpu) => String(gpu.gpu_id) === index);
 	const gpu = gpus[place];
@@ -95,7 +95,7 @@ export function Drawer({about, gpus, utilization, index}: DrawerProps) {
 			data-state={gpu?.state}
 			onKeyDown={(event) => {
 				if (event.key === 'Escape') {
-					// It closes the drawer alone, and nothing behind it.
+					// Escape closes the drawer alone, and nothing behind it.
 					event.stopPropagation();
 				}
 			}}
@@ -104,7 +104,7 @@ export function Drawer({about, gpus, utilization, index}: DrawerProps) {
 				close();
 			}}
 			onClick={({target}) => {
-				// Beside the drawer: what is within it has elements of its own.
+				// A press beside the drawer has the dialog itself as its target.
 				if (target === dialog.current) {
 					close();
 				}

@@ -10,16 +10,16 @@ export type Plot = {
 	readonly destroy: () => void;
 };
 
-/** The time has none. */
+/** The first series is the time, which has no colour. */
 const seriesColours = [undefined, '--chart-use', '--chart-memory'] as const;
 
-/** What is styled follows the page by itself. */
+/** The colour for the legend, which is styled and so follows the theme by itself. */
 const styled = (index: number): string => {
 	const name = seriesColours[index];
 	return name === undefined ? 'transparent' : `var(${name})`;
 };
 
-/** Asked for at each drawing: on paper they are others. */
+/** A colour for the canvas. It is asked for at each drawing, because the page has other colours on paper. */
 const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const axis = (more: UPlot.Axis): UPlot.Axis => ({
@@ -43,7 +43,7 @@ const series = (label: string, index: 1 | 2, dash?: number[]): UPlot.Series => (
 const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.Options => ({
 	width,
 	height,
-	// The words of the last time stand half beside the chart.
+	// Half of the last time on the axis stands beside the chart.
 	padding: [8, 18, 0, 0],
 	cursor: {y: false, points: {size: 6}},
 	scales: {y: {range: [0, 100]}},

@@ -64,7 +64,7 @@ function ProcessTable({processes, squatters}: ProcessTableProps) {
 	);
 }
 
-/** Unknown processes are not none. */
+/** A GPU whose processes are unknown is told apart from one that has none. */
 export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gpu: Gpu}) => (
 	<div class="process-box">
 		<h4>Processes</h4>
@@ -84,7 +84,7 @@ export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gp
 
 const partColumns: TableColumns = [['Instance'], ['Profile'], ['Memory used', 'number'], ['of', 'number'], ['UUID']];
 
-/** Nothing of a GPU that is whole. */
+/** A GPU that is not split has no such list. */
 export const MigParts = ({gpu: {gpu_id: gpuId, mig_instances: parts}}: {readonly gpu: Gpu}) =>
 	parts && (
 		<div class="process-box">

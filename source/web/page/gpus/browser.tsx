@@ -12,7 +12,7 @@ import {isAsked, queryOf, questionIn, type GpuQuestion} from './question.js';
 import {Rows} from './rows.js';
 import {Tools} from './tools.js';
 
-/** From so many on a GPU is a row, where nothing else is chosen. */
+/** With so many GPUs or more, each is a row unless cards are chosen. */
 const manyGpus = 17;
 
 type ListProps = {
@@ -48,7 +48,7 @@ type GpuBrowserProps = {
 	readonly query: URLSearchParams;
 };
 
-export function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) {
+export default function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) {
 	const [question, choose] = useQuestion({view: 'overview', read: questionIn, write: queryOf}, query);
 	const name = useObservable(me);
 	const shown = gpus.filter((gpu) => isAsked(gpu, question, name));

@@ -5,7 +5,7 @@ import {route} from '../router.js';
 import {addressOf} from '../shared/address.js';
 import {useNow} from '../shared/hooks.js';
 import {Bar} from '../widgets.js';
-import {percentOf, personOf, timeText, withUnit} from '../text.js';
+import {joined, percentOf, personOf, timeText, withUnit} from '../text.js';
 
 type MeasureProps = {readonly name: string; readonly percent: number | undefined};
 
@@ -30,7 +30,7 @@ function Row({gpu}: {readonly gpu: Gpu}) {
 				{gpu.user === undefined ? '' : personOf(gpu.user).name}
 			</span>
 			<span class="row-more" title={note}>
-				{[timeText(gpu, nowMs), note].filter(Boolean).join(' · ')}
+				{joined(timeText(gpu, nowMs), note)}
 			</span>
 			<Measure name="Use" percent={gpu.utilization} />
 			<Measure name="Memory" percent={percentOf(gpu.memory_used_mb, gpu.memory_total_mb)} />

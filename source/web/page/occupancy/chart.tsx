@@ -1,4 +1,4 @@
-/** A row a GPU, a bar a lease. */
+/** The chart: a row for each GPU, and a bar for each lease. */
 import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import {personOf, counted, dateText, duration, timeOfDay} from '../text.js';
@@ -7,7 +7,7 @@ import {swatchesOf, swatchStyle, type Swatch} from './swatch.js';
 
 type HeldJson = OccupancyJson['spans'][number];
 
-/** A bar: what was, or what a lease that is held now goes on for. */
+/** A bar: the past of a lease, or the time that it is still reserved for. */
 export type Bar = Span & {
 	readonly user: string;
 	readonly held: HeldJson;
@@ -17,7 +17,7 @@ export type Bar = Span & {
 /** The part of the chart that lies in the time to come. */
 const futurePart = 0.2;
 
-/** What is drawn: all that the answer is about, and a while of the time to come. */
+/** The time that is drawn: all that the answer is about, and some of the time to come. */
 export function windowOf({since, until}: OccupancyJson): Span & {readonly nowMs: number} {
 	const fromMs = Date.parse(since);
 	const nowMs = Date.parse(until);
@@ -132,7 +132,7 @@ function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
-/** The rows of more GPUs are lower. */
+/** With more GPUs than that, the rows are lower. */
 const mostRoomy = 16;
 
 type ChartProps = {

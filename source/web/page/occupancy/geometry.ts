@@ -39,7 +39,7 @@ export function coveredPart(spans: readonly Span[], {fromMs, toMs}: Span): numbe
 export function marksOf({fromMs, toMs}: Span, hours: number): readonly number[] {
 	const start = new Date(fromMs);
 	const marks: number[] = [];
-	// By the clock on the wall: a day may have 23 or 25 hours.
+	// The hours are those of the local clock: a day may have 23 or 25 of them.
 	for (let step = 0; ; step++) {
 		const markMs = new Date(start.getFullYear(), start.getMonth(), start.getDate(), step * hours).getTime();
 		if (markMs >= toMs) {

@@ -5,6 +5,7 @@ import type {UtilizationJson} from '../../api/utilization-json.js';
 import {useAnswer} from '../shared/answer.js';
 import {Chips} from '../shared/chips.js';
 import {useQuestion} from '../shared/question.js';
+import type {ViewProps} from '../slots.js';
 import {duration} from '../text.js';
 import {OccupancyChart} from './chart.js';
 import {swatchesOf, swatchStyle} from './swatch.js';
@@ -33,7 +34,7 @@ type PeopleProps = {
 	readonly choose: (user: string) => void;
 };
 
-/** Most time first. A press makes the bars of one stand out. */
+/** Who had GPUs for the longest time comes first. A press on a person makes their bars stand out. */
 function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	const people = [...Map.groupBy(spans, ({user}) => user)]
 		.map(([user, own]) => ({
@@ -59,7 +60,10 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 							data-pattern={swatches.get(user)?.pattern}
 							style={swatchStyle(swatches.get(user))}
 						/>
-						{`${user} ${duration(ms)}`}
+						<span>
+							<bdi>{user}</bdi>
+							{` ${duration(ms)}`}
+						</span>
 					</button>
 				</li>
 			))}
@@ -67,10 +71,10 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	);
 }
 
-/** As much as is kept, in steps of five minutes: narrower ones are not told apart. */
+/** All that is kept, in steps of five minutes: the chart shows no shorter ones apart. */
 const useAddress = '/api/use?minutes=1440&points=288';
 
-/** Bars grow on: that often the answer is asked for though nothing happens. */
+/** How often the answer is asked for though nothing happens, because bars grow with time. */
 const renewMs = 60_000;
 
 function useMinutes(): number {
@@ -86,13 +90,7 @@ function useMinutes(): number {
 	return minutes;
 }
 
-type OccupancyViewProps = {
-	readonly isShown: boolean;
-	readonly leaseChanges: number;
-	readonly query: URLSearchParams;
-};
-
-export function OccupancyView({isShown, leaseChanges, query}: OccupancyViewProps) {
+export default function OccupancyView({state: {leaseChanges}, isShown, query}: ViewProps) {
 	const minutes = useMinutes();
 	const [{hours, user}, choose] = useQuestion(
 		{view: 'occupancy', read: questionIn, write: queryOf, isKept: true},

@@ -3,7 +3,7 @@ import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
 import {swatchesOf, swatchStyle} from '../occupancy/swatch.js';
 import {hourText} from '../shared/hours.js';
-import {dateText} from '../text.js';
+import {dateText, isolated} from '../text.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC'});
 
@@ -14,10 +14,10 @@ const binText = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(b
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Halves of them are round, too. */
+/** Their halves are round numbers, too. */
 const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
 
-/** The least round number that is not below. */
+/** The least round number that is not below this one. */
 function roundedUp(value: number): number {
 	const power = 10 ** Math.floor(Math.log10(value));
 	return (roundSteps.find((step) => step * power >= value) ?? 10) * power;
@@ -62,7 +62,7 @@ function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
 		.filter(({hours}) => hours[index]! > 0)
 		.toSorted((a, b) => b.hours[index]! - a.hours[index]!)
-		.map(({name, hours}) => `${name} ${hourText(hours[index])}`);
+		.map(({name, hours}) => `${isolated(name)} ${hourText(hours[index])}`);
 	const sum = hourText(total(rows.map(({hours}) => hours[index]!)));
 	return [`${binText(bin)}: ${sum} GPU hours`, ...parts].join(' · ');
 }

@@ -6,7 +6,7 @@ import {hourText} from '../shared/hours.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {dateText, unknown} from '../text.js';
 
-/** The load history has a week. */
+/** The pool keeps a week of how busy the GPUs were. */
 export const usePeriods = [
 	[24, '24 hours'],
 	[72, '3 days'],
@@ -73,7 +73,7 @@ const msPerHour = 3_600_000;
 
 const msOf = ({since, until}: HeldUseJson['not_recorded'][number]): number => Date.parse(until) - Date.parse(since);
 
-/** What was not seen, and when it was that it was longest. */
+/** For how long nobody looked at the GPUs, and the longest time of that. */
 function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}: HeldUseJson): string {
 	const longest = gaps.toSorted((a, b) => msOf(b) - msOf(a))[0];
 	const hours = msOf({since, until}) / msPerHour;

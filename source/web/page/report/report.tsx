@@ -3,6 +3,7 @@ import {Chips} from '../shared/chips.js';
 import type {About, Report, ReportRow} from '../fields.js';
 import {useAnswer} from '../shared/answer.js';
 import {useQuestion} from '../shared/question.js';
+import type {ViewProps} from '../slots.js';
 import {share} from '../widgets.js';
 import {hourText} from '../shared/hours.js';
 import {Select} from '../shared/select.js';
@@ -33,7 +34,7 @@ type Question = {
 	/** Days instead of a period up to now, such as `2026-05-01`; empty for none. */
 	readonly from: string;
 	readonly to: string;
-	/** How far back goes what was used. */
+	/** The last hours, of which the report compares what was reserved with what was used. */
 	readonly used: UseHours;
 };
 
@@ -107,7 +108,7 @@ type ReportTableProps = {
 
 function ReportTable({rows, head, isOld}: ReportTableProps) {
 	const hasInstances = rows.some(({mig_instance_hours: hours}) => hours !== undefined);
-	// The bar is of what the percentage is of.
+	// The longest bar is that of the largest share.
 	const most = Math.max(0, ...rows.map(({percentage = 0}) => percentage));
 	return (
 		<table class="report panel" data-old={isOld ? '' : undefined}>
@@ -200,15 +201,7 @@ const Controls = ({question, choose, about}: ChoiceProps & {readonly about: Abou
 	</div>
 );
 
-type ReportViewProps = {
-	readonly isShown: boolean;
-	readonly leaseChanges: number;
-	readonly about: About | undefined;
-	/** Of the address, where the question stands. */
-	readonly query: URLSearchParams;
-};
-
-export function ReportView({isShown, leaseChanges, about, query}: ReportViewProps) {
+export default function ReportView({state: {about, leaseChanges}, isShown, query}: ViewProps) {
 	const [asked, choose] = useQuestion(
 		{view: 'report', read: questionIn, write: addressOf, isKept: true},
 		query,

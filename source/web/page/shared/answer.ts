@@ -5,9 +5,9 @@ import {pauseMs} from './question.js';
 
 export type Answer<Value> = {
 	readonly value?: Value;
-	/** Why there is none, or no newer one. */
+	/** Why there is no answer, or no newer one. */
 	readonly problem?: string;
-	/** What is known answers another question. */
+	/** Whether the answer that is known is one to another question. */
 	readonly isOld: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Texts to be taken along. */
+/** Texts that can be copied, and the buttons that copy them. */
 import {useEffect, useState} from 'preact/hooks';
 
 export const CommandWords = ({command}: {readonly command: string}) => (

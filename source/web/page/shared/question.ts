@@ -24,7 +24,7 @@ export function useQuestion<Question>(
 	const addressing = useRef<NodeJS.Timeout>(undefined);
 	const written = useRef<string>(undefined);
 	useEffect(() => {
-		// What was written here is older than what is typed.
+		// The address that this view wrote itself is older than what is typed.
 		if (isShown && (query.size > 0 || !isKept) && query.toString() !== written.current) {
 			clearTimeout(addressing.current);
 			setAsked(() => read(query));

@@ -1,4 +1,4 @@
-/** A field of which one of many choices is taken. */
+/** A field in which one of many choices is taken. */
 
 type SelectProps = {
 	readonly label: string;

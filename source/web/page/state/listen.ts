@@ -33,7 +33,7 @@ type Said =
 	/** A tab asks for everything. */
 	| {readonly kind: 'ask'}
 	/** A tab shows the other hosts, or does so no more. */
-	| {readonly kind: 'hosts'; readonly tab: string; readonly shows: boolean};
+	| {readonly kind: 'hosts'; readonly tab: number; readonly shows: boolean};
 
 /** Resting: a hidden tab, which takes what others hand on and does nothing for it. */
 type Role = 'resting' | 'following' | 'leading';
@@ -43,18 +43,18 @@ type Role = 'resting' | 'following' | 'leading';
 @returns To be called when what the page shows has changed.
 */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {
-	const tab = `${Date.now()} ${Math.random()}`;
+	const tab = Math.random();
 	/** Absent where the page is not from this machine or by https: then each tab has a stream of its own. */
 	const {locks} = navigator as {readonly locks?: LockManager};
 	let role: Role = 'resting';
 	let channel: BroadcastChannel | undefined;
 	/** Ends the wish for the lock, and the hold on it. */
-	let leave: (() => void) | undefined;
+	let leaving: AbortController | undefined;
 	let silence: NodeJS.Timeout | undefined;
 	let gathering: NodeJS.Timeout | undefined;
 	let wishing: NodeJS.Timeout | undefined;
 	/** Until when other tabs show the hosts. */
-	const wishes = new Map<string, number>();
+	const wishes = new Map<number, number>();
 
 	const say = (said: Said): void => {
 		channel?.postMessage(said);
@@ -118,40 +118,42 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 
 	/** Asks for the lock and holds it, until it is left or taken. */
 	function join(options: LockOptions): void {
-		leave?.();
+		leaving?.abort();
 		if (locks === undefined) {
 			lead();
 			return;
 		}
 
-		const waiting = new AbortController();
-		const {promise: held, resolve: release} = Promise.withResolvers<undefined>();
-		const own = (): void => {
-			waiting.abort();
-			release(undefined);
-		};
-
-		leave = own;
-		const hold = async (): Promise<undefined> => {
-			if (leave !== own) {
+		leaving = new AbortController();
+		const {signal} = leaving;
+		const hold = async (): Promise<void> => {
+			if (signal.aborted) {
 				return;
 			}
 
 			lead();
-			await held;
+			await new Promise((resolve) => {
+				signal.addEventListener('abort', resolve);
+			});
 		};
 
 		// A lock is taken by force or waited for: the interface allows no signal with the former.
-		locks.request(name, options.steal === true ? options : {signal: waiting.signal}, hold).catch(() => {
-			if (leave !== own || role === 'resting') {
+		locks.request(name, options.steal === true ? options : {signal}, hold).catch(() => {
+			if (signal.aborted) {
 				return;
 			}
 
-			// Taken by another tab.
+			// Another tab took the lock.
 			stream.close();
 			role = 'following';
 			join({});
 		});
+	}
+
+	/** Sends everything once more to all tabs, and to those that ask for it at the same time but once. */
+	function tellAll(): void {
+		clearTimeout(gathering);
+		gathering = setTimeout(stream.reopen, gatherMs);
 	}
 
 	function hear({data: said}: MessageEvent<Said>): void {
@@ -163,22 +165,21 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		} else if (said.kind === 'lost' && role === 'following') {
 			heardSomething();
 			listener.lost(said.nextTryMs);
-		} else if (said.kind === 'ask' && role === 'leading') {
-			clearTimeout(gathering);
-			gathering = setTimeout(stream.reopen, gatherMs);
+		} else if (said.kind === 'ask') {
+			tellAll();
 		} else if (said.kind === 'hosts') {
-			const wasWished = wishes.has(said.tab);
-			wishes.set(said.tab, said.shows ? Date.now() + wishHoldsMs : 0);
-			if (role === 'leading' && said.shows && !wasWished) {
-				// What is known of the hosts already comes with everything else.
-				clearTimeout(gathering);
-				gathering = setTimeout(stream.reopen, gatherMs);
-			} else if (role === 'leading') {
-				stream.follow();
+			const isNew = said.shows && !wishes.has(said.tab);
+			if (said.shows) {
+				wishes.set(said.tab, Date.now() + wishHoldsMs);
+			} else {
+				wishes.delete(said.tab);
 			}
 
-			if (!said.shows) {
-				wishes.delete(said.tab);
+			if (isNew) {
+				// What is known of the hosts already comes with everything else.
+				tellAll();
+			} else {
+				stream.follow();
 			}
 		}
 	}
@@ -213,22 +214,18 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 
 	function rest(): void {
 		role = 'resting';
-		clearTimeout(gathering);
 		clearTimeout(wishing);
 		wishing = undefined;
 		say({kind: 'hosts', tab, shows: false});
 		stream.close();
-		leave?.();
-		leave = undefined;
+		leaving?.abort();
 		// Other tabs may go on and hand on what they get.
 		heardSomething();
 	}
 
 	const follow = (): void => {
 		wish();
-		if (role === 'leading') {
-			stream.follow();
-		}
+		stream.follow();
 	};
 
 	let unseen: NodeJS.Timeout | undefined;

@@ -7,7 +7,7 @@ import type {About, Gpu, PoolEvent, Waiter} from '../fields.js';
 /** The connection to the server. */
 export type Link =
 	| {readonly kind: 'connecting' | 'live'}
-	/** Times are the server's for what is old, and this machine's for the next try. */
+	/** `sinceMs` is by the server's clock, and `nextTryMs` by that of this machine. */
 	| {readonly kind: 'lost'; readonly sinceMs: number; readonly nextTryMs: number};
 
 /** Another host: of one that fails now, what it said before. */
@@ -91,7 +91,7 @@ export function withLive(
 	};
 }
 
-/** The card has the host's name above the error. */
+/** The error without the host's name, which the card has above it. */
 const withoutName = (error: string | undefined, name: string): string | undefined =>
 	error?.startsWith(`${name}: `) ? error.slice(name.length + 2) : error;
 

@@ -52,31 +52,24 @@ export function createStream({message, lost}: StreamListener, addressNow: () => 
 		retry = setTimeout(connect, waitMs);
 	}
 
+	function hear({type, data}: MessageEvent<string>): void {
+		heardSomething();
+		if (type === 'state') {
+			failures = 0;
+		}
+
+		message(type as StreamEvent, data);
+	}
+
 	function connect(): void {
 		close();
 		address = addressNow();
-		const own = new EventSource(address);
-		source = own;
-		const hear = ({type, data}: MessageEvent<string>): void => {
-			if (source !== own) {
-				return;
-			}
-
-			const event = type as StreamEvent;
-			heardSomething();
-			failures = event === 'state' ? 0 : failures;
-			message(event, data);
-		};
-
+		source = new EventSource(address);
 		for (const event of streamEvents) {
-			own.addEventListener(event, hear);
+			source.addEventListener(event, hear);
 		}
 
-		own.addEventListener('error', () => {
-			if (source === own) {
-				lose();
-			}
-		});
+		source.addEventListener('error', lose);
 		heardSomething();
 	}
 

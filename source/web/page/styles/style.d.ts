@@ -1,6 +1,6 @@
-/* A style that is loaded late stands for its address, which the bundler gives (.config/page.ts). */
+/* A style that is loaded late stands for its name beside the script, which the bundler gives (.config/page.ts). */
 
 declare module '*.css' {
-	const address: string;
-	export default address;
+	const name: string;
+	export default name;
 }

@@ -6,7 +6,7 @@ import {isAsked} from '../gpus/question.js';
 import type {KnownHost} from '../state/state.js';
 import {useNow} from '../shared/hooks.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
-import {counted, freeIn, gibibytes, timeText, unknown, withUnit} from '../text.js';
+import {counted, freeIn, gibibytes, joined, timeText, unknown, withUnit} from '../text.js';
 
 type NamedHost = {readonly name: string; readonly host: KnownHost | undefined};
 
@@ -17,7 +17,7 @@ const rowsOf = (hosts: readonly NamedHost[]): readonly Row[] =>
 		(host?.gpus ?? []).map((gpu): Row => ({name, gpu, isOld: host?.error !== undefined})),
 	);
 
-/** Every word is searched for in the name of the host and in what is known of the GPU. */
+/** Whether every word is found in the name of the host or in what is known of the GPU. */
 function isFound({name, gpu}: Row, filter: string): boolean {
 	const words = filter.toLowerCase().split(/\s+/v).filter(Boolean);
 	const ask = {user: '', state: '', mine: false, layout: undefined, group: 'none'} as const;
@@ -39,7 +39,7 @@ function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 function GpuRow({row: {name, gpu, isOld}, nowMs}: {readonly row: Row; readonly nowMs: number}) {
 	const sharers = gpu.shares?.map(({user}) => user ?? unknown).join(', ');
 	const users = sharers ?? gpu.user ?? gpu.unreserved_users?.join(', ') ?? unknown;
-	const more = [timeText(gpu, nowMs), noteText(gpu)].filter(Boolean).join(' · ');
+	const more = joined(timeText(gpu, nowMs), noteText(gpu));
 	return (
 		<tr data-state={gpu.state} data-old={isOld ? '' : undefined}>
 			<th scope="row" title={name}>

@@ -12,7 +12,7 @@ const EventItem = ({event: {time_ms: time, kind, words, note}}: {readonly event:
 	</li>
 );
 
-export type EventsProps = {readonly events: readonly PoolEvent[]};
+type EventsProps = {readonly events: readonly PoolEvent[]};
 
 export const EventItems = ({events}: EventsProps) =>
 	events.toReversed().map((event) => <EventItem key={event.id} event={event} />);

@@ -1,9 +1,10 @@
 /** All events that are known, by day. */
-import {EventItems, type EventsProps} from './event-list.js';
+import type {ViewProps} from '../slots.js';
+import {EventItems} from './event-list.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'long', month: 'long', day: 'numeric'});
 
-export function Events({events}: EventsProps) {
+export default function Events({state: {events}}: ViewProps) {
 	const byDay = Map.groupBy(events, ({time_ms: time}) => dayForm.format(new Date(time)));
 	return (
 		<>

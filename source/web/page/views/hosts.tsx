@@ -3,6 +3,7 @@ import {useState} from 'preact/hooks';
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {Cards} from '../gpu/card.js';
+import type {ViewProps} from '../slots.js';
 import type {KnownHost, PageState} from '../state/state.js';
 import {useNow} from '../shared/hooks.js';
 import {counted, duration, freeIn} from '../text.js';
@@ -20,7 +21,7 @@ const availableText = (gpus: readonly Gpu[]): string => `${freeIn(gpus)} of ${co
 
 /** How old what is shown of a host is; undefined where nothing is shown, or it is live. */
 function useAge(host: KnownHost | undefined): number | undefined {
-	// The hosts are dated by this machine's clock; the server's only says that a second is over.
+	// Answers of hosts are dated by this machine's clock. The server's time only makes the age be counted again.
 	useNow();
 	return host?.atMs === undefined ? undefined : Date.now() - host.atMs;
 }
@@ -63,19 +64,13 @@ function HostGpus({gpus, isOld}: HostGpusProps) {
 	return <Cards gpus={gpus} open={open} setOpen={setOpen} prefix="host" isOld={isOld} />;
 }
 
-type HostsProps = {
-	readonly state: PageState;
-	/** The host that is shown in full; empty for all at a glance. */
-	readonly chosen: string;
-};
-
 const Title = ({children}: {readonly children: string}) => (
 	<h1 id="hosts-title" tabindex={-1}>
 		{children}
 	</h1>
 );
 
-function OneHost({state, chosen}: HostsProps) {
+function OneHost({state, chosen}: {readonly state: PageState; readonly chosen: string}) {
 	const names = state.about?.hosts ?? [];
 	const host = hostOf(state, chosen);
 	const problem = names.length > 0 && !names.includes(chosen) ? 'There is no such host here.' : host?.error;
@@ -122,5 +117,6 @@ function AllHosts({state}: {readonly state: PageState}) {
 	);
 }
 
-export const Hosts = ({state, chosen}: HostsProps) =>
-	chosen === '' ? <AllHosts state={state} /> : <OneHost state={state} chosen={chosen} />;
+export default function Hosts({state, rest}: ViewProps) {
+	return rest === '' ? <AllHosts state={state} /> : <OneHost state={state} chosen={rest} />;
+}

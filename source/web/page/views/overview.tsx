@@ -2,6 +2,7 @@
 import {Component} from 'preact';
 import {Cards} from '../gpu/card.js';
 import {late} from '../late.js';
+import type {ViewProps} from '../slots.js';
 import type {PageState} from '../state/state.js';
 import drawerStyle from '../styles/late/late-drawer.css';
 import gpusStyle from '../styles/late/late-gpus.css';
@@ -9,10 +10,10 @@ import {RecentEvents} from './event-list.js';
 import {Queue} from './queue.js';
 import {Summary} from './summary.js';
 
-const Drawer = late(async () => (await import('../gpu/drawer.js')).Drawer, drawerStyle);
-const GpuBrowser = late(async () => (await import('../gpus/browser.js')).GpuBrowser, gpusStyle);
+const Drawer = late(async () => import('../gpu/drawer.js'), drawerStyle);
+const GpuBrowser = late(async () => import('../gpus/browser.js'), gpusStyle);
 
-/** More are shown as rows, unless cards are asked for. */
+/** With more GPUs than that, each is a row unless cards are asked for. */
 const mostPlainCards = 16;
 
 type PlainGpusProps = Pick<PageState, 'gpus' | 'utilization'>;
@@ -59,21 +60,14 @@ class PlainGpus extends Component<PlainGpusProps, PlainGpusState> {
 	}
 }
 
-type OverviewProps = {
-	readonly state: PageState;
-	readonly query: URLSearchParams;
-	/** The GPU that is open above the others; empty for none. */
-	readonly openGpu: string;
-};
-
-export const Overview = ({state: {about, gpus, queue, events, utilization}, query, openGpu}: OverviewProps) => (
+export const Overview = ({state: {about, gpus, queue, events, utilization}, query, rest}: ViewProps) => (
 	<>
 		<h1 id="overview-title" class="unseen" tabindex={-1}>
 			Overview
 		</h1>
 		<Summary gpus={gpus} queue={queue} isKnown={about !== undefined} />
 		<div class="columns">
-			<section class="main-column" aria-labelledby="gpus-title">
+			<section aria-labelledby="gpus-title">
 				{query.size === 0 && gpus.length <= mostPlainCards ? (
 					<PlainGpus gpus={gpus} utilization={utilization} />
 				) : (
@@ -85,6 +79,7 @@ export const Overview = ({state: {about, gpus, queue, events, utilization}, quer
 				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>
 		</div>
-		{about && openGpu !== '' && <Drawer about={about} gpus={gpus} utilization={utilization} index={openGpu} />}
+		{/* The GPU that is open above the others. */}
+		{about && rest !== '' && <Drawer about={about} gpus={gpus} utilization={utilization} index={rest} />}
 	</>
 );

@@ -27,7 +27,7 @@ function whenText({served_at: servedAt, impossible, unknown, reason_words: reaso
 		return reason ?? 'when a job ends';
 	}
 
-	// The time is over where what is free is not fit to be handed out, or others use it.
+	// This time is over where what is free may not be handed out, or others use it.
 	const leftMs = Date.parse(servedAt) - nowMs;
 	const words = leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
 	return words + (reason === undefined ? '' : ` · ${reason}`);

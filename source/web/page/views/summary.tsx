@@ -4,8 +4,9 @@ import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {counted, unknown} from '../text.js';
 
-const sumOf = (values: ReadonlyArray<number | undefined>): number =>
-	values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+/** What is unknown adds nothing. */
+const sumOf = <Key extends string>(rows: ReadonlyArray<Readonly<Partial<Record<Key, number>>>>, key: Key): number =>
+	rows.reduce((sum, row) => sum + (row[key] ?? 0), 0);
 
 type TileProps = {
 	readonly name: string;
@@ -24,12 +25,12 @@ const Tile = ({name, value, more, state, isQuiet = false}: TileProps) => (
 );
 
 function utilizationText(gpus: readonly Gpu[]): string {
-	const known = gpus.map(({utilization}) => utilization).filter((value) => value !== undefined);
-	return known.length === 0 ? unknown : `${Math.round(sumOf(known) / known.length)} %`;
+	const known = gpus.filter(({utilization}) => utilization !== undefined);
+	return known.length === 0 ? unknown : `${Math.round(sumOf(known, 'utilization') / known.length)} %`;
 }
 
 function powerText(gpus: readonly Gpu[]): string {
-	const watts = sumOf(gpus.map(({power_w: amount}) => amount));
+	const watts = sumOf(gpus, 'power_w');
 	return gpus.every(({power_w: amount}) => amount === undefined)
 		? unknown
 		: watts >= 1000
@@ -47,9 +48,9 @@ type SummaryProps = {
 };
 
 export function Summary({gpus, queue, isKnown}: SummaryProps) {
-	const usedMb = sumOf(gpus.map(({memory_used_mb: amount}) => amount));
-	const totalMb = sumOf(gpus.map(({memory_total_mb: amount}) => amount));
-	const wanted = sumOf(queue.map(({requested_count: count}) => count));
+	const usedMb = sumOf(gpus, 'memory_used_mb');
+	const totalMb = sumOf(gpus, 'memory_total_mb');
+	const wanted = sumOf(queue, 'requested_count');
 	return (
 		<div id="summary" class="summary">
 			{shownStates.map((state) => {
