@@ -8,7 +8,6 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {rolldown} from 'rolldown';
-import {preactAliases, smallPreact} from './preact.ts';
 import type {PageFile} from '../source/web/server/assets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -47,7 +46,6 @@ async function bundleScript() {
 		cwd: root,
 		input: entry,
 		platform: 'browser',
-		resolve: {alias: preactAliases},
 		// `h` itself makes the elements: the functions that a compiler calls in its place by default are a second copy of it.
 		transform: {
 			target: 'esnext',
@@ -62,10 +60,6 @@ async function bundleScript() {
 			{
 				name: 'late-styles',
 				load: (id) => (id.endsWith('.css') ? {code: JSON.stringify(path.basename(id)), moduleType: 'json'} : undefined),
-			},
-			{
-				name: 'small-preact',
-				transform: {filter: {id: /\/preact\//v}, handler: (code, id) => smallPreact(code, id)},
 			},
 			{
 				name: 'late-imports',
