@@ -1,10 +1,10 @@
 /** What `x`, `e` and `z` do to all GPUs that are tagged: the dialog, the commit, and the message. */
 import {afterEach, expect, test} from 'vitest';
-import type {Action} from '../../source/tui/state/actions.js';
-import {extend} from '../../source/tui/verbs/extend.js';
-import {release} from '../../source/tui/verbs/release.js';
-import {frameOf, keys, pressing, startMonitor, stateOf, type Session} from './_harness.js';
-import {createBox, lease, run, sceneTime, waiter, type Box} from './_world.js';
+import type {Action} from '../../../source/tui/state/actions.js';
+import {extend} from '../../../source/tui/verbs/extend.js';
+import {release} from '../../../source/tui/verbs/release.js';
+import {frameOf, keys, pressing, startMonitor, stateOf, type Session} from '../_harness.js';
+import {createBox, lease, run, sceneTime, waiter, type Box} from '../_world.js';
 
 let session: Session | undefined;
 
@@ -53,7 +53,7 @@ test.each([
 		},
 	});
 	const state = await stateOf(box, {columns, rows}, {}, [...tagAll(7), pressing({release, extend}[verb])]);
-	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`frames/${name}/dialogs/${verb}-tagged.txt`);
+	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${name}/dialogs/${verb}-tagged.txt`);
 });
 
 test('a dialog about every GPU of a large box keeps its question on the smallest screen', async () => {

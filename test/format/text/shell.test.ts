@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {shellCommand, shellWords} from '../../source/format/text/shell.js';
+import {shellCommand, shellWords} from '../../../source/format/text/shell.js';
 
 test('a command that was written is read as the same words', () => {
 	fc.assert(

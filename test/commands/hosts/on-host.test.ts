@@ -5,11 +5,11 @@ import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
-import {eventually} from '../_helpers/eventually.js';
-import {makeStubSsh} from '../_helpers/machine/stub-ssh.js';
-import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
-import {slowTest} from '../_helpers/slow.js';
-import {peek, start} from '../_helpers/program/processes.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {makeStubSsh} from '../../_helpers/machine/stub-ssh.js';
+import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
+import {slowTest} from '../../_helpers/slow.js';
+import {peek, start} from '../../_helpers/program/processes.js';
 
 let here: Box;
 let near: Box;

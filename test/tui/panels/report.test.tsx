@@ -1,13 +1,13 @@
 /** The report's panel. */
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import type {UsageRecord} from '../../source/core/model/types.js';
-import {widthOf} from '../../source/format/text/width.js';
-import type {State} from '../../source/tui/state/state.js';
-import {reportPanel} from '../../source/tui/panels/report.js';
-import {lineText, lineWidth, type Line} from '../../source/tui/widgets/styled-text.js';
-import {startMonitor, stateOf} from './_harness.js';
-import {createScene, sceneTime} from './_world.js';
+import type {UsageRecord} from '../../../source/core/model/types.js';
+import {widthOf} from '../../../source/format/text/width.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {reportPanel} from '../../../source/tui/panels/report.js';
+import {lineText, lineWidth, type Line} from '../../../source/tui/widgets/styled-text.js';
+import {startMonitor, stateOf} from '../_harness.js';
+import {createScene, sceneTime} from '../_world.js';
 
 const hostile = fc.oneof(
 	fc.string({unit: 'binary', maxLength: 50}),

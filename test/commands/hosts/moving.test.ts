@@ -1,13 +1,13 @@
 /** A request of `--on any`: the hosts that are asked for it, and those that are asked again while it waits on one. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
-import type {App} from '../../source/app/contract.js';
-import type {Input} from '../../source/command-line/command.js';
-import {run} from '../../source/commands/run.js';
-import {acquireElsewhere} from '../../source/commands/shared/hosts/on-host.js';
-import {findBetterHost} from '../../source/commands/shared/hosts/watch-hosts.js';
-import {CanhazgpuError} from '../../source/errors.js';
-import {createTestWorld} from '../_helpers/world.js';
+import type {App} from '../../../source/app/contract.js';
+import type {Input} from '../../../source/command-line/command.js';
+import {run} from '../../../source/commands/run.js';
+import {acquireElsewhere} from '../../../source/commands/shared/hosts/on-host.js';
+import {findBetterHost} from '../../../source/commands/shared/hosts/watch-hosts.js';
+import {CanhazgpuError} from '../../../source/errors.js';
+import {createTestWorld} from '../../_helpers/world.js';
 
 test('a request that is served while a host hangs does not wait for that host', async () => {
 	const asked = Promise.withResolvers<void>();

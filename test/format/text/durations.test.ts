@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {longDuration, shortDuration, timestamp, typedDuration} from '../../source/format/text/durations.js';
+import {longDuration, shortDuration, timestamp, typedDuration} from '../../../source/format/text/durations.js';
 
 test.each([
 	[0, '0h 0m 0s', '0s'],

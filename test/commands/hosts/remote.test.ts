@@ -5,12 +5,12 @@ import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} f
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {slowTest} from '../_helpers/slow.js';
-import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
-import {eventually} from '../_helpers/eventually.js';
-import {isAlive, start} from '../_helpers/program/processes.js';
-import {openTerminal} from '../_helpers/machine/terminal.js';
-import {isShown, keys, startTop} from '../tui/program/_program.js';
+import {slowTest} from '../../_helpers/slow.js';
+import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {isAlive, start} from '../../_helpers/program/processes.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {isShown, keys, startTop} from '../../tui/program/_program.js';
 
 let box: Box;
 let environment: Record<string, string>;

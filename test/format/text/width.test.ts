@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
-import {shellCommand, shellQuote} from '../../source/format/text/shell.js';
-import {fit, truncate, widthOf, wrap} from '../../source/format/text/width.js';
+import {shellCommand, shellQuote} from '../../../source/format/text/shell.js';
+import {fit, truncate, widthOf, wrap} from '../../../source/format/text/width.js';
 
 const text = fc.oneof(fc.string(), fc.string({unit: 'grapheme'}));
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {createPaint} from '../../source/format/text/paint.js';
-import {statusSacrifices} from '../../source/format/tables/status-table.js';
-import {ruledTable} from '../../source/format/text/table.js';
-import {widthOf} from '../../source/format/text/width.js';
+import {createPaint} from '../../../source/format/text/paint.js';
+import {statusSacrifices} from '../../../source/format/tables/status-table.js';
+import {ruledTable} from '../../../source/format/text/table.js';
+import {widthOf} from '../../../source/format/text/width.js';
 
 const paint = createPaint(false, {});
 const header = ['GPU', 'STATUS', 'USER', 'DURATION', 'TYPE', 'DETAILS', 'VALIDATION', 'NOTE'];

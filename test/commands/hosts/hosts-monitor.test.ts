@@ -2,10 +2,10 @@
 import {chmodSync, mkdirSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
-import {makeStubSsh} from '../_helpers/machine/stub-ssh.js';
-import {createBox, createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
-import {peek} from '../_helpers/program/processes.js';
-import {isShown, keys, startTop} from '../tui/program/_program.js';
+import {makeStubSsh} from '../../_helpers/machine/stub-ssh.js';
+import {createBox, createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
+import {peek} from '../../_helpers/program/processes.js';
+import {isShown, keys, startTop} from '../../tui/program/_program.js';
 
 let here: Box;
 let far: Box;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {harmlessJson} from '../../source/format/text/json.js';
-import {sanitize, shorten, stackText} from '../../source/format/text/text.js';
-import {cpuMsOf} from '../_helpers/program/timed.js';
+import {harmlessJson} from '../../../source/format/text/json.js';
+import {sanitize, shorten, stackText} from '../../../source/format/text/text.js';
+import {cpuMsOf} from '../../_helpers/program/timed.js';
 
 const hostile = fc.array(
 	fc.oneof(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {grown, rowText, shrunk, totalWidth, type Column} from '../../source/format/text/columns.js';
-import {widthOf} from '../../source/format/text/width.js';
+import {grown, rowText, shrunk, totalWidth, type Column} from '../../../source/format/text/columns.js';
+import {widthOf} from '../../../source/format/text/width.js';
 
 const names = ['a', 'b', 'c', 'd', 'e'] as const;
 
