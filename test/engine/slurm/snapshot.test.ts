@@ -10,7 +10,7 @@ import {observationOf, snapshotOf, type ClusterState} from '../../../source/engi
 import {statusJson} from '../../../source/format/json/status-json.js';
 import {sharesText} from '../../../source/format/shares.js';
 import type {Gpu} from '../../../source/web/page/fields.js';
-import {sharesText as sharesOnPage} from '../../../source/web/page/text.js';
+import {isolated, sharesText as sharesOnPage} from '../../../source/web/page/text.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
 
 const job = (given: Partial<SlurmJob>): SlurmJob => ({
@@ -119,7 +119,9 @@ test('a share of which no one knows the size is told without one', () => {
 	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
 	const state = stateOf([node('box1', {shards: 16})], [job({id: 1, held}), job({id: 2, user: 'bob', held})]);
 	expect(sharesText(rowsOf(state)[0]!)).toBe('2 shares ann, bob');
-	expect(sharesOnPage({gpu_id: 0, shares: [{user: 'ann'}, {user: 'bob', memory_mb: 8192}]} as Gpu)).toBe('ann, bob 8G');
+	expect(sharesOnPage({gpu_id: 0, shares: [{user: 'ann'}, {user: 'bob', memory_mb: 8192}]} as Gpu)).toBe(
+		`${isolated('ann')}, ${isolated('bob')} 8G`,
+	);
 });
 
 test('tasks of an array that wait are told by their numbers', () => {
