@@ -1,5 +1,5 @@
 /** Requests to a real Redis that come late, or are done and not answered: every verb does its work once, and says what it did. */
-import {afterAll, beforeAll, expect, onTestFinished} from 'vitest';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import type {Box} from '../_helpers/program/cli.js';
@@ -151,7 +151,7 @@ const fates: readonly CommitFate[] = [
 	'never arrives',
 ];
 
-slowTest.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
+test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	'$name is done once and says so when its first request $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...verb}) => {
 		const scene = await setScene();
@@ -178,6 +178,7 @@ slowTest.each(fates)('a position in the queue is taken once when its first reque
 	const waiter = start(box, 'run --gpus 1 -- printenv CUDA_VISIBLE_DEVICES', byProxy);
 	await waiter.says(/position 1 of 1/v);
 	await eventually(async () => (await peek(box)).queue.length === 1);
+	expect(proxy.commits()).toBeGreaterThan(0);
 	await proxy.deliver();
 	await box.run('release');
 	expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
@@ -195,6 +196,7 @@ slowTest.each(['reserve', 'extend'])(
 		const before = await auditCounts(scene);
 		scene.proxy.meet(['is done and not answered']);
 		const ran = await scene.box.run(words, scene.byProxy);
+		expect(scene.proxy.commits()).toBeGreaterThan(0);
 		expect(ran.exitCode).toBe(0);
 		expect(ran.stdout).toMatch(stdout);
 		expect((await auditCounts(scene))[kind]).toBe((before[kind] ?? 0) + 1);

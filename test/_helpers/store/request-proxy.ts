@@ -1,8 +1,10 @@
 /** A way to redis-server that understands requests: it holds back, repeats or swallows those that change the pool. */
 import {Buffer} from 'node:buffer';
+import {createHash} from 'node:crypto';
 import {once} from 'node:events';
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
-import {eventChannel} from '../../../source/store/redis/keys.js';
+import commitLua from '../../../source/store/redis/lua/commit.lua';
+import {withConstants} from '../../../source/store/redis/script.js';
 
 /** What becomes of one commit. The client never hears of it, except where it is prompt. */
 export type CommitFate =
@@ -61,9 +63,12 @@ function takeRequest(sent: Uint8Array): {readonly words: readonly string[]; read
 	return {words, length: at};
 }
 
+const commitScript = withConstants(commitLua);
+const commitDigest = createHash('sha1').update(commitScript).digest('hex');
+
 /** Everything but a commit passes unseen. */
-const isCommit = ([name = '', ...words]: readonly string[]): boolean =>
-	/^eval/iv.test(name) && words.includes(eventChannel);
+const isCommit = ([name = '', script]: readonly string[]): boolean =>
+	/^eval/iv.test(name) && (script === commitDigest || script === commitScript);
 
 /** Opens one to a port of this machine, on a port of its own. */
 export async function openRequestProxy(serverPort: number): Promise<RequestProxy> {
