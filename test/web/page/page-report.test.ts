@@ -109,6 +109,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(below!.y - (above!.y + above!.height)).toBeGreaterThanOrEqual(8);
 		await box.run('reserve');
 		await box.run('release');
+		// The server hears of the release a moment later, and answers from before until then.
+		await page.locator('.report-name', {hasText: account}).first().waitFor();
+		await expect.poll(async () => page.locator('.report-total').textContent()).toContain('1 reservation');
 		for (const [name, file, head] of [
 			['Download as CSV', 'gpu-hours-by-user.csv', 'user,gpu_hours,percentage,run_count,manual_count'],
 			[

@@ -26,9 +26,11 @@ type Changes = {
 };
 
 /** What a message changed. Where everything was said again, the queue is not news. */
-export function changesBetween(before: PageState, {gpus, queue, store}: PageState, isWhole: boolean): Changes {
+export function changesBetween(before: PageState, {gpus, queue, events, store}: PageState, isWhole: boolean): Changes {
 	const words = [...changesIn(before.gpus, gpus), ...(isWhole ? [] : queueChange(before.queue, queue))];
 	// What was asked for in vain while the store was away is asked for when it is back.
 	const isBack = store?.live === true && before.store?.live === false;
-	return {words, concernReports: isWhole || isBack || words.length > 0};
+	// What began and ended since the last message is seen in the events alone.
+	const isEventNew = events.at(-1)?.id !== before.events.at(-1)?.id;
+	return {words, concernReports: isWhole || isBack || isEventNew || words.length > 0};
 }
