@@ -192,12 +192,12 @@ test('the page is small in few requests; other views and what draws a chart are 
 			return Number(headers['content-length']);
 		}),
 	);
-	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(19_000);
+	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(15_600);
 	// By plain http browsers take gzip alone.
 	const scriptPath = paths.find((path) => path.endsWith('.js'))!;
 	const {headers} = await ask(web.port, scriptPath, {headers: {'accept-encoding': 'gzip, deflate'}});
 	expect(headers['content-encoding']).toBe('gzip');
-	expect(Number(headers['content-length'])).toBeLessThan(17_000);
+	expect(Number(headers['content-length'])).toBeLessThan(13_100);
 	const {body: script} = await ask(web.port, scriptPath);
 	const details = lateParts(script).find((name) => name === 'details.js')!;
 	const {body} = await ask(
