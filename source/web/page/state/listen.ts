@@ -115,8 +115,15 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 
 	/**
 	Asks for a lock and holds it, until it is left or taken. A lock is taken by force or waited for: the interface allows no signal with the former.
+
+	@param ended - Told whether the lock was left.
 	*/
-	function hold(name: string, options: LockOptions, held = (): void => undefined, taken = held): AbortController {
+	function hold(
+		name: string,
+		options: LockOptions,
+		held: () => void,
+		ended: (isLeft: boolean) => void,
+	): AbortController {
 		const ending = new AbortController();
 		const {signal} = ending;
 		const use = async (): Promise<void> => {
@@ -130,22 +137,27 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 			});
 		};
 
-		if (locks === undefined) {
-			held();
-		} else {
-			locks.request(name, options.steal === true ? options : {...options, signal}, use).catch(() => {
-				if (!signal.aborted) {
-					taken();
-				}
-			});
-		}
+		const request = async (): Promise<void> => {
+			try {
+				await (locks === undefined
+					? use()
+					: locks.request(name, options.steal === true ? options : {...options, signal}, use));
+			} catch {}
 
+			ended(signal.aborted);
+		};
+
+		void request();
 		return ending;
 	}
 
 	function join(options: LockOptions): void {
 		leaving?.abort();
-		leaving = hold(streamName, options, lead, () => {
+		leaving = hold(streamName, options, lead, (isLeft) => {
+			if (isLeft) {
+				return;
+			}
+
 			stream.close();
 			role = 'following';
 			join({});
@@ -172,6 +184,11 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 	}
 
 	/** What is known of the hosts comes with everything else. */
+	const hostsChanged = (): void => {
+		say({kind: 'ask'});
+		void whenKnown(stream.follow);
+	};
+
 	function follow(): void {
 		const shows = showsHosts() && !document.hidden && role !== 'resting';
 		if (shows === (hiding !== undefined)) {
@@ -179,9 +196,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 
 		hiding?.abort();
-		hiding = shows ? hold(hostsName, {mode: 'shared'}) : undefined;
-		say({kind: 'ask'});
-		void whenKnown(stream.follow);
+		hiding = shows ? hold(hostsName, {mode: 'shared'}, hostsChanged, hostsChanged) : undefined;
 	}
 
 	function start(): void {
