@@ -6,6 +6,8 @@ import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {brotliCompressSync} from 'node:zlib';
+import {gzipAsync} from '@gfx/zopfli';
 import {build} from 'esbuild';
 import {rolldown} from 'rolldown';
 import type {PageFile} from '../source/web/server/assets.js';
@@ -125,6 +127,15 @@ async function bundleStyles() {
 	return {styles, inputs: Object.keys(metafile.inputs)};
 }
 
+/** The file as it is sent: compressed as far as it goes, once for all servers. */
+const compressed = async (file: string, type: string, text: string, isImmutable: boolean): Promise<PageFile> => ({
+	path: file,
+	type,
+	isImmutable,
+	br: brotliCompressSync(text).toString('base64'),
+	gzip: Buffer.from(await gzipAsync(text, {})).toString('base64'),
+});
+
 export async function bundlePage(): Promise<BundledPage> {
 	const {styles, inputs} = await bundleStyles();
 	const chunks = await bundleScript();
@@ -133,22 +144,15 @@ export async function bundlePage(): Promise<BundledPage> {
 	const html = read('index.html')
 		.replace('"main.tsx"', `"/page/${hash}/page.js"`)
 		.replace('"styles/page.css"', `"/page/${hash}/page.css"`);
+	const files = await Promise.all([
+		compressed('/', 'text/html; charset=utf-8', html, false),
+		...['icon.svg', 'icon-taken.svg', 'icon-stale.svg'].map(async (name) =>
+			compressed(`/${name}`, 'image/svg+xml', read(`icons/${name}`), false),
+		),
+		...parts.map(async ({name, text}) => compressed(`/page/${hash}/${name}`, types[path.extname(name)]!, text, true)),
+	]);
 	return {
-		files: [
-			{path: '/', type: 'text/html; charset=utf-8', text: html, isImmutable: false},
-			...['icon.svg', 'icon-taken.svg', 'icon-stale.svg'].map((name) => ({
-				path: `/${name}`,
-				type: 'image/svg+xml',
-				text: read(`icons/${name}`),
-				isImmutable: false,
-			})),
-			...parts.map(({name, text}) => ({
-				path: `/page/${hash}/${name}`,
-				type: types[path.extname(name)]!,
-				text,
-				isImmutable: true,
-			})),
-		],
+		files,
 		inputs: [...inputs, ...chunks.flatMap(({moduleIds}) => moduleIds.map((id) => path.relative(root, id)))],
 	};
 }

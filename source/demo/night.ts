@@ -36,7 +36,7 @@ export function withNight(store: Pick<Store, 'loads' | 'history' | 'read'>, opti
 		const snapshot = await store.read();
 		const usage = [...(await Array.fromAsync(store.history(begin - nightSeconds, begin))), ...liveUsage(snapshot)];
 		const lines = new Map<number, string>();
-		for (let time = begin - nightSeconds; time < begin; time += 60) {
+		for (let time = begin - nightSeconds; time <= begin; time += 60) {
 			if (time > begin - unseen.from && time < begin - unseen.to) {
 				continue;
 			}

@@ -53,3 +53,17 @@ test('no more points are answered than are asked for, each the mean of what it s
 
 	expect(recorder.last(10, {gpu: 0, points: 1}).gpus['0']!.utilization).toEqual([40]);
 });
+
+test('of the minute in which the server began it shows what the pool keeps until then, and from then on what it saw', () => {
+	const minute = startTime - (startTime % 3600);
+	const recorder = createUtilizationRecorder();
+	for (let second = 52; second < 120; second += 2) {
+		recorder.add({lastScan: busy(80), now: minute + second});
+	}
+
+	const kept = [keptAt(minute - 60, 20), keptAt(minute, 20)].flat();
+	expect(recorder.last(3, {gpu: 0}, kept).gpus['0']!.utilization).toEqual([
+		...Array.from({length: 11}, () => 20),
+		...Array.from({length: 7}, () => 80),
+	]);
+});

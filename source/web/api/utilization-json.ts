@@ -57,14 +57,27 @@ type UtilizationQuestion = {
 
 type Missing = {readonly key: string; readonly name: string; readonly windowMs: number};
 
-/** The minutes of one GPU in which nothing was seen here, and what was. */
+/** The minutes of one GPU in which nothing was seen here, the one in which this server began to see until it did, and what was seen. */
 function withMinutes(
 	own: UtilizationHistory,
 	minutes: readonly MinuteLoads[],
 	{key, name, windowMs}: Missing,
 ): UtilizationHistory {
-	const kept = pastHistory(minutes, emptyHistory(own), {key, name, windowMs, ownOffsetMs: 0});
-	return {...kept, samples: [...kept.samples, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
+	const past = pastHistory(minutes, emptyHistory(own), {key, name, windowMs, ownOffsetMs: 0});
+	const begun = begunIn(own);
+	const kept = past.samples.map((sample) =>
+		minuteOf(sample.atMs / 1000) === begun?.minute ? {...sample, atMs: begun.unseenMs} : sample,
+	);
+	return {...past, samples: [...kept, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
+}
+
+/** The minute of which this server saw the end alone, and the middle of what it did not see. Less than a step is no gap. */
+function begunIn({samples, stepMs}: UtilizationHistory) {
+	const [first] = samples;
+	const unseen = (first?.atMs ?? 0) % minuteMs;
+	return first === undefined || unseen < stepMs
+		? undefined
+		: {minute: minuteOf(first.atMs / 1000), unseenMs: first.atMs - unseen / 2};
 }
 
 export function createUtilizationRecorder(): UtilizationRecorder {
@@ -93,7 +106,8 @@ export function createUtilizationRecorder(): UtilizationRecorder {
 			const columns = Math.ceil(askedMs / shownStepMs);
 			const spanMs = columns * shownStepMs;
 			const seen = new Set(history.samples.map(({atMs}) => minuteOf(atMs / 1000)));
-			const missing = kept.filter(({minute}) => !seen.has(minute));
+			const begun = begunIn(history)?.minute;
+			const missing = kept.filter(({minute}) => !seen.has(minute) || minute === begun);
 			const whole = (key: string): UtilizationHistory =>
 				missing.length === 0
 					? history

@@ -87,9 +87,7 @@ export class App extends Component {
 					Skip to the GPUs
 				</a>
 				<Header state={known} view={view} />
-				<div id="banners" class="banners">
-					{more && <more.Banners state={known} />}
-				</div>
+				<div id="banners">{more && <more.Banners state={known} />}</div>
 				{about?.acts_as !== undefined && <Act state={known} account={about.acts_as} />}
 				<main id="main" tabindex={-1}>
 					{views.map((name) => {
@@ -109,7 +107,7 @@ export class App extends Component {
 						);
 					})}
 				</main>
-				<footer id="foot" class="foot">
+				<footer id="foot">
 					{/* It comes with the first state, which would move it. */}
 					{about && (
 						<>

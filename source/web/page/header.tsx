@@ -30,8 +30,7 @@ const staleText = (sinceMs: number | undefined, nowMs: number): string =>
 function Pill({state}: {readonly state: PageState}) {
 	const kind = pillKindOf(state);
 	return (
-		<span id="pill" class="pill" data-kind={kind}>
-			<span class="pill-dot" />
+		<span id="pill" data-kind={kind}>
 			<span id="pill-text">
 				{kind === 'stale' ? <Watch of={now}>{(nowMs) => staleText(sinceOf(state), nowMs)}</Watch> : pillText[kind]}
 			</span>
@@ -41,12 +40,12 @@ function Pill({state}: {readonly state: PageState}) {
 
 const Brand = () => (
 	<a class="brand" aria-label="canhazgpu, overview" href="#/">
-		<svg class="brand-mark" aria-hidden="true" viewBox="0 0 24 24">
+		<svg aria-hidden="true" viewBox="0 0 24 24">
 			<rect height="14" rx="3" width="14" x="5" y="5" />
 			<path d="M9 2v3M15 2v3M9 19v3M15 19v3M2 9h3M2 15h3M19 9h3M19 15h3" />
-			<path class="brand-core" d="M9.5 12.2l1.8 1.8 3.4-3.8" />
+			<path d="M9.5 12.2l1.8 1.8 3.4-3.8" />
 		</svg>
-		<span class="brand-name">canhazgpu</span>
+		<span>canhazgpu</span>
 	</a>
 );
 
@@ -58,7 +57,6 @@ const ThemeButton = () => (
 			<button
 				id="theme"
 				type="button"
-				class="icon-button"
 				aria-label="Light theme"
 				aria-pressed={shown === 'light'}
 				onClick={chooseOtherTheme}
@@ -76,23 +74,13 @@ const ThemeButton = () => (
 /** The words beside the host's name. */
 function Badges({about}: {readonly about: About | undefined}) {
 	return (
-		<span id="badges" class="badges">
-			{about?.demo === true && (
-				<span class="badge" title="Made-up GPUs in memory: nothing is kept">
-					Demo
-				</span>
-			)}
+		<span id="badges">
+			{about?.demo === true && <span title="Made-up GPUs in memory: nothing is kept">Demo</span>}
 			{about?.demo === false && about.simulated === true && (
-				<span class="badge" title="No real hardware is behind this pool">
-					Simulated
-				</span>
+				<span title="No real hardware is behind this pool">Simulated</span>
 			)}
-			{about?.engine !== undefined && <span class="badge">Slurm</span>}
-			{about?.private_label !== undefined && (
-				<span class="badge" title={about.private_label}>
-					Private pool
-				</span>
-			)}
+			{about?.engine !== undefined && <span>Slurm</span>}
+			{about?.private_label !== undefined && <span title={about.private_label}>Private pool</span>}
 		</span>
 	);
 }

@@ -4,6 +4,9 @@ import type {Gpu} from './fields.js';
 
 export const unknown = '–';
 
+/** What a GPU can be, in the order in which the page lists it. */
+export const shownStates: ReadonlyArray<Gpu['state']> = ['available', 'in-use', 'unreserved', 'drained', 'error'];
+
 const pad = (value: number): string => String(value).padStart(2, '0');
 
 /** What is known of these parts, in one line. */
@@ -74,14 +77,9 @@ export const freeIn = (gpus: readonly Gpu[]): string =>
 export const counted = (count: number | undefined, one: string): string =>
 	`${count ?? unknown} ${one}${count === 1 ? '' : 's'}`;
 
-const dateAndTime = new Intl.DateTimeFormat(undefined, {
-	month: 'short',
-	day: 'numeric',
-	hour: '2-digit',
-	minute: '2-digit',
-	hourCycle: 'h23',
-});
-const hoursAndMinutes = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'});
+const timeForm = {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'} as const;
+const dateAndTime = new Intl.DateTimeFormat(undefined, {month: 'short', day: 'numeric', ...timeForm});
+const hoursAndMinutes = new Intl.DateTimeFormat(undefined, timeForm);
 
 export const dateText = (time: string | number): string => dateAndTime.format(new Date(time));
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));

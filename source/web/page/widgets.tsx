@@ -17,9 +17,9 @@ type MeterProps = {readonly label: string; readonly percent: number | undefined;
 /** A bar between its name and its value in words. */
 export const Meter = ({label, percent, words}: MeterProps) => (
 	<span class="meter">
-		<span class="meter-label">{label}</span>
+		<span>{label}</span>
 		<Bar percent={percent} />
-		<span class="meter-value">{words}</span>
+		<span>{words}</span>
 	</span>
 );
 
@@ -34,7 +34,7 @@ export function PersonName({user, placeholder = ''}: PersonNameProps) {
 	const {name, account} = personOf(user);
 	return (
 		<p class="owner" title={user}>
-			<span class="owner-name">{name}</span>
+			<span>{name}</span>
 			{account !== undefined && <span class="account">{account}</span>}
 		</p>
 	);

@@ -1,6 +1,6 @@
-/** The page as the bundler made it (.config/page.ts), embedded when the program is built. */
-import {promisify} from 'node:util';
-import {brotliCompress, gzip} from 'node:zlib';
+/** The page as the bundler made and compressed it (.config/page.ts), embedded when the program is built. */
+import {Buffer} from 'node:buffer';
+import {gunzipSync} from 'node:zlib';
 import type files from '../page/index.html';
 
 export type PageFile = (typeof files)[number];
@@ -10,20 +10,8 @@ export const codings = ['br', 'gzip'] as const;
 
 type Coding = (typeof codings)[number];
 
-const compressors = {br: promisify(brotliCompress), gzip: promisify(gzip)} as const satisfies Readonly<
-	Record<Coding, (text: Uint8Array) => Promise<Uint8Array>>
->;
-const compressed = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
-
-const compress = async ({text}: PageFile, coding: Coding): Promise<Uint8Array<ArrayBuffer>> =>
-	new Uint8Array(await compressors[coding](new TextEncoder().encode(text)));
-
-/** A file in a coding. Made once each, when it is asked for. */
-export async function compressedFile(file: PageFile, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
-	const key = `${coding} ${file.path}`;
-	const made = compressed.get(key) ?? compress(file, coding);
-	compressed.set(key, made);
-	return made;
-}
+/** @param coding - Undefined: the file itself. */
+export const bytesOf = (file: PageFile, coding: Coding | undefined): Uint8Array<ArrayBuffer> =>
+	coding === undefined ? gunzipSync(Buffer.from(file.gzip, 'base64')) : Buffer.from(file[coding], 'base64');
 
 export {default as pageFiles} from '../page/index.html';

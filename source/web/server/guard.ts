@@ -7,10 +7,18 @@ export type Bindings = {Bindings: HttpBindings};
 
 const methods = 'GET, HEAD';
 
-/**
-Nothing but this server's own files, no inline script or style, no frame around it, and no way from text to markup in the page.
-*/
+/** What holds for every answer: it is taken for nothing but what it is, and no page of another origin has it. */
 const securityHeaders: Readonly<Record<string, string>> = {
+	'x-content-type-options': 'nosniff',
+	'cross-origin-resource-policy': 'same-origin',
+};
+
+/**
+What holds for whatever can be shown by itself: nothing but this server's own files, no inline script or style, no frame around it, and no way
+from text to markup in the page.
+*/
+const documentHeaders: Readonly<Record<string, string>> = {
+	...securityHeaders,
 	'content-security-policy': [
 		"default-src 'none'",
 		"script-src 'self'",
@@ -23,10 +31,8 @@ const securityHeaders: Readonly<Record<string, string>> = {
 		"require-trusted-types-for 'script'",
 		"trusted-types 'none'",
 	].join('; '),
-	'x-content-type-options': 'nosniff',
 	'x-frame-options': 'DENY',
 	'referrer-policy': 'no-referrer',
-	'cross-origin-resource-policy': 'same-origin',
 	'cross-origin-opener-policy': 'same-origin',
 	'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
@@ -74,7 +80,9 @@ export const guard =
 	(names: ReadonlySet<string>, actPaths: ReadonlySet<string> = new Set()): MiddlewareHandler<Bindings> =>
 	async (context, next) => {
 		const {incoming} = context.env;
-		for (const [name, value] of Object.entries(securityHeaders)) {
+		// Scripts and styles are shown as text at most: they need not carry half a kilobyte of rules for documents.
+		const isPart = incoming.url?.startsWith('/page/') === true;
+		for (const [name, value] of Object.entries(isPart ? securityHeaders : documentHeaders)) {
 			context.header(name, value);
 		}
 

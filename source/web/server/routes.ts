@@ -22,7 +22,7 @@ import type {MinuteLoads} from '../../core/model/observation.js';
 import {actPaths, addActing, type Acting} from './act-routes.js';
 import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
-import {codings, compressedFile, pageFiles} from './assets.js';
+import {bytesOf, codings, pageFiles} from './assets.js';
 
 /** `host` stays out: what others had is not known here. */
 export type HoursQuestion = {readonly host?: undefined; readonly hours: number};
@@ -301,11 +301,12 @@ export function createRoutes(parts: Parts): Hono<Bindings> {
 			vary: 'accept-encoding',
 			...(file.isImmutable && {'cache-control': 'public, max-age=31536000, immutable'}),
 		};
-		app.get(file.path, async (context) => {
+		app.get(file.path, (context) => {
 			const coding = codings.find((name) => takes(context, name));
-			return coding === undefined
-				? context.body(file.text, 200, headers)
-				: context.body(await compressedFile(file, coding), 200, {...headers, 'content-encoding': coding});
+			return context.body(bytesOf(file, coding), 200, {
+				...headers,
+				...(coding !== undefined && {'content-encoding': coding}),
+			});
 		});
 	}
 

@@ -70,7 +70,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			);
 		const first = await bytesOf(String.raw`\bpage[.](js|css)$|[.]svg$|:\d+.$`);
 		expect(first).toBeGreaterThan(10_000);
-		expect(first).toBeLessThan(16_100);
+		expect(first).toBeLessThan(15_600);
 		expect(await bytesOf('follow-up')).toBeLessThan(2800);
 		await page.reload();
 		await page.locator('#pill[data-kind="live"]').waitFor();

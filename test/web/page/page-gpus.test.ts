@@ -134,7 +134,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.getByRole('link', {name: 'Commands and link'}).click();
 		await page.getByRole('dialog', {name: 'GPU 1'}).waitFor();
 		await page.emulateMedia({media: 'print'});
-		expect(await page.locator('.summary').isVisible()).toBe(false);
+		expect(await page.locator('#summary').isVisible()).toBe(false);
 		expect(await page.locator('.drawer .facts').isVisible()).toBe(true);
 		expect(problems).toEqual([]);
 	});

@@ -101,8 +101,8 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const styleOf = async (selector: string, property: string) =>
 			page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`);
 		expect(await styleOf('.meter-fill', 'backgroundColor')).not.toBe(await styleOf('.meter-bar', 'backgroundColor'));
-		expect(await styleOf('.meter-bar', 'borderTopStyle')).toBe('solid');
-		expect(await styleOf('.state', 'borderTopStyle')).toBe('solid');
+		await expect.poll(async () => styleOf('.meter-bar', 'borderTopStyle')).toBe('solid');
+		expect(await styleOf('.state', 'outlineStyle')).toBe('solid');
 		expect(await styleOf('.tabs a[aria-current="page"]', 'outlineStyle')).toBe('solid');
 		expect(await styleOf('.tabs a:not([aria-current])', 'outlineStyle')).toBe('none');
 	});

@@ -216,7 +216,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.route('**/api/events*', async () => undefined);
 		await page.goto(web.url);
 		await page.locator('#pill[data-kind="connecting"]').waitFor();
-		expect(await page.locator('#summary .tile-value').allTextContents()).toEqual(Array.from({length: 8}, () => '–'));
+		expect(await page.locator('#summary dt + dd').allTextContents()).toEqual(Array.from({length: 8}, () => '–'));
 		expect(await page.locator('#queue, #recent').allTextContents()).toEqual(['–', '–']);
 	});
 

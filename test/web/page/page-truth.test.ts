@@ -23,7 +23,7 @@ const label = 'research-team-basement';
 /** The names that stand on more than one line, or that are cut off. */
 const brokenNames = async (page: Page): Promise<readonly string[]> =>
 	page.evaluate<readonly string[]>(`
-		[...document.querySelectorAll('.owner-name, .state, .processes .user, .processes th, .index, h1, h2')]
+		[...document.querySelectorAll('.owner > :first-child, .state, .processes .user, .processes th, .index, h1, h2')]
 			.filter((element) => element.checkVisibility() && !element.matches('.unseen'))
 			.filter((element) => {
 				const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
@@ -83,7 +83,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	test('a card shows the label first, and the account beside it', async () => {
 		const {page} = await openPage(browser, web.url);
 		const owner = cardOf(page, 0).locator('.owner');
-		expect(await owner.locator('.owner-name').textContent()).toBe(label);
+		expect(await owner.locator('> :first-child').textContent()).toBe(label);
 		expect(await owner.locator('.account').textContent()).toMatch(/^\w+$/v);
 		expect(await owner.getAttribute('title')).toMatch(/^\w+ \(research-team-basement\)$/v);
 	});
@@ -113,7 +113,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await card.locator('.model').textContent()).toMatch(/^MIG 3g\.40gb 2x1g\.10gb · /v);
 		// GPU 3 is not among those that can be had whole.
 		const freeTile = page.locator('.tile[data-state="available"]');
-		await expect.poll(async () => freeTile.locator('.tile-more').textContent()).toBe('+1 MIG of 6');
+		await expect.poll(async () => freeTile.locator('dd + dd').textContent()).toBe('+1 MIG of 6');
 		await expect.poll(async () => page.title()).toMatch(/^\d \+1 MIG free · /v);
 		await card.locator('button').first().click();
 		await expect.poll(async () => card.locator('.parts tbody tr').count()).toBe(3);
@@ -124,15 +124,15 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const {page} = await openPage(browser, web.url);
 		expect(await cardOf(page, 5).locator('.state').textContent()).toBe('Drained');
 		expect(await cardOf(page, 5).textContent()).toContain('fan');
-		expect(await page.locator('.tile[data-state="drained"] .tile-value').textContent()).toBe('1');
-		expect(await page.locator('.tile[data-state="error"] .tile-value').textContent()).toBe('1');
+		expect(await page.locator('.tile[data-state="drained"] dt + dd').textContent()).toBe('1');
+		expect(await page.locator('.tile[data-state="error"] dt + dd').textContent()).toBe('1');
 		// One colour for one thing, and not the colour of plain text.
 		const colourOf = async (selector: string) =>
 			page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
 		const colours = [
-			await colourOf('.tile[data-state="error"] .tile-value'),
+			await colourOf('.tile[data-state="error"] dt + dd'),
 			await colourOf('[data-gpu="4"] .state'),
-			await colourOf('.tile[data-state="drained"] .tile-value'),
+			await colourOf('.tile[data-state="drained"] dt + dd'),
 			await colourOf('[data-gpu="5"] .state'),
 			await colourOf('body'),
 		];

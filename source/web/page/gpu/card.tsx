@@ -12,6 +12,9 @@ import {followUp, GpuActions} from '../slots.js';
 
 export const Details = late(async () => import('./details.js'), detailsStyle);
 
+/** With more GPUs than that, each is a row unless cards are asked for. */
+export const mostPlainCards = 16;
+
 /** What stands where the name of the user would be. */
 export const placeholders: Readonly<Record<Gpu['state'], string>> = {
 	available: 'Nobody',

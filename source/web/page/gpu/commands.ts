@@ -1,4 +1,5 @@
 /** What can be done with a GPU in a shell, by its state. Pure. */
+import {shellQuote} from '../../../format/text/shell.js';
 import type {Gpu} from '../fields.js';
 
 type ShellCommand = {
@@ -96,9 +97,6 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 	}
 }
 
-const shellWord = (word: string): string =>
-	/^[\w\-.]+$/v.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-
 /** Slurm chooses the GPUs of a node itself, ends whole jobs, and has a node in service or out of it. */
 function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly ShellCommand[] {
 	switch (state) {
@@ -115,8 +113,8 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 				...(job === undefined
 					? []
 					: [
-							{does: 'Give it back, which ends the whole job', command: `canhazgpu release --lease ${shellWord(job)}`},
-							{does: 'See the job', command: `scontrol show job ${shellWord(job)}`},
+							{does: 'Give it back, which ends the whole job', command: `canhazgpu release --lease ${shellQuote(job)}`},
+							{does: 'See the job', command: `scontrol show job ${shellQuote(job)}`},
 						]),
 				{does: 'Wait for a GPU of this node', command: `canhazgpu reserve --gpus 1 --on ${node}`},
 			];
@@ -136,9 +134,9 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
 	(gpu.node === undefined
 		? [...commandsOf(gpu), {does: 'See who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]
-		: slurmCommandsOf(gpu, shellWord(gpu.node))
+		: slurmCommandsOf(gpu, shellQuote(gpu.node))
 	).map(({does, command}) => ({
 		does,
 		// With a terminal, a command that waits can be seen and stopped.
-		command: host === undefined ? command : `ssh -t ${shellWord(host)} ${command}`,
+		command: host === undefined ? command : `ssh -t ${shellQuote(host)} ${command}`,
 	}));

@@ -1,7 +1,7 @@
 /** GPUs that are filtered, grouped, or too many for cards. Loaded where the address asks for it, or there are many. */
 import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
-import {Cards} from '../gpu/card.js';
+import {Cards, mostPlainCards} from '../gpu/card.js';
 import {me} from '../shared/me.js';
 import {useObservable} from '../shared/hooks.js';
 import {useQuestion} from '../shared/question.js';
@@ -11,9 +11,6 @@ import {groupsOf, groupText} from './groups.js';
 import {isAsked, queryOf, questionIn, type GpuQuestion} from './question.js';
 import {Rows} from './rows.js';
 import {Tools} from './tools.js';
-
-/** With so many GPUs or more, each is a row unless cards are chosen. */
-const manyGpus = 17;
 
 type ListProps = {
 	readonly gpus: readonly Gpu[];
@@ -52,7 +49,7 @@ export default function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) 
 	const [question, choose] = useQuestion({view: 'overview', read: questionIn, write: queryOf}, query);
 	const name = useObservable(me);
 	const shown = gpus.filter((gpu) => isAsked(gpu, question, name));
-	const layout = question.layout ?? (gpus.length < manyGpus ? 'cards' : 'rows');
+	const layout = question.layout ?? (gpus.length <= mostPlainCards ? 'cards' : 'rows');
 	const list = {gpus: shown, utilization, layout};
 	return (
 		<>

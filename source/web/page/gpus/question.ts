@@ -1,13 +1,10 @@
 /** Which GPUs are shown and how: read from the address, and judged GPU by GPU. Pure. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
-import {personOf} from '../text.js';
+import {personOf, shownStates} from '../text.js';
 
 export const layouts = ['cards', 'rows'] as const;
 export const groupings = ['none', 'job', 'user'] as const;
-export const shownStates = ['available', 'in-use', 'unreserved', 'drained', 'error'] as const satisfies ReadonlyArray<
-	Gpu['state']
->;
 
 export type GpuQuestion = {
 	/** Words that must all be found in what is known of a GPU; empty for all. */

@@ -6,7 +6,8 @@ import type {Gpu} from '../fields.js';
 import {me, setMe} from '../shared/me.js';
 import {useObservable} from '../shared/hooks.js';
 import {Select} from '../shared/select.js';
-import {peopleOnAll, shownStates, type GpuQuestion} from './question.js';
+import {shownStates} from '../text.js';
+import {peopleOnAll, type GpuQuestion} from './question.js';
 
 const layoutChoices = [
 	['cards', 'Cards'],

@@ -8,22 +8,20 @@ import {createStream, silenceMs, type StreamEvent} from './stream.js';
 
 /** A hidden tab holds a connection for so long. */
 const unseenMs = 10_000;
-/** How often a tab that shows the hosts says so, and for how long that counts. */
-const wishMs = 10_000;
-const wishHoldsMs = 25_000;
 /** Tabs that open at the same time get everything at the same time. */
 const gatherMs = 50;
 
-const name = 'canhazgpu-events';
+/** Of the lock on the stream, and of the channel between the tabs. */
+const streamName = 'canhazgpu-events';
+/** Of the lock that each tab has which shows the other hosts. */
+const hostsName = 'canhazgpu-hosts';
 
 export type Listener = {
 	/** Gets everything (`state`) or the parts that changed. */
 	readonly live: (data: LiveJson, kind: 'state' | 'change') => void;
 	readonly hosts: (data: HostsJson) => void;
-	readonly connecting: () => void;
-	readonly connected: () => void;
-	/** @param nextTryMs - When the next attempt to connect is. */
-	readonly lost: (nextTryMs: number) => void;
+	/** @param nextTryMs - When the next attempt to connect is; undefined while one is under way. */
+	readonly away: (nextTryMs?: number) => void;
 };
 
 /** What tabs say to one another. */
@@ -31,9 +29,7 @@ type Said =
 	| {readonly kind: 'message'; readonly event: StreamEvent; readonly data: string}
 	| {readonly kind: 'lost'; readonly nextTryMs: number}
 	/** A tab asks for everything. */
-	| {readonly kind: 'ask'}
-	/** A tab shows the other hosts, or does so no more. */
-	| {readonly kind: 'hosts'; readonly tab: number; readonly shows: boolean};
+	| {readonly kind: 'ask'};
 
 /** Resting: a hidden tab, which takes what others hand on and does nothing for it. */
 type Role = 'resting' | 'following' | 'leading';
@@ -43,33 +39,25 @@ type Role = 'resting' | 'following' | 'leading';
 @returns To be called when what the page shows has changed.
 */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {
-	const tab = Math.random();
 	/** Absent where the page is not from this machine or by https: then each tab has a stream of its own. */
 	const {locks} = navigator as {readonly locks?: LockManager};
 	let role: Role = 'resting';
 	let channel: BroadcastChannel | undefined;
-	/** Ends the wish for the lock, and the hold on it. */
+	/** Ends the wish for the lock on the stream, and the hold on it. */
 	let leaving: AbortController | undefined;
+	/** Ends the hold on the other lock. */
+	let hiding: AbortController | undefined;
 	let silence: NodeJS.Timeout | undefined;
 	let gathering: NodeJS.Timeout | undefined;
-	let wishing: NodeJS.Timeout | undefined;
-	/** Until when other tabs show the hosts. */
-	const wishes = new Map<number, number>();
+	/** Whether any tab shows the hosts. */
+	let areHostsShown = false;
 
 	const say = (said: Said): void => {
 		channel?.postMessage(said);
 	};
 
-	const wantsHosts = (): boolean => showsHosts() && !document.hidden;
-
-	const areHostsWanted = (): boolean => wantsHosts() || wishes.values().some((untilMs) => untilMs > Date.now());
-
 	function deliver(event: StreamEvent, data: string): void {
 		heardSomething();
-		if (event === 'state') {
-			listener.connected();
-		}
-
 		if (event === 'hosts') {
 			listener.hosts(JSON.parse(data) as HostsJson);
 		} else if (event !== 'beat') {
@@ -83,21 +71,30 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 				deliver(event, data);
 				say({kind: 'message', event, data});
 				if (event === 'beat') {
-					stream.follow();
+					void whenKnown(stream.follow);
 				}
 			},
 			lost(nextTryMs) {
-				listener.lost(nextTryMs);
+				listener.away(nextTryMs);
 				say({kind: 'lost', nextTryMs});
 			},
 		},
-		() => (areHostsWanted() ? '/api/events?hosts' : '/api/events'),
+		() => (areHostsShown ? '/api/events?hosts' : '/api/events'),
 	);
+
+	/** Does this with the stream of a tab that leads, once it is known whether any tab shows the hosts. */
+	async function whenKnown(act: () => void): Promise<void> {
+		const {held = []} = (await locks?.query()) ?? {};
+		areHostsShown = hiding !== undefined || held.some(({name}) => name === hostsName);
+		if (role === 'leading') {
+			act();
+		}
+	}
 
 	function lead(): void {
 		role = 'leading';
 		clearTimeout(silence);
-		stream.open();
+		void whenKnown(stream.open);
 	}
 
 	/** A leader that says nothing for so long hangs: its lock is taken. */
@@ -106,7 +103,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		if (role !== 'leading') {
 			silence = setTimeout(
 				() => {
-					listener.connecting();
+					listener.away();
 					if (role === 'following') {
 						join({steal: true});
 					}
@@ -116,34 +113,51 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	}
 
-	/** Asks for the lock and holds it, until it is left or taken. */
-	function join(options: LockOptions): void {
-		leaving?.abort();
-		if (locks === undefined) {
-			lead();
-			return;
-		}
+	/**
+	Asks for a lock and holds it, until it is left or taken. A lock is taken by force or waited for: the interface allows no signal with the former.
 
-		leaving = new AbortController();
-		const {signal} = leaving;
-		const hold = async (): Promise<void> => {
+	@param ended - Told whether the lock was left.
+	*/
+	function hold(
+		name: string,
+		options: LockOptions,
+		held: () => void,
+		ended: (isLeft: boolean) => void,
+	): AbortController {
+		const ending = new AbortController();
+		const {signal} = ending;
+		const use = async (): Promise<void> => {
 			if (signal.aborted) {
 				return;
 			}
 
-			lead();
+			held();
 			await new Promise((resolve) => {
 				signal.addEventListener('abort', resolve);
 			});
 		};
 
-		// A lock is taken by force or waited for: the interface allows no signal with the former.
-		locks.request(name, options.steal === true ? options : {signal}, hold).catch(() => {
-			if (signal.aborted) {
+		const request = async (): Promise<void> => {
+			try {
+				await (locks === undefined
+					? use()
+					: locks.request(name, options.steal === true ? options : {...options, signal}, use));
+			} catch {}
+
+			ended(signal.aborted);
+		};
+
+		void request();
+		return ending;
+	}
+
+	function join(options: LockOptions): void {
+		leaving?.abort();
+		leaving = hold(streamName, options, lead, (isLeft) => {
+			if (isLeft) {
 				return;
 			}
 
-			// Another tab took the lock.
 			stream.close();
 			role = 'following';
 			join({});
@@ -153,51 +167,41 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 	/** Sends everything once more to all tabs, and to those that ask for it at the same time but once. */
 	function tellAll(): void {
 		clearTimeout(gathering);
-		gathering = setTimeout(stream.reopen, gatherMs);
+		gathering = setTimeout(() => {
+			void whenKnown(stream.reopen);
+		}, gatherMs);
 	}
 
 	function hear({data: said}: MessageEvent<Said>): void {
 		if (said.kind === 'message' && role !== 'leading') {
 			deliver(said.event, said.data);
-			if (said.event === 'state') {
-				wish();
-			}
 		} else if (said.kind === 'lost' && role === 'following') {
 			heardSomething();
-			listener.lost(said.nextTryMs);
+			listener.away(said.nextTryMs);
 		} else if (said.kind === 'ask') {
 			tellAll();
-		} else if (said.kind === 'hosts') {
-			const isNew = said.shows && !wishes.has(said.tab);
-			if (said.shows) {
-				wishes.set(said.tab, Date.now() + wishHoldsMs);
-			} else {
-				wishes.delete(said.tab);
-			}
-
-			if (isNew) {
-				// What is known of the hosts already comes with everything else.
-				tellAll();
-			} else {
-				stream.follow();
-			}
 		}
 	}
 
-	/** Says to the leader whether the hosts are shown here, again and again while they are. */
-	function wish(): void {
-		const shows = wantsHosts();
-		if (role === 'following' && (shows || wishing !== undefined)) {
-			say({kind: 'hosts', tab, shows});
+	/** What is known of the hosts comes with everything else. */
+	const hostsChanged = (): void => {
+		say({kind: 'ask'});
+		void whenKnown(stream.follow);
+	};
+
+	function follow(): void {
+		const shows = showsHosts() && !document.hidden && role !== 'resting';
+		if (shows === (hiding !== undefined)) {
+			return;
 		}
 
-		clearTimeout(wishing);
-		wishing = shows ? setTimeout(wish, wishMs) : undefined;
+		hiding?.abort();
+		hiding = shows ? hold(hostsName, {mode: 'shared'}, hostsChanged, hostsChanged) : undefined;
 	}
 
 	function start(): void {
 		if (channel === undefined && locks !== undefined) {
-			channel = new BroadcastChannel(name);
+			channel = new BroadcastChannel(streamName);
 			channel.addEventListener('message', hear);
 		}
 
@@ -208,35 +212,28 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		role = 'following';
 		heardSomething();
 		say({kind: 'ask'});
-		wish();
 		join({});
 	}
 
 	function rest(): void {
 		role = 'resting';
-		clearTimeout(wishing);
-		wishing = undefined;
-		say({kind: 'hosts', tab, shows: false});
+		follow();
 		stream.close();
 		leaving?.abort();
 		// Other tabs may go on and hand on what they get.
 		heardSomething();
 	}
 
-	const follow = (): void => {
-		wish();
-		stream.follow();
-	};
-
 	let unseen: NodeJS.Timeout | undefined;
 	const seenOrNot = (): void => {
 		clearTimeout(unseen);
-		follow();
 		if (document.hidden) {
 			unseen = setTimeout(rest, unseenMs);
 		} else {
 			start();
 		}
+
+		follow();
 	};
 
 	addEventListener('online', () => {
@@ -253,14 +250,14 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		channel = undefined;
 	});
 	addEventListener('pageshow', (event) => {
-		if (event.persisted) {
-			start();
+		if (!event.persisted) {
+			return;
 		}
+
+		start();
+		follow();
 	});
 	start();
-	if (document.hidden) {
-		unseen = setTimeout(rest, unseenMs);
-	}
-
+	seenOrNot();
 	return follow;
 }

@@ -34,7 +34,7 @@ export function startStore(): void {
 				wasLive = true;
 				heardMs = Date.now();
 				aheadMs = data.now_ms - heardMs;
-				pageState.set(withLive(before, data, isWhole));
+				pageState.set({...withLive(before, data, isWhole), link: {kind: 'live'}});
 				tick();
 				// A server without a pool shows the hosts at once.
 				follow();
@@ -43,16 +43,10 @@ export function startStore(): void {
 			hosts({hosts}) {
 				pageState.set(withHosts(pageState.get(), hosts, Date.now()));
 			},
-			connecting() {
+			away(nextTryMs) {
 				wasLive = false;
-				change({link: {kind: 'connecting'}});
-			},
-			connected() {
-				change({link: {kind: 'live'}});
-			},
-			lost(nextTryMs) {
-				wasLive = false;
-				change({link: {kind: 'lost', nextTryMs, sinceMs: (heardMs ?? Date.now()) + aheadMs}});
+				const sinceMs = (heardMs ?? Date.now()) + aheadMs;
+				change({link: nextTryMs === undefined ? {kind: 'connecting'} : {kind: 'lost', nextTryMs, sinceMs}});
 				tick();
 			},
 		},

@@ -4,11 +4,11 @@ import {dateText, timeOfDay, unknown} from '../text.js';
 
 const EventItem = ({event: {time_ms: time, kind, words, note}}: {readonly event: PoolEvent}) => (
 	<li class="event" data-kind={kind}>
-		<time class="event-time" dateTime={new Date(time).toISOString()} title={dateText(time)}>
+		<time dateTime={new Date(time).toISOString()} title={dateText(time)}>
 			{timeOfDay(time)}
 		</time>
-		<span class="event-words">{words}</span>
-		{note !== undefined && <span class="event-more">{note}</span>}
+		<span>{words}</span>
+		{note !== undefined && <span>{note}</span>}
 	</li>
 );
 

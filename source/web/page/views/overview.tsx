@@ -1,6 +1,6 @@
 /** The first view: figures, GPUs, the queue, and what happened last. */
 import {Component} from 'preact';
-import {Cards} from '../gpu/card.js';
+import {Cards, mostPlainCards} from '../gpu/card.js';
 import {late} from '../late.js';
 import type {ViewProps} from '../slots.js';
 import type {PageState} from '../state/state.js';
@@ -12,9 +12,6 @@ import {Summary} from './summary.js';
 
 const Drawer = late(async () => import('../gpu/drawer.js'), drawerStyle);
 const GpuBrowser = late(async () => import('../gpus/browser.js'), gpusStyle);
-
-/** With more GPUs than that, each is a row unless cards are asked for. */
-const mostPlainCards = 16;
 
 type PlainGpusProps = Pick<PageState, 'gpus' | 'utilization'>;
 
@@ -74,7 +71,7 @@ export const Overview = ({state: {about, gpus, queue, events, utilization}, quer
 					<GpuBrowser gpus={gpus} utilization={utilization} query={query} />
 				)}
 			</section>
-			<aside class="side-column" aria-label="Queue and events">
+			<aside aria-label="Queue and events">
 				<Queue queue={queue} isKnown={about !== undefined} />
 				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>

@@ -41,7 +41,7 @@ function waiterTimeText(waiter: Waiter, nowMs: number): string {
 const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 	<li class="waiter">
 		<span class="position">{waiter.position}</span>
-		<span class="waiter-body">
+		<span>
 			<span class="who">
 				<PersonName user={waiter.actual_user === undefined ? waiter.user : `${waiter.actual_user} (${waiter.user})`} />
 				<span class="wants">{wantedText(waiter)}</span>

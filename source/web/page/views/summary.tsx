@@ -2,7 +2,7 @@
 import {freeAmong, splitText} from '../../../format/free-gpus.js';
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
-import {counted, unknown} from '../text.js';
+import {counted, shownStates, unknown} from '../text.js';
 
 /** What is unknown adds nothing. */
 const sumOf = <Key extends string>(rows: ReadonlyArray<Readonly<Partial<Record<Key, number>>>>, key: Key): number =>
@@ -18,9 +18,9 @@ type TileProps = {
 
 const Tile = ({name, value, more, state, isQuiet = false}: TileProps) => (
 	<dl class="tile" data-state={state} data-quiet={isQuiet ? '' : undefined}>
-		<dt class="tile-name">{name}</dt>
-		<dd class="tile-value">{value}</dd>
-		<dd class="tile-more">{more}</dd>
+		<dt>{name}</dt>
+		<dd>{value}</dd>
+		<dd>{more}</dd>
 	</dl>
 );
 
@@ -38,8 +38,6 @@ function powerText(gpus: readonly Gpu[]): string {
 			: `${Math.round(watts)} W`;
 }
 
-const shownStates: ReadonlyArray<Gpu['state']> = ['available', 'in-use', 'unreserved', 'drained', 'error'];
-
 type SummaryProps = {
 	readonly gpus: readonly Gpu[];
 	readonly queue: readonly Waiter[];
@@ -52,7 +50,7 @@ export function Summary({gpus, queue, isKnown}: SummaryProps) {
 	const totalMb = sumOf(gpus, 'memory_total_mb');
 	const wanted = sumOf(queue, 'requested_count');
 	return (
-		<div id="summary" class="summary">
+		<div id="summary">
 			{shownStates.map((state) => {
 				const those = gpus.filter((gpu) => gpu.state === state);
 				const free = state === 'available' ? freeAmong(those) : undefined;

@@ -1,0 +1,22 @@
+/** The night that a demonstration makes up for the charts. */
+import {expect, test} from 'vitest';
+import {decodeHour, hourOf, minuteOf} from '../../source/core/rules/pool/load-minutes.js';
+import {createPool} from '../../source/core/operations/pool/create-pool.js';
+import {withNight} from '../../source/demo/night.js';
+import {createMemoryStore} from '../../source/store/memory/index.js';
+import {testHost} from '../_helpers/machine/host.js';
+import {createVirtualClock} from '../_helpers/virtual-clock.js';
+
+test('the night reaches into the minute in which the demonstration begins', async () => {
+	const clock = createVirtualClock();
+	const begin = clock.now() - (clock.now() % 3600) + 55;
+	const store = createMemoryStore({now: () => begin});
+	await createPool({store, host: testHost({}), clock}, {gpuCount: 2, provider: 'fake', force: false});
+	const hour = hourOf(minuteOf(begin));
+	const lines = await withNight(store, {seed: 1, gpuCount: 2, begin}).read(hour - 24, hour);
+	const minutes = [...lines].flatMap(([known, text]) =>
+		decodeHour(known, text, minuteOf(begin)).map(({minute}) => minute),
+	);
+	expect(minutes.slice(-3)).toEqual([minuteOf(begin) - 2, minuteOf(begin) - 1, minuteOf(begin)]);
+	expect(new Set(minutes).size).toBe(minutes.length);
+});
