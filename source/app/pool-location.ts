@@ -1,9 +1,9 @@
 /** Where `admin` makes the pool, and how that is announced. */
-import {createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
+import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError, hasCode} from '../errors.js';
+import {CanhazgpuError, hasCode, messageOf} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
@@ -127,6 +127,34 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
+/**
+Ends the pool where it was, before another is made: a job or a monitor that knows the old one would be given the same GPUs there.
+
+@returns How many reservations ended, or why they could not be ended.
+*/
+async function closeFormer(
+	context: Context,
+	former: PoolRecord,
+	movedTo: string,
+): Promise<{readonly droppedLeases: number; readonly warning?: string}> {
+	let store: Store | undefined;
+	try {
+		store = await (former.store === 'redis'
+			? openRedis(context, false, former)
+			: openEmbedded(context, former.directory));
+		return {droppedLeases: await closePool({...context, store}, movedTo)};
+	} catch (error) {
+		return {
+			droppedLeases: 0,
+			warning: hasCode(error, 'no-pool')
+				? undefined
+				: `Warning: what is reserved in ${recordText(former)} could not be ended: ${messageOf(error)}`,
+		};
+	} finally {
+		await store?.close();
+	}
+}
+
 export async function openPoolLocation(context: Context): Promise<PoolLocation> {
 	const {locations} = context;
 	const {store, record, privateLabel, repairs = []} = await newLocation(context);
@@ -150,6 +178,10 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				});
 			}
 
+			const former =
+				elsewhere !== undefined && record !== undefined && locations.canAnnounce()
+					? await closeFormer(context, recorded!, recordText(record))
+					: undefined;
 			let made: PoolMade;
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom: elsewhere});
@@ -167,7 +199,11 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				locations.remember(record);
 			}
 
-			return made;
+			return {
+				...made,
+				droppedLeases: made.droppedLeases + (former?.droppedLeases ?? 0),
+				warning: former?.warning,
+			};
 		},
 		close: async () => store.close(),
 	};

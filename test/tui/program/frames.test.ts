@@ -110,7 +110,7 @@ test('a window of any size is filled exactly, and one that is too small says so'
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test.each([
+test.each<{readonly environment: Readonly<Record<string, string>>; readonly isAscii: boolean}>([
 	{environment: {LC_ALL: 'C', LANG: 'C.UTF-8'}, isAscii: true},
 	{environment: {LC_ALL: '', LC_CTYPE: 'en_US', LANG: 'C.UTF-8'}, isAscii: true},
 	{environment: {LC_CTYPE: 'en_US.utf8', LANG: 'C'}, isAscii: false},
