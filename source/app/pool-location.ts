@@ -127,29 +127,44 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
-/**
-Ends the pool where it was, before another is made: a job or a monitor that knows the old one would be given the same GPUs there.
+type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
 
-@returns How many reservations ended, or why they could not be ended.
+/**
+Leaves the store that the machine's pool is in, where that is another. Its pool ends before the next is made: whoever knows the old one, such as a
+monitor, would be given the same GPUs there.
+
+@param record - Where everybody will find the pool. Undefined: a private one is made.
+@returns How many reservations ended there, or why they could not be ended.
+@throws CanhazgpuError `pool-exists` without `force`.
 */
-async function closeFormer(
-	context: Context,
-	former: PoolRecord,
-	movedTo: string,
-): Promise<{readonly droppedLeases: number; readonly warning?: string}> {
+async function leaveFormer(context: Context, record: PoolRecord | undefined, force: boolean): Promise<Former> {
+	const {locations} = context;
+	const {recorded} = locations.facts();
+	if (recorded === undefined || (record !== undefined && isSameRecord(recorded, record))) {
+		return {droppedLeases: 0};
+	}
+
+	const movedFrom = recordText(recorded);
+	if (!force) {
+		throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${movedFrom}`, {
+			hint: 'Nothing was changed. --force makes another and sends everybody there.',
+		});
+	}
+
+	// Who sends nobody elsewhere ends nothing of theirs.
+	if (record === undefined || !locations.canAnnounce()) {
+		return {movedFrom, droppedLeases: 0};
+	}
+
 	let store: Store | undefined;
 	try {
-		store = await (former.store === 'redis'
-			? openRedis(context, false, former)
-			: openEmbedded(context, former.directory));
-		return {droppedLeases: await closePool({...context, store}, movedTo)};
+		store = await (recorded.store === 'redis'
+			? openRedis(context, false, recorded)
+			: openEmbedded(context, recorded.directory));
+		return {movedFrom, droppedLeases: await closePool({...context, store}, recordText(record))};
 	} catch (error) {
-		return {
-			droppedLeases: 0,
-			warning: hasCode(error, 'no-pool')
-				? undefined
-				: `Warning: what is reserved in ${recordText(former)} could not be ended: ${messageOf(error)}`,
-		};
+		const warning = `Warning: what is reserved in ${movedFrom} could not be ended: ${messageOf(error)}`;
+		return {movedFrom, droppedLeases: 0, warning: hasCode(error, 'no-pool') ? undefined : warning};
 	} finally {
 		await store?.close();
 	}
@@ -168,23 +183,10 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				locations.checkAnnounceable();
 			}
 
-			const elsewhere =
-				recorded !== undefined && (record === undefined || !isSameRecord(recorded, record))
-					? recordText(recorded)
-					: undefined;
-			if (elsewhere !== undefined && !request.force) {
-				throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${elsewhere}`, {
-					hint: 'Nothing was changed. --force makes another and sends everybody there.',
-				});
-			}
-
-			const former =
-				elsewhere !== undefined && record !== undefined && locations.canAnnounce()
-					? await closeFormer(context, recorded!, recordText(record))
-					: undefined;
+			const {movedFrom, droppedLeases, warning} = await leaveFormer(context, record, request.force);
 			let made: PoolMade;
 			try {
-				made = await createPool({...context, store}, {...request, movedFrom: elsewhere});
+				made = await createPool({...context, store}, {...request, movedFrom});
 			} catch (error) {
 				// The command that made it was stopped before it announced where it is.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
@@ -199,11 +201,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				locations.remember(record);
 			}
 
-			return {
-				...made,
-				droppedLeases: made.droppedLeases + (former?.droppedLeases ?? 0),
-				warning: former?.warning,
-			};
+			return {...made, droppedLeases: made.droppedLeases + droppedLeases, warning};
 		},
 		close: async () => store.close(),
 	};
