@@ -10,7 +10,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {isFiltered, type Filter} from '../table/state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
-import {monitorStateOf} from '../table/row-state.js';
+import {byUrgency, monitorStateOf} from '../table/row-state.js';
 import {indexOfSelected} from '../table/alike.js';
 import {compareIn, type SortValue} from '../table/order.js';
 import type {SeenHost, HostSortKey, HostsState} from './state.js';
@@ -268,19 +268,6 @@ export function selectedHostLine(state: State): HostLine | undefined {
 export const userOfLine = (line: HostLine | undefined): string | undefined =>
 	line?.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined;
 
-/** What needs attention first comes first. */
-const urgency: Readonly<Record<MonitorState, number>> = {
-	error: 0,
-	unreserved: 1,
-	mine: 2,
-	waiting: 3,
-	idle: 3,
-	'in-use': 3,
-	unknown: 4,
-	drained: 5,
-	available: 6,
-};
-
 type Sortable = {readonly gpu: RemoteGpu; readonly state: MonitorState};
 
 /** No one holds it, so that there is nothing to end. */
@@ -291,7 +278,7 @@ const endOf = ({gpu, state}: Sortable): SortValue =>
 
 /** The host itself is the order that the lines have. */
 const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) => SortValue>> = {
-	state: ({state}) => urgency[state],
+	state: ({state}) => byUrgency.indexOf(state),
 	owner: ({gpu}) => gpu.user ?? gpu.sharers?.[0] ?? gpu.unreserved_users?.[0],
 	ends: endOf,
 	utilization: ({gpu}) => gpu.utilization,
