@@ -37,6 +37,9 @@ test('the detail says who waits for the selected GPU, and how many there was no 
 		'│ in the queue for it: #1 erin, #2 frank, #3 grace and 4 more',
 	);
 	expect(frameOf(await stateOf(box, {columns: 200, rows: 50}))).toContain('#6 judy, #7 mallory');
+	for (let columns = 100; columns < 120; columns++) {
+		expect(frameOf(await stateOf(box, {columns, rows: 32}))).toMatch(/in the queue for it: #1 .* and [1-6] more /v);
+	}
 });
 
 test('the queue says why a GPU that no one has is not to be had', async () => {
