@@ -7,7 +7,7 @@ import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.
 import {withoutName} from '../../../format/tables/host-tables.js';
 import {states, type MonitorState} from '../../../format/states.js';
 import {sanitize} from '../../../format/text/text.js';
-import {isFiltered, type Filter} from '../table/state.js';
+import {isFiltered, wordsOfFilter, type Filter} from '../table/state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {byUrgency, monitorStateOf} from '../table/row-state.js';
@@ -187,8 +187,8 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 	];
 }
 
-/** This host first, and each of the others, in the order of the setting. */
-const allLines = remembering(
+/** This host first, and each of the others, in the order of the setting; whatever the filter. */
+export const allHostLines = remembering(
 	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.hosts.known],
 	(state): readonly HostLine[] => {
 		const {otherHosts = [], requester} = state.settings;
@@ -218,7 +218,7 @@ const wordsOf = ({host, gpu, state}: GpuLine): string =>
 		.toLowerCase();
 
 function isShown(line: HostLine, filter: Filter): boolean {
-	const wanted = filter.text.toLowerCase().split(/\s+/v).filter(Boolean);
+	const wanted = wordsOfFilter(filter);
 	if (line.kind === 'note') {
 		// A host that does not answer may have what is looked for: it stays, unless it is hosts that are filtered by name.
 		return wanted.every((word) => `${line.host} ${line.words}`.toLowerCase().includes(word));
@@ -237,10 +237,10 @@ function isShown(line: HostLine, filter: Filter): boolean {
 
 /** Filtered and in order. Sorted by anything but the host, what is said of hosts comes last. */
 export const hostLines = remembering(
-	(state: State) => [allLines(state), state.hosts.filter, state.hosts.sort],
+	(state: State) => [allHostLines(state), state.hosts.filter, state.hosts.sort],
 	(state): readonly HostLine[] => {
 		const {filter, sort} = state.hosts;
-		const shown = isFiltered(filter) ? allLines(state).filter((line) => isShown(line, filter)) : allLines(state);
+		const shown = isFiltered(filter) ? allHostLines(state).filter((line) => isShown(line, filter)) : allHostLines(state);
 		if (sort.by === 'host' && !sort.isInverted) {
 			return shown;
 		}
@@ -250,9 +250,6 @@ export const hostLines = remembering(
 		return [...sortedGpuLines(gpus, sort), ...notes];
 	},
 );
-
-/** Every line, whatever the filter. */
-export const unfilteredHostLines = allLines;
 
 export function selectedLineIndex(state: State): number | undefined {
 	const {key, position} = state.hosts.selected;

@@ -3,7 +3,7 @@ import {sanitize} from '../../../format/text/text.js';
 import {
 	hostLines,
 	selectedHostLine,
-	unfilteredHostLines,
+	allHostLines,
 	type GpuLine,
 	type HostLine,
 } from '../../state/hosts/lines.js';
@@ -33,7 +33,7 @@ export const byHost = <Asking extends AskingDialog>({
 	reasonAgainst(state) {
 		const line = selectedHostLine(state);
 		if (line === undefined) {
-			return hostLines(state).length === 0 && unfilteredHostLines(state).length > 0
+			return hostLines(state).length === 0 && allHostLines(state).length > 0
 				? 'No GPU is shown: Esc clears the filter'
 				: 'No host is known: name some in the setting remote_hosts';
 		}
@@ -103,7 +103,7 @@ export function reasonAgainstHeld(line: HostLine, verb: 'release' | 'extend'): s
 export const gpusOfReservation = (state: State, {host, gpu}: GpuLine): readonly number[] =>
 	gpu.lease_id === undefined
 		? [gpu.gpu_id]
-		: unfilteredHostLines(state)
+		: allHostLines(state)
 				.filter((line) => line.kind === 'gpu')
 				.filter((line) => line.host === host && line.gpu.lease_id === gpu.lease_id)
 				.map((line) => line.gpu.gpu_id);
