@@ -57,6 +57,12 @@ test('sorted by their state, those that are shown in one state stand together', 
 	expect(order(after(state, 'invert-sort'))).toEqual([6, 5, 0, 3, 2, 1, 4]);
 });
 
+test('a click on the heading of the second column leaves no second one', async () => {
+	const click = {kind: 'pointed', at: {on: 'heading', panel: 'table', key: 'state'}} as const;
+	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);
+	expect(frameOf(state)).toContain('sort STATE^ ─');
+});
+
 test('the selection follows its GPU while rows change places', async () => {
 	const box = await createBox(4);
 	const state = after(

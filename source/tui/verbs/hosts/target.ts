@@ -9,6 +9,7 @@ import {
 } from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
 import type {AskingDialog} from '../../state/dialogs.js';
+import {reasonAgainstDoing} from '../shared/reasons.js';
 import type {Verb, VerbOf} from '../verb.js';
 
 /** The state as the keys over the GPUs of this host see it: with the selected GPU, and no tags, which are not shown here. */
@@ -39,9 +40,7 @@ export const byHost = <Asking extends AskingDialog>({
 		}
 
 		if (!line.isOwn) {
-			return state.settings.isReadonly
-				? 'This monitor is read-only: it was started with --readonly'
-				: reasonAgainst(line, state);
+			return reasonAgainstDoing(state) ?? reasonAgainst(line, state);
 		}
 
 		return line.kind === 'gpu' ? own.reasonAgainst(ownState(state, line.gpu.gpu_id)) : 'The GPUs were not scanned yet';
