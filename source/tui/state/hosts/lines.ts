@@ -240,7 +240,9 @@ export const hostLines = remembering(
 	(state: State) => [allHostLines(state), state.hosts.filter, state.hosts.sort],
 	(state): readonly HostLine[] => {
 		const {filter, sort} = state.hosts;
-		const shown = isFiltered(filter) ? allHostLines(state).filter((line) => isShown(line, filter)) : allHostLines(state);
+		const shown = isFiltered(filter)
+			? allHostLines(state).filter((line) => isShown(line, filter))
+			: allHostLines(state);
 		if (sort.by === 'host' && !sort.isInverted) {
 			return shown;
 		}

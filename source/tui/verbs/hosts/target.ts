@@ -1,12 +1,6 @@
 /** What the keys act on in the table of all hosts: the selected line, on this host or on another. */
 import {sanitize} from '../../../format/text/text.js';
-import {
-	hostLines,
-	selectedHostLine,
-	allHostLines,
-	type GpuLine,
-	type HostLine,
-} from '../../state/hosts/lines.js';
+import {hostLines, selectedHostLine, allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
 import type {AskingDialog} from '../../state/dialogs.js';
 import {reasonAgainstDoing} from '../shared/reasons.js';
