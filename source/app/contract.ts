@@ -62,7 +62,7 @@ export type PoolLocation = {
 	readonly privateLabel?: string;
 	/** What was done to make it safe, in sentences for the user. */
 	readonly repairs: readonly string[];
-	readonly make: (request: PoolRequest) => Promise<PoolMade>;
+	readonly make: (request: PoolRequest) => Promise<PoolMade & {readonly warning?: string}>;
 	readonly close: () => Promise<void>;
 };
 

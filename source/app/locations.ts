@@ -30,6 +30,8 @@ export type Locations = {
 	readonly facts: () => StoreFacts;
 	/** For this user: the next time, its absence is an error. */
 	readonly remember: (record: PoolRecord) => void;
+	/** Whether others would believe what this account announces. */
+	readonly canAnnounce: () => boolean;
 	/** For everybody on the machine. False when this account may not: then others would not believe it. */
 	readonly announce: (record: PoolRecord) => boolean;
 	/**
@@ -76,6 +78,13 @@ export function createLocations(config: Config, host: Host): Locations {
 	const announcement = path.join(sharedDirectory, 'pool.json');
 	const privateDirectory = (): string => machineStateDirectory(host);
 	const memory = (): string => path.join(privateDirectory(), 'found.json');
+	const canAnnounce = (): boolean =>
+		attempt(() => {
+			if (!isBelieved(sharedDirectory) || findUnsafeRecordLocation(sharedDirectory) !== undefined) {
+				throw new Error('Its directory belongs to another account');
+			}
+		});
+
 	return {
 		sharedDirectory,
 		databaseIn: (directory) => path.join(directory, databaseName),
@@ -107,12 +116,10 @@ export function createLocations(config: Config, host: Host): Locations {
 				}
 			});
 		},
+		canAnnounce,
 		announce: (record) =>
+			canAnnounce() &&
 			attempt(() => {
-				if (!isBelieved(sharedDirectory) || findUnsafeRecordLocation(sharedDirectory) !== undefined) {
-					throw new Error('Its directory belongs to another account');
-				}
-
 				// An embedded pool looks after its directory itself.
 				if (record.store === 'redis') {
 					keepOthersOut(sharedDirectory, [path.basename(announcement), databaseName]);

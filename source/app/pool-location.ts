@@ -1,9 +1,9 @@
 /** Where `admin` makes the pool, and how that is announced. */
-import {createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
+import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
-import {CanhazgpuError, hasCode} from '../errors.js';
+import {CanhazgpuError, hasCode, messageOf} from '../errors.js';
 import {groupId} from '../host/accounts/groups.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {PoolLocation} from './contract.js';
@@ -127,6 +127,49 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
+type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
+
+/**
+Leaves the store that the machine's pool is in, where that is another. Its pool ends before the next is made: whoever knows the old one, such as a
+monitor, would be given the same GPUs there.
+
+@param record - Where everybody will find the pool. Undefined: a private one is made.
+@returns How many reservations ended there, or why they could not be ended.
+@throws CanhazgpuError `pool-exists` without `force`.
+*/
+async function leaveFormer(context: Context, record: PoolRecord | undefined, force: boolean): Promise<Former> {
+	const {locations} = context;
+	const {recorded} = locations.facts();
+	if (recorded === undefined || (record !== undefined && isSameRecord(recorded, record))) {
+		return {droppedLeases: 0};
+	}
+
+	const movedFrom = recordText(recorded);
+	if (!force) {
+		throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${movedFrom}`, {
+			hint: 'Nothing was changed. --force makes another and sends everybody there.',
+		});
+	}
+
+	// Who sends nobody elsewhere ends nothing of theirs.
+	if (record === undefined || !locations.canAnnounce()) {
+		return {movedFrom, droppedLeases: 0};
+	}
+
+	let store: Store | undefined;
+	try {
+		store = await (recorded.store === 'redis'
+			? openRedis(context, false, recorded)
+			: openEmbedded(context, recorded.directory));
+		return {movedFrom, droppedLeases: await closePool({...context, store}, recordText(record))};
+	} catch (error) {
+		const warning = `Warning: what is reserved in ${movedFrom} could not be ended: ${messageOf(error)}`;
+		return {movedFrom, droppedLeases: 0, warning: hasCode(error, 'no-pool') ? undefined : warning};
+	} finally {
+		await store?.close();
+	}
+}
+
 export async function openPoolLocation(context: Context): Promise<PoolLocation> {
 	const {locations} = context;
 	const {store, record, privateLabel, repairs = []} = await newLocation(context);
@@ -140,19 +183,10 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				locations.checkAnnounceable();
 			}
 
-			const elsewhere =
-				recorded !== undefined && (record === undefined || !isSameRecord(recorded, record))
-					? recordText(recorded)
-					: undefined;
-			if (elsewhere !== undefined && !request.force) {
-				throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${elsewhere}`, {
-					hint: 'Nothing was changed. --force makes another and sends everybody there.',
-				});
-			}
-
+			const {movedFrom, droppedLeases, warning} = await leaveFormer(context, record, request.force);
 			let made: PoolMade;
 			try {
-				made = await createPool({...context, store}, {...request, movedFrom: elsewhere});
+				made = await createPool({...context, store}, {...request, movedFrom});
 			} catch (error) {
 				// The command that made it was stopped before it announced where it is.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
@@ -167,7 +201,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				locations.remember(record);
 			}
 
-			return made;
+			return {...made, droppedLeases: made.droppedLeases + droppedLeases, warning};
 		},
 		close: async () => store.close(),
 	};

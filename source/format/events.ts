@@ -29,6 +29,10 @@ const nameText = (name: string | undefined): string => (name === undefined ? 'so
 const whoText = ({account, label, owner}: AuditRecord): string =>
 	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
+/** Whose something was that came to an end, whoever ended it. */
+const holderText = ({owner, ...record}: AuditRecord): string =>
+	whoText(owner === undefined ? record : {...record, account: owner});
+
 const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
 
 /** The GPUs by their indexes, or how many, where it is not known which: Slurm forgets that with the end of a job. */
@@ -104,7 +108,7 @@ export const endingText = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 
 const endText = (record: AuditRecord): string =>
-	`${whoText(record)} no longer has ${heldText(record)}: ${endingText(record.reason ?? '')}${agoText(record)}`;
+	`${holderText(record)} no longer has ${heldText(record)}: ${endingText(record.reason ?? '')}${agoText(record)}`;
 
 function leaveText(record: AuditRecord): string {
 	const {owner, reason} = record;
@@ -159,7 +163,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	released: (record) => `${whoText(record)} released ${heldText(record)}${ofOwner(record)}`,
 	extended: (record) =>
 		`${whoText(record)} extended ${heldText(record)}${ofOwner(record)}: ${leftText(record) ?? 'no time'} left`,
-	expired: (record) => `${whoText(record)}'s reservation of ${heldText(record)} expired${agoText(record)}`,
+	expired: (record) => `${holderText(record)}'s reservation of ${heldText(record)} expired${agoText(record)}`,
 	ended: endText,
 	refused: (record) =>
 		record.reason === waitTimedOut

@@ -40,6 +40,11 @@ describe('an event in words', () => {
 		[{kind: 'expired'}, "alice's reservation of GPU 2 expired"],
 		[{kind: 'expired', time: 10_000, until: 2000}, "alice's reservation of GPU 2 expired 2h ago"],
 		[{kind: 'ended', reason: 'holder-died'}, 'alice no longer has GPU 2: the process was gone'],
+		[
+			{kind: 'ended', account: 'root', owner: 'bob', label: 'team', reason: 'pool-reset'},
+			'bob (team) no longer has GPU 2: the pool was made again',
+		],
+		[{kind: 'expired', account: 'root', owner: 'bob'}, "bob's reservation of GPU 2 expired"],
 		[{kind: 'ended', reason: 'a later version'}, 'alice no longer has GPU 2: a later version'],
 		[{kind: 'ended', reason: 'toString'}, 'alice no longer has GPU 2: toString'],
 		[

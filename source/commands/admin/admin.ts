@@ -135,7 +135,11 @@ export const admin: Command = {
 				app.remark(repair);
 			}
 
-			const {pool, droppedLeases, wasThere} = await location.make({gpuCount, provider, force: input.has('force')});
+			const {pool, droppedLeases, wasThere, warning} = await location.make({
+				gpuCount,
+				provider,
+				force: input.has('force'),
+			});
 			if (input.has('json')) {
 				app.print(
 					harmlessJson({
@@ -154,6 +158,10 @@ export const admin: Command = {
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
 				}
+			}
+
+			if (warning !== undefined) {
+				app.remark(warning);
 			}
 
 			if (found !== gpuCount && provider !== 'fake') {

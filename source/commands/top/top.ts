@@ -50,6 +50,12 @@ async function openPool(app: App, isDemo: boolean, others: readonly string[]): P
 /** Terminals whose letters are no more than those of a typewriter, or of a PC of 1987. */
 const plainTerminals: ReadonlySet<string | undefined> = new Set(['dumb', 'linux', 'ansi', 'vt100', 'vt102', 'vt220']);
 
+/** Whether the terminal may not know more than ASCII. A locale that no one has set, as in a container, tells nothing about it. */
+function isPlain({TERM, LC_ALL, LC_CTYPE, LANG}: NodeJS.ProcessEnv): boolean {
+	const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '');
+	return plainTerminals.has(TERM) || (locale !== undefined && !/utf-?8/iv.test(locale));
+}
+
 export const top: Command = {
 	name: 'top',
 	summary: 'The monitor: every GPU live, full screen, with keys to reserve and release',
@@ -148,7 +154,7 @@ export const top: Command = {
 				keys,
 				theme: input.config.get('top.theme'),
 				isMouseOn: input.config.get('top.mouse'),
-				isAscii: input.has('ascii') || plainTerminals.has(process.env['TERM']),
+				isAscii: input.has('ascii') || isPlain(process.env),
 				graphs: input.config.get('top.graphs'),
 			});
 			// Behind the first frame, which needs all the room it can have.

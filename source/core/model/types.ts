@@ -220,7 +220,12 @@ export type Pool = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
 	/** The box the pool belongs to. Absent when the peer made the pool. */
-	readonly machine?: {readonly id: string; readonly bootId?: string};
+	readonly machine?: {
+		readonly id: string;
+		readonly bootId?: string;
+		/** Where the pool of this machine is now, when it is no longer in this store. */
+		readonly movedTo?: string;
+	};
 };
 
 /** A GPU taken out of service by hand: its holder keeps it, and no one else gets it. */

@@ -59,6 +59,7 @@ function decodeMachine(raw: string): NonNullable<Pool['machine']> {
 	const machine = readRecord(raw, (fields) => ({
 		id: fields.required('machine_id', fields.text('machine_id')),
 		bootId: readBoot(fields),
+		movedTo: fields.text('moved_to'),
 	}));
 	if ('problem' in machine) {
 		throw poolGarbage(`the record of its machine: ${machine.problem}`);
@@ -77,5 +78,6 @@ export const encodePool = ({gpuCount, provider, machine}: Pool): RawPool => ({
 		writeRecord({
 			machine_id: requiredText(machine.id, 'The machine of a pool'),
 			boot_id: optionalText(machine.bootId),
+			moved_to: optionalText(machine.movedTo),
 		}),
 });

@@ -207,12 +207,14 @@ function migLine(gpu: number, {number, profile, memoryUsedMiB, memoryTotalMiB, u
 }
 
 /** All there is to say, however long. Few rows have none to spare for titles. */
-export function detailLines(state: State, {rows, width}: Room): readonly Line[] {
+export function detailLines(state: State, room: Room): readonly Line[] {
 	const row = selectedRow(state);
 	if (row === undefined) {
 		return [[span(' no GPU is shown', 'dim')]];
 	}
 
+	// Each line begins with a blank.
+	const width = room.width - 1;
 	const {migInstances = [], isMigEnabled} = row.reading ?? {};
 	const mig: readonly Line[] =
 		isMigEnabled === true && migInstances.length === 0
@@ -221,13 +223,13 @@ export function detailLines(state: State, {rows, width}: Room): readonly Line[] 
 	const holding = holdingLine(row, state);
 	const note = noteOf(row);
 	const both = joined([holding, note]);
-	const about = note.length === 0 || lineWidth(both) < width ? [both] : [holding, note];
+	const about = note.length === 0 || lineWidth(both) <= width ? [both] : [holding, note];
 	return [
 		...about,
 		...shareLines(row, state),
 		...serviceLines(row, state),
 		...waiterLines(row, state, width),
-		...processLines(row, state, {width: width - 1, hasHead: rows > 4}),
+		...processLines(row, state, {width, hasHead: room.rows > 4}),
 		...(placeText(row) === undefined
 			? []
 			: [[span(`${placeText(row)}; what runs there is not read from here`, 'dim')]]),

@@ -28,7 +28,9 @@ const shownEvents = remembering(
 				tone: isAlarming(entry) ? 'warning' : 'plain',
 			})),
 			...events.errors.map(({time, text}): ShownEvent => ({time, words: sanitize(text), tone: 'error'})),
-		].toSorted((a, b) => b.time - a.time),
+		]
+			.toReversed()
+			.toSorted((a, b) => b.time - a.time),
 );
 
 /** How many lines there are to show. */

@@ -5,7 +5,7 @@ import {policyProblemText} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {counted} from '../../format/text/numbers.js';
 import {gpuCountOf, type State} from '../state/state.js';
-import {hostLines, unfilteredHostLines, type HostLine} from '../state/hosts/lines.js';
+import {hostLines, allHostLines, type HostLine} from '../state/hosts/lines.js';
 import {filteredRows} from '../state/table/rows.js';
 import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
 import type {TextField} from '../state/text-field.js';
@@ -78,7 +78,7 @@ function countText(state: State): string {
 			? [filteredRows(state).length, gpuCountOf(state)]
 			: [
 					hostLines(state).filter((line) => isGpu(line)).length,
-					unfilteredHostLines(state).filter((line) => isGpu(line)).length,
+					allHostLines(state).filter((line) => isGpu(line)).length,
 				];
 	return `${shown} of ${all} GPUs `;
 }

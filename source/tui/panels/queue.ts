@@ -34,8 +34,10 @@ const leastForBlockers = 70;
 const longestOf = remembering(
 	(state: State) => [waitingOf(state)],
 	(state) => {
-		const entries = waitingOf(state).flatMap((row) => (row.entry === undefined ? [] : [{row, entry: row.entry}]));
+		const rows = waitingOf(state);
+		const entries = rows.flatMap((row) => (row.entry === undefined ? [] : [{row, entry: row.entry}]));
 		return {
+			position: Math.max(2, String(rows.length).length),
 			user: Math.max(4, ...entries.map(({entry}) => widthOf(holderText(entry)))),
 			want: Math.max(4, ...entries.map(({entry}) => widthOf(wantOf(entry)))),
 			got: Math.max(4, ...entries.map(({row, entry}) => gotOf(row, entry).length)),
@@ -49,7 +51,7 @@ function columnsFor(state: State, width: number) {
 	const isWide = width >= leastForBlockers;
 	const longest = longestOf(state);
 	const least: ReadonlyArray<Column<ColumnName>> = [
-		{name: 'position', width: 2, align: 'end'},
+		{name: 'position', width: longest.position, align: 'end'},
 		{name: 'user', width: 4},
 		{name: 'want', width: 4},
 		{name: 'got', width: longest.got, align: 'end'},
@@ -145,7 +147,7 @@ function problemOf({position}: QueueRow, {snapshot}: State): string {
 function queueRow(row: QueueRow, state: State, width: number): Line {
 	const {entry, position} = row;
 	if (entry === undefined) {
-		return [span(`${fit(String(position), 2, 'end')}  ${problemOf(row, state)}`, 'error')];
+		return [span(`${fit(String(position), longestOf(state).position, 'end')}  ${problemOf(row, state)}`, 'error')];
 	}
 
 	const blocked = blockedByOf(row, state);

@@ -9,7 +9,7 @@ import {selectHostLine} from './hosts/reduce.js';
 import {selectedPosition, selectPosition} from './panels/queue.js';
 import {focusPanel, scrollTo} from './panels/reduce.js';
 import type {PanelName} from './panels/state.js';
-import type {SortBy} from './table/order.js';
+import {sortedBy, withInverted, type SortBy} from './table/order.js';
 import {type State, withFlash} from './state.js';
 
 /** Something of a panel. */
@@ -31,8 +31,8 @@ export type PointerAction =
 	| {readonly kind: 'field-pointed'; readonly field: number};
 
 /** A second click turns the order round. */
-const sortedBy = <Key extends string>(sort: SortBy<Key>, key: Key): SortBy<Key> =>
-	sort.by === key ? {...sort, isInverted: !sort.isInverted} : {...sort, by: key, isInverted: false};
+const clicked = <Key extends string>(sort: SortBy<Key>, key: Key): SortBy<Key> =>
+	sort.by === key ? withInverted(sort) : sortedBy(sort, key);
 
 const rowSelections: Readonly<Record<RowPanel, (state: State, index: number) => State>> = {
 	table: focusRow,
@@ -59,8 +59,8 @@ function point(state: State, at: Pointed): State {
 
 		case 'heading': {
 			return at.panel === 'table'
-				? {...focused, table: {...state.table, sort: sortedBy(state.table.sort, at.key)}}
-				: {...focused, processes: {...state.processes, sort: sortedBy(state.processes.sort, at.key)}};
+				? {...focused, table: {...state.table, sort: clicked(state.table.sort, at.key)}}
+				: {...focused, processes: {...state.processes, sort: clicked(state.processes.sort, at.key)}};
 		}
 
 		case 'panel': {

@@ -1,6 +1,7 @@
 /** Where `admin` makes the pool, everybody on the machine finds it. */
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox} from '../../_helpers/program/cli.js';
+import {eventually} from '../../_helpers/eventually.js';
+import {createBox, createEmbeddedBox} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
@@ -20,4 +21,46 @@ test.each([
 	const elsewhere = await box.run('admin --gpus 3 --provider fake --store embedded');
 	expect(elsewhere.exitCode).toBe(1);
 	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool is somewhere else already: in redis \S+\/[345]\n/v);
+});
+
+test('by force elsewhere ends the reservations where it was, and no one who knows the old pool is given its GPUs', async () => {
+	const box = await createEmbeddedBox(3);
+	onTestFinished(box.remove);
+	const inRedis = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '6'};
+	const anywhere = {CANHAZGPU_STORE: ''};
+	await box.run('reserve -g 2');
+	const waiting = box.run('run -g 3 -- true', anywhere);
+	await eventually(async () => (await box.run('queue --json')).stdout.includes('"total_waiting": 1'));
+
+	expect(await box.run('admin --gpus 3 --provider fake --force', inRedis)).toMatchObject({
+		exitCode: 0,
+		stdout: `Made a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the pool before it\n`,
+	});
+	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nStart again what was started before.\n`;
+	const {exitCode, stderr} = await waiting;
+	expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
+	expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
+
+	const back = await box.run('admin --gpus 3 --provider fake --store embedded --force', anywhere);
+	expect(back).toMatchObject({
+		exitCode: 0,
+		stdout: `Made a pool of 3 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\n`,
+	});
+	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
+	expect((await box.run('status', inRedis)).stderr).toBe(
+		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nStart again what was started before.\n`,
+	);
+});
+
+test('by force elsewhere warns where the old pool cannot be told of it', async () => {
+	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7'});
+	onTestFinished(box.remove);
+	await box.run('admin --gpus 3 --provider fake');
+	await redis.kill();
+	const {exitCode, stderr} = await box.run('admin --gpus 3 --provider fake --store embedded --force');
+	await redis.restart();
+	expect([exitCode, stderr.split('\n', 1)[0]]).toEqual([
+		0,
+		`Warning: what is reserved in redis localhost:${redis.port}/7 could not be ended: Cannot reach Redis at localhost:${redis.port}: connection refused`,
+	]);
 });

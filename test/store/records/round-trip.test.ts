@@ -111,9 +111,9 @@ describe('what was written is read back, and writes the same again', () => {
 	});
 
 	test('pool', () => {
-		const pool = {gpuCount: 8, provider: 'amd', machine: {id: 'm', bootId: 'b'}} as const;
+		const pool = {gpuCount: 8, provider: 'amd', machine: {id: 'm', bootId: 'b', movedTo: '/there'}} as const;
 		expect(decodePool(encodePool(pool))).toEqual(pool);
-		expect(encodePool(pool).machine).toBe('{"machine_id":"m","boot_id":"b"}');
+		expect(encodePool(pool).machine).toBe('{"machine_id":"m","boot_id":"b","moved_to":"/there"}');
 		const unknownBoot = {...pool, machine: {id: 'm'}};
 		expect(encodePool(unknownBoot).machine).toBe('{"machine_id":"m"}');
 		expect(decodePool(encodePool(unknownBoot))).toEqual(unknownBoot);

@@ -54,6 +54,12 @@ for (const [columns, rows] of [
 	});
 }
 
+test('Esc goes back at once where a filter was taken away by its own key', async () => {
+	const twice = ['filter-hosts-mine', 'filter-hosts-mine'] as const;
+	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-hosts-filter']);
+	expect(panels.focus).toBe('table');
+});
+
 const lineOf = async (pattern: RegExp, ...steps: readonly Step[]): Promise<string | undefined> =>
 	frameOf(await hostsState({columns: 120, rows: 32}, steps))
 		.split('\n')

@@ -142,6 +142,12 @@ test('panels scroll as far as there are lines', async () => {
 	expect(frameOf(after(state, 'last-line'))).toMatch(/number 0\b/v);
 });
 
+test('of events at one time, as those of one change are, the last stands on top', async () => {
+	const entries = [1, 2].map((id) => ({id: String(id), time: 100, kind: 'notice' as const, gpus: [], reason: `event ${id}`}));
+	const state = after(await stateOf(await createScene(), size), {kind: 'events-arrived', entries}, 'focus-events');
+	expect(frameOf(state)).toMatch(/ event 2 .*\n.* event 1 /v);
+});
+
 test('no more than a few hundred events are kept, the newest', async () => {
 	const state = await stateOf(await createScene(), size);
 	const entry = (index: number) => ({id: String(index), time: index, kind: 'notice' as const, gpus: []});

@@ -1,7 +1,7 @@
 /** Because of whom an entry of the queue waits, on which GPUs, until when. */
 import {expect, test} from 'vitest';
 import {eventText} from '../../../source/format/events.js';
-import {frameOf, stateOf} from '../_harness.js';
+import {after, frameOf, stateOf} from '../_harness.js';
 import {createBox, lease, run, sceneTime, waiter} from '../_world.js';
 
 const blocked = async () =>
@@ -37,6 +37,9 @@ test('the detail says who waits for the selected GPU, and how many there was no 
 		'│ in the queue for it: #1 erin, #2 frank, #3 grace and 4 more',
 	);
 	expect(frameOf(await stateOf(box, {columns: 200, rows: 50}))).toContain('#6 judy, #7 mallory');
+	for (let columns = 100; columns < 120; columns++) {
+		expect(frameOf(await stateOf(box, {columns, rows: 32}))).toMatch(/in the queue for it: #1 .* and [1-6] more /v);
+	}
 });
 
 test('the queue says why a GPU that no one has is not to be had', async () => {
@@ -66,6 +69,15 @@ test('how many are held already is never cut', async () => {
 		expect(frameOf({...state, panels: {...state.panels, focus: 'queue', isZoomed: true}})).toContain(' 19/60 ');
 		expect(columns < 80 || frameOf(state).includes(' 19/60 ')).toBe(true);
 	}
+});
+
+test.each([60, 80, 100, 120, 200])('the number of a position is never cut in a long queue, %i columns wide', async (columns) => {
+	const names = Array.from({length: 104}, (_, index) => `person-${index}`);
+	const box = await createBox(1, {leases: {0: run('bob')}, waiting: names.map((name) => waiter(name))});
+	box.store.state.entries.set('entry-person-103', '{');
+	const frame = frameOf(after(await stateOf(box, {columns, rows: 30}), 'focus-queue', 'last-line'));
+	expect(frame).toMatch(/ 103 +perso/v);
+	expect(frame).toMatch(/> 104 /v);
 });
 
 test('GPUs in a row are named as a range', () => {

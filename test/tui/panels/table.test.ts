@@ -8,7 +8,7 @@ import {chosenGpus, selectedRow, taggedGpus, visibleRows} from '../../../source/
 import {sortKeys} from '../../../source/tui/state/table/state.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
-import {createBox, createScene, gpuReading, lease} from '../_world.js';
+import {createBox, createScene, gpuReading, lease, waiter} from '../_world.js';
 
 const size = {columns: 120, rows: 32};
 
@@ -39,11 +39,28 @@ test('rows are sorted by each column in turn, equals by index, what is unknown l
 		  "memory": "45061237 12360457",
 		  "owner": "03456127 64530127",
 		  "power": "45063217 12360547",
-		  "state": "76034512 12034567",
+		  "state": "76034512 12453067",
 		  "temperature": "45063217 12360457",
 		  "utilization": "45061237 12360547",
 		}
 	`);
+});
+
+test('sorted by their state, those that are shown in one state stand together', async () => {
+	const [mine, others] = [lease('alice'), lease('bob')];
+	const leases = {0: others, 1: mine, 2: lease('carol', {partialQueueId: 'entry-carol'}), 3: others, 4: mine};
+	const box = await createBox(7, {leases, waiting: [waiter('carol')]});
+	await box.write({kind: 'drains', drains: new Map([[5, {}]])});
+	const state = after(await stateOf(box, size), 'sort-next');
+	expect(state.table.sort.by).toBe('state');
+	expect(order(state)).toEqual([1, 4, 2, 0, 3, 5, 6]);
+	expect(order(after(state, 'invert-sort'))).toEqual([6, 5, 0, 3, 2, 1, 4]);
+});
+
+test('a click on the heading of the second column leaves no second one', async () => {
+	const click = {kind: 'pointed', at: {on: 'heading', panel: 'table', key: 'state'}} as const;
+	const state = after(await stateOf(await createScene(), size), 'second-sort-next', click);
+	expect(frameOf(state)).toContain('sort STATE^ ─');
 });
 
 test('the selection follows its GPU while rows change places', async () => {

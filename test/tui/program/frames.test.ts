@@ -110,6 +110,15 @@ test('a window of any size is filled exactly, and one that is too small says so'
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
+test.each<{readonly environment: Readonly<Record<string, string>>; readonly isAscii: boolean}>([
+	{environment: {LC_ALL: 'C', LANG: 'C.UTF-8'}, isAscii: true},
+	{environment: {LC_ALL: '', LC_CTYPE: 'en_US', LANG: 'C.UTF-8'}, isAscii: true},
+	{environment: {LC_CTYPE: 'en_US.utf8', LANG: 'C'}, isAscii: false},
+])('the locale decides whether only ASCII is drawn: $environment', async ({environment, isAscii}) => {
+	const frame = await startTop(box, {environment}).waitFor(isShown(8));
+	expect(/^\p{ASCII}*$/v.test(frame.join(''))).toBe(isAscii);
+});
+
 test('NO_COLOR leaves out colours, and --ascii everything but ASCII', async () => {
 	const colourful = startTop(box);
 	await colourful.waitFor(isShown(8));

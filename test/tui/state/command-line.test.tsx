@@ -100,6 +100,9 @@ test('a single candidate stands there whole, before whatever follows', () => {
 		caret: 8,
 	});
 	expect(completed(prompt, {start: 0, candidates: []}).field).toBe(prompt.field);
+	// Signs that take two code units agree or differ as a whole.
+	expect(completed(prompt, {start: 0, candidates: ['🚀a', '🚀b']}).field.value).toBe('🚀 -G 1');
+	expect(completed(prompt, {start: 0, candidates: ['🚀', '🚁']}).field.value).toBe(' -G 1');
 });
 
 test('more than a line has a panel that scrolls', async () => {

@@ -2,7 +2,7 @@
 import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
-import {checkPoolSize, planPool, planPoolReset} from '../../rules/pool/pool.js';
+import {checkPoolSize, planPool, planPoolReset, requirePool} from '../../rules/pool/pool.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {World} from '../../model/ports.js';
 import type {Pool, ProviderName, Snapshot} from '../../model/types.js';
@@ -115,3 +115,24 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 		},
 	});
 }
+
+/**
+Ends the pool of this machine in a store, because it is in another from now on: whoever still uses this one is told so by the next read.
+
+@returns How many leases ended.
+@throws CanhazgpuError as `requirePool` does.
+*/
+export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>
+	changeOnce(makers, {
+		read: async (change) => makers.store.read({change}),
+		attempt(snapshot) {
+			const {store, host} = makers;
+			const pool = requirePool(snapshot, host, store.location);
+			const plan = planPoolReset(
+				snapshot,
+				{...pool, machine: {id: host.machineId, bootId: host.bootId, movedTo}},
+				{host, account: accountName(host.account), before: {count: pool.gpuCount, provider: pool.provider}},
+			);
+			return {plan, result: holdingsIn(snapshot.gpus).length};
+		},
+	});

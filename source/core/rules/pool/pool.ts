@@ -100,7 +100,7 @@ export function planPoolReset(
 }
 
 /**
-@throws CanhazgpuError `no-pool`, or `wrong-machine` when the pool belongs to another box.
+@throws CanhazgpuError `no-pool`, or `wrong-machine` when the pool belongs to another box, or that of this box is in another store now.
 */
 export function requirePool(snapshot: Snapshot, host: Host, location: string): Pool {
 	const {pool} = snapshot;
@@ -120,6 +120,12 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	if (machine && machine.id !== host.machineId && !isSameBoot) {
 		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {
 			hint: `This is ${host.hostname} (${host.machineId}). Use that machine, or another store: --redis-host, --redis-db.`,
+		});
+	}
+
+	if (machine?.movedTo !== undefined) {
+		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
+			hint: 'Start again what was started before.',
 		});
 	}
 

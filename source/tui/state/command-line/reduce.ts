@@ -30,9 +30,9 @@ function recall(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
 }
 
 const commonStart = (words: readonly string[]): string => {
-	const [first = ''] = words;
-	const differs = [...first].findIndex((_, index) => words.some((word) => !word.startsWith(first.slice(0, index + 1))));
-	return differs === -1 ? first : first.slice(0, differs);
+	const [first = [], ...others] = words.map((word) => [...word]);
+	const differs = first.findIndex((sign, index) => others.some((word) => word[index] !== sign));
+	return first.slice(0, differs === -1 ? undefined : differs).join('');
 };
 
 /** As far as all candidates agree; a single one with the blank behind it. */

@@ -7,10 +7,10 @@ import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.
 import {withoutName} from '../../../format/tables/host-tables.js';
 import {states, type MonitorState} from '../../../format/states.js';
 import {sanitize} from '../../../format/text/text.js';
-import {isFiltered, type Filter} from '../table/state.js';
+import {isFiltered, wordsOfFilter, type Filter} from '../table/state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
-import {monitorStateOf} from '../table/row-state.js';
+import {byUrgency, monitorStateOf} from '../table/row-state.js';
 import {indexOfSelected} from '../table/alike.js';
 import {compareIn, type SortValue} from '../table/order.js';
 import type {SeenHost, HostSortKey, HostsState} from './state.js';
@@ -187,8 +187,8 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 	];
 }
 
-/** This host first, and each of the others, in the order of the setting. */
-const allLines = remembering(
+/** This host first, and each of the others, in the order of the setting; whatever the filter. */
+export const allHostLines = remembering(
 	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.hosts.known],
 	(state): readonly HostLine[] => {
 		const {otherHosts = [], requester} = state.settings;
@@ -218,7 +218,7 @@ const wordsOf = ({host, gpu, state}: GpuLine): string =>
 		.toLowerCase();
 
 function isShown(line: HostLine, filter: Filter): boolean {
-	const wanted = filter.text.toLowerCase().split(/\s+/v).filter(Boolean);
+	const wanted = wordsOfFilter(filter);
 	if (line.kind === 'note') {
 		// A host that does not answer may have what is looked for: it stays, unless it is hosts that are filtered by name.
 		return wanted.every((word) => `${line.host} ${line.words}`.toLowerCase().includes(word));
@@ -237,10 +237,12 @@ function isShown(line: HostLine, filter: Filter): boolean {
 
 /** Filtered and in order. Sorted by anything but the host, what is said of hosts comes last. */
 export const hostLines = remembering(
-	(state: State) => [allLines(state), state.hosts.filter, state.hosts.sort],
+	(state: State) => [allHostLines(state), state.hosts.filter, state.hosts.sort],
 	(state): readonly HostLine[] => {
 		const {filter, sort} = state.hosts;
-		const shown = isFiltered(filter) ? allLines(state).filter((line) => isShown(line, filter)) : allLines(state);
+		const shown = isFiltered(filter)
+			? allHostLines(state).filter((line) => isShown(line, filter))
+			: allHostLines(state);
 		if (sort.by === 'host' && !sort.isInverted) {
 			return shown;
 		}
@@ -250,9 +252,6 @@ export const hostLines = remembering(
 		return [...sortedGpuLines(gpus, sort), ...notes];
 	},
 );
-
-/** Every line, whatever the filter. */
-export const unfilteredHostLines = allLines;
 
 export function selectedLineIndex(state: State): number | undefined {
 	const {key, position} = state.hosts.selected;
@@ -268,19 +267,6 @@ export function selectedHostLine(state: State): HostLine | undefined {
 export const userOfLine = (line: HostLine | undefined): string | undefined =>
 	line?.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined;
 
-/** What needs attention first comes first. */
-const urgency: Readonly<Record<MonitorState, number>> = {
-	error: 0,
-	unreserved: 1,
-	mine: 2,
-	waiting: 3,
-	idle: 3,
-	'in-use': 3,
-	unknown: 4,
-	drained: 5,
-	available: 6,
-};
-
 type Sortable = {readonly gpu: RemoteGpu; readonly state: MonitorState};
 
 /** No one holds it, so that there is nothing to end. */
@@ -291,7 +277,7 @@ const endOf = ({gpu, state}: Sortable): SortValue =>
 
 /** The host itself is the order that the lines have. */
 const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) => SortValue>> = {
-	state: ({state}) => urgency[state],
+	state: ({state}) => byUrgency.indexOf(state),
 	owner: ({gpu}) => gpu.user ?? gpu.sharers?.[0] ?? gpu.unreserved_users?.[0],
 	ends: endOf,
 	utilization: ({gpu}) => gpu.utilization,

@@ -1,6 +1,8 @@
 /** What the keys, and the answers of hosts, do to the table of all hosts. */
 import {roomOf} from '../../regions.js';
-import {noFilter} from '../table/state.js';
+import {leavePanel} from '../panels/reduce.js';
+import {sortedByNext, withInverted} from '../table/order.js';
+import {isFiltered, noFilter} from '../table/state.js';
 import {filterChanges, firstInView} from '../table/alike.js';
 import type {State} from '../state.js';
 import {hostLines, selectedHostLine, selectedLineIndex, userOfLine} from './lines.js';
@@ -22,10 +24,8 @@ export function selectHostLine(state: State, wanted: number): State {
 
 const moveBy = (state: State, by: number): State => selectHostLine(state, (selectedLineIndex(state) ?? 0) + by);
 
-function sortBy(state: State, step: 1 | -1): State {
-	const index = hostSortKeys.indexOf(state.hosts.sort.by) + step + hostSortKeys.length;
-	return withHosts(state, {sort: {by: hostSortKeys[index % hostSortKeys.length]!, isInverted: false}});
-}
+const sortBy = (state: State, step: 1 | -1): State =>
+	withHosts(state, {sort: sortedByNext(hostSortKeys, state.hosts.sort, step)});
 
 const filter = filterChanges({
 	name: 'hosts',
@@ -44,19 +44,14 @@ export const hostsIntents = {
 	'last-host-line': (state) => selectHostLine(state, Infinity),
 	'sort-hosts-next': (state) => sortBy(state, 1),
 	'sort-hosts-previous': (state) => sortBy(state, -1),
-	'invert-hosts': (state) => withHosts(state, {sort: {...state.hosts.sort, isInverted: !state.hosts.sort.isInverted}}),
+	'invert-hosts': (state) => withHosts(state, {sort: withInverted(state.hosts.sort)}),
 	'filter-hosts': filter.open,
 	'keep-hosts-filter': filter.keep,
 	'drop-hosts-filter': filter.drop,
 	'filter-hosts-user': filter.user,
 	'filter-hosts-mine': filter.mine,
 	'clear-hosts-filter': (state) =>
-		state.hosts.filter === noFilter
-			? {
-					...state,
-					panels: {...state.panels, focus: state.settings.hasNoPool === true ? 'hosts' : 'table', isZoomed: false},
-				}
-			: withHosts(state, {filter: noFilter}),
+		isFiltered(state.hosts.filter) ? withHosts(state, {filter: noFilter}) : leavePanel(state),
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
 /** What a user may want of the table of all hosts. */

@@ -3,7 +3,7 @@ import type {FreeGpus} from '../../../core/rules/pool/status.js';
 import {freeAmong} from '../../../format/free-gpus.js';
 import {remembering} from '../memo.js';
 import type {State} from '../state.js';
-import {isOwnLast, unfilteredHostLines} from './lines.js';
+import {isOwnLast, allHostLines} from './lines.js';
 
 export type HostTotals = {
 	/** Of hosts that answer. What a host reported before it stopped to answer is no longer known to be so. */
@@ -35,9 +35,9 @@ export const hostNamesOf = ({settings}: State): readonly string[] => [
 ];
 
 export const hostTotals = remembering(
-	(state: State) => [unfilteredHostLines(state), state.hosts.known, state.snapshot?.queue, state.connection.kind],
+	(state: State) => [allHostLines(state), state.hosts.known, state.snapshot?.queue, state.connection.kind],
 	(state): HostTotals => {
-		const lines = unfilteredHostLines(state)
+		const lines = allHostLines(state)
 			.filter((line) => line.kind === 'gpu')
 			.filter(({isLast}) => !isLast);
 		const count = (...wanted: ReadonlyArray<(typeof lines)[number]['state']>): number =>

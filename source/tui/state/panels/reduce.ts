@@ -29,6 +29,12 @@ export function focusPanel(state: State, focus: PanelName): State {
 	return withPanels(state, {focus, scroll: before === 'events' && focus !== before ? {...scroll, events: 0} : scroll});
 }
 
+/** Back to the GPUs, with all panels in view. */
+export function leavePanel(state: State): State {
+	const shown = withPanels(state, {isZoomed: false});
+	return state.settings.hasNoPool === true ? shown : focusPanel(shown, 'table');
+}
+
 /** The panels that Tab goes through: without other hosts, there is no table of them. */
 function focusNeighbour(state: State, step: 1 | -1): State {
 	const {hasNoPool, otherHosts = []} = state.settings;
@@ -118,7 +124,7 @@ export const panelIntents = {
 	'focus-hosts': (state) => focusPanel(state, 'hosts'),
 	'focus-next-panel': (state) => focusNeighbour(state, 1),
 	'focus-previous-panel': (state) => focusNeighbour(state, -1),
-	'leave-panel': (state) => focusPanel(withPanels(state, {isZoomed: false}), 'table'),
+	'leave-panel': leavePanel,
 	zoom: (state) => changeZoom(state, !state.panels.isZoomed),
 	unzoom: (state) => changeZoom(state, false),
 	'line-up': (state) => moveBy(state, -1),

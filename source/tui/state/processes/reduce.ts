@@ -2,6 +2,7 @@
 import {withFlash, type State} from '../state.js';
 import {layoutOf} from '../../layout.js';
 import {pageRowsOf} from '../../regions.js';
+import {leavePanel} from '../panels/reduce.js';
 import {filterChanges, firstInView, sortChanges} from '../table/alike.js';
 import type {TableIntent} from '../table/reduce.js';
 import {isFiltered, noFilter} from '../table/state.js';
@@ -62,9 +63,7 @@ function clearMarks(state: State): State {
 		return withProcesses(state, {tags: new Set()});
 	}
 
-	return isFiltered(shown)
-		? withProcesses(state, {filter: noFilter})
-		: {...state, panels: {...state.panels, focus: 'table', isZoomed: false}};
+	return isFiltered(shown) ? withProcesses(state, {filter: noFilter}) : leavePanel(state);
 }
 
 /** The same intents as those of the table of GPUs: the keys of all tables are the same. */

@@ -64,15 +64,16 @@ export function inOrder<Row, Key extends string>(
 		.map(({row}) => row);
 }
 
-/** The next column to sort by, or the one before it; a column that was the second one is that no more. */
-export function sortedByNext<Key extends string>(
-	keys: readonly Key[],
-	{by, second}: SortBy<Key>,
-	step: 1 | -1,
-): SortBy<Key> {
-	const next = keys[(keys.indexOf(by) + step + keys.length) % keys.length]!;
-	return {by: next, isInverted: false, second: second?.by === next ? undefined : second};
-}
+/** Sorted by this column; if it was the second one, it is that no more. */
+export const sortedBy = <Key extends string>({second}: SortBy<Key>, by: Key): SortBy<Key> => ({
+	by,
+	isInverted: false,
+	second: second?.by === by ? undefined : second,
+});
+
+/** Sorted by the next column, or by the one before it. */
+export const sortedByNext = <Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> =>
+	sortedBy(sort, keys[(keys.indexOf(sort.by) + step + keys.length) % keys.length]!);
 
 /** The next second column: none is one of them, the first column is not. */
 export function withNextSecond<Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> {

@@ -6,6 +6,19 @@ import type {Lease, Requester} from '../../../core/model/types.js';
 import {roughDuration} from '../../../format/text/durations.js';
 import {states, type MonitorState} from '../../../format/states.js';
 
+/** In tables that are sorted by it: what needs attention first comes first. */
+export const byUrgency: readonly MonitorState[] = [
+	'error',
+	'unreserved',
+	'mine',
+	'waiting',
+	'idle',
+	'in-use',
+	'unknown',
+	'drained',
+	'available',
+];
+
 /** All leases on a GPU. */
 const leasesOf = ({lease, shares = []}: StatusRow): readonly Lease[] =>
 	lease === undefined ? shares.map((share) => share.lease) : [lease];

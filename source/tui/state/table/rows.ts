@@ -1,14 +1,14 @@
 /** The rows of the table as they are shown now, and which of them an action is about. */
-import type {StatusRow, GpuState} from '../../../core/rules/pool/status.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
 import {isFolded} from '../../layout.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import type {Requester} from '../../../core/model/types.js';
 import {sanitize} from '../../../format/text/text.js';
-import {tagOf, wordsOfFilter, type Filter, type Sort, type SortKey} from './state.js';
+import {tagOf, wordsOfFilter, type Filter, type SortKey} from './state.js';
 import {folded, membersOf, type TableRow} from './fold.js';
-import {stateName} from './row-state.js';
+import {byUrgency, monitorStateOf, stateName} from './row-state.js';
 import {inOrder, type SortValue} from './order.js';
 
 /** The GPUs that the filter leaves, by their index. */
@@ -29,7 +29,7 @@ export const visibleRows = remembering(
 	(state: State) => [filteredRows(state), state.table.sort, hasFolds(state)],
 	(state: State): readonly TableRow[] => {
 		const rows = filteredRows(state);
-		return sorted(hasFolds(state) ? folded(rows) : rows, state.table.sort);
+		return sorted(hasFolds(state) ? folded(rows) : rows, state);
 	},
 );
 
@@ -108,15 +108,15 @@ function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned
 	return rowHolds(row, wordsOfFilter(filter), requester, isScanned);
 }
 
-/** What needs attention first comes first. */
-const urgency: Readonly<Record<GpuState, number>> = {error: 0, unreserved: 1, 'in-use': 2, available: 3};
-
 const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>
 	lease === undefined ? undefined : (remainingSeconds ?? Infinity);
 
-const valueOf: Readonly<Record<SortKey, (row: StatusRow) => SortValue>> = {
+const valuesFor = ({
+	settings: {requester},
+	observation,
+}: State): Readonly<Record<SortKey, (row: StatusRow) => SortValue>> => ({
 	gpu: ({index}) => index,
-	state: ({state}) => urgency[state],
+	state: (row) => byUrgency.indexOf(monitorStateOf(row, requester, observation !== undefined)),
 	owner: ({owner, shares, unreservedUsers}) => owner ?? shares?.[0]?.owner ?? unreservedUsers[0],
 	held: ({heldSeconds}) => heldSeconds,
 	ends: endOf,
@@ -124,7 +124,7 @@ const valueOf: Readonly<Record<SortKey, (row: StatusRow) => SortValue>> = {
 	memory: ({reading}) => reading?.memoryUsedMiB,
 	temperature: ({reading}) => reading?.temperatureCelsius,
 	power: ({reading}) => reading?.powerWatts,
-};
+});
 
 /** The first GPU of each reservation, by its id. */
 function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
@@ -140,7 +140,9 @@ function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> 
 }
 
 /** The rows in another order. By owner, the GPUs of one reservation stay together. */
-export function sorted<Row extends StatusRow>(rows: readonly Row[], sort: Sort): readonly Row[] {
+function sorted<Row extends StatusRow>(rows: readonly Row[], state: State): readonly Row[] {
+	const {sort} = state.table;
+	const valueOf = valuesFor(state);
 	const byIndex = (a: StatusRow, b: StatusRow): number => a.index - b.index;
 	if (sort.by !== 'owner') {
 		return inOrder(rows, sort, valueOf, byIndex);

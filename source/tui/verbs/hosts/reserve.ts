@@ -9,7 +9,7 @@ import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {HostAnswer} from '../../ports.js';
 import {formOf, type Form} from '../../state/dialogs.js';
-import {type HostLine, unfilteredHostLines} from '../../state/hosts/lines.js';
+import {type HostLine, allHostLines} from '../../state/hosts/lines.js';
 import type {Flash} from '../../state/messages.js';
 import type {State} from '../../state/state.js';
 import {span} from '../../widgets/styled-text.js';
@@ -25,7 +25,7 @@ type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
 const unknownCount = 64;
 
 function formFor({host}: HostLine, state: State, gpus?: readonly number[]): RemoteReserveForm {
-	const known = unfilteredHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host).length;
+	const known = allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host).length;
 	const named = gpus?.map((index) => ({index, uuid: undefined}));
 	return formOf(
 		'reserve-here',

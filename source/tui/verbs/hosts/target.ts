@@ -1,14 +1,9 @@
 /** What the keys act on in the table of all hosts: the selected line, on this host or on another. */
 import {sanitize} from '../../../format/text/text.js';
-import {
-	hostLines,
-	selectedHostLine,
-	unfilteredHostLines,
-	type GpuLine,
-	type HostLine,
-} from '../../state/hosts/lines.js';
+import {hostLines, selectedHostLine, allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
 import type {AskingDialog} from '../../state/dialogs.js';
+import {reasonAgainstDoing} from '../shared/reasons.js';
 import type {Verb, VerbOf} from '../verb.js';
 
 /** The state as the keys over the GPUs of this host see it: with the selected GPU, and no tags, which are not shown here. */
@@ -33,15 +28,13 @@ export const byHost = <Asking extends AskingDialog>({
 	reasonAgainst(state) {
 		const line = selectedHostLine(state);
 		if (line === undefined) {
-			return hostLines(state).length === 0 && unfilteredHostLines(state).length > 0
+			return hostLines(state).length === 0 && allHostLines(state).length > 0
 				? 'No GPU is shown: Esc clears the filter'
 				: 'No host is known: name some in the setting remote_hosts';
 		}
 
 		if (!line.isOwn) {
-			return state.settings.isReadonly
-				? 'This monitor is read-only: it was started with --readonly'
-				: reasonAgainst(line, state);
+			return reasonAgainstDoing(state) ?? reasonAgainst(line, state);
 		}
 
 		return line.kind === 'gpu' ? own.reasonAgainst(ownState(state, line.gpu.gpu_id)) : 'The GPUs were not scanned yet';
@@ -103,7 +96,7 @@ export function reasonAgainstHeld(line: HostLine, verb: 'release' | 'extend'): s
 export const gpusOfReservation = (state: State, {host, gpu}: GpuLine): readonly number[] =>
 	gpu.lease_id === undefined
 		? [gpu.gpu_id]
-		: unfilteredHostLines(state)
+		: allHostLines(state)
 				.filter((line) => line.kind === 'gpu')
 				.filter((line) => line.host === host && line.gpu.lease_id === gpu.lease_id)
 				.map((line) => line.gpu.gpu_id);
