@@ -5,8 +5,8 @@ import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Command, Understood} from './command-line/command.js';
-import type {Output} from './command-line/help.js';
 import {CanhazgpuError} from './errors.js';
+import type {Output} from './format/text/output-columns.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
 

@@ -1,11 +1,12 @@
 /** `canhazgpu help WORD`: the help of a verb, a topic, or both where they share the name. */
 import {CanhazgpuError, quoted} from '../errors.js';
 import {markdownText} from '../format/markdown/terminal.js';
+import type {Output} from '../format/text/output-columns.js';
 import {createPaint} from '../format/text/paint.js';
 import {schemas} from '../help/schema/index.js';
 import {topicNames, topics} from '../help/topics.js';
 import {findCommand, strayWord, verbs} from './arguments.js';
-import {columnsFor, commandHelp, type Output} from './help.js';
+import {columnsFor, commandHelp} from './help.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
 /** The topic that is meant by another name for it, or by its beginning. */
