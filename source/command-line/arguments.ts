@@ -164,15 +164,15 @@ export function parseInput(
 		throw strayWord(command.name, input[0]!);
 	}
 
-	const settingTexts = [...texts, ...Array.from(states, ([name, isOn]) => [name, String(isOn)] as const)];
+	const allTexts = new Map([...texts, ...Array.from(states, ([name, isOn]) => [name, String(isOn)] as const)]);
 	return {
 		has: (name) => states.get(name) === true || texts.has(name),
-		text: (name) => texts.get(name),
+		text: (name) => allTexts.get(name),
 		texts: (name) => values.get(name) ?? [],
 		words: input,
 		rest,
 		overrides: new Map(
-			settingTexts.flatMap(([name, text]) => {
+			[...allTexts].flatMap(([name, text]) => {
 				const path = flags[name]?.setting;
 				return path === undefined ? [] : [[path, {text, name: `--${name}`}] as const];
 			}),

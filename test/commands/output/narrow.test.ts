@@ -62,7 +62,7 @@ test.each(['status', 'help slurm', 'run --help'])(
 			onTestFinished(async () => terminal.close());
 			expect(await terminal.exit).toMatchObject({exitCode: 0});
 			// Code in a topic is never wrapped.
-			return Math.max(...terminal.screen().map((line) => (line.startsWith('    ') ? 0 : line.length)));
+			return Math.max(...terminal.screen().map((line) => (line.startsWith(' '.repeat(4)) ? 0 : line.length)));
 		};
 
 		expect(await widest('60')).toBeLessThanOrEqual(60);
