@@ -5,8 +5,8 @@ import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Command, Understood} from './command-line/command.js';
-import type {Output} from './command-line/help.js';
 import {CanhazgpuError} from './errors.js';
+import type {Output} from './format/text/output-columns.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
 
@@ -58,20 +58,27 @@ export async function understand(
 	outerFile?: string,
 	outputOf?: () => Output,
 ): Promise<Understood> {
-	const {askedAlone, splitArguments, findCommand, parseInput, verbs} = await import('./command-line/arguments.js');
+	const {askedAlone, splitArguments, findCommand, parseInput, refuseRest, verbs} =
+		await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
 		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(outputOf)};
 	}
 
 	if (split.verb === 'help') {
-		const word = split.words.find((each) => !each.startsWith('-'));
-		if (word === undefined) {
+		const {words, has} = parseInput({name: 'help', flags: {}, takesWords: true}, split);
+		if (has('version')) {
+			return {text: packageJson.version};
+		}
+
+		refuseRest({name: 'help'}, split);
+		if (words.length === 0 || words[0] === 'help') {
 			return {text: await help(outputOf)};
 		}
 
 		const {helpOn} = await import('./command-line/topic-help.js');
-		return {text: await helpOn(word, {words: split.words, output: outputOf?.(), environment: process.env})};
+		const output = outputOf?.();
+		return {text: await helpOn(words, {isPlain: has('no-color'), output, environment: process.env})};
 	}
 
 	const command = await findCommand(split.verb, split.misplaced);
@@ -84,12 +91,7 @@ export async function understand(
 		return {text: packageJson.version};
 	}
 
-	if ((parsed.rest ?? []).length > 0 && command.takesRest !== true) {
-		throw new CanhazgpuError('usage', `${command.name} runs no command, so nothing may follow --`, {
-			hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
-		});
-	}
-
+	refuseRest(command, split);
 	const {loadConfig} = await import('./config/config.js');
 	const file = parsed.text('config') ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});

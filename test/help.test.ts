@@ -77,6 +77,26 @@ test.each([
 });
 
 test.each([
+	[['help', '--nope'], 'help has no flag --nope'],
+	[['help', 'status', '--jsn'], 'help has no flag --jsn'],
+	[['help', '--json'], 'help has no flag --json'],
+	[['help', 'status', 'foo'], 'help does not know what to do with "foo"'],
+	[['help', 'json', 'status', 'foo'], 'help does not know what to do with "foo"'],
+	[['help', '--config'], '--config needs a value'],
+	[['help', '--', 'status'], 'help runs no command, so nothing may follow --'],
+])('%j is wrong usage, as with every verb', async (words, message) => {
+	await expect(understand(words)).rejects.toMatchObject({exitCode: 2, message});
+});
+
+test('help takes the flags of every verb', async () => {
+	const ofStatus = await understand(['help', 'status']);
+	expect(await understand(['--config', '/dev/null', 'help', 'status', '--no-color'])).toEqual(ofStatus);
+	expect(await understand(['help', '--store', 'redis', 'status', '-h'])).toEqual(ofStatus);
+	expect(await understand(['help', '--version'])).toEqual({text: packageJson.version});
+	expect(await understand(['help', 'help'])).toEqual(await understand(['help']));
+});
+
+test.each([
 	['mo', ['monitor']],
 	['q', ['queue']],
 	['', [...verbs, ...topicNames.filter((name) => !verbs.includes(name))]],
@@ -100,6 +120,11 @@ test('a topic needs no pool, no store and no network, and goes to stdout without
 		stdout: '',
 		stderr: 'Error: There is no verb or help topic "slrm"\nDid you mean: canhazgpu help slurm\n',
 	});
+});
+
+test('FORCE_COLOR colours a topic in a pipe, as it does a table', async () => {
+	const {stdout} = await box.run('help slurm', {FORCE_COLOR: '1'});
+	expect(stdout).toMatch(/^\u{1B}\[1mSlurm\u{1B}\[22m\n/v);
 });
 
 describe('on a terminal', () => {

@@ -60,6 +60,14 @@ const filesIn = (folder: string): readonly string[] =>
 		.filter((file) => !lstatSync(path.join(folder, file)).isDirectory())
 		.toSorted();
 
+test('the command that comes next works as it is printed, wherever it was installed', () => {
+	const {stdout} = install('--prefix', prefix);
+	const next = /^Next, once for this machine: sudo (?<command>.*) admin --store embedded$/mv.exec(stdout)!.groups![
+		'command'
+	]!;
+	expect(execFileSync('sh', ['-c', `${next} --version`], {encoding: 'utf8'})).toBe(`${packageJson.version}\n`);
+});
+
 test('installs the program, its short name, completions and man pages; a second time too; and removes just these', () => {
 	const others = path.join(prefix, 'bin', 'other');
 	mkdirSync(path.dirname(others));

@@ -9,6 +9,7 @@ import {messageOf} from '../errors.js';
 import type {EarlyRuns} from '../gpu/tool/early-tool.js';
 import type {SimulatedProcesses} from '../gpu/simulated/processes.js';
 import type {Scenario} from '../gpu/simulated/scenario.js';
+import {columnsOf} from '../format/text/output-columns.js';
 import type {Paint} from '../format/text/paint.js';
 import {createClock} from '../host/clock.js';
 import {createHost} from '../host/host.js';
@@ -37,20 +38,6 @@ const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
 const loadNuma = async () => import('../host/numa.js');
-
-/**
-How wide stdout is. A terminal knows, but for one that says 0; elsewhere COLUMNS tells where it is exported, as `watch` does for what it shows.
-*/
-function columnsOf(
-	{isTTY, columns}: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
-	{COLUMNS: statedColumns = ''}: Readonly<Record<string, string | undefined>>,
-): number | undefined {
-	if (isTTY) {
-		return columns > 0 ? columns : undefined;
-	}
-
-	return /^[1-9]\d{0,4}$/v.test(statedColumns) ? Number(statedColumns) : undefined;
-}
 
 export function createApp({config, paint = unpainted, early: runs, openOutput, endWithVerb}: AppOptions): App {
 	let outsideName: string | undefined;

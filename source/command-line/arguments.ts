@@ -122,12 +122,29 @@ function textOf(name: string, flag: Flag, values: readonly string[]): string {
 	return text;
 }
 
+export const strayWord = (verb: string, word: string): CanhazgpuError =>
+	new CanhazgpuError('usage', `${verb} does not know what to do with ${quoted(word)}`, {
+		hint: `See how it is typed: canhazgpu ${verb} --help`,
+	});
+
+/** @throws CanhazgpuError `usage` where a command follows a verb that runs none. */
+export function refuseRest({name, takesRest}: Pick<Command, 'name' | 'takesRest'>, {rest = []}: Split): void {
+	if (rest.length > 0 && takesRest !== true) {
+		throw new CanhazgpuError('usage', `${name} runs no command, so nothing may follow --`, {
+			hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
+		});
+	}
+}
+
 type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
 /**
 @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, a stray word.
 */
-export function parseInput(command: Command, {words: typed, rest}: Pick<Split, 'words' | 'rest'>): ParsedInput {
+export function parseInput(
+	command: Pick<Command, 'name' | 'flags' | 'takesRest' | 'takesWords'>,
+	{words: typed, rest}: Pick<Split, 'words' | 'rest'>,
+): ParsedInput {
 	const flags: Flags = {...globalFlags, ...command.flags};
 	const items = itemsOf(typed, flags);
 	if (command.takesRest === true && rest === undefined) {
@@ -144,20 +161,18 @@ export function parseInput(command: Command, {words: typed, rest}: Pick<Split, '
 	const values = valuesOf(items, flags);
 	const texts = new Map(Array.from(values, ([name, list]) => [name, textOf(name, flags[name]!, list)] as const));
 	if (input.length > 0 && command.takesWords !== true) {
-		throw new CanhazgpuError('usage', `${command.name} does not know what to do with ${quoted(input[0]!)}`, {
-			hint: `See how it is typed: canhazgpu ${command.name} --help`,
-		});
+		throw strayWord(command.name, input[0]!);
 	}
 
-	const settingTexts = [...texts, ...Array.from(states, ([name, isOn]) => [name, String(isOn)] as const)];
+	const allTexts = new Map([...texts, ...Array.from(states, ([name, isOn]) => [name, String(isOn)] as const)]);
 	return {
 		has: (name) => states.get(name) === true || texts.has(name),
-		text: (name) => texts.get(name),
+		text: (name) => allTexts.get(name),
 		texts: (name) => values.get(name) ?? [],
 		words: input,
 		rest,
 		overrides: new Map(
-			settingTexts.flatMap(([name, text]) => {
+			[...allTexts].flatMap(([name, text]) => {
 				const path = flags[name]?.setting;
 				return path === undefined ? [] : [[path, {text, name: `--${name}`}] as const];
 			}),

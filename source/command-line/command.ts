@@ -56,7 +56,7 @@ export type Flags = Readonly<Record<string, Flag>>;
 export type Input = {
 	/** Whether the flag, a switch or another, was typed. */
 	readonly has: (flag: string) => boolean;
-	/** The value of a flag without a setting, as it was typed. */
+	/** The value of a flag without a setting, as it was typed; `true` or `false` of a switch. */
 	readonly text: (flag: string) => string | undefined;
 	/** Every value of a flag that may be given several times, in their order. */
 	readonly texts: (flag: string) => readonly string[];

@@ -1,12 +1,10 @@
 /** The help, built from what the commands declare. */
 import {commands} from '../commands/index.js';
+import {columnsOf} from '../format/text/output-columns.js';
 import {wrap} from '../format/text/width.js';
 import {topics} from '../help/topics.js';
 import type {Command} from './command.js';
 import {flagRows, globalFlags} from './flags.js';
-
-/** Where a text goes. */
-export type Output = {readonly isTTY?: boolean; readonly columns?: number};
 
 /** Longer lines are tiring to read. */
 const widest = 100;
@@ -17,15 +15,8 @@ const narrowest = 20;
 const usualColumns = 80;
 
 /** How wide the lines of a text are to be. */
-export function columnsFor(
-	output: Output | undefined,
-	environment: Readonly<Record<string, string | undefined>>,
-): number {
-	const named = /^\d{1,5}$/v.test(environment['COLUMNS'] ?? '') ? Number(environment['COLUMNS']) : 0;
-	// A terminal that does not know its width says 0.
-	const columns = [named, output?.columns ?? 0].find((width) => width > 0) ?? usualColumns;
-	return Math.min(widest, Math.max(narrowest, columns));
-}
+export const columnsFor = (...place: Parameters<typeof columnsOf>): number =>
+	Math.min(widest, Math.max(narrowest, columnsOf(...place) ?? usualColumns));
 
 const wrapped = (text: string, columns: number): readonly string[] => wrap(text, columns, Infinity);
 

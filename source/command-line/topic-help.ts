@@ -1,11 +1,12 @@
 /** `canhazgpu help WORD`: the help of a verb, a topic, or both where they share the name. */
 import {CanhazgpuError, quoted} from '../errors.js';
 import {markdownText} from '../format/markdown/terminal.js';
+import type {Output} from '../format/text/output-columns.js';
 import {createPaint} from '../format/text/paint.js';
 import {schemas} from '../help/schema/index.js';
 import {topicNames, topics} from '../help/topics.js';
-import {findCommand, verbs} from './arguments.js';
-import {columnsFor, commandHelp, type Output} from './help.js';
+import {findCommand, strayWord, verbs} from './arguments.js';
+import {columnsFor, commandHelp} from './help.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
 /** The topic that is meant by another name for it, or by its beginning. */
@@ -41,24 +42,27 @@ async function schemaText(name: string): Promise<string> {
 	return JSON.stringify(schema, undefined, 2);
 }
 
+type HelpOptions = {
+	readonly isPlain: boolean;
+	/** Left out: for a place without colours, of the usual width. */
+	readonly output?: Output | undefined;
+	readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
 /**
-@param output - Left out: for a place without colours, of the usual width.
+@param words - A verb, a topic, or `json` with the name of a schema.
 @throws CanhazgpuError `usage` with the nearest verb or topic.
 */
 export async function helpOn(
-	word: string,
-	{
-		words,
-		output,
-		environment,
-	}: {
-		readonly words: readonly string[];
-		readonly output?: Output;
-		readonly environment: Readonly<Record<string, string | undefined>>;
-	},
+	[word = '', ...others]: readonly string[],
+	{isPlain, output, environment}: HelpOptions,
 ): Promise<string> {
-	const name = words.filter((each) => !each.startsWith('-')).at(1);
-	if (word === 'json' && name !== undefined) {
+	const [name, stray] = word === 'json' ? others : [undefined, ...others];
+	if (stray !== undefined) {
+		throw strayWord('help', stray);
+	}
+
+	if (name !== undefined) {
 		return schemaText(name);
 	}
 
@@ -75,8 +79,7 @@ export async function helpOn(
 	}
 
 	const {default: markdown} = await topic.load();
-	const isColored = output?.isTTY === true && !words.includes('--no-color') && (environment['NO_COLOR'] ?? '') === '';
-	const paint = createPaint(isColored, environment);
+	const paint = createPaint(output !== undefined && !isPlain, environment);
 	// A terminal without colours (TERM=dumb) paints nothing.
 	const hasColor = paint.bold('x') !== 'x';
 	const text = markdownText(markdown, {columns, paint, hasColor});

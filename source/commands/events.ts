@@ -117,6 +117,8 @@ export const events: Command = {
 			}
 
 			const {now} = await readForDisplay(world);
+			// Before all that is shown, which may be nothing.
+			const newest = isFollowing ? (await world.store.audit({newest: 1})).at(-1) : undefined;
 			const known = await world.store.audit(
 				from === undefined
 					? {newest: user === undefined ? (count ?? mostShown) : undefined}
@@ -149,7 +151,7 @@ export const events: Command = {
 						app,
 						world,
 						wakeSignal,
-						afterId: known.at(-1)?.id,
+						afterId: (known.at(-1) ?? newest)?.id,
 						show(entries) {
 							show(entries.filter((entry) => isMeant(entry)));
 						},

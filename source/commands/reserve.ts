@@ -4,7 +4,7 @@ import {grantJson} from '../format/json/change-json.js';
 import {placeText, useLines} from '../format/engine/engine-text.js';
 import {harmlessJson} from '../format/text/json.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
-import {longDuration} from '../format/text/durations.js';
+import {setDuration} from '../format/text/durations.js';
 import {partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
@@ -102,7 +102,7 @@ export const reserve: Command = {
 			// By its UUID a program finds an instance; its name says which it is.
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
-			const reserved = `Reserved ${partsText(gpus, instances)} for ${longDuration(durationSeconds)}`;
+			const reserved = `Reserved ${partsText(gpus, instances)} for ${setDuration(durationSeconds)}`;
 			const done = `${reserved} all the same. To give it back: canhazgpu release --lease ${leaseId}`;
 			if (input.has('json')) {
 				app.print(harmlessJson(grantJson(answer, request)), done);

@@ -28,6 +28,8 @@ export type ConfigLocations = {
 	readonly named: string | undefined;
 	/** False leaves out the file of the working directory. */
 	readonly readsDirectory?: boolean;
+	/** False refuses a pipe or a device as the named file: its writer may let us wait. */
+	readonly readsStreams?: boolean;
 	/** The file for everybody on the machine. */
 	readonly machineFile?: string;
 };
@@ -46,6 +48,7 @@ class PassedOver extends Error {}
 
 type ReadOptions = {
 	readonly followsLinks?: boolean;
+	readonly takesStreams?: boolean;
 	/** Throws for a file that is not to be believed. */
 	readonly judge?: (status: Stats) => void;
 	/** The name to open it by, where that is another than the one to tell. */
@@ -56,11 +59,15 @@ type ReadOptions = {
 @returns Undefined when there is no such file.
 @throws CanhazgpuError `config`, and what `judge` throws.
 */
-function readText(file: string, {followsLinks = true, judge, openedAs = file}: ReadOptions = {}): string | undefined {
+function readText(
+	file: string,
+	{followsLinks = true, takesStreams, judge, openedAs = file}: ReadOptions = {},
+): string | undefined {
 	let verdict: unknown;
 	const read = readSafely(openedAs, {
 		longestBytes,
 		followsLinks,
+		takesStreams,
 		judge(status) {
 			try {
 				judge?.(status);
@@ -79,15 +86,28 @@ function readText(file: string, {followsLinks = true, judge, openedAs = file}: R
 		throw refuse(file, read.problem, undefined, read.cause);
 	}
 
-	return read.kind === 'absent' ? undefined : read.text;
+	if (read.kind === 'absent') {
+		return undefined;
+	}
+
+	// Some editors begin each file with a byte order mark, which no parser of JSON takes.
+	const text = read.text.replace(/^\u{FEFF}/v, '');
+	if (!read.status.isFile()) {
+		streamTexts.set(file, text);
+	}
+
+	return text;
 }
 
+/** What came out of pipes, which can be read once, by their names: a command typed within the monitor reads the config again. */
+const streamTexts = new Map<string, string>();
+
 /** The errors of the parsers quote what is written there, which may be a password: nothing but a line and a code is shown of them. */
-async function parse(file: string, text: string): Promise<unknown> {
+export async function parse(file: string, text: string): Promise<unknown> {
 	switch (path.extname(file).toLowerCase()) {
 		case '.json': {
 			try {
-				return JSON.parse(text) as unknown;
+				return text.trim() === '' ? null : (JSON.parse(text) as unknown);
 			} catch (error) {
 				throw refuse(file, 'it is not valid JSON', undefined, error);
 			}
@@ -268,10 +288,11 @@ Reads the config files that are to be believed: the machine's, the user's own, t
 export async function readConfigFiles({
 	named,
 	readsDirectory = true,
+	readsStreams = true,
 	machineFile = '/etc/canhazgpu.yaml',
 }: ConfigLocations): Promise<FoundFiles> {
 	if (named !== undefined) {
-		const text = readText(named);
+		const text = streamTexts.get(named) ?? readText(named, {takesStreams: readsStreams});
 		if (text === undefined) {
 			throw refuse(named, 'there is no such file');
 		}

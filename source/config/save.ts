@@ -4,7 +4,7 @@ import {chmodSync, realpathSync, renameSync, rmSync, writeFileSync} from 'node:f
 import path from 'node:path';
 import {CanhazgpuError} from '../errors.js';
 import {isPlainObject} from './config.js';
-import {ownConfigFile} from './files.js';
+import {ownConfigFile, parse} from './files.js';
 import type {SettingPath} from './schema.js';
 
 /** Settings with their values as they stand in a file; undefined takes the setting out. */
@@ -27,18 +27,9 @@ function valueIn(content: unknown, setting: SettingPath): unknown {
 const saysAll = (content: unknown, values: SavedSettings): boolean =>
 	values.entries().every(([setting, value]) => JSON.stringify(valueIn(content, setting)) === JSON.stringify(value));
 
-async function withYaml(file: string, text: string, values: SavedSettings): Promise<string> {
+async function withYaml(text: string, values: SavedSettings): Promise<string> {
 	const {parseDocument, isMap} = await import('yaml');
 	const document = parseDocument(text, {logLevel: 'silent'});
-	const [error] = document.errors;
-	if (error !== undefined) {
-		throw refuse(file, `it is not valid YAML (${error.code})`, 'Fix the file first.');
-	}
-
-	if (saysAll(document.toJS(), values)) {
-		return text;
-	}
-
 	for (const [setting, value] of values) {
 		const keys = setting.split('.');
 		const isDotted = document.contents !== null && document.has(setting);
@@ -67,22 +58,7 @@ async function withYaml(file: string, text: string, values: SavedSettings): Prom
 	return document.toString({lineWidth: 0});
 }
 
-function withJson(file: string, text: string, values: SavedSettings): string {
-	let content: unknown;
-	try {
-		content = text.trim() === '' ? {} : JSON.parse(text);
-	} catch (error) {
-		throw refuse(file, 'it is not valid JSON', 'Fix the file first.', error);
-	}
-
-	if (!isPlainObject(content)) {
-		throw refuse(file, 'it holds no settings by name', 'Fix the file first.');
-	}
-
-	if (saysAll(content, values)) {
-		return text;
-	}
-
+function withJson(content: Record<string, unknown>, values: SavedSettings): string {
 	for (const [setting, value] of values) {
 		const [first = '', ...rest] = setting.split('.');
 		const inner = rest.join('.');
@@ -98,9 +74,18 @@ function withJson(file: string, text: string, values: SavedSettings): string {
 }
 
 async function changed(file: string, text: string, values: SavedSettings): Promise<string> {
+	const content = (await parse(file, text)) ?? {};
+	if (!isPlainObject(content)) {
+		throw refuse(file, 'it holds no settings by name', 'Fix the file first.');
+	}
+
+	if (saysAll(content, values)) {
+		return text;
+	}
+
 	switch (path.extname(file).toLowerCase()) {
 		case '.json': {
-			return withJson(file, text, values);
+			return withJson(content, values);
 		}
 
 		case '.toml': {
@@ -113,7 +98,7 @@ async function changed(file: string, text: string, values: SavedSettings): Promi
 		}
 
 		default: {
-			return withYaml(file, text, values);
+			return withYaml(text, values);
 		}
 	}
 }

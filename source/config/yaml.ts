@@ -1,5 +1,5 @@
 /** Reads YAML within bounds. It is imported where there is a YAML file, so that YAML's parser loads only there. */
-import {Composer, isScalar, Lexer, LineCounter, Parser, visit, type Document} from 'yaml';
+import {Composer, isScalar, Lexer, LineCounter, Parser, visit, type Document, type ErrorCode} from 'yaml';
 
 /** The error names a line, and quotes nothing that is written there: that may be a password. */
 export class YamlProblem extends Error {
@@ -7,6 +7,20 @@ export class YamlProblem extends Error {
 		super(line === undefined ? what : `line ${line}: ${what}`);
 	}
 }
+
+/** Frequent mistakes in words. The parser's own would quote what is written there. */
+const mistakes: Partial<Record<ErrorCode, string>> = {
+	BAD_DQ_ESCAPE: String.raw`a \ in double quotes that begins nothing (it is written \\)`,
+	BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
+	BAD_SCALAR_START: 'a text that begins with this sign needs quotes',
+	BLOCK_AS_IMPLICIT_KEY:
+		'a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
+	BLOCK_IN_FLOW: 'lines with - or a key of their own stand within brackets',
+	MISSING_CHAR: 'a sign is missing, such as a colon, a comma or a quote',
+	MULTILINE_IMPLICIT_KEY: 'a key goes on over several lines: a colon may be missing',
+	TAB_AS_INDENT: 'a tab stands where YAML takes spaces alone',
+	UNEXPECTED_TOKEN: 'something stands where it does not belong',
+};
 
 /** Lexemes are words, signs and line ends. A config has some hundred, a scenario of a large box some thousand. */
 const mostLexemes = 50_000;
@@ -98,7 +112,7 @@ export function parseYaml(source: string): unknown {
 
 	const [error] = document.errors;
 	if (error !== undefined) {
-		throw new YamlProblem(error.code, lineOf(error.pos[0]));
+		throw new YamlProblem(mistakes[error.code] ?? 'it cannot be understood', lineOf(error.pos[0]));
 	}
 
 	if (second !== undefined) {

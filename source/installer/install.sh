@@ -159,7 +159,7 @@ case :$PATH: in
 *:"$prefix/bin":*) ;;
 *) printf 'It is not in your PATH yet: export PATH="%s/bin:$PATH"\n' "$prefix" ;;
 esac
-printf 'Next, once for this machine: sudo %s/bin/canhazgpu admin --store embedded\n' "$prefix"
+printf 'Next, once for this machine: sudo "%s/bin/canhazgpu" admin --store embedded\n' "$prefix"
 if [ -f "$prefix/lib/systemd/system/canhazgpu-web.service" ]; then
 	printf 'The dashboard on 127.0.0.1:8080, if you want it: sudo systemctl enable --now canhazgpu-web\n'
 fi

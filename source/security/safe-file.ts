@@ -1,6 +1,6 @@
 /**
-Reads a small file that another account may have put there: without waiting, within bounds, and judged by what was opened. Says who else could
-replace a directory.
+Reads a small file that another account may have put there: within bounds, judged by what was opened, and without waiting where it is not asked to.
+Says who else could replace a directory.
 */
 import {
 	closeSync,
@@ -28,6 +28,8 @@ type SafeReadOptions = {
 	readonly longestBytes: number;
 	/** False refuses a symbolic link in the last part of the path. */
 	readonly followsLinks: boolean;
+	/** True takes a pipe and a device such as /dev/null as well, and waits for who writes there. */
+	readonly takesStreams?: boolean;
 	/** Answers what is wrong with the opened file, before anything is read of it. */
 	readonly judge?: (status: Stats) => string | undefined;
 };
@@ -41,9 +43,13 @@ const problems: Readonly<Record<string, string>> = {
 	EAGAIN: 'another program keeps it locked',
 };
 
-/** A device or a FIFO is refused: reading it may never end, and opening some devices does something. */
-const kindProblem = (status: Stats): string | undefined =>
-	status.isFile() ? undefined : status.isDirectory() ? 'it is a directory' : 'it is not a regular file';
+/** A device or a FIFO is refused unless it is asked for: reading it may never end, and opening some devices does something. */
+const kindProblem = (status: Stats, takesStreams: boolean): string | undefined =>
+	status.isFile() || (takesStreams && (status.isFIFO() || status.isCharacterDevice()))
+		? undefined
+		: status.isDirectory()
+			? 'it is a directory'
+			: 'it is not a regular file';
 
 function readOpened(descriptor: number, longestBytes: number): string | undefined {
 	// A file may grow meanwhile, and some of the kernel's own do not tell their length.
@@ -61,21 +67,25 @@ function readOpened(descriptor: number, longestBytes: number): string | undefine
 	return undefined;
 }
 
-/** Reads a file whole as UTF-8, or says why not. Never throws, and never waits for a writer. */
-export function readSafely(file: string, {longestBytes, followsLinks, judge}: SafeReadOptions): SafeRead {
+/** Reads a file whole as UTF-8, or says why not. Never throws. */
+export function readSafely(
+	file: string,
+	{longestBytes, followsLinks, takesStreams = false, judge}: SafeReadOptions,
+): SafeRead {
 	let descriptor: number | undefined;
 	try {
 		// Most of what is no regular file is not even opened.
-		const kind = kindProblem(statSync(file));
+		const kind = kindProblem(statSync(file), takesStreams);
 		if (kind !== undefined) {
 			return {kind: 'refused', problem: kind};
 		}
 
 		const {O_RDONLY, O_NONBLOCK, O_NOCTTY, O_NOFOLLOW} = constants;
+		const waiting = takesStreams ? 0 : O_NONBLOCK;
 		// eslint-disable-next-line no-bitwise
-		descriptor = openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW));
+		descriptor = openSync(file, O_RDONLY | O_NOCTTY | waiting | (followsLinks ? 0 : O_NOFOLLOW));
 		const status = fstatSync(descriptor);
-		const problem = kindProblem(status) ?? judge?.(status);
+		const problem = kindProblem(status, takesStreams) ?? judge?.(status);
 		if (problem !== undefined) {
 			return {kind: 'refused', problem};
 		}

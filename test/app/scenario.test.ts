@@ -111,7 +111,7 @@ test.each([
 	['scans:\n  - {failure: x, from: 1w}', 'scans.0.from must be a duration such as 90s or 1h30m, not "1w"'],
 	['people:\n  - {user: ada, kind: batch}', 'people.0.kind must be run or manual, not "batch"'],
 	['- 1', 'expected a map of what happens'],
-	['gpus: [', 'it is not valid YAML, line 1: BAD_INDENT'],
+	['gpus: [', 'it is not valid YAML, line 1: the indentation is wrong, or a bracket is not closed'],
 ])('%j is refused: %s', async (text, problem) => {
 	const file = await write(text);
 	const error = await loadScenario(file).catch((error: unknown) => error);

@@ -135,6 +135,21 @@ describe('an empty value, as a variable that is empty gives it', () => {
 	});
 });
 
+test.each([
+	['reserve --gpus 2 --gpu-ids 1,2,3', '', 'Leave out --gpus: --gpu-ids says how many.'],
+	[
+		'reserve',
+		'reserve: {gpus: 2, gpu-ids: [1, 2, 3]}',
+		'Leave the setting reserve.gpus out: reserve.gpu-ids says how many.',
+	],
+	['run -- true', 'run: {gpus: 2, gpu-ids: [1, 2, 3]}', 'Leave the setting run.gpus out: run.gpu-ids says how many.'],
+])('%s with %j: the hint names what was given', async (typed, content, hint) => {
+	const {input, command} = await read(typed, content);
+	expect(() => wantedOf(input, command.name as 'run')).toThrow(
+		expect.objectContaining({message: 'conflicting gpu count (2) and gpu ids (count: 3)', hint}) as Error,
+	);
+});
+
 describe('switches and lists in a config file', () => {
 	test('every option of the verbs can stand there', async () => {
 		const file = `

@@ -3,6 +3,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createBox, type Box} from '../_helpers/program/cli.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {eventually} from '../_helpers/eventually.js';
+import {start} from '../_helpers/program/processes.js';
 
 let box: Box;
 
@@ -51,3 +52,17 @@ test('a verb that turns out to need no scan ends the one that was begun', async 
 	expect(status.exitCode).toBe(2);
 	await eventually(() => stub.running().length === 0);
 });
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+	'%s ends a verb at once, and the tool that hangs with it',
+	async (signal) => {
+		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");
+		for (const words of ['status', 'who 0']) {
+			const {kill, ended} = start(box, words, {PATH: stub.searchPath});
+			await eventually(() => stub.running().length > 0);
+			kill(signal);
+			expect(await ended).toMatchObject({signal, stdout: '', stderr: ''});
+			await eventually(() => stub.running().length === 0);
+		}
+	},
+);

@@ -1,15 +1,17 @@
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {text} from 'node:stream/consumers';
 import fc from 'fast-check';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {checkSetting, settingPaths, settings} from '../../source/config/schema.js';
 import {environmentName, loadConfig} from '../../source/config/config.js';
 import {commands} from '../../source/commands/index.js';
 import {CanhazgpuError} from '../../source/errors.js';
 import {withoutSecrets} from '../../source/host/tool/secrets.js';
-import {createEmbeddedBox} from '../_helpers/program/cli.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../_helpers/program/cli.js';
 
 let directory: string;
 
@@ -90,6 +92,68 @@ test('an empty file, comments and empty keys are no settings', async () => {
 	}
 });
 
+test.each([
+	['.json', ''],
+	['.json', ' \n'],
+	['.toml', ''],
+	['.json', '\u{FEFF}{"reserve": {"gpus": 3}}'],
+	['.yaml', '\u{FEFF}reserve: {gpus: 3}'],
+	['.toml', '\u{FEFF}[reserve]\ngpus = 3'],
+])('a %s file of %j is a config', async (extension, content) => {
+	const config = await loadConfig({flags: noFlags, environment: {}, file: write(`a${extension}`, content)});
+	expect(config.get('reserve.gpus')).toBe(content.trim() === '' ? undefined : 3);
+	expect(config.warnings).toEqual([]);
+});
+
+describe('what is named by --config need not be a file', () => {
+	/** What `reserve --short` prints in bash, where the program is `chg`. */
+	const reserved = async (box: Box, script: string) => {
+		const child = spawn(
+			'bash',
+			['-c', `chg() { ${[starter, ...starterText].map((word) => `'${word}'`).join(' ')} "$@"; }; ${script}`],
+			{
+				cwd: box.home,
+				env: {...box.environment},
+				stdio: ['ignore', 'pipe', 'pipe'],
+			},
+		);
+		const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+		return {exitCode: child.exitCode, stdout, stderr};
+	};
+
+	test('/dev/null has no settings', async () => {
+		const config = await loadConfig({flags: noFlags, environment: {}, file: '/dev/null'});
+		expect(config.get('redis.host')).toBe('localhost');
+	});
+
+	test('a pipe is read to its end, however slow its writer is', async () => {
+		const box = await createEmbeddedBox(3);
+		onTestFinished(box.remove);
+		expect(
+			await reserved(box, "chg reserve --short --config <(sleep 0.2; echo 'reserve:'; sleep 0.2; echo '  gpus: 2')"),
+		).toEqual({exitCode: 0, stdout: '0,1\n', stderr: ''});
+	});
+
+	test('a FIFO is read once, also by who reads the config again', async () => {
+		const file = path.join(directory, 'fifo');
+		execFileSync('mkfifo', [file]);
+		const writer = spawn('sh', ['-c', 'echo "reserve: {gpus: 2}" > "$1"', 'sh', file], {stdio: 'ignore'});
+		for (const gpus of [2, 2]) {
+			const config = await loadConfig({flags: noFlags, environment: {}, file});
+			expect(config.get('reserve.gpus')).toBe(gpus);
+		}
+
+		await once(writer, 'close');
+	});
+
+	test('Tab waits for no writer', async () => {
+		const file = path.join(directory, 'fifo');
+		execFileSync('mkfifo', [file]);
+		const options = {flags: noFlags, environment: {}, file, readsDirectory: false, readsStreams: false};
+		await expect(loadConfig(options)).rejects.toThrow('it is not a regular file');
+	});
+});
+
 test('a section that is left empty is left out, without a warning', async () => {
 	for (const content of ['redis:\nreserve: ""\n', 'redis: {}\n']) {
 		const config = await loadConfig({flags: noFlags, environment: {}, file: write('a.yaml', content)});
@@ -164,16 +228,16 @@ const mebibyte = 2 ** 20;
 describe('a file that is no config, however long or deep it is, is refused by name', () => {
 	test.each<[what: string, put: (file: string) => void, problem: string]>([
 		[
-			'a FIFO',
-			(file) => {
-				execFileSync('mkfifo', [file]);
-			},
-			'it is not a regular file',
-		],
-		[
 			'a link to /dev/zero',
 			(file) => {
 				symlinkSync('/dev/zero', file);
+			},
+			'it is longer than 1048576 bytes',
+		],
+		[
+			'a socket',
+			(file) => {
+				execFileSync('python3', ['-c', 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])', file]);
 			},
 			'it is not a regular file',
 		],
@@ -318,6 +382,25 @@ test('what is not known is named a few times, and then counted', async () => {
 	expect(warnings.join('').length).toBeLessThan(1500);
 });
 
+test.each([
+	['reserve: {\n', 'line 2: the indentation is wrong, or a bracket is not closed'],
+	['reserve:\n\tgpus: 2\n', 'line 2: a tab stands where YAML takes spaces alone'],
+	['redis\n  host: x\n', 'line 1: a key goes on over several lines: a colon may be missing'],
+	[
+		'reserve:\n  note: a: b\n',
+		'line 2: a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
+	],
+	['reserve: {note: "\\y"}\n', String.raw`line 1: a \ in double quotes that begins nothing (it is written \\)`],
+	[
+		'reserve:\n  gpus: 2\n    note: x\n',
+		'line 2: a key stands within a value: the indentation is wrong, or a text with a colon lacks its quotes',
+	],
+	['reserve: &a &b {gpus: 2}\n', 'line 1: it cannot be understood'],
+])('a mistake of YAML is told in words: %j', async (content, problem) => {
+	const file = write('a.yaml', content);
+	expect((await errorOf(file)).message).toBe(`Cannot read the config file ${file}: it is not valid YAML, ${problem}`);
+});
+
 describe('what is secret is never shown', () => {
 	test.each([
 		[
@@ -325,10 +408,26 @@ describe('what is secret is never shown', () => {
 			'redis:\n  password: *hunter2\n',
 			'it is not valid YAML, line 2: an alias of nothing (a text that begins with * needs quotes)',
 		],
-		['a.yaml', 'redis:\n  password: |hunter2\n', 'it is not valid YAML, line 2: UNEXPECTED_TOKEN'],
-		['a.yaml', 'redis:\n  password: >hunter2\n', 'it is not valid YAML, line 2: UNEXPECTED_TOKEN'],
-		['a.yaml', 'redis:\n  password: "hunter2\n', 'it is not valid YAML, line 3: MISSING_CHAR'],
-		['a.yaml', 'redis:\n  password: %hunter2\n x: @hunter2', 'it is not valid YAML, line 2: BAD_SCALAR_START'],
+		[
+			'a.yaml',
+			'redis:\n  password: |hunter2\n',
+			'it is not valid YAML, line 2: something stands where it does not belong',
+		],
+		[
+			'a.yaml',
+			'redis:\n  password: >hunter2\n',
+			'it is not valid YAML, line 2: something stands where it does not belong',
+		],
+		[
+			'a.yaml',
+			'redis:\n  password: "hunter2\n',
+			'it is not valid YAML, line 3: a sign is missing, such as a colon, a comma or a quote',
+		],
+		[
+			'a.yaml',
+			'redis:\n  password: %hunter2\n x: @hunter2',
+			'it is not valid YAML, line 2: a text that begins with this sign needs quotes',
+		],
 		['a.yaml', 'redis:\n  password: {hunter2: 1}\n', undefined],
 		['a.yaml', 'redis:\n  url: [hunter2]\n', undefined],
 		['a.yaml', 'notify:\n  webhook: hooks.example/hunter2\n', undefined],

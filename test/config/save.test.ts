@@ -121,7 +121,9 @@ test('what cannot be written is left as it was, and says why', async () => {
 	});
 	rmSync(file('.canhazgpu.toml'));
 	writeFileSync(file(), 'top: [\n');
-	await expect(saveSettings(settings('dense'), undefined)).rejects.toThrow('it is not valid YAML');
+	await expect(saveSettings(settings('dense'), undefined)).rejects.toThrow(
+		'it is not valid YAML, line 2: the indentation is wrong, or a bracket is not closed',
+	);
 	expect(readFileSync(file(), 'utf8')).toBe('top: [\n');
 	writeFileSync(file(), '{}\n');
 	chmodSync(file(), 0o666);

@@ -24,6 +24,7 @@ async function known(kind: KnownKind, verb: Command, words: readonly string[]): 
 		environment: process.env,
 		file: text('config'),
 		readsDirectory: false,
+		readsStreams: false,
 	});
 	const hosts = config.get('remote_hosts')!;
 	if (kind === 'hosts') {

@@ -121,7 +121,13 @@ export async function acquireShown(
 
 		switch (answer.reason) {
 			case 'aborted': {
-				app.remark(answer.isUnsure === true ? unsureText : 'Left the queue');
+				app.remark(
+					answer.isUnsure === true
+						? unsureText
+						: stopReminding === undefined
+							? 'Nothing was reserved'
+							: 'Left the queue',
+				);
 				return {kind: 'interrupted', exitCode: interruption.exitCode()};
 			}
 

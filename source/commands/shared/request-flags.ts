@@ -265,7 +265,9 @@ export function countOf(
 	const count = isTypedAlone ? undefined : input.config.get(setting);
 	if (ids !== undefined && count !== undefined && count !== 1 && count !== ids.length) {
 		throw new CanhazgpuError('usage', `conflicting gpu count (${count}) and gpu ids (count: ${ids.length})`, {
-			hint: 'Leave out --gpus: --gpu-ids says how many.',
+			hint: input.has('gpus')
+				? 'Leave out --gpus: --gpu-ids says how many.'
+				: `Leave the setting ${setting} out: ${setting.replace('gpus', 'gpu-ids')} says how many.`,
 		});
 	}
 

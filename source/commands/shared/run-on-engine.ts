@@ -8,7 +8,7 @@ import {CanhazgpuError} from '../../errors.js';
 import {grantJson} from '../../format/json/change-json.js';
 import {placeText} from '../../format/engine/engine-text.js';
 import {harmlessJson, harmlessJsonLine} from '../../format/text/json.js';
-import {longDuration} from '../../format/text/durations.js';
+import {setDuration} from '../../format/text/durations.js';
 import {isBindingWanted} from './job/numa.js';
 import {createBackground} from './background.js';
 import {laterOf} from './later-flags.js';
@@ -38,7 +38,7 @@ function checkFlags(input: Input): void {
 const grantedText = ({gpus, place, leaseId}: Grant, {tenure}: AcquireRequest): string => {
 	const limit =
 		tenure.type === 'run' && tenure.timeLimitSeconds !== undefined
-			? `, timeout: ${longDuration(tenure.timeLimitSeconds)}`
+			? `, timeout: ${setDuration(tenure.timeLimitSeconds)}`
 			: '';
 	return `Reserved ${gpus.length} GPU(s): [${gpus.join(' ')}] for command execution (${placeText(place)}Slurm job ${leaseId}${limit})`;
 };

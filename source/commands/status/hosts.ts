@@ -19,19 +19,26 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 			host: app.host.hostname,
 			rows: await localRows(world),
 			source: await world.engine?.label(),
+			privateLabel: world.privateLabel,
 		})),
 	);
 
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
 
-/** Says what no row shows: whose GPUs are simulated. */
-function remarkSimulated(app: App, answers: readonly HostAnswer[]): void {
+/** Says what no row shows: whose GPUs are simulated, and that nobody else sees a pool. */
+function remarkAbout(app: App, answers: readonly HostAnswer[]): void {
 	const hosts = answers.flatMap((answer) =>
 		'rows' in answer && answer.rows.some((row) => row['simulated'] === true) ? [sanitize(answer.host)] : [],
 	);
 	if (hosts.length > 0) {
 		app.remark(`SIMULATED GPUs: no real hardware is behind the pool of ${hosts.join(', ')}.`);
+	}
+
+	for (const answer of answers) {
+		if ('rows' in answer && answer.privateLabel !== undefined) {
+			app.remark(answer.privateLabel);
+		}
 	}
 }
 
@@ -47,7 +54,7 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 					? summaryTable([{host, rows}], app.paint, app.columns)
 					: hostTable(rows, app.paint, app.columns),
 			);
-			remarkSimulated(app, [{host, rows}]);
+			remarkAbout(app, [{host, rows}]);
 		}
 	});
 
@@ -135,6 +142,6 @@ export const showAll = async (app: App, input: Input, form: StatusForm): Promise
 		}
 
 		if (form !== 'json') {
-			remarkSimulated(app, answers);
+			remarkAbout(app, answers);
 		}
 	});

@@ -21,6 +21,8 @@ export type HostAnswer =
 			readonly rows: readonly JsonRow[];
 			/** Whose they are, where that is no host: those of a cluster that this one speaks to. */
 			readonly source?: string | undefined;
+			/** Where only this account sees the pool, which is that of this host. */
+			readonly privateLabel?: string | undefined;
 	  }
 	| {readonly host: string; readonly error: string};
 

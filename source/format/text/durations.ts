@@ -8,6 +8,10 @@ export function longDuration(seconds: number): string {
 	return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m ${whole % 60}s`;
 }
 
+/** The same of what somebody set, to a part of a second: `0h 0m 0.3s`. */
+export const setDuration = (seconds: number): string =>
+	[...longDuration(seconds).split(' ').slice(0, -1), `${Number((seconds % 60).toPrecision(6))}s`].join(' ');
+
 /** The monitor's form, at most six columns: `45s`, `12m`, `1h12m`, `3d04h`. */
 export function shortDuration(seconds: number): string {
 	const whole = Math.max(0, Math.floor(seconds));

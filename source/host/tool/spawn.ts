@@ -1,8 +1,10 @@
 import {Buffer} from 'node:buffer';
 import {type ChildProcess, spawn} from 'node:child_process';
+import {constants} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import type {Environment} from '../inherited/exact-text.js';
+import {signalsIgnoredAtStart} from '../inherited/inherited.js';
 import {lookUpCommand} from './command.js';
 import {withoutSecrets} from './secrets.js';
 
@@ -72,6 +74,21 @@ export const runTool = async (command: string, args: readonly string[], options:
 		return {stdout: '', stderr: '', failure: 'aborted'};
 	}
 
+	// Before it starts, or a signal that comes right then would end us alone.
+	const tool = endWithUs();
+	try {
+		return await start(command, args, options, tool);
+	} finally {
+		tool.forget();
+	}
+};
+
+const start = async (
+	command: string,
+	args: readonly string[],
+	options: ToolOptions,
+	tool: EndedWithUs,
+): Promise<ToolOutcome> => {
 	const environment = options.environment ?? ownEnvironment();
 	let child: ChildProcess;
 	try {
@@ -85,6 +102,7 @@ export const runTool = async (command: string, args: readonly string[], options:
 		return {stdout: '', stderr: '', ...startFailure(error, command, environment)};
 	}
 
+	tool.child = child;
 	const failedToStart = new Promise<ToolOutcome>((resolve) => {
 		// It stays to listen: a signal that may not be sent is reported here, too.
 		child.on('error', (error) => {
@@ -97,6 +115,63 @@ export const runTool = async (command: string, args: readonly string[], options:
 		: supervise(child, options, (signal) => {
 				killGroup(child, signal);
 			});
+};
+
+type EndedWithUs = {
+	/** Undefined until it has started. */
+	child: ChildProcess | undefined;
+	readonly forget: () => void;
+};
+
+const running = new Set<EndedWithUs>();
+
+const ends = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Has a signal that ends this process end a tool, too, which is in a group of its own, and so gets none from a terminal or a shell. */
+const endWithUs = (): EndedWithUs => {
+	if (running.size === 0) {
+		// Bun can tell only until somebody listens.
+		const ignored = signalsIgnoredAtStart();
+		for (const signal of ends) {
+			if (ignored?.has(constants.signals[signal]) !== true) {
+				process.on(signal, dieWithTools);
+			}
+		}
+	}
+
+	const tool: EndedWithUs = {
+		child: undefined,
+		forget() {
+			running.delete(tool);
+			if (running.size === 0) {
+				stopListening();
+			}
+		},
+	};
+	running.add(tool);
+	return tool;
+};
+
+const stopListening = () => {
+	for (const signal of ends) {
+		process.off(signal, dieWithTools);
+	}
+};
+
+const dieWithTools = (signal: NodeJS.Signals) => {
+	// Whoever else listens ends the tools in its own way, or outlives the signal.
+	if (process.listenerCount(signal) > 1) {
+		return;
+	}
+
+	for (const {child} of running) {
+		if (child !== undefined) {
+			killGroup(child, 'SIGKILL');
+		}
+	}
+
+	stopListening();
+	process.kill(process.pid, signal);
 };
 
 /** Messages are matched by their English words, and numbers are read with a point. */

@@ -54,6 +54,18 @@ test('reserve, extend, queue and release act on that host alone, and their answe
 	expect(await holders(far)).toBe(0);
 });
 
+test('a switch that is typed as off counts there, too, where a config file has it on', async () => {
+	writeFileSync(path.join(far.home, '.canhazgpu.yaml'), 'reserve: {short: true}\nrun: {nonblock: true, quiet: true}\n');
+	const reserve = 'reserve --on far -g 4 -d 1h';
+	expect((await here.run(reserve, environment)).stdout).toBe('0,1,2,3\n');
+	await here.run('release --on far', environment);
+	expect((await here.run(`${reserve} --short=false`, environment)).stdout).toMatch(
+		/^Reserved 4 GPU\(s\): \[0 1 2 3\]/v,
+	);
+	const run = await here.run('run --on far --nonblock=false --wait 1s --quiet=false -- true', environment);
+	expect(run).toMatchObject({exitCode: 3, stderr: expect.stringContaining('did not become free in time') as string});
+});
+
 test('release and extend by the id of a reservation never touch a later one on the same GPUs', async () => {
 	const idOf = async (): Promise<string> => {
 		const {stdout} = await here.run('status --remote far --json', environment);

@@ -6,7 +6,7 @@ import {hostname} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
-import {createBox, createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
+import {account, createBox, createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {isAlive, start} from '../../_helpers/program/processes.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
@@ -135,6 +135,23 @@ test('of all: a machine without a pool of its own is not among them', async () =
 	expect((await laptop.run('queue --all')).stdout).not.toContain('no GPU pool');
 	// Alone, it says what it lacks.
 	expect((await laptop.run('status --all', {CANHAZGPU_REMOTE_HOSTS: ''})).stdout).toContain('no GPU pool');
+});
+
+test('of all: a pool that only this account sees is told as such, and not in JSON', async () => {
+	const laptop = createBox();
+	onTestFinished(laptop.remove);
+	// The monitor makes one where there is none.
+	const monitor = openTerminal(starter, [...starterText, 'top'], {cwd: laptop.home, environment: laptop.environment});
+	onTestFinished(async () => monitor.close());
+	await monitor.waitFor('PRIVATE pool');
+	monitor.write('q');
+	await monitor.exit;
+	const label = `PRIVATE pool of ${account}: nobody else sees these reservations. For everybody: sudo canhazgpu admin\n`;
+	for (const words of ['status', 'status --all', 'status --all --summary']) {
+		expect((await laptop.run(words)).stderr).toContain(label);
+	}
+
+	expect(await laptop.run('status --all --json')).toMatchObject({exitCode: 0, stderr: ''});
 });
 
 test('of all: in the order of the config, and one that takes long stands last', async () => {

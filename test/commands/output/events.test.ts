@@ -132,6 +132,19 @@ describe.each([
 	});
 });
 
+test('--follow --since begins with what happens from now on where nothing did since then', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const made = (JSON.parse((await box.run('events --json')).stdout) as ReadonlyArray<{time: string}>).at(-1)!;
+	await eventually(() => Date.now() > Date.parse(made.time) + 1000);
+	const {output} = follow(box, '--since', '1s');
+	await eventually(async () => {
+		await box.run('reserve --nonblock');
+		return output() !== '';
+	});
+	expect(still(output())[0]).toMatch(/^got GPU \d/v);
+});
+
 describe('a process that follows', () => {
 	test('lives through a restart of Redis, and misses nothing', async () => {
 		const box = await createRedisBox(redis.port, 2);

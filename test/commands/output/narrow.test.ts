@@ -45,3 +45,28 @@ test.each(['status', 'status --summary', 'queue', 'report'])(
 		expect(verb === 'status' ? whole : 61).toBeGreaterThan(60);
 	},
 );
+
+test.each(['status', 'help slurm', 'run --help'])(
+	'%s is as wide as COLUMNS says where it is exported, and as the terminal where it makes no sense',
+	async (words) => {
+		const box = await createEmbeddedBox(2);
+		onTestFinished(box.remove);
+		await box.run(['reserve', '--note', 'a note that is longer than sixty columns have room for, in any case']);
+		const widest = async (stated: string): Promise<number> => {
+			const terminal = openTerminal(starter, [...starterText, ...words.split(' ')], {
+				cwd: box.home,
+				columns: 90,
+				rows: 200,
+				environment: {...box.environment, COLUMNS: stated},
+			});
+			onTestFinished(async () => terminal.close());
+			expect(await terminal.exit).toMatchObject({exitCode: 0});
+			// Code in a topic is never wrapped.
+			return Math.max(...terminal.screen().map((line) => (line.startsWith(' '.repeat(4)) ? 0 : line.length)));
+		};
+
+		expect(await widest('60')).toBeLessThanOrEqual(60);
+		expect(await widest('none')).toBeGreaterThan(60);
+		expect(await widest('0')).toBeGreaterThan(60);
+	},
+);

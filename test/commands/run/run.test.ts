@@ -26,7 +26,7 @@ describe.each([
 		const ran = await box.run(words);
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 		expect(ran.stderr).toBe(
-			reason === 'timeout' ? 'canhazgpu: the time limit of 0h 0m 0s is over: stopping the command\n' : '',
+			reason === 'timeout' ? 'canhazgpu: the time limit of 0h 0m 0.3s is over: stopping the command\n' : '',
 		);
 		expect(await holders(box)).toBe('0:- 1:-');
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, reservationType: 'run', endReason: reason}]);

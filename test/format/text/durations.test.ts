@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {longDuration, shortDuration, timestamp, typedDuration} from '../../../source/format/text/durations.js';
+import {longDuration, setDuration, shortDuration, timestamp, typedDuration} from '../../../source/format/text/durations.js';
 
 test.each([
 	[0, '0h 0m 0s', '0s'],
@@ -27,4 +27,14 @@ test('as they are typed', () => {
 test('times in UTC', () => {
 	expect(timestamp(1_800_000_000)).toBe('2027-01-15T08:00:00Z');
 	expect(timestamp(1_800_000_000.25)).toBe('2027-01-15T08:00:00.250Z');
+});
+
+test.each([
+	[0.3, '0h 0m 0.3s'],
+	[1.5, '0h 0m 1.5s'],
+	[5400.3, '1h 30m 0.3s'],
+	[59.9999, '0h 0m 59.9999s'],
+	[3600, '1h 0m 0s'],
+])('%d seconds that somebody set are %s', (seconds, text) => {
+	expect(setDuration(seconds)).toBe(text);
 });

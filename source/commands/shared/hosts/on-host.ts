@@ -17,24 +17,13 @@ import {movedExitCode, queueEntryVariable} from './moving.js';
 const localFlags = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
 
 /** What was typed, but for `--on` and what is left out: the config files of that box say the rest. */
-function typedFlags({flags}: Command, input: Input, leftOut?: string): readonly string[] {
-	const words: string[] = [];
-	for (const [name, flag] of Object.entries({...globalFlags, ...flags})) {
-		if (name === 'on' || name === leftOut || !input.has(name)) {
-			continue;
-		}
-
-		words.push(
-			...(flag.value === undefined
-				? [`--${name}`]
-				: flag.isRepeated === true
-					? input.texts(name).map((text) => `--${name}=${text}`)
-					: [`--${name}=${input.text(name) ?? ''}`]),
-		);
-	}
-
-	return words;
-}
+const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly string[] =>
+	Object.entries({...globalFlags, ...flags})
+		.filter(([name]) => name !== 'on' && name !== leftOut)
+		.flatMap(([name, {isRepeated}]) => {
+			const typed = isRepeated === true ? input.texts(name) : [input.text(name)];
+			return typed.filter((text) => text !== undefined).map((text) => `--${name}=${text}`);
+		});
 
 /** Where the box is asked for, and what it is asked. */
 type ElsewhereOptions = {

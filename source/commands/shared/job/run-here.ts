@@ -12,7 +12,7 @@ import type {AcquireRequest} from '../../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../../errors.js';
 import {grantJson} from '../../../format/json/change-json.js';
 import {harmlessJsonLine} from '../../../format/text/json.js';
-import {longDuration} from '../../../format/text/durations.js';
+import {setDuration} from '../../../format/text/durations.js';
 import {partsText} from '../../../format/instances.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, Job, OpenWorld, PreparedCuda} from '../../../app/contract.js';
@@ -96,7 +96,7 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 			},
 			timeoutSeconds,
 			onTimeout() {
-				app.remark(`canhazgpu: the time limit of ${longDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
+				app.remark(`canhazgpu: the time limit of ${setDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
 			},
 		});
 }
@@ -153,7 +153,7 @@ function grantedText(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: 
 	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
 	const details = [
 		...(shareMiB === undefined ? [] : [`a share of ${sizeText(shareMiB)}: ${fence}`]),
-		...(timeoutSeconds === undefined ? [] : [`timeout: ${longDuration(timeoutSeconds)}`]),
+		...(timeoutSeconds === undefined ? [] : [`timeout: ${setDuration(timeoutSeconds)}`]),
 	];
 	const words = details.length === 0 ? '' : ` (${details.join(', ')})`;
 	return `Reserved ${partsText(jobLease.gpus, instancesOfJob(jobLease))} for command execution${words}`;
