@@ -205,6 +205,23 @@ test('the parts of a heterogeneous job are given back together', async () => {
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);
 });
 
+test('a job that was suspended for a while ends when it was told to, its time not having run meanwhile', async () => {
+	const {cluster, ran} = clusterWithArray(
+		job({
+			id: 90,
+			state: 'holding',
+			startTime: 1000,
+			endTime: 5000,
+			timeLimitSeconds: 3600,
+			held: [{node: 'box2', gpus: [0], unnamed: 0, shards: new Map()}],
+		}),
+	);
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	const result = await engine.extend(root, {by: 'gpus', ids: [4]}, {until: 8600});
+	expect(ran).toEqual(['scontrol update JobId=90 TimeLimit=120']);
+	expect(result.extended).toMatchObject([{index: 4, expiryTime: 8600}]);
+});
+
 test('who leaves the queue with the tasks of an array that wait keeps those that run', async () => {
 	const {cluster, ran} = clusterWithArray(job({id: 70, array: {id: 70, tasks: '3-9', isOne: false}}), job({id: 80}));
 	const engine = createSlurmEngine(cluster, clock, undefined);

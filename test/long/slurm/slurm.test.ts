@@ -379,6 +379,37 @@ test('a drained node is out of service for the reason that was given', async () 
 	expect(ofNode[0]).toMatchObject({status: 'ERROR', drained: {reason: 'fan is dead', by: 'root'}});
 });
 
+test('the GPUs of a partition that takes no jobs are not free, nor those of a node without a free core', async () => {
+	for (const [state, reason] of [
+		['DOWN', 'partition main is down'],
+		['DRAIN', 'partition main is drained'],
+		['INACTIVE', 'partition main is inactive'],
+	] as const) {
+		slurm().run('scontrol', 'update', 'PartitionName=main', `State=${state}`);
+		const [all, {stdout}] = await Promise.all([rows(), box().run('status --summary')]).finally(() => {
+			slurm().run('scontrol', 'update', 'PartitionName=main', 'State=UP');
+		});
+		expect(all.map(({status, error}) => [status, error])).toEqual(Array.from({length: 12}, () => ['ERROR', reason]));
+		expect(stdout).toMatch(/│ ✗ 0 /v);
+	}
+
+	const words = [
+		'sbatch',
+		'--nodelist=box2',
+		'--cpus-per-task=8',
+		'--gres=gpu:1',
+		'--output=/dev/null',
+		'--wrap=sleep 100',
+	] as const;
+	slurm().run(...words);
+	await eventually(async () => (await rows()).some(({status}) => status === 'IN_USE'), 60_000);
+	const ofNode = (await rows()).filter(({node}) => node === 'box2');
+	expect(ofNode.map(({status, error}) => [status, error])).toEqual([
+		['IN_USE', undefined],
+		...Array.from({length: 3}, () => ['ERROR', 'jobs have all cores of box2']),
+	]);
+}, 200_000);
+
 test('Slurm is found where there is no pool, and a pool of this machine goes before it', async () => {
 	const found = createBox(slurm().environment);
 	expect((await found.run('status')).stderr).toBe('Engine: Slurm, cluster lab\n');

@@ -21,6 +21,8 @@ export type SlurmJob = {
 	readonly state: 'pending' | 'holding' | 'ended';
 	/** Slurm's own word, such as `PENDING` or `TIMEOUT`. */
 	readonly stateWord: string;
+	/** It has its GPUs, and its processes are stopped until somebody lets them go on. */
+	readonly isSuspended?: boolean;
 	/** Slurm's own word for why it waits, such as `Resources`. */
 	readonly reason: string;
 	readonly isBatch: boolean;
@@ -30,7 +32,7 @@ export type SlurmJob = {
 	readonly submitTime: number;
 	/** Of one that waits: when Slurm expects to start it. */
 	readonly startTime?: number;
-	/** A job without a time limit has none; one that ended has its end. */
+	/** A job without a time limit has none, nor has one that is suspended, whose time does not run; one that ended has its end. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
 	/** Of one that has ended and whose nodes are not cleared yet: these. Nothing starts there. */
@@ -133,6 +135,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		comment: textOf(fields['comment']),
 		state,
 		stateWord: words[0] ?? '',
+		isSuspended: words.includes('SUSPENDED') || words.includes('STOPPED'),
 		reason: textOf(fields['state_reason']),
 		isBatch: fields['batch_flag'] === true,
 		command: textOf(fields['command']),
@@ -141,7 +144,10 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
 		startTime: state === 'ended' && nodes.length === 0 ? undefined : positiveOf(fields['start_time']),
 		// Of a job without a limit Slurm writes a day in a year.
-		endTime: state === 'ended' || isClearing || limitMinutes !== undefined ? positiveOf(fields['end_time']) : undefined,
+		endTime:
+			state === 'ended' || isClearing || (limitMinutes !== undefined && !words.includes('SUSPENDED'))
+				? positiveOf(fields['end_time'])
+				: undefined,
 		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
 		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
