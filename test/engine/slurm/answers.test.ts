@@ -137,6 +137,16 @@ test('a job without a time limit has no end, though Slurm writes one', () => {
 	}
 });
 
+test.each([
+	[62_464, 244],
+	[9, 0],
+	[{status: 'ERROR', return_code: 244}, 244],
+	[{status: ['ERROR'], return_code: set(244), signal: {id: {set: false}}}, 244],
+	[undefined, undefined],
+])('a job of which Slurm writes the exit code %j exited with %j', (exit_code, exitCode) => {
+	expect(readJobs(answer({...old, exit_code}))[0]!.exitCode).toBe(exitCode);
+});
+
 test('a job that is suspended or stopped says so, and one that is suspended has no end: its time does not run', () => {
 	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
 	expect(of('SUSPENDED')).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});

@@ -1,10 +1,11 @@
 /** What becomes of a request while Slurm's commands run: a salloc of our own says what the real one would. */
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
 import type {Clock} from '../../../source/core/model/ports.js';
 import type {Progress, Submission} from '../../../source/core/operations/engine.js';
 import type {AcquireRequest} from '../../../source/core/rules/request/request.js';
@@ -242,17 +243,67 @@ const asked: Submission = {
 };
 
 test('a command that exits with what srun says of GPUs that are not free has run all the same', async () => {
-	const run = async () => 'StepId=7.0 UserId=1000 SrunHost:Pid=box1:321 ';
 	const cluster = clusterThatSays(stateOf(held));
-	Object.assign(cluster, {run});
-	const {granted, exitCodeOf} = submission(cluster, clock, {...asked, waitSeconds: 60}, {name: 'gpu', count: 1});
-	await granted(321, new AbortController().signal);
+	const {words, begin, granted, exitCodeOf} = submission(
+		cluster,
+		clock,
+		{...asked, waitSeconds: 60},
+		{name: 'gpu', count: 1},
+	);
+	onTestFinished(begin);
+	const prolog = words.find((word) => word.startsWith('--prolog='))!.slice('--prolog='.length);
+	const other = path.join(directory, 'other');
+	writeFileSync(other, `#!/bin/sh\necho "$@" >${other}.ran\n`, {mode: 0o755});
+	execFileSync(prolog, ['sh', '-c'], {env: {...process.env, SLURM_JOB_ID: '7', SLURM_PROLOG: other}});
+	expect(readFileSync(`${other}.ran`, 'utf8')).toBe('sh -c\n');
+	// The command has ended by then.
+	await granted(321, AbortSignal.abort());
 	await expect(exitCodeOf(244)).resolves.toBe(244);
 	// Without a limit to the wait srun never says so.
 	await expect(submission(cluster, clock, asked, {name: 'gpu', count: 1}).exitCodeOf(244)).resolves.toBe(244);
 	await expect(
 		submission(cluster, clock, {...asked, waitSeconds: 0}, {name: 'gpu', count: 1}).exitCodeOf(244),
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
+});
+
+test('a short command that exits with what srun says of its own failures is known by its job', async () => {
+	const codeOf = async (
+		exitCode: number,
+		waitSeconds: number | undefined,
+		ended: Partial<SlurmJob>,
+		...later: readonly SlurmJob[]
+	) => {
+		const submitTime = Math.floor(Date.now() / 1000);
+		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;
+		const cluster = clusterThatSays(stateOf(job({...began, exitCode, ...ended}), ...later));
+		Object.assign(cluster, {run: async () => ''});
+		return submission(cluster, clock, {...asked, waitSeconds}, {name: 'gpu', count: 1})
+			.exitCodeOf(exitCode)
+			.catch((error: unknown) => (error as CanhazgpuError).code);
+	};
+
+	expect(await codeOf(244, 0, {})).toBe(244);
+	expect(await codeOf(243, 0, {})).toBe(243);
+	expect(await codeOf(243, undefined, {})).toBe(243);
+	expect(await codeOf(243, undefined, {state: 'holding', stateWord: 'COMPLETING'})).toBe(243);
+	const others: ReadonlyArray<Partial<SlurmJob>> = [
+		{submitTime: 1000},
+		{user: 'bob'},
+		{name: 'other'},
+		{exitCode: 1},
+		// It was refused.
+		{startTime: undefined},
+		{isBatch: true},
+	];
+	const refused = job({id: 8, state: 'ended', name: 'sh', submitTime: Date.now() / 1000});
+	expect(await codeOf(244, 0, {}, refused)).toBe('unavailable');
+	for (const other of others) {
+		expect([other, await codeOf(244, 0, other), await codeOf(243, undefined, other)]).toEqual([
+			other,
+			'unavailable',
+			'failed',
+		]);
+	}
 });
 
 test('nodes that are out of service are none that the cluster lacks', async () => {

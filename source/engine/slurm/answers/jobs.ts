@@ -35,6 +35,8 @@ export type SlurmJob = {
 	/** A job without a time limit has none, nor has one that is suspended, whose time does not run; one that ended has its end. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
+	/** Of one that has ended; of one that still runs it is 0. */
+	readonly exitCode?: number;
 	/** Of one that has ended and whose nodes are not cleared yet: these. Nothing starts there. */
 	readonly clearing?: readonly string[];
 	/** What it asks for. Absent: it asks for no GPU. */
@@ -90,6 +92,16 @@ function stateOf(words: readonly string[]): SlurmJob['state'] {
 	}
 
 	return words.includes('PENDING') ? 'pending' : words.some((word) => endedStates.has(word)) ? 'ended' : 'holding';
+}
+
+/** Of a job: a status as of wait(2), and since Slurm 23.02 the code by itself. */
+function exitCodeOf(value: unknown): number | undefined {
+	if (isFields(value)) {
+		return numberOf(value['return_code']);
+	}
+
+	const status = numberOf(value);
+	return status === undefined ? undefined : Math.floor(status / 256);
 }
 
 const secondsPerMinute = 60;
@@ -149,6 +161,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 				? positiveOf(fields['end_time'])
 				: undefined,
 		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
+		exitCode: exitCodeOf(fields['exit_code']),
 		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
 		shards: wantedGres(wishes, 'shard'),
