@@ -105,7 +105,7 @@ export function submission(
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Whether the last job of such a command that this account asked for since exited with that: srun says the same where it got no job. */
+	/** Without the gate: whether the last job of such a command that this account asked for since exited with that, as srun may for itself. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -127,7 +127,7 @@ export function submission(
 		}
 
 		const isNone = exitCode === nothingFree && isImmediate;
-		if ((!isNone && exitCode !== slurmFailed) || (await hasRun(exitCode))) {
+		if ((!isNone && exitCode !== slurmFailed) || (gate === undefined && (await hasRun(exitCode)))) {
 			return;
 		}
 

@@ -267,25 +267,20 @@ test('a command that exits with what srun says of GPUs that are not free has run
 });
 
 test('a short command that exits with what srun says of its own failures is known by its job', async () => {
-	const codeOf = async (
-		exitCode: number,
-		waitSeconds: number | undefined,
-		ended: Partial<SlurmJob>,
-		...later: readonly SlurmJob[]
-	) => {
+	const codeOf = async (ended: Partial<SlurmJob>, ...later: readonly SlurmJob[]) => {
 		const submitTime = Math.floor(Date.now() / 1000);
 		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;
-		const cluster = clusterThatSays(stateOf(job({...began, exitCode, ...ended}), ...later));
+		const cluster = clusterThatSays(stateOf(job({...began, exitCode: 243, ...ended}), ...later));
 		Object.assign(cluster, {run: async () => ''});
-		return submission(cluster, clock, {...asked, waitSeconds}, {name: 'gpu', count: 1})
-			.exitCodeOf(exitCode)
+		return submission(cluster, clock, asked, {name: 'gpu', count: 1})
+			.exitCodeOf(243)
 			.catch((error: unknown) => (error as CanhazgpuError).code);
 	};
 
-	expect(await codeOf(244, 0, {})).toBe(244);
-	expect(await codeOf(243, 0, {})).toBe(243);
-	expect(await codeOf(243, undefined, {})).toBe(243);
-	expect(await codeOf(243, undefined, {state: 'holding', stateWord: 'COMPLETING'})).toBe(243);
+	expect(await codeOf({})).toBe(243);
+	expect(await codeOf({state: 'holding', stateWord: 'COMPLETING'})).toBe(243);
+	const refused = job({id: 8, state: 'ended', name: 'sh', submitTime: Date.now() / 1000});
+	expect(await codeOf({}, refused)).toBe('failed');
 	const others: ReadonlyArray<Partial<SlurmJob>> = [
 		{submitTime: 1000},
 		{user: 'bob'},
@@ -295,14 +290,8 @@ test('a short command that exits with what srun says of its own failures is know
 		{startTime: undefined},
 		{isBatch: true},
 	];
-	const refused = job({id: 8, state: 'ended', name: 'sh', submitTime: Date.now() / 1000});
-	expect(await codeOf(244, 0, {}, refused)).toBe('unavailable');
 	for (const other of others) {
-		expect([other, await codeOf(244, 0, other), await codeOf(243, undefined, other)]).toEqual([
-			other,
-			'unavailable',
-			'failed',
-		]);
+		expect([other, await codeOf(other)]).toEqual([other, 'failed']);
 	}
 });
 
