@@ -80,6 +80,13 @@ async function checkTaken(cluster: Cluster, words: readonly string[], isAway: ()
 	try {
 		await cluster.run('srun', ...words);
 	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+			throw new CanhazgpuError('store-unreachable', error.message, {
+				hint: 'A job that srun could not take back still waits, and gets GPUs that nobody uses: squeue --me, scancel JOB',
+				cause: error,
+			});
+		}
+
 		throw hasCode(error, 'impossible') && (await isAway()) ? outOfServiceError() : error;
 	}
 }

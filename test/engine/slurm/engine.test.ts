@@ -39,6 +39,9 @@ const clock: Clock = {
 	uuid: () => 'id',
 };
 
+/** All of its time does. */
+const fastClock: Clock = {...clock, monotonicMs: () => performance.now() * 100};
+
 const request: AcquireRequest = {
 	requester: {account: 'ann', uid: 1000, label: 'ann'},
 	count: 1,
@@ -126,10 +129,12 @@ test('how the waiting goes is said again after the controller was away for a whi
 		signal: new AbortController().signal,
 		onProgress(progress) {
 			said.push(progress);
-			grant();
+			if (progress.kind === 'waiting') {
+				grant();
+			}
 		},
 	});
-	expect(said).toMatchObject([{kind: 'waiting', position: 1, waiting: 1}]);
+	expect(said).toMatchObject([{kind: 'store-lost'}, {kind: 'waiting', position: 1, waiting: 1}]);
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 }, 10_000);
 
@@ -155,6 +160,109 @@ test('a request that is taken out of the queue by another hand has not run out o
 			onProgress: () => undefined,
 		}),
 	).resolves.toEqual({kind: 'gave-up', reason: 'removed'});
+});
+
+/** It waits for job 7, and ends with this when it is told to; its job is in the queue of a controller that is away. */
+function placeLostSalloc(words: string): () => void {
+	const file = path.join(directory, 'lost');
+	writeFileSync(
+		path.join(directory, 'salloc'),
+		`#!/bin/sh
+trap 'exit 1' TERM
+echo "salloc: Pending job allocation 7" >&2
+while [ ! -e '${file}' ]; do sleep 0.01; done
+echo '${words}' >&2
+exit 1
+`,
+		{mode: 0o755},
+	);
+	return () => {
+		writeFileSync(file, '');
+	};
+}
+
+const contactLost = 'salloc: error: Job allocate failed: Unable to contact slurm controller (connect failure)';
+
+test('a job whose salloc gave up while the controller was away is waited for all the same', async () => {
+	placeLostSalloc(contactLost)();
+	const cluster = clusterThatSays(unreachable(), stateOf(job({})), stateOf(held));
+	await expect(
+		createSlurmEngine(cluster, clock, undefined).acquire(request, {
+			waitSeconds: 60,
+			signal: new AbortController().signal,
+			onProgress: () => undefined,
+		}),
+	).resolves.toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
+});
+
+test('a job that is waited for no longer is taken out of the queue once the controller answers again, or is named', async () => {
+	const outcomeOf = async (failures: number, isAborted: boolean) => {
+		const lose = placeLostSalloc(contactLost);
+		const ran: string[] = [];
+		const cluster = clusterThatSays(unreachable());
+		Object.assign(cluster, {
+			async run(...words: readonly string[]) {
+				ran.push(words.join(' '));
+				if (ran.length <= failures) {
+					throw unreachable();
+				}
+			},
+		});
+		const called = new AbortController();
+		const outcome = await createSlurmEngine(cluster, fastClock, undefined)
+			.acquire(request, {
+				waitSeconds: 1,
+				signal: called.signal,
+				onProgress() {
+					if (isAborted) {
+						called.abort();
+					} else {
+						lose();
+					}
+				},
+			})
+			.catch((error: unknown) => error as CanhazgpuError);
+		return {outcome, ran};
+	};
+
+	for (const isAborted of [false, true]) {
+		expect(await outcomeOf(2, isAborted)).toEqual({
+			outcome: {kind: 'gave-up', reason: isAborted ? 'aborted' : 'timeout'},
+			ran: ['scancel 7', 'scancel 7', 'scancel 7'],
+		});
+		const {outcome} = await outcomeOf(Infinity, isAborted);
+		expect(outcome).toMatchObject({
+			code: 'store-unreachable',
+			message: "Slurm's controller does not answer, and job 7 is still in its queue",
+			hint: expect.stringContaining('scancel 7') as string,
+		});
+	}
+}, 20_000);
+
+test('a request that the controller has lost is made again, at the end of the queue', async () => {
+	writeFileSync(
+		path.join(directory, 'salloc'),
+		`#!/bin/sh
+trap 'exit 1' TERM
+if mkdir ${path.join(directory, 'first')}; then
+	echo "salloc: Pending job allocation 6" >&2
+	while :; do sleep 0.01; done
+fi
+echo "salloc: Granted job allocation 7" >&2
+`,
+		{mode: 0o755},
+	);
+	const said: Progress[] = [];
+	await expect(
+		createSlurmEngine(clusterThatSays(stateOf(held)), clock, undefined).acquire(request, {
+			waitSeconds: undefined,
+			signal: new AbortController().signal,
+			onProgress(progress) {
+				said.push(progress);
+			},
+		}),
+	).resolves.toMatchObject({kind: 'granted', leaseId: '7'});
+	expect(said).toEqual([{kind: 'rejoined'}]);
 });
 
 const root = {account: 'root', uid: 0, label: 'root'};
