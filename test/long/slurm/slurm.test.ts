@@ -1,5 +1,5 @@
 /** The verbs on a real Slurm with three nodes of four GPUs. */
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
@@ -345,6 +345,29 @@ test('with the controller killed every verb says so with exit code 4, and a run 
 	expect((await rows()).filter(({status}) => status === 'IN_USE')).toHaveLength(2);
 	writeFileSync(path.join(box().home, 'go'), '');
 	expect(await job.ended).toMatchObject({exitCode: 9});
+}, 200_000);
+
+test('who waits for a reservation while the controller is killed waits on, or leaves no job behind', async () => {
+	await box().run('reserve --gpus 4 --on box1');
+	const [timed, patient] = [start(box(), 'reserve --wait 20s --on box1'), start(box(), 'reserve --on box1')];
+	for (const waiter of [timed, patient]) {
+		await waiter.says(/Waiting for 1 GPU/v);
+	}
+
+	await slurm().saved();
+	await slurm().kill('slurmctld');
+	for (const waiter of [timed, patient]) {
+		await waiter.says(/Waiting goes on, .+: Slurm's controller does not answer/v);
+	}
+
+	// Salloc gives up where its time is over and the controller is away.
+	await eventually(() => spawnSync('pgrep', ['--full', '--parent', String(timed.pid), 'salloc']).status !== 0, 60_000);
+	await slurm().start('slurmctld');
+	expect(await timed.ended).toMatchObject({exitCode: 3});
+	await eventually(() => jobsOfSlurm('--states=PENDING').length === 1, 60_000);
+	expect((await box().run('release')).exitCode).toBe(0);
+	expect(await patient.ended).toMatchObject({exitCode: 0});
+	expect(jobsOfSlurm('--states=PENDING,RUNNING')).toHaveLength(1);
 }, 200_000);
 
 test('with munged killed every verb says so with exit code 4', async () => {
