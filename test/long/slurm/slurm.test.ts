@@ -143,7 +143,7 @@ test('who waits is shown in the order of Slurm, with the reason in words and an 
 	});
 	expect(two).toMatchObject({position: 2, requested_count: 2, reservation_type: 'run'});
 	expect(Number(one!['estimate_seconds'])).toBeGreaterThan(3000);
-	expect((await box().run('queue')).stdout).toMatch(/ 1 │ \d+ │ root │ 4 GPUs .*in about 0h 5\dm .*no GPUs free yet/v);
+	expect((await box().run('queue')).stdout).toMatch(/ 1 │ \d+ +│ root │ 4 GPUs .*in about 0h 5\dm .*no GPUs free yet/v);
 
 	expect((await box().run(`queue --leave ${String(two!['id'])}`)).stdout).toBe('Left the queue\n');
 	expect((await second.ended).exitCode).not.toBe(0);
