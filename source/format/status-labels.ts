@@ -133,7 +133,8 @@ function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeat
 	const limit = remainingSeconds === undefined ? [] : [`ends within ${longDuration(remainingSeconds)}`];
 	// Where nothing is known the words are the Go program's.
 	const unknown = lease?.type === 'manual' ? 'manual reservation' : 'active';
-	const life = lease?.job === undefined ? unknown : `until PID ${lease.job.pid} ends`;
+	const alive = lease?.isSuspended === true ? 'suspended' : unknown;
+	const life = lease?.job === undefined ? alive : `until PID ${lease.job.pid} ends`;
 	const age = isHeartbeatAhead === true ? 'in the future' : `${longDuration(heartbeatAgeSeconds ?? 0)} ago`;
 	return [...limit, heartbeatAgeSeconds === undefined ? life : `heartbeat ${age}`].join(', ');
 }

@@ -55,6 +55,10 @@ function endSentence(row: StatusRow): string | undefined {
 		return undefined;
 	}
 
+	if (row.lease.isSuspended === true) {
+		return 'suspended';
+	}
+
 	return row.remainingSeconds === undefined
 		? `ends ${endText(row).text}`
 		: `ends in ${roughDuration(Math.max(60, row.remainingSeconds))}`;

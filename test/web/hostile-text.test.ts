@@ -71,6 +71,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 		expiryTime: type === 'manual' ? now + 1000 : undefined,
 		remindedOf: undefined,
 		endsBy: now + 2000,
+		isSuspended: true,
 		note: word('note'),
 		model: word('model'),
 		memoryMiB: undefined,

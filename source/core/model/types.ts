@@ -99,6 +99,8 @@ export type Lease = Held & {
 	readonly remindedOf?: number;
 	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
 	readonly endsBy?: number;
+	/** Of another engine, which has stopped its job for now: it keeps its GPUs. */
+	readonly isSuspended?: boolean;
 	/** The model that its processes serve or train, the first that was seen. Absent: no one has seen one. */
 	readonly model?: string;
 	/** Of a share of a GPU: how much of its memory was asked for. Without this and `mig` the lease has its GPUs alone. */

@@ -149,21 +149,24 @@ export type DetachedJob = {
 };
 
 /** What can be asked of the local engine, and of another one perhaps not. */
-export type Wish =
+export const wishes = [
 	/** GPUs by their indices. */
-	| 'ids'
+	'ids',
 	/** In the name of somebody else. */
-	| 'label'
-	| 'strategy'
+	'label',
+	'strategy',
 	/** What is used without a reservation. */
-	| 'force'
-	| 'min-memory'
-	| 'min-compute'
-	| 'nvlink'
-	| 'same-model'
-	| 'share'
+	'force',
+	'min-memory',
+	'min-compute',
+	'nvlink',
+	'same-model',
+	'share',
 	/** To give back some GPUs of a reservation and keep the others. */
-	| 'partial-release';
+	'partial-release',
+] as const;
+
+export type Wish = (typeof wishes)[number];
 
 /** What only the local engine can do. */
 export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';

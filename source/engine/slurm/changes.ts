@@ -95,7 +95,10 @@ export async function extendJobs(
 
 	checkWhole(state, snapshot, records);
 	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
-	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - holding.lease.startTime);
+	const limitOf = new Map(state.jobs.map(({id, timeLimitSeconds}) => [String(id), timeLimitSeconds]));
+	// Of a job that was suspended for a while the time did not run: it counts as if it had begun so much later.
+	const beginOf = ({lease}: Holding): number => latestEndOf(lease)! - limitOf.get(lease.leaseId!)!;
+	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - beginOf(holding));
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);
 	if (later !== undefined && !isRoot(requester)) {
 		// Slurm would say "Access/permission denied", which tells no one what to do.
@@ -111,7 +114,7 @@ export async function extendJobs(
 	return {
 		extended: records.map((holding) => ({
 			index: holding.index,
-			expiryTime: holding.lease.startTime + minutesOf(holding) * 60,
+			expiryTime: beginOf(holding) + minutesOf(holding) * 60,
 		})),
 		notYours,
 		notTimed,

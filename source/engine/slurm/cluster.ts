@@ -3,7 +3,7 @@ import process from 'node:process';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {withoutSecrets} from '../../host/tool/secrets.js';
 import {runTool} from '../../host/tool/spawn.js';
-import {readNodes} from './answers/nodes.js';
+import {readNodes, readPartitions} from './answers/nodes.js';
 import {readJobs} from './answers/jobs.js';
 import {hasHiddenJobs, type ClusterState} from './snapshot.js';
 import {errorOf, missingCommand, oldVersionError} from './refusals.js';
@@ -122,7 +122,11 @@ export function createCluster(monotonicMs: () => number, signal?: AbortSignal): 
 
 	/** Nodes first: a job that starts in between is then known, and what it has is not taken for hidden. */
 	const readOnce = async (): Promise<ClusterState> => {
-		const nodes = readNodes(await run('scontrol', 'show', 'node', '--details', '--oneliner'));
+		const [nodesText, partitionsText] = await Promise.all([
+			run('scontrol', '--all', 'show', 'node', '--details', '--oneliner'),
+			run('scontrol', '--all', 'show', 'partition', '--oneliner'),
+		]);
+		const nodes = readNodes(nodesText, readPartitions(partitionsText));
 		let text: string;
 		try {
 			text = await run('squeue', '--json');

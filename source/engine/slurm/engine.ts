@@ -14,6 +14,9 @@ import {submission, submitDetached} from './submission.js';
 /** From one reading of the queue to the next, while a request waits there. */
 const progressMs = 2000;
 
+/** How long a controller that is away is asked to take a job out of its queue. */
+const longestCancelMs = 30_000;
+
 /** How long a job that was granted may take to show its GPUs. */
 const shownMs = 10_000;
 
@@ -65,16 +68,69 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 	};
 
 	/** Undefined while the controller is away: what was asked of it goes on. */
-	const readState = async (): Promise<ClusterState | undefined> => {
+	const readState = async (lost: (reason: string) => void = () => undefined): Promise<ClusterState | undefined> => {
 		try {
 			return await cluster.read();
 		} catch (error) {
-			if (hasCode(error, 'store-unreachable')) {
+			if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+				lost(error.message);
 				return undefined;
 			}
 
 			throw error;
 		}
+	};
+
+	/** Ends a job that nobody waits for any more, or it would get GPUs one day. */
+	const takeOut = async (jobId: number): Promise<void> => {
+		const untilMs = clock.monotonicMs() + longestCancelMs;
+		for (;;) {
+			try {
+				await cancelJob(cluster, jobId);
+				return;
+			} catch (error) {
+				if (!hasCode(error, 'store-unreachable')) {
+					throw error;
+				}
+
+				if (clock.monotonicMs() > untilMs) {
+					throw new CanhazgpuError(
+						'store-unreachable',
+						`Slurm's controller does not answer, and job ${jobId} is still in its queue`,
+						{
+							hint: `It gets GPUs one day that nobody uses. When the controller is back: scancel ${jobId}`,
+							cause: error,
+						},
+					);
+				}
+			}
+
+			await clock.sleep(progressMs);
+		}
+	};
+
+	/** Waits for a job whose salloc has given up. Undefined: it was called off, or the time is over. */
+	const waitFor = async (
+		jobId: number,
+		untilMs: number,
+		signal: AbortSignal,
+	): Promise<Grant | GaveUp | 'lost' | undefined> => {
+		while (!signal.aborted && clock.monotonicMs() < untilMs) {
+			const state = await readState();
+			const grant = state && grantOf(state, jobId);
+			if (grant !== undefined) {
+				return grant;
+			}
+
+			const job = state?.jobs.find(({id}) => id === jobId);
+			if (state !== undefined && job?.state !== 'pending' && job?.state !== 'holding') {
+				return job === undefined ? 'lost' : {kind: 'gave-up', reason: 'removed'};
+			}
+
+			await clock.sleep(progressMs, signal).catch(() => undefined);
+		}
+
+		return undefined;
 	};
 
 	const shown = async (jobId: number): Promise<Grant> => {
@@ -96,11 +152,13 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	const acquire = async (
+	/** @returns `lost`: the controller does not know the job any more. It was killed before it had written it down. */
+	const attempt = async (
 		request: AcquireRequest,
+		gres: Gres,
 		{waitSeconds, signal, onProgress}: WaitOptions,
-	): Promise<Grant | GaveUp> => {
-		const gres = await check(request);
+	): Promise<Grant | GaveUp | 'lost'> => {
+		const untilMs = clock.monotonicMs() + (waitSeconds ?? Infinity) * 1000;
 		const allocation = allocate(requestWords(request, {waitSeconds, gres, name: reservationName}));
 		const over = new AbortController();
 		const stop = (): void => {
@@ -110,6 +168,17 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		signal.addEventListener('abort', stop);
 		const follow = async (): Promise<void> => {
 			let last = '';
+			let missing = 0;
+			const say = (progress: Progress): void => {
+				const words = JSON.stringify({...progress, estimateSeconds: undefined});
+				if (words === last || over.signal.aborted) {
+					return;
+				}
+
+				last = words;
+				onProgress(progress);
+			};
+
 			for (;;) {
 				await clock.sleep(last === '' ? 200 : progressMs, over.signal).catch(() => undefined);
 				if (over.signal.aborted) {
@@ -117,15 +186,24 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				}
 
 				const jobId = allocation.jobId();
-				const state = jobId === undefined ? undefined : await readState();
-				const progress = state && progressOf(state, jobId!, request);
-				const words = JSON.stringify({...progress, estimateSeconds: undefined});
-				if (progress === undefined || words === last) {
+				if (jobId === undefined) {
 					continue;
 				}
 
-				last = words;
-				onProgress(progress);
+				const state = await readState((reason) => {
+					say({kind: 'store-lost', reason});
+				});
+				// The first reading may have begun before the job was there.
+				missing = state?.jobs.every(({id}) => id !== jobId) === true ? missing + 1 : 0;
+				if (missing > 1 && !over.signal.aborted) {
+					stop();
+					return;
+				}
+
+				const progress = state && progressOf(state, jobId, request);
+				if (progress !== undefined) {
+					say(progress);
+				}
 			}
 		};
 
@@ -133,16 +211,16 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		const following = follow().catch(() => undefined);
 		try {
 			const jobId = await allocation.ended;
-			if (jobId === undefined || signal.aborted) {
+			if (signal.aborted) {
 				const asked = jobId ?? allocation.jobId();
 				if (asked !== undefined) {
-					await cancelJob(cluster, asked);
+					await takeOut(asked);
 				}
 
 				return {kind: 'gave-up', reason: 'aborted'};
 			}
 
-			return await shown(jobId);
+			return jobId === undefined ? 'lost' : await shown(jobId);
 		} catch (error) {
 			if (hasCode(error, 'not-found')) {
 				return {kind: 'gave-up', reason: 'removed'};
@@ -152,11 +230,37 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				return {kind: 'gave-up', reason: 'timeout'};
 			}
 
-			throw error;
+			const asked = allocation.jobId();
+			if (!hasCode(error, 'store-unreachable') || asked === undefined || signal.aborted) {
+				throw error;
+			}
+
+			const answer = await waitFor(asked, untilMs, signal);
+			if (answer === undefined) {
+				await takeOut(asked);
+			}
+
+			return answer ?? {kind: 'gave-up', reason: signal.aborted ? 'aborted' : 'timeout'};
 		} finally {
 			signal.removeEventListener('abort', stop);
 			over.abort();
 			await following;
+		}
+	};
+
+	const acquire = async (request: AcquireRequest, options: WaitOptions): Promise<Grant | GaveUp> => {
+		const gres = await check(request);
+		const {waitSeconds} = options;
+		const beganMs = clock.monotonicMs();
+		for (;;) {
+			const passedSeconds = (clock.monotonicMs() - beganMs) / 1000;
+			const leftSeconds = waitSeconds === undefined ? undefined : Math.max(0, waitSeconds - passedSeconds);
+			const answer = await attempt(request, gres, {...options, waitSeconds: leftSeconds});
+			if (answer !== 'lost') {
+				return answer;
+			}
+
+			options.onProgress({kind: 'rejoined'});
 		}
 	};
 

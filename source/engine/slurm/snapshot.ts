@@ -92,13 +92,14 @@ const waitingNoteOf = (job: SlurmJob): string | undefined =>
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
 
 function leaseOf(job: SlurmJob): Lease {
-	const {id, user, startTime, submitTime, endTime} = job;
+	const {id, user, startTime, submitTime, endTime, isSuspended} = job;
 	const common = {
 		user,
 		actualUser: user,
 		startTime: startTime ?? submitTime,
 		note: noteOf(job),
 		leaseId: String(id),
+		isSuspended,
 	};
 	return isReservation(job)
 		? {...common, type: 'manual', expiryTime: endTime}
@@ -233,7 +234,7 @@ export function observationOf(state: ClusterState): Observation {
 	const held = holders(state.jobs);
 	const unplaced = unplacedGpus(state);
 	const clearing = clearingJobs(state);
-	const failureOf = (node: string, gpu: number, trouble: SlurmNode['trouble']): string | undefined => {
+	const failureOf = (node: string, gpu: number, {trouble, closed}: SlurmNode): string | undefined => {
 		if (trouble?.kind === 'down') {
 			return trouble.words;
 		}
@@ -247,20 +248,20 @@ export function observationOf(state: ClusterState): Observation {
 			return `jobs have ${counted(taken)} of ${node}, and Slurm does not tell which`;
 		}
 
-		return jobId === undefined ? undefined : `node ${node} is not cleared yet of job ${jobId}, which has ended`;
+		return jobId === undefined ? closed : `node ${node} is not cleared yet of job ${jobId}, which has ended`;
 	};
 
 	return {
 		provider: providerName,
 		takenAtMs: state.readAtMs,
 		simulated: false,
-		gpus: clusterGpus(state.nodes).map(({index, node, gpu, type, of: {trouble}}): GpuReading => ({
+		gpus: clusterGpus(state.nodes).map(({index, node, gpu, type, of}): GpuReading => ({
 			index,
 			name: type,
 			place: {node, gpu},
 			processes: undefined,
 			isUnread: true,
-			failure: failureOf(node, gpu, trouble),
+			failure: failureOf(node, gpu, of),
 			unknown: {},
 		})),
 		warnings: [],

@@ -1,21 +1,23 @@
 /**
-Holds srun back between the grant and the start of the command, so that what was granted is said first, and of a command that ends at once, too.
-Srun runs a prolog here, which says the job and waits.
+Tells which job an srun got, also where its command ends at once, and holds the command back until what was granted is said. Srun runs a prolog
+here, which says the job and may wait.
 */
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {Clock} from '../../core/model/ports.js';
 
-/** The prolog gives up after 10 seconds, and where the program that would open the gate has ended. */
-const prolog = `#!/bin/sh
+/** The prolog that srun runs otherwise is run by this one. It waits for 10 seconds at most, in case that the program that opens the gate has ended. */
+const prologOf = (isHeld: boolean): string => `#!/bin/sh
 directory=\${0%/*}
 echo "$SLURM_JOB_ID" >"$directory/new" && mv "$directory/new" "$directory/job"
-turns=0
+turns=${isHeld ? 0 : 100}
 while [ -e "$directory/job" ] && [ $turns -lt 100 ]; do
 	turns=$((turns + 1))
 	sleep 0.1
 done
+other=\${SLURM_PROLOG:-$(scontrol show config | sed -n 's/^SrunProlog *= //p')}
+[ ! -f "$other" ] || exec "$other" "$@"
 `;
 
 const firstPauseMs = 20;
@@ -24,26 +26,37 @@ const longestPauseMs = 250;
 type StartGate = {
 	/** What srun is given as its prolog. */
 	readonly program: string;
-	/** The job, as soon as it has its GPUs. Undefined: the signal came before. */
+	/** The job, as soon as it has its GPUs. Undefined: it had none when the signal came. */
 	readonly jobId: (signal: AbortSignal) => Promise<number | undefined>;
 	/** The command begins. */
 	readonly open: () => void;
 };
 
-/** A directory with the prolog. Undefined where there is no room for it. */
-function placeProlog(): string | undefined {
+/** A directory with the prolog. Undefined where there is no room for it, or nothing may be executed. */
+function placeProlog(isHeld: boolean): string | undefined {
+	let directory: string | undefined;
 	try {
-		const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-start-'));
-		writeFileSync(path.join(directory, 'prolog'), prolog, {mode: 0o700});
+		directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-start-'));
+		const file = path.join(directory, 'prolog');
+		writeFileSync(file, prologOf(isHeld), {mode: 0o700});
+		accessSync(file, constants.X_OK);
 		return directory;
 	} catch {
+		if (directory !== undefined) {
+			rmSync(directory, {recursive: true, force: true});
+		}
+
 		return undefined;
 	}
 }
 
-/** Undefined where there is no room for one: then the command begins at once. */
-export function createStartGate(clock: Clock): StartGate | undefined {
-	const directory = placeProlog();
+/**
+Undefined where none can be had: then the command begins at once.
+
+@param isHeld - The command does not begin before the gate is opened.
+*/
+export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
+	const directory = placeProlog(isHeld);
 	if (directory === undefined) {
 		return undefined;
 	}
@@ -61,17 +74,16 @@ export function createStartGate(clock: Clock): StartGate | undefined {
 		program: path.join(directory, 'prolog'),
 		async jobId(signal) {
 			let pauseMs = firstPauseMs;
-			while (!signal.aborted) {
+			for (;;) {
+				const isLast = signal.aborted;
 				const id = readJob();
-				if (id !== undefined) {
+				if (id !== undefined || isLast) {
 					return id;
 				}
 
 				await clock.sleep(pauseMs, signal).catch(() => undefined);
 				pauseMs = Math.min(longestPauseMs, pauseMs * 2);
 			}
-
-			return undefined;
 		},
 		open() {
 			rmSync(directory, {recursive: true, force: true});

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import type {Clock} from '../../core/model/ports.js';
 import type {DetachedJob, Submission, Submitted} from '../../core/operations/engine.js';
+import type {SlurmJob} from './answers/jobs.js';
 import {clusterEnvironment, runSlurm, type Cluster} from './cluster.js';
 import {noneInTimeError, noneNowError, outOfServiceError} from './refusals.js';
 import {grantOf} from './snapshot.js';
@@ -49,8 +50,8 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 	return undefined;
 }
 
-/** As what the controller knows a job, such as `COMPLETED`. Undefined: it does not say. */
-async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<string | undefined> {
+/** The jobs that the controller knows. None where it does not say. */
+async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly SlurmJob[]> {
 	const enough = new AbortController();
 	// Of a job that is still being cleared away, scontrol says only that.
 	const read = cluster.until(enough.signal).read();
@@ -62,9 +63,9 @@ async function stateOf(cluster: Cluster, clock: Clock, jobId: number): Promise<s
 
 	try {
 		const {jobs} = await read;
-		return jobs.find(({id}) => id === jobId)?.stateWord;
+		return jobs;
 	} catch {
-		return undefined;
+		return [];
 	} finally {
 		enough.abort();
 	}
@@ -79,9 +80,19 @@ async function checkTaken(cluster: Cluster, words: readonly string[], isAway: ()
 	try {
 		await cluster.run('srun', ...words);
 	} catch (error) {
+		if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
+			throw new CanhazgpuError('store-unreachable', error.message, {
+				hint: 'A job that srun could not take back still waits, and gets GPUs that nobody uses: squeue --me, scancel JOB',
+				cause: error,
+			});
+		}
+
 		throw hasCode(error, 'impossible') && (await isAway()) ? outOfServiceError() : error;
 	}
 }
+
+/** Jobs are asked for and end on the controller's clock, which counts whole seconds. */
+const clockToleranceSeconds = 1;
 
 export function submission(
 	cluster: Cluster,
@@ -94,15 +105,56 @@ export function submission(
 		...requestWords(request, {waitSeconds, gres, name: path.basename(command)}),
 		...laterWords(later),
 	];
-	// A prolog that the user has goes first.
-	const gate = isHeld && (environment['SLURM_PROLOG'] ?? '') === '' ? createStartGate(clock) : undefined;
 	const beganMs = clock.monotonicMs();
 	// Without this srun never says that nothing is free, and a command may exit with that code itself.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
+	// It makes srun begin some milliseconds later.
+	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
+	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
+	/** Without the gate: whether the last job of such a command that this account asked for since exited with that, as srun may for itself. */
+	const hasRun = async (code: number): Promise<boolean> => {
+		const jobs = await knownJobs(cluster, clock);
+		const last = jobs
+			.filter(
+				({user, name, isBatch, submitTime}) =>
+					user === request.requester.account && name === path.basename(command) && !isBatch && submitTime >= soonest,
+			)
+			.toSorted((a, b) => a.id - b.id)
+			.at(-1);
+		return last?.startTime !== undefined && last.exitCode === code;
+	};
+
+	/** @throws CanhazgpuError Where srun, which is not known to have got a job, exited with that for itself. */
+	const throwFailure = async (exitCode: number): Promise<void> => {
+		if (exitCode === noConfiguration) {
+			// Needs the configuration, and nothing else: it fails where srun found none.
+			await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
+			return;
+		}
+
+		const isNone = exitCode === nothingFree && isImmediate;
+		if ((!isNone && exitCode !== slurmFailed) || (gate === undefined && (await hasRun(exitCode)))) {
+			return;
+		}
+
+		if (isNone) {
+			throw noneNowError();
+		}
+
+		const test = ['--test-only', '--ntasks=1', ...requestFlags.filter((word) => !word.startsWith('--immediate'))];
+		await checkTaken(cluster, [...test, '--', command], async () => {
+			const {nodes} = await cluster.read();
+			return isImmediate && isOutOfService(nodes, gres, request.host);
+		});
+		throw waitSeconds === undefined
+			? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
+			: noneInTimeError(later.after !== undefined || later.begin !== undefined);
+	};
+
 	const granted: Submitted['granted'] = async (pid, signal) => {
-		const heldId = await gate?.jobId(signal);
-		let pauseMs = heldId === undefined ? firstQuestionMs : 0;
+		jobId = await gate?.jobId(signal);
+		let pauseMs = jobId === undefined ? firstQuestionMs : 0;
 		// No answer is waited for once the command has ended.
 		const asked = cluster.until(signal);
 		for (;;) {
@@ -114,7 +166,7 @@ export function submission(
 			}
 
 			try {
-				jobId ??= heldId ?? jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
+				jobId ??= jobOfStep(await asked.run('scontrol', 'show', 'step', '--oneliner'), pid);
 				if (jobId !== undefined) {
 					return isQuiet ? undefined : grantOf(await asked.read(), jobId);
 				}
@@ -147,29 +199,14 @@ export function submission(
 			gate?.open();
 		},
 		async exitCodeOf(exitCode) {
-			if (exitCode === nothingFree && isImmediate && jobId === undefined) {
-				throw noneNowError();
-			}
-
-			if (exitCode === noConfiguration && jobId === undefined) {
-				// Needs the configuration, and nothing else: it fails where srun found none.
-				await cluster.run('scontrol', 'show', 'hostnames', 'localhost');
-			}
-
-			if (exitCode === slurmFailed && jobId === undefined) {
-				const test = ['--test-only', '--ntasks=1', ...requestFlags.filter((word) => !word.startsWith('--immediate'))];
-				await checkTaken(cluster, [...test, '--', command], async () => {
-					const {nodes} = await cluster.read();
-					return isImmediate && isOutOfService(nodes, gres, request.host);
-				});
-				throw waitSeconds === undefined
-					? new CanhazgpuError('failed', 'Slurm did not run the command', {hint: 'What it said stands above.'})
-					: noneInTimeError(later.after !== undefined || later.begin !== undefined);
+			if (jobId === undefined) {
+				await throwFailure(exitCode);
 			}
 
 			const hasLimit = request.tenure.type === 'run' && request.tenure.timeLimitSeconds !== undefined;
 			const mayHide = exitCode === 0 ? clock.monotonicMs() - beganMs >= soonestFailureMs : hasLimit;
-			const state = mayHide && jobId !== undefined ? await stateOf(cluster, clock, jobId) : undefined;
+			const jobs = mayHide && jobId !== undefined ? await knownJobs(cluster, clock) : [];
+			const state = jobs.find(({id}) => id === jobId)?.stateWord;
 			if (exitCode === 0) {
 				return nodeFailures.has(state ?? '') ? killedExitCode : 0;
 			}

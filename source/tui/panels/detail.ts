@@ -43,6 +43,10 @@ function endOf(row: Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAge
 		return [span('held for its position in the queue until the rest is free')];
 	}
 
+	if (lease?.isSuspended === true) {
+		return [span('suspended: its job stands still and keeps its GPUs', 'warning')];
+	}
+
 	const end =
 		remainingSeconds === undefined
 			? undefined

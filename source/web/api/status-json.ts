@@ -72,6 +72,7 @@ const leaseJson = ({lease}: Pick<StatusRow, 'lease'>) => ({
 	last_heartbeat: time(lease?.lastHeartbeat),
 	expiry_time: time(lease?.expiryTime),
 	ends_by: time(lease?.endsBy),
+	is_suspended: lease?.isSuspended === true ? true : undefined,
 	note: text(shownNote(lease?.note)),
 	lease_id: lease?.leaseId,
 	held_for_queue: lease?.partialQueueId,

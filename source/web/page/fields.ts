@@ -49,6 +49,7 @@ type ShownGpu = Shown<
 		last_heartbeat: true;
 		expiry_time: true;
 		ends_by: true;
+		is_suspended: true;
 		note: true;
 		lease_id: true;
 		held_for_queue: true;

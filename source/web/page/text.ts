@@ -95,7 +95,11 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	if (state === 'in-use') {
 		// A GPU that is shared has several reservations, and so no one time.
 		const end = expiry ?? latest;
-		return joined(forTime(gpu.start_time), end === undefined ? '' : `${untilText(end, nowMs)} left`);
+		return joined(
+			forTime(gpu.start_time),
+			gpu.is_suspended === true ? 'suspended' : '',
+			end === undefined ? '' : `${untilText(end, nowMs)} left`,
+		);
 	}
 
 	if (state === 'available') {

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {countOf, gpuKinds, heldGres, wantedGres} from '../../../source/engine/slurm/answers/gres.js';
 import {hostsOf, rangeNumbers, splitOutside} from '../../../source/engine/slurm/answers/host-list.js';
 import {readJobs} from '../../../source/engine/slurm/answers/jobs.js';
-import {readNodes} from '../../../source/engine/slurm/answers/nodes.js';
+import {readNodes, readPartitions} from '../../../source/engine/slurm/answers/nodes.js';
 
 test.each([
 	['box1', ['box1']],
@@ -137,6 +137,24 @@ test('a job without a time limit has no end, though Slurm writes one', () => {
 	}
 });
 
+test.each([
+	[62_464, 244],
+	[9, 0],
+	[{status: 'ERROR', return_code: 244}, 244],
+	[{status: ['ERROR'], return_code: set(244), signal: {id: {set: false}}}, 244],
+	[undefined, undefined],
+])('a job of which Slurm writes the exit code %j exited with %j', (exit_code, exitCode) => {
+	expect(readJobs(answer({...old, exit_code}))[0]!.exitCode).toBe(exitCode);
+});
+
+test('a job that is suspended or stopped says so, and one that is suspended has no end: its time does not run', () => {
+	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
+	expect(of('SUSPENDED')).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
+	expect(of(['SUSPENDED'])).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
+	expect(of(['RUNNING', 'STOPPED'])).toMatchObject({state: 'holding', isSuspended: true, endTime: 4610});
+	expect(of('RUNNING')).toMatchObject({isSuspended: false, endTime: 4610});
+});
+
 test('when a job may start is not told where it waits for one without a limit, which Slurm lets end in a year', () => {
 	const year = 365 * 24 * 3600;
 	const estimateOf = (start_time: number, ...others: ReadonlyArray<Record<string, unknown>>) => {
@@ -243,6 +261,7 @@ test.each([
 	['IDLE+CLOUD+POWERED_DOWN', undefined],
 	['IDLE+DRAIN', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
 	['IDLE+RESERVED', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
+	['IDLE+FAIL', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
 	['MIXED+MAINTENANCE', {kind: 'drained', reason: 'fan is dead', by: 'root', since}],
 	['DOWN', {kind: 'down', words: 'node box1 is down: fan is dead'}],
 	['DOWN*', {kind: 'down', words: 'node box1 does not answer'}],
@@ -254,9 +273,51 @@ test.each([
 	expect(readNodes(line('box1', state, 'Reason=fan is dead [root@2026-11-22T21:25:30]'))[0]!.trouble).toEqual(trouble);
 });
 
-test('a node of a reservation says so', () => {
-	expect(readNodes(line('box1', 'MIXED+RESERVED'))[0]!.trouble).toMatchObject({
-		kind: 'drained',
-		reason: 'kept for a reservation of Slurm',
+test.each([
+	['MIXED+RESERVED', 'kept for a reservation of Slurm'],
+	['IDLE+FAIL', 'expected to fail soon'],
+	['IDLE+REBOOT_ISSUED', 'being rebooted'],
+	['IDLE+POWERING_DOWN', 'being powered down'],
+])('a node in the state %s, of which no one wrote why, is %s', (state, reason) => {
+	expect(readNodes(line('box1', state))[0]!.trouble).toMatchObject({kind: 'drained', reason});
+});
+
+describe('partitions', () => {
+	const partition = (name: string, state: string, shared = 'NO'): string =>
+		`PartitionName=${name} AllowGroups=ALL Default=YES OverSubscribe=${shared} PreemptMode=OFF State=${state} TotalNodes=3`;
+
+	const closedBy = (state: string, partitions: string, ...lines: readonly string[]) =>
+		readNodes(
+			line('box1', state).replace(' Partitions=main', () => (partitions === '' ? '' : ` Partitions=${partitions}`)),
+			readPartitions(lines.join('\n')),
+		)[0]!.closed;
+
+	test.each([
+		['main', [partition('main', 'UP')], undefined],
+		['main', [partition('main', 'DOWN')], 'partition main is down'],
+		['main', [partition('main', 'DRAIN')], 'partition main is drained'],
+		['main', [partition('main', 'INACTIVE')], 'partition main is inactive'],
+		['main', [partition('main', 'A_STATE_OF_LATER')], 'partition main is a_state_of_later'],
+		['main,long', [partition('main', 'DOWN'), partition('long', 'UP')], undefined],
+		['main,long', [partition('main', 'DOWN'), partition('long', 'DRAIN')], 'partition main is down, long is drained'],
+		// One was made between the two answers.
+		['main,long', [partition('main', 'DOWN')], undefined],
+		['', [partition('main', 'UP')], 'node box1 is in no partition'],
+		// Where none is told of, nothing is known.
+		['', [], undefined],
+	])('a node of the partitions %j, of which %j is told, starts no jobs because %j', (names, lines, reason) => {
+		expect(closedBy('IDLE', names, ...lines)).toBe(reason);
 	});
+
+	test.each([
+		['ALLOCATED', 'NO', 'jobs have all cores of box1'],
+		['ALLOCATED', 'YES:4', 'jobs have all cores of box1'],
+		['ALLOCATED', 'FORCE:4', undefined],
+		['MIXED', 'NO', undefined],
+	])(
+		'a node in the state %s whose partition has OverSubscribe=%s starts no jobs because %j',
+		(state, shared, reason) => {
+			expect(closedBy(state, 'main', partition('main', 'UP', shared))).toBe(reason);
+		},
+	);
 });

@@ -1,10 +1,11 @@
 /** What becomes of a request while Slurm's commands run: a salloc of our own says what the real one would. */
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
 import type {Clock} from '../../../source/core/model/ports.js';
 import type {Progress, Submission} from '../../../source/core/operations/engine.js';
 import type {AcquireRequest} from '../../../source/core/rules/request/request.js';
@@ -37,6 +38,9 @@ const clock: Clock = {
 	random: () => 0.5,
 	uuid: () => 'id',
 };
+
+/** All of its time does. */
+const fastClock: Clock = {...clock, monotonicMs: () => performance.now() * 100};
 
 const request: AcquireRequest = {
 	requester: {account: 'ann', uid: 1000, label: 'ann'},
@@ -125,10 +129,12 @@ test('how the waiting goes is said again after the controller was away for a whi
 		signal: new AbortController().signal,
 		onProgress(progress) {
 			said.push(progress);
-			grant();
+			if (progress.kind === 'waiting') {
+				grant();
+			}
 		},
 	});
-	expect(said).toMatchObject([{kind: 'waiting', position: 1, waiting: 1}]);
+	expect(said).toMatchObject([{kind: 'store-lost'}, {kind: 'waiting', position: 1, waiting: 1}]);
 	expect(granted).toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
 }, 10_000);
 
@@ -154,6 +160,109 @@ test('a request that is taken out of the queue by another hand has not run out o
 			onProgress: () => undefined,
 		}),
 	).resolves.toEqual({kind: 'gave-up', reason: 'removed'});
+});
+
+/** It waits for job 7, and ends with this when it is told to; its job is in the queue of a controller that is away. */
+function placeLostSalloc(words: string): () => void {
+	const file = path.join(directory, 'lost');
+	writeFileSync(
+		path.join(directory, 'salloc'),
+		`#!/bin/sh
+trap 'exit 1' TERM
+echo "salloc: Pending job allocation 7" >&2
+while [ ! -e '${file}' ]; do sleep 0.01; done
+echo '${words}' >&2
+exit 1
+`,
+		{mode: 0o755},
+	);
+	return () => {
+		writeFileSync(file, '');
+	};
+}
+
+const contactLost = 'salloc: error: Job allocate failed: Unable to contact slurm controller (connect failure)';
+
+test('a job whose salloc gave up while the controller was away is waited for all the same', async () => {
+	placeLostSalloc(contactLost)();
+	const cluster = clusterThatSays(unreachable(), stateOf(job({})), stateOf(held));
+	await expect(
+		createSlurmEngine(cluster, clock, undefined).acquire(request, {
+			waitSeconds: 60,
+			signal: new AbortController().signal,
+			onProgress: () => undefined,
+		}),
+	).resolves.toMatchObject({kind: 'granted', leaseId: '7', gpus: [2]});
+});
+
+test('a job that is waited for no longer is taken out of the queue once the controller answers again, or is named', async () => {
+	const outcomeOf = async (failures: number, isAborted: boolean) => {
+		const lose = placeLostSalloc(contactLost);
+		const ran: string[] = [];
+		const cluster = clusterThatSays(unreachable());
+		Object.assign(cluster, {
+			async run(...words: readonly string[]) {
+				ran.push(words.join(' '));
+				if (ran.length <= failures) {
+					throw unreachable();
+				}
+			},
+		});
+		const called = new AbortController();
+		const outcome = await createSlurmEngine(cluster, fastClock, undefined)
+			.acquire(request, {
+				waitSeconds: 1,
+				signal: called.signal,
+				onProgress() {
+					if (isAborted) {
+						called.abort();
+					} else {
+						lose();
+					}
+				},
+			})
+			.catch((error: unknown) => error as CanhazgpuError);
+		return {outcome, ran};
+	};
+
+	for (const isAborted of [false, true]) {
+		expect(await outcomeOf(2, isAborted)).toEqual({
+			outcome: {kind: 'gave-up', reason: isAborted ? 'aborted' : 'timeout'},
+			ran: ['scancel 7', 'scancel 7', 'scancel 7'],
+		});
+		const {outcome} = await outcomeOf(Infinity, isAborted);
+		expect(outcome).toMatchObject({
+			code: 'store-unreachable',
+			message: "Slurm's controller does not answer, and job 7 is still in its queue",
+			hint: expect.stringContaining('scancel 7') as string,
+		});
+	}
+}, 20_000);
+
+test('a request that the controller has lost is made again, at the end of the queue', async () => {
+	writeFileSync(
+		path.join(directory, 'salloc'),
+		`#!/bin/sh
+trap 'exit 1' TERM
+if mkdir ${path.join(directory, 'first')}; then
+	echo "salloc: Pending job allocation 6" >&2
+	while :; do sleep 0.01; done
+fi
+echo "salloc: Granted job allocation 7" >&2
+`,
+		{mode: 0o755},
+	);
+	const said: Progress[] = [];
+	await expect(
+		createSlurmEngine(clusterThatSays(stateOf(held)), clock, undefined).acquire(request, {
+			waitSeconds: undefined,
+			signal: new AbortController().signal,
+			onProgress(progress) {
+				said.push(progress);
+			},
+		}),
+	).resolves.toMatchObject({kind: 'granted', leaseId: '7'});
+	expect(said).toEqual([{kind: 'rejoined'}]);
 });
 
 const root = {account: 'root', uid: 0, label: 'root'};
@@ -205,6 +314,23 @@ test('the parts of a heterogeneous job are given back together', async () => {
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);
 });
 
+test('a job that was suspended for a while ends when it was told to, its time not having run meanwhile', async () => {
+	const {cluster, ran} = clusterWithArray(
+		job({
+			id: 90,
+			state: 'holding',
+			startTime: 1000,
+			endTime: 5000,
+			timeLimitSeconds: 3600,
+			held: [{node: 'box2', gpus: [0], unnamed: 0, shards: new Map()}],
+		}),
+	);
+	const engine = createSlurmEngine(cluster, clock, undefined);
+	const result = await engine.extend(root, {by: 'gpus', ids: [4]}, {until: 8600});
+	expect(ran).toEqual(['scontrol update JobId=90 TimeLimit=120']);
+	expect(result.extended).toMatchObject([{index: 4, expiryTime: 8600}]);
+});
+
 test('who leaves the queue with the tasks of an array that wait keeps those that run', async () => {
 	const {cluster, ran} = clusterWithArray(job({id: 70, array: {id: 70, tasks: '3-9', isOne: false}}), job({id: 80}));
 	const engine = createSlurmEngine(cluster, clock, undefined);
@@ -225,17 +351,56 @@ const asked: Submission = {
 };
 
 test('a command that exits with what srun says of GPUs that are not free has run all the same', async () => {
-	const run = async () => 'StepId=7.0 UserId=1000 SrunHost:Pid=box1:321 ';
 	const cluster = clusterThatSays(stateOf(held));
-	Object.assign(cluster, {run});
-	const {granted, exitCodeOf} = submission(cluster, clock, {...asked, waitSeconds: 60}, {name: 'gpu', count: 1});
-	await granted(321, new AbortController().signal);
+	const {words, begin, granted, exitCodeOf} = submission(
+		cluster,
+		clock,
+		{...asked, waitSeconds: 60},
+		{name: 'gpu', count: 1},
+	);
+	onTestFinished(begin);
+	const prolog = words.find((word) => word.startsWith('--prolog='))!.slice('--prolog='.length);
+	const other = path.join(directory, 'other');
+	writeFileSync(other, `#!/bin/sh\necho "$@" >${other}.ran\n`, {mode: 0o755});
+	execFileSync(prolog, ['sh', '-c'], {env: {...process.env, SLURM_JOB_ID: '7', SLURM_PROLOG: other}});
+	expect(readFileSync(`${other}.ran`, 'utf8')).toBe('sh -c\n');
+	// The command has ended by then.
+	await granted(321, AbortSignal.abort());
 	await expect(exitCodeOf(244)).resolves.toBe(244);
 	// Without a limit to the wait srun never says so.
 	await expect(submission(cluster, clock, asked, {name: 'gpu', count: 1}).exitCodeOf(244)).resolves.toBe(244);
 	await expect(
 		submission(cluster, clock, {...asked, waitSeconds: 0}, {name: 'gpu', count: 1}).exitCodeOf(244),
 	).rejects.toThrow(expect.objectContaining({code: 'unavailable'}));
+});
+
+test('a short command that exits with what srun says of its own failures is known by its job', async () => {
+	const codeOf = async (ended: Partial<SlurmJob>, ...later: readonly SlurmJob[]) => {
+		const submitTime = Math.floor(Date.now() / 1000);
+		const began = {state: 'ended', name: 'sh', submitTime, startTime: submitTime, endTime: submitTime} as const;
+		const cluster = clusterThatSays(stateOf(job({...began, exitCode: 243, ...ended}), ...later));
+		Object.assign(cluster, {run: async () => ''});
+		return submission(cluster, clock, asked, {name: 'gpu', count: 1})
+			.exitCodeOf(243)
+			.catch((error: unknown) => (error as CanhazgpuError).code);
+	};
+
+	expect(await codeOf({})).toBe(243);
+	expect(await codeOf({state: 'holding', stateWord: 'COMPLETING'})).toBe(243);
+	const refused = job({id: 8, state: 'ended', name: 'sh', submitTime: Date.now() / 1000});
+	expect(await codeOf({}, refused)).toBe('failed');
+	const others: ReadonlyArray<Partial<SlurmJob>> = [
+		{submitTime: 1000},
+		{user: 'bob'},
+		{name: 'other'},
+		{exitCode: 1},
+		// It was refused.
+		{startTime: undefined},
+		{isBatch: true},
+	];
+	for (const other of others) {
+		expect([other, await codeOf(other)]).toEqual([other, 'failed']);
+	}
 });
 
 test('nodes that are out of service are none that the cluster lacks', async () => {

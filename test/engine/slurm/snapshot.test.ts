@@ -9,6 +9,7 @@ import {createEventOrder, recentEvents} from '../../../source/engine/slurm/event
 import {observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
 import {sharesText} from '../../../source/format/shares.js';
+import {endText} from '../../../source/tui/panels/shared/labels.js';
 import type {Gpu} from '../../../source/web/page/fields.js';
 import {isolated, sharesText as sharesOnPage} from '../../../source/web/page/text.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
@@ -61,15 +62,16 @@ const cluster = fc.record({
 		fc.constantFrom(undefined, {kind: 'down', words: 'it is down'} as const, {kind: 'drained', reason: 'fan'} as const),
 		{minLength: 2, maxLength: 2},
 	),
+	closed: fc.array(fc.constantFrom(undefined, 'partition main is down'), {minLength: 2, maxLength: 2}),
 	held: fc.array(holding(['box1', 'box2']), {maxLength: 4}),
 });
 
 test('a GPU is available only where its node can start a job, no job has it, and no hidden job may have it', () => {
 	fc.assert(
-		fc.property(cluster, ({used, troubles, held}) => {
+		fc.property(cluster, ({used, troubles, closed, held}) => {
 			const nodes = ['box1', 'box2'].map((name, index) => {
 				const trouble = troubles[index];
-				return node(name, {usedGpus: used[index]!, ...(trouble !== undefined && {trouble})});
+				return node(name, {usedGpus: used[index]!, closed: closed[index], ...(trouble !== undefined && {trouble})});
 			});
 			const jobs = held.map((each, position) => job({id: position + 1, held: [each]}));
 			const rows = rowsOf(stateOf(nodes, jobs));
@@ -81,7 +83,7 @@ test('a GPU is available only where its node can start a job, no job has it, and
 				const isHeld = here.some(({gpus}) => gpus.includes(gpu));
 				const named = here.reduce((sum, {gpus}) => sum + gpus.length, 0);
 				const mayBeHeld = used[index]! > named || here.some(({unnamed}) => unnamed > 0);
-				const isFree = !isHeld && !mayBeHeld && troubles[index] === undefined;
+				const isFree = !isHeld && !mayBeHeld && troubles[index] === undefined && closed[index] === undefined;
 				expect(row.state).toBe(isHeld ? 'in-use' : isFree ? 'available' : 'error');
 			}
 		}),
@@ -157,6 +159,23 @@ test('an allocation without a command is a reservation, and its end is shown; a 
 		lease: {user: 'ann', type: 'manual', expiryTime: 5600, note: 'mine', leaseId: '3'},
 	});
 	expect(rowsOf(state)[1]!.state).toBe('available');
+});
+
+test('a job that is suspended says so in the words of every face, whether it runs a command or is a reservation', () => {
+	const held = [0, 1].map((gpu) => [{node: 'box1', gpus: [gpu], unnamed: 0, shards: new Map<number, number>()}]);
+	const state = stateOf(
+		[node('box1', {usedGpus: 2})],
+		[
+			job({id: 3, isSuspended: true, held: held[0]!}),
+			job({id: 4, isSuspended: true, isBatch: false, command: '', name: 'reserve', held: held[1]!}),
+		],
+	);
+	const rows = rowsOf(state).slice(0, 2);
+	expect(statusJson(rows, observationOf(state)).map(({type, details}) => [type, details])).toEqual([
+		['RUN', 'suspended'],
+		['MANUAL', 'suspended'],
+	]);
+	expect(rows.map((row) => endText(row).text)).toEqual(['paused', 'paused']);
 });
 
 test('events of jobs come in their order, each once, also when they are asked for from the middle on', () => {

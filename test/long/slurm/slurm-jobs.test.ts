@@ -152,6 +152,18 @@ test('while nodes are out of service a request that does not wait ends with 3, a
 	}
 });
 
+test('a short command has its own exit code, also one by which srun says that it did not run', async () => {
+	for (const flags of ['', '--nonblock ', '--wait 5s ']) {
+		for (const code of [243, 244]) {
+			const {exitCode, stderr} = await box().run([...`run ${flags}-- sh -c`.split(' '), `exit ${code}`]);
+			expect([flags, exitCode, stderr.includes('Error: ')]).toEqual([flags, code, false]);
+		}
+	}
+
+	slurm().run('salloc', '--no-shell', '--gres=gpu:4', '--nodelist=box1');
+	expect((await box().run(['run', '--nonblock', '--on', 'box1', '--', 'sh', '-c', 'exit 244'])).exitCode).toBe(3);
+}, 60_000);
+
 test('a request that somebody takes out of the queue says so', async () => {
 	for (const node of ['box1', 'box2', 'box3']) {
 		slurm().run('salloc', '--no-shell', '--gres=gpu:4', `--nodelist=${node}`);

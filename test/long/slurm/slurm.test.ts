@@ -1,5 +1,5 @@
 /** The verbs on a real Slurm with three nodes of four GPUs. */
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
@@ -143,7 +143,7 @@ test('who waits is shown in the order of Slurm, with the reason in words and an 
 	});
 	expect(two).toMatchObject({position: 2, requested_count: 2, reservation_type: 'run'});
 	expect(Number(one!['estimate_seconds'])).toBeGreaterThan(3000);
-	expect((await box().run('queue')).stdout).toMatch(/ 1 │ \d+ │ root │ 4 GPUs .*in about 0h 5\dm .*no GPUs free yet/v);
+	expect((await box().run('queue')).stdout).toMatch(/ 1 │ \d+ +│ root │ 4 GPUs .*in about 0h 5\dm .*no GPUs free yet/v);
 
 	expect((await box().run(`queue --leave ${String(two!['id'])}`)).stdout).toBe('Left the queue\n');
 	expect((await second.ended).exitCode).not.toBe(0);
@@ -347,6 +347,29 @@ test('with the controller killed every verb says so with exit code 4, and a run 
 	expect(await job.ended).toMatchObject({exitCode: 9});
 }, 200_000);
 
+test('who waits for a reservation while the controller is killed waits on, or leaves no job behind', async () => {
+	await box().run('reserve --gpus 4 --on box1');
+	const [timed, patient] = [start(box(), 'reserve --wait 20s --on box1'), start(box(), 'reserve --on box1')];
+	for (const waiter of [timed, patient]) {
+		await waiter.says(/Waiting for 1 GPU/v);
+	}
+
+	await slurm().saved();
+	await slurm().kill('slurmctld');
+	for (const waiter of [timed, patient]) {
+		await waiter.says(/Waiting goes on, .+: Slurm's controller does not answer/v);
+	}
+
+	// Salloc gives up where its time is over and the controller is away.
+	await eventually(() => spawnSync('pgrep', ['--full', '--parent', String(timed.pid), 'salloc']).status !== 0, 60_000);
+	await slurm().start('slurmctld');
+	expect(await timed.ended).toMatchObject({exitCode: 3});
+	await eventually(() => jobsOfSlurm('--states=PENDING').length === 1, 60_000);
+	expect((await box().run('release')).exitCode).toBe(0);
+	expect(await patient.ended).toMatchObject({exitCode: 0});
+	expect(jobsOfSlurm('--states=PENDING,RUNNING')).toHaveLength(1);
+}, 200_000);
+
 test('with munged killed every verb says so with exit code 4', async () => {
 	await slurm().kill('munged');
 	const {exitCode, stderr} = await box().run('status');
@@ -378,6 +401,37 @@ test('a drained node is out of service for the reason that was given', async () 
 	expect(ofNode).toHaveLength(4);
 	expect(ofNode[0]).toMatchObject({status: 'ERROR', drained: {reason: 'fan is dead', by: 'root'}});
 });
+
+test('the GPUs of a partition that takes no jobs are not free, nor those of a node without a free core', async () => {
+	for (const [state, reason] of [
+		['DOWN', 'partition main is down'],
+		['DRAIN', 'partition main is drained'],
+		['INACTIVE', 'partition main is inactive'],
+	] as const) {
+		slurm().run('scontrol', 'update', 'PartitionName=main', `State=${state}`);
+		const [all, {stdout}] = await Promise.all([rows(), box().run('status --summary')]).finally(() => {
+			slurm().run('scontrol', 'update', 'PartitionName=main', 'State=UP');
+		});
+		expect(all.map(({status, error}) => [status, error])).toEqual(Array.from({length: 12}, () => ['ERROR', reason]));
+		expect(stdout).toMatch(/│ ✗ 0 /v);
+	}
+
+	const words = [
+		'sbatch',
+		'--nodelist=box2',
+		'--cpus-per-task=8',
+		'--gres=gpu:1',
+		'--output=/dev/null',
+		'--wrap=sleep 100',
+	] as const;
+	slurm().run(...words);
+	await eventually(async () => (await rows()).some(({status}) => status === 'IN_USE'), 60_000);
+	const ofNode = (await rows()).filter(({node}) => node === 'box2');
+	expect(ofNode.map(({status, error}) => [status, error])).toEqual([
+		['IN_USE', undefined],
+		...Array.from({length: 3}, () => ['ERROR', 'jobs have all cores of box2']),
+	]);
+}, 200_000);
 
 test('Slurm is found where there is no pool, and a pool of this machine goes before it', async () => {
 	const found = createBox(slurm().environment);

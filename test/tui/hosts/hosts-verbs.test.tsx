@@ -218,6 +218,31 @@ test.each([
 	expect(run.mock.lastCall).toEqual(['far', ['release', '--gpu-ids', '1'], {isUnbounded: false}]);
 });
 
+test('on a host that speaks to Slurm only that is offered which a cluster has, and whole jobs are released', async () => {
+	const {press, shows, run, screen, shown} = await open();
+	const onNode = (node: string, index: number) => ({node, node_gpu_id: index, gpu_model: 'a100'});
+	const job = {lease_id: '17', type: 'RUN'};
+	shown([
+		remoteRow(0, onNode('box1', 0)),
+		held(1, 'alice', {...onNode('box1', 1), ...job}),
+		held(2, 'alice', {...onNode('box1', 2), ...job}),
+		remoteRow(3, onNode('box2', 0)),
+	]);
+	await press(...down(2), 'R');
+	await shows('GPUs are chosen for you on far: press r and say how many');
+	await press('r');
+	await shows('Reserve GPUs on far');
+	await shows(/GPUs.+1-3/v);
+	await shows(/Needs.+a100/v);
+	expect(screen()).not.toMatch(/Force|Share|40G|nvlink/v);
+	await press(keys.escape, keys.down, 'x');
+	await shows('Release GPUs 1,2 of far now?');
+	await shows('Slurm ends the whole job, with all that runs in it.');
+	await press('y');
+	await shows('released GPUs 1,2 of far');
+	expect(run.mock.calls).toEqual([['far', ['release', '--gpu-ids', '1,2', '--lease', '17'], {isUnbounded: false}]]);
+});
+
 test('an id that could be taken for a flag is never sent', async () => {
 	const {press, shows, run, becomes, shown} = await open();
 	const lying = rows.with(1, held(1, 'alice', {lease_id: '--user=bob'}));

@@ -194,5 +194,6 @@ test('what several share has no one time, and the parts of a reservation that ar
 	const start = {start_time: '2026-05-01T11:00:00Z'};
 	expect(timeText({...gpu, ...start}, nowMs)).toBe('for 1h 00m');
 	expect(timeText({...gpu, ...start, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('for 1h 00m · 30m left');
+	expect(timeText({...gpu, ...start, is_suspended: true}, nowMs)).toBe('for 1h 00m · suspended');
 	expect(timeText({...gpu, ends_by: '2026-05-01T12:30:00Z'}, nowMs)).toBe('30m left');
 });

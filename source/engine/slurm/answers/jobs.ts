@@ -21,6 +21,8 @@ export type SlurmJob = {
 	readonly state: 'pending' | 'holding' | 'ended';
 	/** Slurm's own word, such as `PENDING` or `TIMEOUT`. */
 	readonly stateWord: string;
+	/** It has its GPUs, and its processes are stopped until somebody lets them go on. */
+	readonly isSuspended?: boolean;
 	/** Slurm's own word for why it waits, such as `Resources`. */
 	readonly reason: string;
 	readonly isBatch: boolean;
@@ -30,9 +32,11 @@ export type SlurmJob = {
 	readonly submitTime: number;
 	/** Of one that waits: when Slurm expects to start it. */
 	readonly startTime?: number;
-	/** A job without a time limit has none; one that ended has its end. */
+	/** A job without a time limit has none, nor has one that is suspended, whose time does not run; one that ended has its end. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
+	/** Of one that has ended; of one that still runs it is 0. */
+	readonly exitCode?: number;
 	/** Of one that has ended and whose nodes are not cleared yet: these. Nothing starts there. */
 	readonly clearing?: readonly string[];
 	/** What it asks for. Absent: it asks for no GPU. */
@@ -90,6 +94,16 @@ function stateOf(words: readonly string[]): SlurmJob['state'] {
 	return words.includes('PENDING') ? 'pending' : words.some((word) => endedStates.has(word)) ? 'ended' : 'holding';
 }
 
+/** Of a job: a status as of wait(2), and since Slurm 23.02 the code by itself. */
+function exitCodeOf(value: unknown): number | undefined {
+	if (isFields(value)) {
+		return numberOf(value['return_code']);
+	}
+
+	const status = numberOf(value);
+	return status === undefined ? undefined : Math.floor(status / 256);
+}
+
 const secondsPerMinute = 60;
 
 /** What the scheduler gives to a job that was started without a limit: a year. */
@@ -133,6 +147,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		comment: textOf(fields['comment']),
 		state,
 		stateWord: words[0] ?? '',
+		isSuspended: words.includes('SUSPENDED') || words.includes('STOPPED'),
 		reason: textOf(fields['state_reason']),
 		isBatch: fields['batch_flag'] === true,
 		command: textOf(fields['command']),
@@ -141,8 +156,12 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
 		startTime: state === 'ended' && nodes.length === 0 ? undefined : positiveOf(fields['start_time']),
 		// Of a job without a limit Slurm writes a day in a year.
-		endTime: state === 'ended' || isClearing || limitMinutes !== undefined ? positiveOf(fields['end_time']) : undefined,
+		endTime:
+			state === 'ended' || isClearing || (limitMinutes !== undefined && !words.includes('SUSPENDED'))
+				? positiveOf(fields['end_time'])
+				: undefined,
 		timeLimitSeconds: limitMinutes === undefined ? undefined : limitMinutes * secondsPerMinute,
+		exitCode: exitCodeOf(fields['exit_code']),
 		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
 		shards: wantedGres(wishes, 'shard'),

@@ -1,4 +1,7 @@
-/** `scontrol show node --details --oneliner`: a node in each line. Only administrators can write text into it. */
+/**
+`scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`: one of them in each line. Only administrators can
+write text into it.
+*/
 import {countOf, gpuKinds, type GpuKind} from './gres.js';
 
 /** Why no job can start on a node now. */
@@ -16,13 +19,23 @@ export type SlurmNode = {
 	readonly usedGpus: number;
 	readonly shards: number;
 	readonly trouble?: NodeTrouble;
+	/** Why no job can start there now, though nothing is wrong with the node and GPUs may be left. For people. */
+	readonly closed?: string;
 };
 
 const field = (line: string, name: string): string =>
 	new RegExp(String.raw`(?:^|\s)${name}=(\S+)`, 'v').exec(line)?.[1] ?? '';
 
 const runningStates = new Set(['IDLE', 'MIXED', 'ALLOCATED', 'PLANNED', 'COMPLETING']);
-const drainFlags = new Set(['DRAIN', 'DRAINED', 'DRAINING', 'MAINTENANCE', 'MAINT', 'RESERVED']);
+
+/** By flag, what it says where nobody wrote why. */
+const drainFlags: ReadonlyMap<string, string | undefined> = new Map([
+	...['DRAIN', 'DRAINED', 'DRAINING', 'MAINTENANCE', 'MAINT'].map((flag) => [flag, undefined] as const),
+	['RESERVED', 'kept for a reservation of Slurm'],
+	['FAIL', 'expected to fail soon'],
+	['REBOOT_ISSUED', 'being rebooted'],
+	['POWERING_DOWN', 'being powered down'],
+]);
 
 /** `Not responding [slurm@2026-11-22T21:25:30]` -> the words, the account, and since when, on the clock of this machine. */
 function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, 'kind'> {
@@ -35,11 +48,53 @@ function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, '
 	return {reason: reason === '' ? undefined : reason, by, since: Number.isNaN(since) ? undefined : since};
 }
 
+/** What a partition says of its nodes. */
+type Partition = {
+	/** `up` where its jobs start, `down`, `drained`, `inactive`, ... */
+	readonly state: string;
+	/** Several jobs get the same cores, without having asked for that. */
+	readonly sharesCores: boolean;
+};
+
+/** By name. */
+export const readPartitions = (text: string): ReadonlyMap<string, Partition> =>
+	new Map(
+		text
+			.split('\n')
+			.filter((line) => line.startsWith('PartitionName='))
+			.map((line) => [
+				field(line, 'PartitionName'),
+				{
+					state: field(line, 'State')
+						.toLowerCase()
+						.replace(/^drain$/v, 'drained'),
+					sharesCores: field(line, 'OverSubscribe').startsWith('FORCE'),
+				},
+			]),
+	);
+
+/** Undefined also where the partitions are not known. */
+function closedBy(line: string, name: string, partitions: ReadonlyMap<string, Partition>): string | undefined {
+	const names = field(line, 'Partitions')
+		.split(',')
+		.filter((each) => each !== '');
+	if (names.length === 0) {
+		return partitions.size === 0 ? undefined : `node ${name} is in no partition`;
+	}
+
+	const states = names.map((each) => [each, partitions.get(each)?.state ?? 'up'] as const);
+	if (states.every(([, state]) => state !== 'up')) {
+		return `partition ${states.map(([each, state]) => `${each} is ${state}`).join(', ')}`;
+	}
+
+	const sharesCores = names.some((each) => partitions.get(each)?.sharesCores === true);
+	return field(line, 'State').startsWith('ALLOCATED') && !sharesCores ? `jobs have all cores of ${name}` : undefined;
+}
+
 function troubleIn(line: string, name: string): NodeTrouble | undefined {
 	const written = field(line, 'State');
 	const [base = '', ...flags] = written.replaceAll(/[!#$%*\-@^~]/gv, '').split('+');
-	const reasonAndOrigin = reasonIn(line);
-	const {reason} = reasonAndOrigin;
+	const {reason, ...origin} = reasonIn(line);
 	if (written.includes('*') || flags.includes('NOT_RESPONDING')) {
 		return {kind: 'down', words: `node ${name} does not answer`};
 	}
@@ -51,14 +106,12 @@ function troubleIn(line: string, name: string): NodeTrouble | undefined {
 		};
 	}
 
-	const kept = flags.includes('RESERVED') ? 'kept for a reservation of Slurm' : undefined;
-	return flags.some((flag) => drainFlags.has(flag))
-		? {kind: 'drained', ...reasonAndOrigin, reason: reason ?? kept}
-		: undefined;
+	const flag = flags.find((each) => drainFlags.has(each));
+	return flag === undefined ? undefined : {kind: 'drained', ...origin, reason: reason ?? drainFlags.get(flag)};
 }
 
 /** The nodes that have GPUs, by name, numbers in their order: box2 before box10. A node that is only planned (`FUTURE`) is none. */
-export function readNodes(text: string): readonly SlurmNode[] {
+export function readNodes(text: string, partitions: ReadonlyMap<string, Partition> = new Map()): readonly SlurmNode[] {
 	// To make one takes 7 ms, which `run` does not wait for.
 	const byName = new Intl.Collator('en', {numeric: true});
 	return text
@@ -73,6 +126,7 @@ export function readNodes(text: string): readonly SlurmNode[] {
 				usedGpus: countOf(field(line, 'GresUsed'), 'gpu'),
 				shards: countOf(gres, 'shard'),
 				trouble: troubleIn(line, name),
+				closed: closedBy(line, name, partitions),
 			};
 		})
 		.filter(({gpus}) => gpus.some(({count}) => count > 0))

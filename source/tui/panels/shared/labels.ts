@@ -97,6 +97,10 @@ export function endText({lease, remainingSeconds}: StatusRow): Span {
 		return span('queued');
 	}
 
+	if (lease.isSuspended === true) {
+		return span('paused', 'warning');
+	}
+
 	return remainingSeconds === undefined
 		? span(lease.type === 'run' ? 'on-exit' : 'never')
 		: timeLeftText(remainingSeconds);

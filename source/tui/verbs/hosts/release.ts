@@ -9,9 +9,13 @@ import {span} from '../../widgets/styled-text.js';
 import {release} from '../release.js';
 import {defineVerb, succeeded} from '../verb.js';
 import {changeOnHost, refusedByHost} from './answer.js';
-import {byHost, remoteHolding, reasonAgainstHeld, type RemoteHolding} from './target.js';
+import {byHost, gpusOfReservation, nodesOf, remoteHolding, reasonAgainstHeld, type RemoteHolding} from './target.js';
 
-type RemoteRelease = RemoteHolding & {readonly isJob: boolean};
+type RemoteRelease = RemoteHolding & {
+	readonly isJob: boolean;
+	/** The host speaks to a cluster, which gives back whole jobs. */
+	readonly isOfCluster: boolean;
+};
 
 const wordsOf = ({gpus, label, leaseId}: RemoteHolding): readonly string[] => [
 	'--gpu-ids',
@@ -28,11 +32,14 @@ export const releaseOverHosts = defineVerb<Confirmation<RemoteRelease>>({
 	...byHost({
 		own: release,
 		reasonAgainst: (line) => reasonAgainstHeld(line, 'release'),
-		open: (line) =>
-			ask('release-here', {
-				...remoteHolding(line as GpuLine),
+		open(line, state) {
+			const isOfCluster = nodesOf(state, line.host) !== undefined;
+			return ask('release-here', {
+				...remoteHolding(line as GpuLine, isOfCluster ? gpusOfReservation(state, line as GpuLine) : undefined),
 				isJob: (line as GpuLine).gpu.reservation_type === 'run',
-			}),
+				isOfCluster,
+			});
+		},
 	}),
 	command: commandOf,
 	async perform(context, dialog) {
@@ -41,12 +48,13 @@ export const releaseOverHosts = defineVerb<Confirmation<RemoteRelease>>({
 			? succeeded(`released ${gpuList(dialog.gpus)} of ${sanitize(dialog.host)}`, commandOf(dialog))
 			: refusedByHost(dialog.host, answer);
 	},
-	view({host, gpus, isJob}, state, glyphs) {
+	view({host, gpus, isJob, isOfCluster}, state, glyphs) {
 		const name = `${gpuList(gpus)} of ${sanitize(host)}`;
 		const width = questionWidth(state);
-		const warning = isJob
+		const ownWarning = isJob
 			? 'Its job keeps running; others may get its GPU. No undo.'
 			: 'There is no undo on another host.';
+		const warning = isOfCluster ? 'Slurm ends the whole job, with all that runs in it.' : ownWarning;
 		return {
 			title: `Release ${name}`,
 			width,

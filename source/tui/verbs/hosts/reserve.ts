@@ -1,5 +1,6 @@
 /** `r` and `R` over the table of all hosts: reserves on the host of the selected line; on another one by ssh. */
 import {CanhazgpuError} from '../../../errors.js';
+import {wishes} from '../../../core/operations/engine.js';
 import type {Requester} from '../../../core/model/types.js';
 import {shareOfText} from '../../../format/queue/outcome.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
@@ -9,7 +10,7 @@ import {shellCommand} from '../../../format/text/shell.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {HostAnswer} from '../../ports.js';
 import {formOf, type Form} from '../../state/dialogs.js';
-import {type HostLine, allHostLines} from '../../state/hosts/lines.js';
+import type {HostLine} from '../../state/hosts/lines.js';
 import type {Flash} from '../../state/messages.js';
 import type {State} from '../../state/state.js';
 import {span} from '../../widgets/styled-text.js';
@@ -17,7 +18,7 @@ import {reserve} from '../reserve.js';
 import {flagsOf, reservationOf, reserveFormFields, reserveThese, type ReserveForm} from '../shared/reservation.js';
 import {defineVerb, type EffectContext, type Outcome} from '../verb.js';
 import {hostsPort, refusedByHost} from './answer.js';
-import {byHost} from './target.js';
+import {byHost, gpuLinesOf, nodesOf} from './target.js';
 
 type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
 
@@ -25,15 +26,20 @@ type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
 const unknownCount = 64;
 
 function formFor({host}: HostLine, state: State, gpus?: readonly number[]): RemoteReserveForm {
-	const known = allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host).length;
+	const nodes = nodesOf(state, host);
+	const lines = gpuLinesOf(state, host);
+	// Of a cluster all GPUs of a reservation are on one node.
+	const known = nodes === undefined ? lines.length : Math.max(...nodes.values().map(({length}) => length));
 	const named = gpus?.map((index) => ({index, uuid: undefined}));
 	return formOf(
 		'reserve-here',
 		{host, gpus: named, willWait: false},
 		reserveFormFields({
 			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
-			// The policy there is not known here: that host decides.
-			hasShares: true,
+			// The policy there is not known here: that host decides. Of a cluster only that is offered which every engine can do.
+			hasShares: nodes === undefined,
+			lacks: nodes && new Set(wishes),
+			models: lines.flatMap(({gpu}) => gpu.gpu_model ?? []),
 		}),
 	);
 }
@@ -159,12 +165,19 @@ export const reserveThisOverHosts = defineVerb<RemoteReserveForm>({
 	keys: {modes: ['hosts'], keys: ['R'], footer: ['R', 'This', 3]},
 	...byHost({
 		own: reserveThese,
-		reasonAgainst: (line) =>
-			line.kind === 'note'
-				? 'This line is about the host: select a GPU to reserve it, or press r'
-				: line.gpu.user === undefined
-					? undefined
-					: `GPU ${line.gpu.gpu_id} of ${sanitize(line.host)} is reserved already, by ${line.gpu.user}`,
+		reasonAgainst(line, state) {
+			if (line.kind === 'note') {
+				return 'This line is about the host: select a GPU to reserve it, or press r';
+			}
+
+			if (nodesOf(state, line.host) !== undefined) {
+				return `GPUs are chosen for you on ${sanitize(line.host)}: press r and say how many`;
+			}
+
+			return line.gpu.user === undefined
+				? undefined
+				: `GPU ${line.gpu.gpu_id} of ${sanitize(line.host)} is reserved already, by ${line.gpu.user}`;
+		},
 		open: (line, state) => formFor(line, state, line.kind === 'gpu' ? [line.gpu.gpu_id] : undefined),
 	}),
 });

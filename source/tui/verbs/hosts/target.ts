@@ -92,11 +92,23 @@ export function reasonAgainstHeld(line: HostLine, verb: 'release' | 'extend'): s
 		: `${name} is held by ${holder}: only the holder can ${verb} it`;
 }
 
+/** The lines of the GPUs of a host. */
+export const gpuLinesOf = (state: State, host: string): readonly GpuLine[] =>
+	allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host) as readonly GpuLine[];
+
+/** By node, the GPUs of a host that speaks to a cluster. Undefined: it has the GPUs itself, or nothing is known of it. */
+export function nodesOf(state: State, host: string): ReadonlyMap<string, readonly GpuLine[]> | undefined {
+	const nodes = Map.groupBy(
+		gpuLinesOf(state, host).filter(({gpu}) => gpu.node !== undefined),
+		({gpu}) => gpu.node!,
+	);
+	return nodes.size === 0 ? undefined : nodes;
+}
+
 /** All GPUs of the reservation that the line belongs to. */
 export const gpusOfReservation = (state: State, {host, gpu}: GpuLine): readonly number[] =>
 	gpu.lease_id === undefined
 		? [gpu.gpu_id]
-		: allHostLines(state)
-				.filter((line) => line.kind === 'gpu')
-				.filter((line) => line.host === host && line.gpu.lease_id === gpu.lease_id)
+		: gpuLinesOf(state, host)
+				.filter((line) => line.gpu.lease_id === gpu.lease_id)
 				.map((line) => line.gpu.gpu_id);
