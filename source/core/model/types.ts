@@ -156,9 +156,11 @@ export type GpuRecord =
 /** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
 export const outageKinds = ['broken', 'used', 'unknown'] as const;
 
-/** What somebody who waits saw of a GPU that cannot be had. Anybody may have written the words. */
+/** What somebody who waits saw of a GPU, or of an instance of it, that cannot be had. Anybody may have written the words. */
 export type NotedOutage = {
 	readonly gpu: number;
+	/** Of an instance of MIG. Absent: the whole GPU cannot be had. */
+	readonly mig?: Pick<HeldInstance, 'uuid' | 'number'>;
 	readonly kind: (typeof outageKinds)[number];
 	/** The words of the tool, or the accounts that use it. */
 	readonly detail?: string;
