@@ -6,7 +6,7 @@ import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {gpusOf} from '../allocation/need.js';
-import {instancesOf, isWhole} from '../mig/instances.js';
+import {instancesOf, isWhole, modeDoubtOf} from '../mig/instances.js';
 import type {
 	GpuGroup,
 	GpuRecord,
@@ -113,10 +113,13 @@ function outagesOn(
 		return [{gpu, ...whole}];
 	}
 
+	if (reading === undefined) {
+		return [];
+	}
+
 	const instances = instancesOf(reading);
 	if (instances === undefined) {
-		const what = isWhole(reading) === undefined ? 'mode is' : 'instances are';
-		return reading === undefined ? [] : [{gpu, kind: 'unknown', detail: `its MIG ${what} unknown`}];
+		return [{gpu, kind: 'unknown', detail: modeDoubtOf(reading) ?? 'its MIG instances are unknown'}];
 	}
 
 	return instances.flatMap((instance) => {
