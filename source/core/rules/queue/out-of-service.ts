@@ -247,9 +247,9 @@ export function noteFor(
 	return notes.length === 0 ? undefined : notes;
 }
 
-/** Whether both say the same of the same GPUs and instances; the tool's words may change with every scan. */
+/** Whether both say the same of the same GPUs and instances, in whatever order; the tool's words may change with every scan. */
 export const isSameNote = (one: QueueEntry['unavailable'], other: QueueEntry['unavailable']): boolean => {
 	const facts = (note: QueueEntry['unavailable'] = []): string =>
-		JSON.stringify(note.map((outage) => [keyOf(outage), outage.kind]));
+		JSON.stringify(note.map((outage) => `${keyOf(outage)} ${outage.kind}`).toSorted());
 	return facts(one) === facts(other);
 };

@@ -91,12 +91,15 @@ const anyStep = fc.oneof(
 	{weight: 1, arbitrary: fc.record({do: fc.constant('pass' as const), seconds: fc.constantFrom(10, 200, 400)})},
 );
 
-export const anyHistory = fc.record({
+type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** `isFull`: at first somebody has each part of the box. */
+export type History = {readonly isFull: boolean; readonly steps: readonly Step[]};
+
+export const anyHistory: fc.Arbitrary<History> = fc.record({
 	isFull: fc.constantFrom(true, true, false),
 	steps: fc.array(anyStep, {minLength: 1, maxLength: 30, size: 'max'}),
 });
-
-type Step = typeof anyStep extends fc.Arbitrary<infer Value> ? Value : never;
 
 type Condition = 'fine' | 'broken' | 'pending';
 
@@ -361,7 +364,7 @@ const everything: readonly Wanted[] = [
 /** Plays a history, judging every step. */
 export async function play(
 	world: TestWorld,
-	{isFull, steps}: {readonly isFull: boolean; readonly steps: readonly Step[]},
+	{isFull, steps}: History,
 ): Promise<readonly Outcome[]> {
 	const box: Box = {squats: new Map(), conditions: Array.from({length: gpuCount}, () => 'fine'), mostShares: 4};
 	const pids = new Map<string, number>();
