@@ -86,21 +86,23 @@ function mostGpus(state: State): number {
 
 const mayShare = (state: State): boolean => offersShares(state.settings.lacks, latestOf(state).snapshot);
 
-/** How many of them can be had at once with these needs; all, where the needs make no sense or no GPU has them. */
-function gpuCountFor(state: State, needs: string): number {
-	const {observation} = latestOf(state);
-	const {split} = wholeGpus(rowsOf({...state, ...latestOf(state)}));
-	const all = mostGpus(state) - split;
-	if (observation === undefined || state.settings.lacks !== undefined) {
-		return all;
-	}
-
+/** What a form needs of whole GPUs; nothing, while a word of it makes no sense. */
+function wholeNeedOf(needs: string): Need {
 	try {
 		const {mig: _, ...need} = parseNeeds(needs).need ?? {};
-		return mostGpusFor(need, observation, gpuCountOf(state)) || all;
+		return need;
 	} catch {
-		return all;
+		return {};
 	}
+}
+
+/** How many of the GPUs that are whole one request can have with these needs; or without them, where no GPU has what is needed. */
+function gpuCountFor(state: State, needs: string): number {
+	const {observation} = latestOf(state);
+	const most = (need: Need): number => mostGpusFor(need, observation!, gpuCountOf(state));
+	return observation === undefined || state.settings.lacks !== undefined
+		? mostGpus(state) - wholeGpus(rowsOf({...state, ...latestOf(state)})).split
+		: most(wholeNeedOf(needs)) || most({});
 }
 
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
