@@ -17,10 +17,11 @@ const jsonOf = (reading: Partial<GpuReading>) => {
 		squatters: [],
 		reading: {index: 0, processes: undefined, unknown: {}, ...reading},
 	};
-	return JSON.parse(harmlessJson(statusJson([row], observation)))[0] as {
+	const [json] = JSON.parse(harmlessJson(statusJson([row], observation))) as Array<{
 		readonly processes?: unknown;
 		readonly mig_instances?: unknown;
-	};
+	}>;
+	return json!;
 };
 
 const processesOf = (processes: readonly GpuProcess[] | undefined) => jsonOf({processes}).processes;

@@ -153,8 +153,8 @@ export type GpuRecord =
 			readonly problem: string;
 	  };
 
-/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
-export const outageKinds = ['broken', 'used', 'unknown'] as const;
+/** `used`: without a reservation. `unknown`: it is unknown whether it is used. `mode`: it is unknown whether, or into what, MIG splits it. */
+export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 
 /** What somebody who waits saw of a GPU, or of an instance of it, that cannot be had. Anybody may have written the words. */
 export type NotedOutage = {

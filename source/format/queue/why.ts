@@ -79,6 +79,7 @@ export function outageText({kind, detail}: Outage): string {
 		}
 
 		case 'broken':
+		case 'mode':
 		case 'unknown': {
 			return words === '' ? 'something is wrong with it' : words;
 		}

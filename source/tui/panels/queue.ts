@@ -125,9 +125,14 @@ function estimateOf({estimateSeconds, isPossible, isUnknown, outages, blockers}:
 
 	const [outage] = outages;
 	if (outage !== undefined) {
-		return {drained: 'drained', unreadable: 'broken', broken: 'broken', used: 'in use', unknown: 'unknown'}[
-			outage.kind
-		];
+		return {
+			drained: 'drained',
+			unreadable: 'broken',
+			broken: 'broken',
+			used: 'in use',
+			unknown: 'unknown',
+			mode: 'unknown',
+		}[outage.kind];
 	}
 
 	if (estimateSeconds === undefined) {

@@ -9,11 +9,20 @@ import {createBox, gpuReading} from '../_world.js';
 
 const formOf = async (models: readonly string[]) => {
 	const readings = models.map((name, index) => ({...gpuReading(index), name}));
-	return reserveForm(await stateOf(await createBox(models.length, {leases: {}, readings}), {columns: 80, rows: 24}), false);
+	return reserveForm(
+		await stateOf(await createBox(models.length, {leases: {}, readings}), {columns: 80, rows: 24}),
+		false,
+	);
 };
 
-const change = (form: ReserveForm, ...actions: readonly FormAction[]): ReserveForm =>
-	actions.reduce((changed, action) => changeForm(changed, action) as ReserveForm, form);
+function change(form: ReserveForm, ...actions: readonly FormAction[]): ReserveForm {
+	let changed = form;
+	for (const action of actions) {
+		changed = changeForm(changed, action) as ReserveForm;
+	}
+
+	return changed;
+}
 
 const needing = (form: ReserveForm, needs: string): ReserveForm => {
 	const focused = form.fields.findIndex(({name}) => name === 'needs');

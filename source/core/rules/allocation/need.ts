@@ -275,7 +275,8 @@ export function mostGpusFor(need: Need, observation: Observation, gpuCount: numb
 		return groups === undefined ? gpuCount : Math.max(0, ...groups.map((group) => group.length));
 	};
 
-	return mostOf(2) || Math.min(1, mostOf(1));
+	// One alone may be of any model.
+	return Math.max(mostOf(2), Math.min(1, mostOf(1)));
 }
 
 /** The same for instances of MIG. */

@@ -41,9 +41,12 @@ const byKey = <One extends Outage>(outages: readonly One[]): ReadonlyMap<number 
 
 type Records = Pick<Snapshot, 'gpus' | 'drains'>;
 
-const isTransient = ({kind}: Pick<Outage, 'kind'>): boolean => kind === 'used' || kind === 'unknown';
+const isUse = ({kind}: Pick<Outage, 'kind'>): boolean => kind === 'used' || kind === 'unknown';
 
-const isBroken = ({kind}: Pick<Outage, 'kind'>): boolean => kind === 'broken' || isTransient({kind});
+const isTransient = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'mode';
+
+/** Whether a request by force takes it all the same. */
+const isForceable = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'broken';
 
 /** What the records alone say: GPUs that were drained, and those whose record cannot be read. */
 export const outagesByRecord = ({gpus, drains}: Records): OutOfService =>
@@ -119,7 +122,7 @@ function outagesOn(
 
 	const instances = instancesOf(reading);
 	if (instances === undefined) {
-		return [{gpu, kind: 'unknown', detail: modeDoubtOf(reading) ?? 'its MIG instances are unknown'}];
+		return [{gpu, kind: 'mode', detail: modeDoubtOf(reading) ?? 'its MIG instances are unknown'}];
 	}
 
 	return instances.flatMap((instance) => {
@@ -162,7 +165,7 @@ export const outageFor =
 		const outage = out.get(gpu) ?? (uuid === undefined ? undefined : out.get(uuid));
 		// Of a GPU that is shared already, memory in use is part of the sum.
 		const isInSum = need?.shareMiB !== undefined && gpus[gpu]?.kind === 'shared';
-		return outage === undefined || (force === true && isBroken(outage)) || (isInSum && isTransient(outage))
+		return outage === undefined || (force === true && isForceable(outage)) || (isInSum && isUse(outage))
 			? undefined
 			: outage;
 	};

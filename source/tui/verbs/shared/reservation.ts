@@ -99,10 +99,13 @@ function wholeNeedOf(needs: string): Need {
 /** How many of the GPUs that are whole one request can have with these needs; or without them, where no GPU has what is needed. */
 function gpuCountFor(state: State, needs: string): number {
 	const {observation} = latestOf(state);
-	const most = (need: Need): number => mostGpusFor(need, observation!, gpuCountOf(state));
-	return observation === undefined || state.settings.lacks !== undefined
-		? mostGpus(state) - wholeGpus(rowsOf({...state, ...latestOf(state)})).split
-		: most(wholeNeedOf(needs)) || most({});
+	if (observation === undefined || state.settings.lacks !== undefined) {
+		return mostGpus(state) - wholeGpus(rowsOf({...state, ...latestOf(state)})).split;
+	}
+
+	const most = (need: Need): number => mostGpusFor(need, observation, gpuCountOf(state));
+	const count = most(wholeNeedOf(needs));
+	return count === 0 ? most({}) : count;
 }
 
 /** Some number of any GPUs, or these; now, or as soon as they are free. */

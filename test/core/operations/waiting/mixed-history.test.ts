@@ -37,6 +37,18 @@ const found: ReadonlyArray<[History]> = [
 			],
 		},
 	],
+	// Who held a share of a GPU whose mode came to be in doubt kept another GPU from those behind. Seed 11.
+	[
+		{
+			isFull: true,
+			steps: [
+				{do: 'join', wanted: {count: 2, need: {shareMiB: 60_000}}},
+				{do: 'give back', position: 5},
+				{do: 'join', wanted: {count: 1, need: {shareMiB: 10_000}}},
+				{do: 'condition', gpu: 2, condition: 'pending'},
+			],
+		},
+	],
 ];
 
 test('nothing is had twice, nobody is overtaken or held up, no one stands still, and an undo restores', async () => {
