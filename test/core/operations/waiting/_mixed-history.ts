@@ -295,21 +295,25 @@ function checkFresh(fresh: readonly Holding[], snapshot: Snapshot, box: Box): vo
 	}
 }
 
-/** Of what those who wait could be served by, nothing went to those behind them. */
+/** Of what those who wait could be served by, nothing went to those behind them, but for what these held already while they waited. */
 function checkNobodyIsOvertaken(
 	{before, after, fresh}: {readonly before: Snapshot; readonly after: Snapshot; readonly fresh: readonly Holding[]},
 	judges: readonly Judge[],
 ): void {
 	const earlier = entriesOf(before).map(({id}) => id);
+	const held = new Set(holdingsIn(before.gpus).map((holding) => idOf(holding)));
 	for (const record of entriesOf(after)) {
 		if (judges.some((judge) => !judge.claims(record)) || !earlier.includes(record.id)) {
 			continue;
 		}
 
-		const before_ = new Set(earlier.slice(0, earlier.indexOf(record.id) + 1).flatMap((id) => [id, `lease-${id}`]));
+		const ahead = new Set(earlier.slice(0, earlier.indexOf(record.id) + 1).flatMap((id) => [id, `lease-${id}`]));
 		const wanted = new Set(partsFor(wantedOf(record.entry)).map(({key}) => key));
 		const taken = fresh.filter(
-			(holding) => wanted.has(keyOf(holding)) && !before_.has(holding.lease.partialQueueId ?? holding.lease.leaseId!),
+			(holding) =>
+				wanted.has(keyOf(holding)) &&
+				!held.has(idOf(holding)) &&
+				!ahead.has(holding.lease.partialQueueId ?? holding.lease.leaseId!),
 		);
 		expect(
 			taken.map((holding) => idOf(holding)),
@@ -409,6 +413,59 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		return answer.kind;
 	};
 
+	const giveBack = async (
+		step: Extract<Step, {do: 'give back' | 'undo'}>,
+		firm: readonly Holding[],
+	): Promise<string> => {
+		const holding = firm[step.position % Math.max(1, firm.length)];
+		if (holding === undefined) {
+			return 'nothing';
+		}
+
+		const {released} = await release(world, root, {by: 'lease', leaseId: holding.lease.leaseId!});
+		if (step.do === 'give back') {
+			return `released ${released.map((one) => idOf(one)).join(',')}`;
+		}
+
+		const before = await readCurrent(world);
+		let undone: number;
+		try {
+			({
+				undone: {length: undone},
+			} = await undoRelease(world, root, undoableOf(released)));
+		} catch (error) {
+			if (error instanceof CanhazgpuError) {
+				return error.code;
+			}
+
+			throw error;
+		}
+
+		// All of it is back, or nothing.
+		const restored = (one: Holding): string => `${keyOf(one)} ${one.lease.user} ${one.lease.memoryMiB}`;
+		const back = freshIn(before, await readCurrent(world)).map((one) => restored(one));
+		expect(back.toSorted()).toEqual(undone === 0 ? [] : released.map((one) => restored(one)).toSorted());
+		return `undone ${undone}`;
+	};
+
+	const changeWaiter = async (
+		step: Extract<Step, {do: 'leave' | 'die' | 'stop' | 'wake' | 'extend'}>,
+		entries: readonly EntryRecord[],
+	): Promise<string> => {
+		const entry = entries[step.position % Math.max(1, entries.length)];
+		if (entry === undefined) {
+			return 'nobody';
+		}
+
+		if (step.do === 'leave') {
+			return (await leaveQueue(world, root, entry.id)).kind;
+		}
+
+		const liveness = {die: 'dead', stop: 'stopped', wake: 'alive'} as const;
+		world.processes.set(pids.get(entry.id)!, liveness[step.do as 'die']);
+		return step.do;
+	};
+
 	const act = async (step: Step, index: number): Promise<string> => {
 		const snapshot = await readCurrent(world);
 		const firm = holdingsIn(snapshot.gpus).filter((holding) => isFirm(holding));
@@ -435,35 +492,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 
 			case 'give back':
 			case 'undo': {
-				const holding = firm[step.position % Math.max(1, firm.length)];
-				if (holding === undefined) {
-					return 'nothing';
-				}
-
-				const {released} = await release(world, root, {by: 'lease', leaseId: holding.lease.leaseId!});
-				if (step.do === 'give back') {
-					return `released ${released.map((one) => idOf(one)).join(',')}`;
-				}
-
-				const before = await readCurrent(world);
-				let undone: number;
-				try {
-					({
-						undone: {length: undone},
-					} = await undoRelease(world, root, undoableOf(released)));
-				} catch (error) {
-					if (error instanceof CanhazgpuError) {
-						return error.code;
-					}
-
-					throw error;
-				}
-
-				// All of it is back, or nothing.
-				const restored = (one: Holding): string => `${keyOf(one)} ${one.lease.user} ${one.lease.memoryMiB}`;
-				const back = freshIn(before, await readCurrent(world)).map((one) => restored(one));
-				expect(back.toSorted()).toEqual(undone === 0 ? [] : released.map((one) => restored(one)).toSorted());
-				return `undone ${undone}`;
+				return giveBack(step, firm);
 			}
 
 			case 'squat': {
@@ -513,18 +542,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 			case 'die':
 			case 'stop':
 			case 'wake': {
-				const entry = entries[step.position % Math.max(1, entries.length)];
-				if (entry === undefined) {
-					return 'nobody';
-				}
-
-				if (step.do === 'leave') {
-					return (await leaveQueue(world, root, entry.id)).kind;
-				}
-
-				const liveness = {die: 'dead', stop: 'stopped', wake: 'alive'} as const;
-				world.processes.set(pids.get(entry.id)!, liveness[step.do]);
-				return step.do;
+				return changeWaiter(step, entries);
 			}
 		}
 	};
