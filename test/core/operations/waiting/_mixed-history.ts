@@ -557,6 +557,13 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		checkHoldings(after);
 		const fresh = freshIn(rested, after);
 		checkFresh(fresh, after, box);
+		// Who cannot be served takes nothing from the others to hold it.
+		for (const {lease} of fresh) {
+			const holder = entriesOf(after).find(({id}) => id === lease.partialQueueId);
+			const isServable = [rested, after].some((snapshot) => holder === undefined || judgeNow(snapshot).claims(holder));
+			expect(isServable, `${lease.partialQueueId} holds in vain`).toBe(true);
+		}
+
 		checkNobodyIsOvertaken({before: rested, after, fresh}, [judgeNow(rested), judgeNow(after)]);
 		checkProgress(after, judgeNow(after));
 		await checkAudit(world, after);
