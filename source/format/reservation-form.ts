@@ -12,11 +12,15 @@ export type ReserveField = {
 	/** Of a count. */
 	readonly most?: number;
 	readonly preset?: string;
+	/** Hint and bound by what stands in the fields. */
+	readonly follow?: (values: ReserveValues) => Pick<ReserveField, 'hint' | 'most'>;
 };
 
 export type ReserveOffer = {
 	/** So many whole GPUs there are to choose from. Undefined: the GPUs were chosen. */
 	readonly gpuCount: number | undefined;
+	/** The same for what is needed of them. Absent: as many whatever is needed. */
+	readonly gpuCountFor?: (needs: string) => number;
 	/** So many instances of MIG there are to choose from. */
 	readonly instanceCount?: number;
 	/** Whether a part of a GPU can be had. */
@@ -64,7 +68,8 @@ const countHint = (gpuCount: number, instanceCount: number): string =>
 		.join(', ');
 
 export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
-	const {gpuCount, instanceCount = 0, hasShares = false, lacks} = offer;
+	const {gpuCount, gpuCountFor, instanceCount = 0, hasShares = false, lacks} = offer;
+	const boundOf = (most: number) => ({hint: countHint(most, instanceCount), most: Math.max(most, instanceCount)});
 	// GPUs that were chosen are what they are.
 	const examples = gpuCount === undefined ? [] : needExamples(offer);
 	return [
@@ -75,9 +80,9 @@ export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 						name: 'count',
 						kind: 'count',
 						label: 'GPUs',
-						hint: countHint(gpuCount, instanceCount),
-						most: Math.max(gpuCount, instanceCount),
+						...boundOf(gpuCount),
 						preset: '1',
+						...(gpuCountFor && {follow: ({needs = ''}: ReserveValues) => boundOf(gpuCountFor(needs))}),
 					} as const,
 				]),
 		{name: 'duration', kind: 'duration', label: 'Duration', hint: '30m, 2h, 1d, 1h30m', preset: '8h'},

@@ -8,9 +8,14 @@ test('status --summary counts a free GPU that MIG has split beside those that ca
 		{gpu_id: 1, status: 'AVAILABLE', mig_instances: [{profile: '3g.40gb'}]},
 		{gpu_id: 2, status: 'IN_USE', mig_instances: [{profile: '3g.40gb'}]},
 	];
-	const countsOf = (some: typeof rows) => summaryTable([{host: 'a', rows: some}], createPaint(false, {})).split('\n').at(-1);
+	const countsOf = (some: typeof rows) =>
+		summaryTable([{host: 'a', rows: some}], createPaint(false, {}))
+			.split('\n')
+			.at(-1);
 	expect(countsOf(rows)).toMatch(/│ ✓ 1 \+1 MIG +│ 1 *$/v);
 	expect(countsOf(rows.slice(1))).toMatch(/│ ✓ 0 \+1 MIG +│ 1 *$/v);
 	expect(countsOf(rows.slice(0, 1))).toMatch(/│ ✓ 1 +│ 0 *$/v);
+	// One that MIG has split into nothing yet cannot be had whole, either.
+	expect(countsOf([rows[0]!, {...rows[1]!, mig_instances: []}])).toMatch(/│ ✓ 1 \+1 MIG +│ 0 *$/v);
 	expect(countsOf(rows.slice(2))).toMatch(/│ ✗ 0 +│ 1 *$/v);
 });

@@ -1,25 +1,30 @@
 import {expect, test} from 'vitest';
 import type {StatusRow} from '../../source/core/rules/pool/status.js';
-import type {GpuProcess, Observation} from '../../source/core/model/types.js';
+import type {GpuProcess, GpuReading, Observation} from '../../source/core/model/types.js';
 import {harmlessJson} from '../../source/format/text/json.js';
 import {statusJson} from '../../source/format/json/status-json.js';
 
 const observation: Observation = {provider: 'nvidia', simulated: false, takenAtMs: 0, gpus: [], warnings: []};
 
-const processesOf = (processes: readonly GpuProcess[] | undefined) => {
+const jsonOf = (reading: Partial<GpuReading>) => {
 	const row: StatusRow = {
 		index: 0,
 		state: 'available',
 		use: {kind: 'idle'},
 		health: [],
 		unreservedUsers: [],
-		processes: processes ?? [],
+		processes: reading.processes ?? [],
 		squatters: [],
-		reading: {index: 0, processes, unknown: {}},
+		reading: {index: 0, processes: undefined, unknown: {}, ...reading},
 	};
-	const [json] = JSON.parse(harmlessJson(statusJson([row], observation))) as Array<{processes?: unknown}>;
-	return json?.processes;
+	const [json] = JSON.parse(harmlessJson(statusJson([row], observation))) as Array<{
+		readonly processes?: unknown;
+		readonly mig_instances?: unknown;
+	}>;
+	return json!;
 };
+
+const processesOf = (processes: readonly GpuProcess[] | undefined) => jsonOf({processes}).processes;
 
 test('a process is told with all that is known of it', () => {
 	const known: GpuProcess = {
@@ -60,4 +65,11 @@ test('what is not known of a process is absent', () => {
 test('an empty list says that there are no processes, and none at all that they are unknown', () => {
 	expect(processesOf([])).toEqual([]);
 	expect(processesOf(undefined)).toBeUndefined();
+});
+
+test('a GPU that MIG has split into nothing yet has an empty list of instances, and a whole one has none', () => {
+	expect(jsonOf({isMigEnabled: true, migInstances: []}).mig_instances).toEqual([]);
+	expect(jsonOf({isMigEnabled: true, migInstances: [{number: 0}]}).mig_instances).toEqual([{instance: 0}]);
+	expect(jsonOf({isMigEnabled: true})).not.toHaveProperty('mig_instances');
+	expect(jsonOf({isMigEnabled: false, migInstances: []})).not.toHaveProperty('mig_instances');
 });

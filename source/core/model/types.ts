@@ -155,12 +155,14 @@ export type GpuRecord =
 			readonly problem: string;
 	  };
 
-/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
-export const outageKinds = ['broken', 'used', 'unknown'] as const;
+/** `used`: without a reservation. `unknown`: it is unknown whether it is used. `mode`: it is unknown whether, or into what, MIG splits it. */
+export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 
-/** What somebody who waits saw of a GPU that cannot be had. Anybody may have written the words. */
+/** What somebody who waits saw of a GPU, or of an instance of it, that cannot be had. Anybody may have written the words. */
 export type NotedOutage = {
 	readonly gpu: number;
+	/** Of an instance of MIG. Absent: the whole GPU cannot be had. */
+	readonly mig?: Pick<HeldInstance, 'uuid' | 'number'>;
 	readonly kind: (typeof outageKinds)[number];
 	/** The words of the tool, or the accounts that use it. */
 	readonly detail?: string;

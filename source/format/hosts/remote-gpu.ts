@@ -128,8 +128,8 @@ const rowSchema = v.object({
 	drained: optional(v.object({reason: text(), by: text(), since: time()})),
 	health: list(plain),
 	idle_seconds: lasting(),
-	mig_instances: list(partSchema),
 	// An empty list says that there are none.
+	mig_instances: optional(known(partSchema)),
 	processes: optional(known(processSchema)),
 	simulated: flag(),
 });

@@ -1,6 +1,6 @@
 /**
-`status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent, but for `processes`: it is
-empty where there are none, and absent where they are unknown.
+`status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent, but for `processes`, which is
+empty where there are none, and `mig_instances`, which is empty where MIG has split a GPU into nothing yet.
 */
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
@@ -29,7 +29,7 @@ const processJson = (process: GpuProcess) => ({
 });
 
 /** One part of a GPU that MIG has split. */
-export const partJson = (part: MigInstance) => ({
+const partJson = (part: MigInstance) => ({
 	instance: part.number,
 	profile: part.profile,
 	gpu_instance_id: part.gpuInstanceId,
@@ -39,8 +39,9 @@ export const partJson = (part: MigInstance) => ({
 	memory_total_mb: part.memoryTotalMiB,
 });
 
-const partsJson = ({reading}: StatusRow) =>
-	absentWhenEmpty((reading?.migInstances ?? []).map((part) => partJson(part)));
+/** Empty for a GPU that MIG has split into nothing yet; absent for one that is whole, and where they are unknown. */
+export const partsJson = ({isMigEnabled, migInstances}: Partial<GpuReading> = {}) =>
+	isMigEnabled === true ? migInstances?.map((part) => partJson(part)) : undefined;
 
 const drainJson = ({drain}: StatusRow) =>
 	drain && {reason: drain.reason, by: drain.by, since: optionalTimestamp(drain.since)};
@@ -113,7 +114,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	utilization: row.reading?.utilizationPercent,
 	temperature: row.reading?.temperatureCelsius,
 	power_w: row.reading?.powerWatts,
-	mig_instances: partsJson(row),
+	mig_instances: partsJson(row.reading),
 	drained: drainJson(row),
 	health: absentWhenEmpty(row.health.map(({words}) => words)),
 	idle_seconds: row.idleSeconds === undefined ? undefined : Math.floor(row.idleSeconds),

@@ -5,6 +5,8 @@ import type {Need} from '../../core/model/types.js';
 import type {Wanted} from '../../core/rules/request/request.js';
 import type {Progress} from '../../core/operations/engine.js';
 import {needText, wantedInstanceText} from '../../core/rules/allocation/impossible.js';
+import {instanceText} from '../../core/rules/mig/instances.js';
+import type {Outage} from '../../core/rules/queue/out-of-service.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
 import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';
@@ -23,11 +25,26 @@ export const wantedText = ({count, ids, need}: Wanted): string =>
 			: sanitize(wantedInstanceText(need.mig, count))
 	}${need === undefined ? '' : ` ${needWordsOf(need)}`}`.trimEnd();
 
+type OutOfService = ReadonlyArray<Pick<Outage, 'gpu' | 'mig'>>;
+
+/** `GPUs 1 2`, `MIG instance 0:1`, or both. */
+export function partsOutText(
+	outages: OutOfService,
+	listOf = (ids: readonly number[]) => wantedText({count: ids.length, ids}),
+): string {
+	const ids = outages.filter(({mig}) => mig === undefined).map(({gpu}) => gpu);
+	const names = outages.flatMap(({gpu, mig}) => (mig === undefined ? [] : [instanceText({gpu, number: mig.number})]));
+	return [
+		...(ids.length === 0 ? [] : [listOf(ids)]),
+		...(names.length === 0 ? [] : [`MIG ${names.length === 1 ? 'instance' : 'instances'} ${names.join(' ')}`]),
+	].join(' and ');
+}
+
 /** What has to happen first; undefined when nothing is out of service. */
-export const outOfServiceText = (gpus: readonly number[]): string | undefined =>
-	gpus.length === 0
+export const outOfServiceText = (outages: OutOfService): string | undefined =>
+	outages.length === 0
 		? undefined
-		: `when ${wantedText({count: gpus.length, ids: gpus})} ${gpus.length === 1 ? 'is' : 'are'} back in service`;
+		: `when ${partsOutText(outages)} ${outages.length === 1 ? 'is' : 'are'} back in service`;
 
 /**
 One line, without its end.
@@ -48,7 +65,8 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 			];
 			const why = reasons.length === 0 ? undefined : `since ${reasons.join(', ')}`;
 			const engineWhy = progress.reason === undefined ? undefined : engineReasonText(progress.reason);
-			const when = outOfServiceText(outOfService) ?? until ?? why ?? engineWhy ?? 'when a job ends';
+			const when =
+				outOfServiceText(outOfService.map((gpu) => ({gpu}))) ?? until ?? why ?? engineWhy ?? 'when a job ends';
 			const words = `Waiting for ${wantedText(wanted)}: position ${position} of ${waiting}, got ${got}`;
 			return hasEstimate ? `${words}, ${when}` : words;
 		}

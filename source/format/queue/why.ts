@@ -12,7 +12,7 @@ import {gpuList} from '../text/gpu-list.js';
 import {firstOf} from '../text/numbers.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
-import {outOfServiceText, wantedText} from './waiting-progress.js';
+import {outOfServiceText, partsOutText, wantedText} from './waiting-progress.js';
 
 /** Blockers named before the rest are only counted. */
 const namedBlockers = 2;
@@ -79,6 +79,7 @@ export function outageText({kind, detail}: Outage): string {
 		}
 
 		case 'broken':
+		case 'mode':
 		case 'unknown': {
 			return words === '' ? 'something is wrong with it' : words;
 		}
@@ -87,22 +88,20 @@ export function outageText({kind, detail}: Outage): string {
 
 /** Why it waits, and what others may do meanwhile. Undefined for one that can be served. */
 export function stuckText({
-	outOfService,
 	outages,
 	keepsHoldings,
 	held,
-}: Pick<QueueRow, 'outOfService' | 'outages' | 'keepsHoldings' | 'held'>): string | undefined {
-	if (outOfService.length === 0) {
+}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held'>): string | undefined {
+	if (outages.length === 0) {
 		return undefined;
 	}
 
-	const gpus = wantedText({count: outOfService.length, ids: outOfService});
 	const why = [...new Set(outages.map((outage) => outageText(outage)))].join(', ');
 	const others =
 		keepsHoldings && held.length > 0
 			? `the others go first meanwhile, and get what it holds after ${shortDuration(usedPatienceSeconds)}`
 			: 'the others may use its GPUs meanwhile';
-	return `waits for ${gpus}, which ${outOfService.length === 1 ? 'is' : 'are'} out of service: ${why}; ${others}`;
+	return `waits for ${partsOutText(outages)}, which ${outages.length === 1 ? 'is' : 'are'} out of service: ${why}; ${others}`;
 }
 
 /** Whether the end of a job ends the waiting: of one that has the GPUs, or where another engine waits for one. */
@@ -110,7 +109,7 @@ export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
 /** When an entry is served, as far as that can be foreseen. */
-export function estimateText({isPossible, isUnknown, outOfService, estimateSeconds, blockers}: QueueRow): string {
+export function estimateText({isPossible, isUnknown, outages, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never: not in this pool';
 	}
@@ -122,8 +121,7 @@ export function estimateText({isPossible, isUnknown, outOfService, estimateSecon
 	// Without a holder, a free GPU is passed over: it is in use without a reservation, or a waiter takes it with its next scan.
 	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
-		outOfServiceText(outOfService) ??
-		(estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)
+		outOfServiceText(outages) ?? (estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)
 	);
 }
 

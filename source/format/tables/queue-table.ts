@@ -113,8 +113,9 @@ const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blocke
 	waits_for:
 		outOfService.length === 0
 			? undefined
-			: outages.map((outage, index) => ({
-					gpu_id: outOfService[index],
+			: outages.map((outage) => ({
+					gpu_id: outage.gpu,
+					instance: outage.mig?.number,
 					kind: outage.kind,
 					reason: outageText(outage),
 					since: optionalTimestamp(outage.since),

@@ -21,15 +21,24 @@ const nanoseconds = (seconds: number | undefined): number | undefined =>
 		: Math.floor(seconds) * nanosecondsPerSecond + Math.round((seconds % 1) * nanosecondsPerSecond);
 
 /** What this version cannot read of it is left out: no one loses a position in the queue for that. */
+function readOutage(item: Fields, mig?: NotedOutage['mig']): NotedOutage | undefined {
+	const kind = outageKinds.find((known) => known === item.anyText('kind'));
+	const gpu = item.whole('gpu');
+	const since = item.time('since');
+	return kind === undefined || gpu === undefined || since === undefined
+		? undefined
+		: {gpu, mig, kind, detail: item.anyText('detail'), since};
+}
+
+/** Instances stand apart: versions that do not know of them would take the whole GPU to be out of service. */
 function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
-	const notes = fields.records('unavailable_gpus', (item): NotedOutage | undefined => {
-		const kind = outageKinds.find((known) => known === item.anyText('kind'));
-		const gpu = item.whole('gpu');
-		const since = item.time('since');
-		return kind === undefined || gpu === undefined || since === undefined
-			? undefined
-			: {gpu, kind, detail: item.anyText('detail'), since};
-	});
+	const notes = [
+		...fields.records('unavailable_gpus', (item) => readOutage(item)),
+		...fields.records('unavailable_instances', (item) => {
+			const uuid = item.anyText('uuid');
+			return uuid === undefined ? undefined : readOutage(item, {uuid, number: item.whole('instance')});
+		}),
+	];
 	const known = notes.filter((note) => note !== undefined);
 	return known.length === 0 ? undefined : known;
 }
@@ -99,6 +108,18 @@ export function decodeQueueEntry(id: string, raw: string | undefined): QueueReco
 		: {kind: 'entry', id, raw, entry: result.value};
 }
 
+const outageRecords = (outages: readonly NotedOutage[] = []) =>
+	outages.length === 0
+		? undefined
+		: outages.map(({gpu, mig, kind, detail, since}) => ({
+				gpu,
+				uuid: mig?.uuid,
+				instance: mig?.number,
+				kind,
+				detail: optionalText(detail),
+				since: formatRfc3339(since),
+			}));
+
 /**
 The stored form of a queue entry.
 
@@ -123,12 +144,8 @@ export const encodeQueueEntry = (entry: QueueEntry): string =>
 			last_heartbeat: formatRfc3339(entry.lastHeartbeat),
 			wait_timeout: entry.waitTimeout === undefined ? undefined : formatRfc3339(entry.waitTimeout),
 			force: entry.force,
-			unavailable_gpus: entry.unavailable?.map(({gpu, kind, detail, since}) => ({
-				gpu,
-				kind,
-				detail: optionalText(detail),
-				since: formatRfc3339(since),
-			})),
+			unavailable_gpus: outageRecords(entry.unavailable?.filter(({mig}) => mig === undefined)),
+			unavailable_instances: outageRecords(entry.unavailable?.filter(({mig}) => mig !== undefined)),
 			machine: optionalText(entry.machine),
 			boot_id: optionalText(entry.bootId),
 			...(entry.holder && holderFields(entry.holder)),

@@ -124,7 +124,7 @@ function quietCell({mig_instances: parts, node, node_gpu_id: index}: GpuLine['gp
 		return span(`GPU ${index ?? '?'} of ${node}`);
 	}
 
-	const instances = migText({migInstances: parts});
+	const instances = migText({isMigEnabled: parts !== undefined, migInstances: parts});
 	return instances === undefined ? nothing : span(instances);
 }
 

@@ -2,6 +2,7 @@
 import {owns} from '../../core/rules/leases/ownership.js';
 import type {QueueEntry} from '../../core/model/types.js';
 import {shortDuration} from '../../format/text/durations.js';
+import {partsOutText} from '../../format/queue/waiting-progress.js';
 import {blockersText, endsWithJobs, outageText, stuckText} from '../../format/queue/why.js';
 import {holderText} from '../../format/owner.js';
 import {counted} from '../../format/text/numbers.js';
@@ -101,8 +102,8 @@ const blockedByOf = ({blockers}: QueueRow, state: State): string =>
 	blockersText(blockers, (seconds) => clockText(seconds, state));
 
 /** `GPU 3: used by zoe without a reservation`, where no one has the GPU and it is not to be had all the same. */
-const outOfServiceText = ({outOfService, outages}: QueueRow): string =>
-	outages.length === 0 ? '' : `${gpuList(outOfService)}: ${outageText(outages[0]!)}`;
+const outOfServiceText = ({outages}: QueueRow): string =>
+	outages.length === 0 ? '' : `${partsOutText(outages, gpuList)}: ${outageText(outages[0]!)}`;
 
 /** `GPUs 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
 const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
@@ -126,9 +127,14 @@ function estimateOf({estimateSeconds, isPossible, isUnknown, outages, blockers}:
 
 	const [outage] = outages;
 	if (outage !== undefined) {
-		return {drained: 'drained', unreadable: 'broken', broken: 'broken', used: 'in use', unknown: 'unknown'}[
-			outage.kind
-		];
+		return {
+			drained: 'drained',
+			unreadable: 'broken',
+			broken: 'broken',
+			used: 'in use',
+			unknown: 'unknown',
+			mode: 'unknown',
+		}[outage.kind];
 	}
 
 	if (estimateSeconds === undefined) {

@@ -21,6 +21,8 @@ export type FormField = {
 	readonly hint: string;
 	/** Of a count. */
 	readonly most?: number;
+	/** Hint and bound by what stands in the fields. */
+	readonly follow?: (values: Readonly<Record<string, string>>) => Pick<FormField, 'hint' | 'most'>;
 	readonly field: TextField;
 };
 

@@ -10,11 +10,11 @@ export type FormAction = {readonly kind: FormIntent} | {readonly kind: 'typed'; 
 const focusedField = (form: Form): FormField => form.fields[form.focused]!;
 
 /** Whatever is typed answers the complaint, so it goes. */
-const withField = (form: Form, field: TextField): Form => ({
-	...form,
-	complaint: undefined,
-	fields: form.fields.with(form.focused, {...focusedField(form), field}),
-});
+function withField(form: Form, field: TextField): Form {
+	const fields = form.fields.with(form.focused, {...focusedField(form), field});
+	const values = Object.fromEntries(fields.map((each) => [each.name, each.field.value]));
+	return {...form, complaint: undefined, fields: fields.map((each) => ({...each, ...each.follow?.(values)}))};
+}
 
 const focusBy = (form: Form, by: number): Form => ({
 	...form,

@@ -9,7 +9,7 @@ import {longDuration, timestamp} from '../../format/text/durations.js';
 import {needJson} from '../../format/json/need-json.js';
 import {reasonJson} from '../../format/tables/queue-table.js';
 import {needWordsOf} from '../../format/queue/waiting-progress.js';
-import {modelName, partJson} from '../../format/json/status-json.js';
+import {modelName, partsJson} from '../../format/json/status-json.js';
 import {unreservedText, userText, validationText} from '../../format/status-labels.js';
 import {isOver, shareOwner} from '../../format/shares.js';
 import {stateText} from '../../format/states.js';
@@ -63,7 +63,7 @@ const readingJson = (reading: GpuReading | undefined) => ({
 	fan_percent: reading?.fanPercent,
 	clock_mhz: reading?.smClockMHz,
 	throttled_by: list(reading?.throttleReasons),
-	mig_instances: list(reading?.migInstances?.map((part) => partJson(part))),
+	mig_instances: partsJson(reading),
 });
 
 const leaseJson = ({lease}: Pick<StatusRow, 'lease'>) => ({

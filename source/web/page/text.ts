@@ -112,9 +112,11 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 
 /** `1g.10gb`, `2x1g.10gb`: the parts of a GPU by their profile. */
 export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
-	[...Map.groupBy(parts, ({profile}) => profile ?? '?')]
-		.map(([profile, same]) => (same.length === 1 ? profile : `${same.length}x${profile}`))
-		.join(' ');
+	parts.length === 0
+		? 'without instances'
+		: [...Map.groupBy(parts, ({profile}) => profile ?? '?')]
+				.map(([profile, same]) => (same.length === 1 ? profile : `${same.length}x${profile}`))
+				.join(' ');
 
 export type Person = {readonly name: string; readonly account?: string};
 

@@ -149,6 +149,19 @@ test('any: a cluster has as many GPUs for a request as one of its nodes', async 
 	);
 });
 
+test('any: a GPU that MIG has split, also into nothing yet, is no whole one', async () => {
+	const program = path.join(near.home, 'installed/canhazgpu');
+	const split = [[{instance: 0, profile: '3g.40gb', uuid: 'MIG-a'}], []];
+	const rows = split.map((instances, index) => ({gpu_id: index, status: 'AVAILABLE', mig_instances: instances}));
+	writeFileSync(
+		program,
+		`#!/bin/sh\ncase "$*" in status*) echo '${JSON.stringify(rows)}';; queue*) echo '{}';; *) echo "$*"; esac\n`,
+	);
+	expect((await here.run('run --on any -g 2 -- true', environment)).stderr).toBe(
+		'canhazgpu: on far: 4 GPU(s) are free there\n',
+	);
+});
+
 test('any: the first of the hosts with enough free GPUs; where none has, the one that has them soonest', async () => {
 	const taken = async (words: string) => {
 		const {stderr, exitCode} = await here.run(words, environment);

@@ -115,6 +115,8 @@ test('no processes are told from unknown ones, the parts of a GPU are kept, and 
 	]);
 	const part = {profile: '1g.10gb', gpu_instance_id: 7, memory_total_mb: 9984};
 	expect(row({mig_instances: [part, 7, {profile: {}}]}).mig_instances).toEqual([part, {}]);
+	expect(row({mig_instances: []}).mig_instances).toEqual([]);
+	expect(row({}).mig_instances).toBeUndefined();
 });
 
 test('times of a clock that stands anywhere are unknown, and not shown', () => {

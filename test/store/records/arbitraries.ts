@@ -12,6 +12,7 @@ import {
 	type Lease,
 	type MemoryBaseline,
 	type Need,
+	type NotedOutage,
 	type Overuse,
 	type PolicySetting,
 	type Alert,
@@ -21,6 +22,7 @@ import {
 	type Silence,
 	type UsageRecord,
 	eventKinds,
+	outageKinds,
 } from '../../../source/core/model/types.js';
 
 const text = fc.oneof(fc.string({unit: 'binary', minLength: 1}), fc.string({unit: 'grapheme', minLength: 1}));
@@ -140,6 +142,18 @@ const anyNeed: fc.Arbitrary<Need> = fc.record({
 	unknownFields,
 });
 
+const anyOutage = (mig: fc.Arbitrary<NotedOutage['mig']>): fc.Arbitrary<NotedOutage> =>
+	fc.record({gpu: fc.nat(1023), mig, kind: fc.constantFrom(...outageKinds), detail: optionalText, since: time});
+
+/** Those of GPUs are stored before those of instances. */
+const anyOutages = fc
+	.tuple(
+		fc.array(anyOutage(fc.constant(undefined)), {maxLength: 2}),
+		fc.array(anyOutage(fc.record({uuid: text, number: optional(fc.nat(15))})), {maxLength: 2}),
+	)
+	.map((outages) => outages.flat())
+	.filter((outages) => outages.length > 0);
+
 export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 	id: text,
 	user: text,
@@ -157,6 +171,8 @@ export const anyEntry: fc.Arbitrary<QueueEntry> = fc.record({
 	enqueueTime: time,
 	lastHeartbeat: time,
 	waitTimeout: optional(time),
+	force: fc.constantFrom(true, undefined),
+	unavailable: optional(anyOutages),
 	machine: optionalText,
 	bootId: optionalText,
 	holder: optional(process),

@@ -94,6 +94,11 @@ test('the instances of a GPU are told in the words of the table of one host', as
 	const split = remoteRow(5, {mig_instances: [{profile: '3g.40gb'}, {profile: '1g.10gb'}, {profile: '1g.10gb'}]});
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [split])], nowMs: 1000} as const;
 	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toContain('MIG 3g.40gb 2x1g.');
+	const empty = remoteRow(5, {mig_instances: []});
+	expect(await lineOf(/gpu-box-8 +5/v, {...hosts, known: [answered('gpu-box-8', [empty])]})).toContain('MIG without');
+	expect(await lineOf(/Free \d/v, {...hosts, known: [answered('gpu-box-8', [remoteRow(0), empty])]})).toMatch(
+		/Free 3 \+1 MIG/v,
+	);
 });
 
 test('a GPU that several share is called so, as in the table of one host, and found by their names', async () => {

@@ -154,6 +154,7 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	expect(shared(24, 20)[1]).toBe('Wait for a share of it in the queue: canhazgpu reserve --gpu-ids 2 --share 8G');
 	// What MIG has split is not handed out whole.
 	const split = {mig_instances: [{instance: 0}, {instance: 1}]};
+	expect(commands({mig_instances: []})).toEqual(['canhazgpu who 2']);
 	const holds = (...instances: readonly number[]) =>
 		instances.map((instance) => ({user: 'ann', mig_instance: {instance}})) as unknown as NonNullable<Gpu['shares']>;
 	expect(commands(split)).toEqual([

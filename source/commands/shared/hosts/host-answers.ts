@@ -25,6 +25,8 @@ const readingOf = (row: JsonRow): GpuReading => ({
 	name: text(row['gpu_name']) ?? text(row['gpu_model']),
 	memoryTotalMiB: number(row['memory_total_mb']),
 	computeCapability: text(row['compute_capability']),
+	// What MIG has split is not handed out whole.
+	isMigEnabled: Array.isArray(row['mig_instances']),
 	place: placeOf(row),
 	processes: undefined,
 	unknown: {},

@@ -72,6 +72,7 @@ export async function planWithScan(
 		...options,
 		outOfService: noted,
 		isUsable: (index) => isForced || !noted.has(index),
+		isUsableInstance: ({uuid}) => isForced || !noted.has(uuid),
 	});
 	if (blind.kind === 'nothing' && !isScanDue) {
 		return {...blind, unusable: []};

@@ -535,7 +535,7 @@ const waitingProgress = (
 	waiting: snapshot.queue.length,
 	wanted,
 	held: holdingsOf(snapshot, own.id).map(({index}) => index),
-	outOfService: outOfServiceFor(own.entry, snapshot.gpus, outagesByRecord(snapshot)),
+	outOfService: outOfServiceFor(own.entry, snapshot.gpus, outagesByRecord(snapshot)).map(({gpu}) => gpu),
 	unusable,
 	unknown: Array.from(unknown ?? [], ([index, quality]) => ({index, quality})),
 	estimateSeconds: estimateWaits(snapshot).get(own.id),

@@ -268,6 +268,17 @@ export function eligibilityOf(
 	};
 }
 
+/** How many GPUs one request with this need can have at the most, whoever has them now. Links, which are read by need alone, are left out. */
+export function mostGpusFor(need: Need, observation: Observation, gpuCount: number): number {
+	const mostOf = (count: number): number => {
+		const {groups} = eligibilityOf({count, need: {...need, nvlink: undefined}}, observation, gpuCount);
+		return groups === undefined ? gpuCount : Math.max(0, ...groups.map((group) => group.length));
+	};
+
+	// One alone may be of any model.
+	return Math.max(mostOf(2), Math.min(1, mostOf(1)));
+}
+
 /** The same for instances of MIG. */
 function instanceEligibility(
 	{count}: Wanted,

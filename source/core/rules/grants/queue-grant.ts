@@ -13,7 +13,7 @@ import {
 import {gpusOf, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {Expectation, Plan} from '../../model/plan.js';
 import {candidateGroupsOf, chooseGpus, type Preference} from '../allocation/choose.js';
-import {candidateOf} from '../allocation/gpu-candidate.js';
+import {candidateOf, roomFor} from '../allocation/gpu-candidate.js';
 import {shareLimitsOf} from '../allocation/share-policy.js';
 import {policyExpectation, policyValue} from '../policy/policy.js';
 import {grantEntry, type AuditContext} from '../leases/audit-entries.js';
@@ -22,7 +22,7 @@ import {isPartOfGpu} from '../request/request.js';
 import {chooseInstances, instanceCandidateOf} from '../allocation/instances.js';
 import {claimsOf, holdingsOf, instanceClaimsOf} from '../queue/queue.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from '../queue/eligible.js';
-import {isOutFor, servableGroups, type OutOfService} from '../queue/out-of-service.js';
+import {outageFor, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
@@ -119,21 +119,29 @@ served by several groups waits for whichever is complete first, for what it held
 function chooseForGpus(
 	snapshot: Snapshot,
 	{isUsable, readingOf, preference}: QueueGrantOptions,
-	{position, held, groups, isOnlyGroup, waiters}: Circumstances,
+	{position, held: working, groups, isOnlyGroup, waiters}: Circumstances,
 ): Chosen {
 	const {queue, gpus, drains} = snapshot;
 	const {entry} = queue[position] as EntryRecord;
-	const wanted = new Set(groups.flat());
-	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
 	const canTake = takingRule(snapshot, position, waiters);
 	const share = shareLimitsOf(entry.need, snapshot);
+	const readingAt = (index: number) => (readingOf === undefined ? 'unseen' : readingOf(index));
+	// Somebody without a reservation may have filled the memory of a share that it holds.
+	const held =
+		share === undefined
+			? working
+			: working.filter(({index}) => {
+					const others = holdingsOn(gpus[index]).map(({lease}) => lease);
+					const staying = others.filter((lease) => lease.partialQueueId !== entry.id && !canTake(lease));
+					return roomFor(gpus[index]!, staying, share, readingAt(index)).kind === 'room';
+				});
+	const wanted = new Set(groups.flat());
+	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
 	const candidates = gpus
 		.filter(({index}) => wanted.has(index) && !claims.has(index) && !drains.has(index) && isUsable(index))
 		// A share on a GPU of which it holds one already would be no second GPU.
 		.filter((record) => holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id))
-		.map((record) =>
-			candidateOf(record, {share, canTake, reading: readingOf === undefined ? 'unseen' : readingOf(record.index)}),
-		)
+		.map((record) => candidateOf(record, {share, canTake, reading: readingAt(record.index)}))
 		.filter((answer) => answer.kind === 'candidate')
 		.toSorted(lastInQueueFirst(snapshot));
 	const candidateGroups = candidateGroupsOf(groups, candidates, {
@@ -201,14 +209,16 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 
 	const waiters = waitersOf(snapshot, outOfService, isAwake);
 	const choose = wantsInstances(entry) ? chooseForInstances : chooseForGpus;
-	const isOut = isOutFor(entry, snapshot.gpus, outOfService);
+	const outageOf = outageFor(entry, snapshot.gpus, outOfService);
 	const {isUsable, isUsableInstance = () => true} = options;
 	const {kept, taken, isComplete} = choose(snapshot, options, {
 		position,
 		// What it holds may be out of order by now, and does not count then.
 		held: held.filter(
 			({index, lease: {mig}}) =>
-				!isOut(index) && isUsable(index) && (mig === undefined || isUsableInstance({gpu: index, ...mig})),
+				outageOf(index, mig?.uuid) === undefined &&
+				isUsable(index) &&
+				(mig === undefined || isUsableInstance({gpu: index, ...mig})),
 		),
 		groups,
 		isOnlyGroup: possible.length === 1,

@@ -19,25 +19,31 @@ export function parseInstanceName(text: string): InstanceName | undefined {
 	return gpu === undefined ? undefined : {gpu: Number(gpu), number: Number(number)};
 }
 
-/** Whether it is unknown if the GPU is in MIG mode: the tool failed to say, or the mode changes with the next reset. */
-const isModeUnknown = ({isMigEnabled, isMigPending, unknown}: GpuReading): boolean => {
+/** Why it is unknown if the GPU is in MIG mode, so that nothing of it is handed out. Undefined: that is known. */
+export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): string | undefined {
+	if (isMigPending === true) {
+		return 'its MIG mode changes with its next reset';
+	}
+
 	const marker = unknown['isMigEnabled'];
-	return isMigPending === true || (isMigEnabled === undefined && marker !== undefined && !noSuchReading.has(marker));
-};
+	return isMigEnabled === undefined && marker !== undefined && !noSuchReading.has(marker)
+		? 'its MIG mode is unknown'
+		: undefined;
+}
 
 /**
 Whether the GPU can be handed out whole, or by its memory: not while MIG has split it. Undefined: that is unknown. A GPU that no one saw is
 judged by other rules.
 */
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
-	reading === undefined ? true : isModeUnknown(reading) ? undefined : reading.isMigEnabled !== true;
+	reading === undefined ? true : modeDoubtOf(reading) === undefined ? reading.isMigEnabled !== true : undefined;
 
 /** The number of an instance within its GPU. The tools tell the instances in the order of their numbers. */
 const numberOf = ({number}: MigInstance, position: number): number => number ?? position;
 
 /** All instances of a GPU; none where it is not in MIG mode. Undefined: that is unknown. */
 export function instancesOf(reading: GpuReading | undefined): readonly InstanceOfGpu[] | undefined {
-	if (reading === undefined || reading.failure !== undefined || isModeUnknown(reading)) {
+	if (reading === undefined || reading.failure !== undefined || modeDoubtOf(reading) !== undefined) {
 		return undefined;
 	}
 

@@ -18,7 +18,7 @@ import type {
 } from '../../model/types.js';
 import {cleanRuleOf} from '../usage/cleanliness.js';
 import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../usage/gpu-usage.js';
-import {isGone, isWhole} from '../mig/instances.js';
+import {isGone, isWhole, modeDoubtOf} from '../mig/instances.js';
 import {maskSecrets} from '../processes/secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
@@ -213,12 +213,27 @@ type RowContext = {
 	readonly shared: ReadonlySet<string>;
 };
 
+/** A free GPU is not to be had while it is unknown whether MIG splits it. */
+function usageShown(
+	{kind}: GpuRecord,
+	reading: GpuReading | undefined,
+	{snapshot, memoryThresholdMiB}: RowContext,
+): GpuUsage {
+	if (kind !== 'free') {
+		return judgeUsage(reading, memoryThresholdMiB);
+	}
+
+	const use = judgeUsage(reading, memoryThresholdMiB, cleanRuleOf(snapshot));
+	const why = reading && modeDoubtOf(reading);
+	return use.kind === 'idle' && why !== undefined ? {kind: 'unknown', why} : use;
+}
+
 function rowOf(record: GpuRecord, context: RowContext): StatusRow {
 	const {snapshot, observation, memoryThresholdMiB} = context;
 	const reading = observation.gpus.find((gpu) => gpu.index === record.index);
 	const use: GpuUsage =
 		observation.failure === undefined
-			? judgeUsage(reading, memoryThresholdMiB, record.kind === 'free' ? cleanRuleOf(snapshot) : undefined)
+			? usageShown(record, reading, context)
 			: {kind: 'unknown', why: observation.failure.message};
 	const processes = (reading?.processes ?? []).map((process) => withoutSecrets(process));
 	const seen: Seen = {

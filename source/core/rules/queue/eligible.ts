@@ -33,12 +33,6 @@ export const eligibleInstancesOf = (
 			eligibleInstances.findIndex((other) => other.uuid === uuid) === position,
 	);
 
-/** How many GPUs, or instances of those GPUs, an entry could have of a group. */
-export const sizeFor = (entry: QueueEntry, group: GpuGroup, gpuCount: number): number =>
-	wantsInstances(entry)
-		? eligibleInstancesOf(entry, gpuCount).filter(({gpu}) => group.includes(gpu)).length
-		: group.length;
-
 /**
 The groups of GPUs of which an entry wants as many as {@link wantedCountOf} says. None: this pool cannot serve it, or no one knows a GPU that
 could. The peer makes entries that cannot be served, and anybody may write to the store. An entry that wants instances has one group: the GPUs

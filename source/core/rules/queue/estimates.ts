@@ -15,7 +15,7 @@ import {
 } from '../../model/types.js';
 import {gpusOf} from '../allocation/need.js';
 import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
-import {isOutFor, outagesNoted, servableGroups} from './out-of-service.js';
+import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
 
 /** Someone because of whom an entry waits. */
 export type Blocker = {
@@ -219,10 +219,10 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			until: until <= latestTime ? until : undefined,
 		};
 		// The holder of one may leave before the end that is known, or at any time where none is: then it is served earlier.
-		const isOut = isOutFor(entry, gpus, out);
+		const outageOf = outageFor(entry, gpus, out);
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))
-			.filter((future) => freeAtOf(future) > now && !isOut(future.index));
+			.filter((future) => freeAtOf(future) > now && outageOf(future.index, future.uuid) === undefined);
 		waits.set(record.id, {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),

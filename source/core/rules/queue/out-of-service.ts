@@ -1,12 +1,12 @@
 /**
-Which GPUs no one new can have for the time being, however long they wait, and what that means for those who wait: an entry that cannot be
-served without them claims nothing, and others may take what such an entry holds.
+Which GPUs and instances no one new can have for the time being, however long they wait, and what that means for those who wait: an entry that
+cannot be served without them claims nothing, and others may take what such an entry holds.
 */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
-import {usageBlockOf} from '../usage/usage-block.js';
+import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {gpusOf} from '../allocation/need.js';
-import {isWhole} from '../mig/instances.js';
+import {instancesOf, isWhole, modeDoubtOf} from '../mig/instances.js';
 import type {
 	GpuGroup,
 	GpuRecord,
@@ -16,7 +16,7 @@ import type {
 	QueueRecord,
 	Snapshot,
 } from '../../model/types.js';
-import {groupsOf, sizeFor, wantedCountOf} from './eligible.js';
+import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
 
 /** Use without a reservation may be over soon: only after it was seen for so long may others take what an entry that waits for the GPU holds. */
 export const usedPatienceSeconds = 5 * 60;
@@ -24,71 +24,56 @@ export const usedPatienceSeconds = 5 * 60;
 /** Characters of the words that an entry keeps of each GPU: everybody reads them with each read of the queue. */
 const longestDetail = 200;
 
-export type Outage = {
+export type Outage = Pick<NotedOutage, 'gpu' | 'mig' | 'detail'> & {
 	/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
 	readonly kind: 'drained' | 'unreadable' | NotedOutage['kind'];
-	/** The reason of an administrator or of the tool, or the accounts that use it. */
-	readonly detail?: string;
 	/** From when on those who wait have seen it so, on the store's clock. Undefined where none of them has written that down. */
 	readonly since?: number;
 };
 
-/** By GPU. */
-export type OutOfService = ReadonlyMap<number, Outage>;
+/** By the index of a GPU, or by the UUID of an instance. */
+export type OutOfService = ReadonlyMap<number | string, Outage>;
+
+const keyOf = ({gpu, mig}: Pick<Outage, 'gpu' | 'mig'>): number | string => mig?.uuid ?? gpu;
+
+const byKey = <One extends Outage>(outages: readonly One[]): ReadonlyMap<number | string, One> =>
+	new Map(outages.map((outage) => [keyOf(outage), outage]));
 
 type Records = Pick<Snapshot, 'gpus' | 'drains'>;
 
-const isTransient = ({kind}: Outage): boolean => kind === 'used' || kind === 'unknown';
+const isUse = ({kind}: Pick<Outage, 'kind'>): boolean => kind === 'used' || kind === 'unknown';
 
-const isBroken = ({kind}: Outage): boolean => kind === 'broken' || isTransient({kind});
+const isTransient = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'mode';
+
+/** Whether a request by force takes it all the same. */
+const isForceable = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'broken';
 
 /** What the records alone say: GPUs that were drained, and those whose record cannot be read. */
 export const outagesByRecord = ({gpus, drains}: Records): OutOfService =>
-	new Map(
-		gpus.flatMap((record): ReadonlyArray<readonly [number, Outage]> => {
-			const drain = drains.get(record.index);
+	byKey(
+		gpus.flatMap((record): readonly Outage[] => {
+			const {index: gpu} = record;
+			const drain = drains.get(gpu);
 			return drain === undefined
 				? record.kind === 'garbage'
-					? [[record.index, {kind: 'unreadable', detail: record.problem}]]
+					? [{gpu, kind: 'unreadable', detail: record.problem}]
 					: []
-				: [[record.index, {kind: 'drained', detail: drain.reason, since: drain.since}]];
+				: [{gpu, kind: 'drained', detail: drain.reason, since: drain.since}];
 		}),
 	);
 
-/** What those who wait have written down of each GPU: of several, who saw it first. */
-function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number, NotedOutage> {
-	const notes = new Map<number, NotedOutage>();
-	for (const record of queue) {
-		for (const note of (record.kind === 'entry' ? record.entry.unavailable : undefined) ?? []) {
-			const known = notes.get(note.gpu);
-			if (known === undefined || note.since < known.since) {
-				notes.set(note.gpu, note);
-			}
-		}
-	}
-
-	return notes;
+/** What those who wait have written down: of several who saw the same, who saw it first. */
+function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, NotedOutage> {
+	const notes = queue.flatMap((record) => (record.kind === 'entry' ? (record.entry.unavailable ?? []) : []));
+	return byKey(notes.toSorted((a, b) => b.since - a.since));
 }
 
 /** What the records say, and what those in this part of the queue have written down: for those who do not scan the GPUs themselves. */
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** What a scan says of one GPU. One that somebody holds is in use with a reservation; who waits for more GPUs uses none yet. */
-function outageSeen(
-	record: GpuRecord,
-	observation: Observation,
-	{memoryThresholdMiB, clean}: {readonly memoryThresholdMiB: number; readonly clean: CleanRule | undefined},
-): Outage | undefined {
-	const {index} = record;
-	const isUnused = holdingsOn(record).every(({lease}) => lease.partialQueueId !== undefined);
-	const block = usageBlockOf(index, observation, memoryThresholdMiB, clean);
-	const reading = observation.gpus.find((gpu) => gpu.index === index);
-	// Whether an instance is used tells nothing of the others.
-	if (isWhole(reading) === false && (block?.kind === 'unreserved' || block?.kind === 'unknown-use')) {
-		return undefined;
-	}
-
+/** Why something is not to be had. One that somebody holds is in use with a reservation; who waits for more uses nothing yet. */
+function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
 			return {kind: 'broken', detail: block.why};
@@ -113,10 +98,46 @@ function outageSeen(
 	}
 }
 
+type Limits = {readonly memoryThresholdMiB: number; readonly clean: CleanRule | undefined};
+
+/** What a scan says of one GPU and, where MIG has split it, of its instances. */
+function outagesOn(
+	record: GpuRecord,
+	observation: Observation,
+	{memoryThresholdMiB, clean}: Limits,
+): readonly Outage[] {
+	const {index: gpu} = record;
+	const reading = observation.gpus.find(({index}) => index === gpu);
+	const holdings = holdingsOn(record);
+	const isUnused = (among: typeof holdings): boolean => among.every(({lease}) => lease.partialQueueId !== undefined);
+	const whole = outageBy(usageBlockOf(gpu, observation, memoryThresholdMiB, clean), isUnused(holdings));
+	// Of a GPU that MIG has split its instances are used, one by one.
+	if (whole !== undefined && (isWhole(reading) !== false || !isTransient(whole))) {
+		return [{gpu, ...whole}];
+	}
+
+	if (reading === undefined) {
+		return [];
+	}
+
+	const instances = instancesOf(reading);
+	if (instances === undefined) {
+		return [{gpu, kind: 'mode', detail: modeDoubtOf(reading) ?? 'its MIG instances are unknown'}];
+	}
+
+	return instances.flatMap((instance) => {
+		const {uuid, number} = instance;
+		const inTheWay = holdings.filter(({lease: {mig}}) => mig === undefined || mig.uuid === uuid);
+		const block = usageBlockOfInstance(instance, observation, memoryThresholdMiB, clean);
+		const outage = outageBy(block, isUnused(inTheWay));
+		return outage === undefined ? [] : [{gpu, mig: {uuid, number}, ...outage}];
+	});
+}
+
 /**
 What the records and a scan say. A scan that failed as a whole says nothing: then no GPU is out of service, and none is handed out.
 
-@param snapshot - As it was read; who waits may have written down since when a GPU is used.
+@param snapshot - As it was read; who waits may have written down since when something is used.
 @param observation - No newer than the snapshot.
 @param memoryThresholdMiB - Up to this much is taken for the driver's own.
 */
@@ -127,26 +148,39 @@ export function outagesSeen(
 ): OutOfService {
 	const notes = notesOf(snapshot.queue);
 	const limits = {memoryThresholdMiB, clean: cleanRuleOf(snapshot)};
-	const seen = snapshot.gpus.flatMap((record): ReadonlyArray<readonly [number, Outage]> => {
-		const outage = outageSeen(record, observation, limits);
-		const note = notes.get(record.index);
-		const isSame = outage !== undefined && note !== undefined && isTransient(outage) === isTransient(note);
-		return outage === undefined ? [] : [[record.index, {...outage, since: isSame ? note.since : undefined}]];
-	});
-	return new Map([...seen, ...outagesByRecord(snapshot)]);
+	const seen = snapshot.gpus
+		.flatMap((record) => outagesOn(record, observation, limits))
+		.map((outage): Outage => {
+			const note = notes.get(keyOf(outage));
+			const isSame = note !== undefined && isTransient(outage) === isTransient(note);
+			return {...outage, since: isSame ? note.since : undefined};
+		});
+	return new Map([...byKey(seen), ...outagesByRecord(snapshot)]);
 }
 
-/** Whether an entry cannot have a GPU, even one that it holds already: nothing is granted that could not be handed out now. */
-export const isOutFor =
+/** Why an entry cannot have a GPU, or an instance of it, even one that it holds already: nothing is granted that could not be handed out now. */
+export const outageFor =
 	({force, need}: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
-	(index: number): boolean => {
-		const outage = out.get(index);
+	(gpu: number, uuid?: string): Outage | undefined => {
+		const outage = out.get(gpu) ?? (uuid === undefined ? undefined : out.get(uuid));
 		// Of a GPU that is shared already, memory in use is part of the sum.
-		const isInSum = need?.shareMiB !== undefined && gpus[index]?.kind === 'shared';
-		return outage !== undefined && !(force === true && isBroken(outage)) && !(isInSum && isTransient(outage));
+		const isInSum = need?.shareMiB !== undefined && gpus[gpu]?.kind === 'shared';
+		return outage === undefined || (force === true && isForceable(outage)) || (isInSum && isUse(outage))
+			? undefined
+			: outage;
 	};
 
-/** The groups of an entry that have as many GPUs in service as it wants. */
+/** What can serve an entry of these GPUs, whether it wants them or instances of them. */
+const partsOf = (
+	entry: QueueEntry,
+	group: GpuGroup,
+	gpuCount: number,
+): ReadonlyArray<{readonly gpu: number; readonly uuid?: string}> =>
+	wantsInstances(entry)
+		? eligibleInstancesOf(entry, gpuCount).filter(({gpu}) => group.includes(gpu))
+		: group.map((gpu) => ({gpu}));
+
+/** The groups of an entry of which as much as it wants is in service. */
 export function servableGroups(
 	entry: QueueEntry,
 	gpus: readonly GpuRecord[],
@@ -157,25 +191,23 @@ export function servableGroups(
 		return groups;
 	}
 
-	const isOut = isOutFor(entry, gpus, out);
+	const outageOf = outageFor(entry, gpus, out);
 	return groups.filter(
 		(group) =>
-			sizeFor(
-				entry,
-				group.filter((index) => !isOut(index)),
-				gpus.length,
-			) >= wantedCountOf(entry),
+			partsOf(entry, group, gpus.length).filter(({gpu, uuid}) => outageOf(gpu, uuid) === undefined).length >=
+			wantedCountOf(entry),
 	);
 }
 
-/** GPUs out of service without which the entry cannot be served; none when it can. */
-export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly number[] {
+/** What is out of service and the entry cannot be served without; nothing when it can. */
+export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly Outage[] {
 	if (out.size === 0 || servableGroups(entry, gpus, out).length > 0) {
 		return [];
 	}
 
-	const isOut = isOutFor(entry, gpus, out);
-	return gpusOf(groupsOf(entry, gpus.length)).filter((index) => isOut(index));
+	const outageOf = outageFor(entry, gpus, out);
+	const parts = partsOf(entry, gpusOf(groupsOf(entry, gpus.length)), gpus.length);
+	return [...new Set(parts.map(({gpu, uuid}) => outageOf(gpu, uuid)).filter((outage) => outage !== undefined))];
 }
 
 /** False while it waits for what is out of service. It keeps its position, and claims nothing that others could use meanwhile. */
@@ -200,7 +232,7 @@ export const keepsHoldings = (
 	);
 
 /**
-What an entry writes down for others after a scan: the GPUs that it cannot be served without, each with the time since when that is so.
+What an entry writes down for others after a scan: what it cannot be served without, each with the time since when that is so.
 
 @returns Undefined when it can be served.
 */
@@ -209,18 +241,18 @@ export function noteFor(
 	{gpus, now}: Pick<Snapshot, 'gpus' | 'now'>,
 	out: OutOfService,
 ): readonly NotedOutage[] | undefined {
-	const notes = outOfServiceFor(entry, gpus, out).flatMap((gpu): readonly NotedOutage[] => {
-		const {kind, detail, since = now} = out.get(gpu)!;
-		return kind === 'drained' || kind === 'unreadable'
-			? []
-			: [{gpu, kind, detail: detail?.slice(0, longestDetail), since: Math.floor(since)}];
-	});
+	const notes = outOfServiceFor(entry, gpus, out).flatMap(
+		({kind, detail, since = now, ...part}): readonly NotedOutage[] =>
+			kind === 'drained' || kind === 'unreadable'
+				? []
+				: [{...part, kind, detail: detail?.slice(0, longestDetail), since: Math.floor(since)}],
+	);
 	return notes.length === 0 ? undefined : notes;
 }
 
-/** Whether both say the same of the same GPUs; the tool's words may change with every scan. */
+/** Whether both say the same of the same GPUs and instances, in whatever order; the tool's words may change with every scan. */
 export const isSameNote = (one: QueueEntry['unavailable'], other: QueueEntry['unavailable']): boolean => {
 	const facts = (note: QueueEntry['unavailable'] = []): string =>
-		JSON.stringify(note.map(({gpu, kind}) => [gpu, kind]));
+		JSON.stringify(note.map((outage) => `${keyOf(outage)} ${outage.kind}`).toSorted());
 	return facts(one) === facts(other);
 };

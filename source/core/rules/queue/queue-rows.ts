@@ -19,9 +19,9 @@ export type QueueRow = {
 	readonly estimateSeconds: number | undefined;
 	/** Because of whom it waits: who has the GPUs that it may get, those who leave first at the front. */
 	readonly blockers: readonly Blocker[];
-	/** GPUs that it waits for to be put back into service. */
+	/** GPUs that it waits for to be put back into service, or for an instance of them. */
 	readonly outOfService: readonly number[];
-	/** What is wrong with each of those, in the same order, as far as those who wait have seen. */
+	/** What is wrong with each of those, or with the instances, as far as those who wait have seen. */
 	readonly outages: readonly Outage[];
 	/** False: others may take what it holds, and everything that it would claim. */
 	readonly keepsHoldings: boolean;
@@ -66,7 +66,7 @@ function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 	const out = outagesNoted(snapshot, snapshot.queue);
 	return snapshot.queue.map((record, position) => {
 		const entry = record.kind === 'entry' ? record.entry : undefined;
-		const outOfService = entry === undefined ? [] : outOfServiceFor(entry, snapshot.gpus, out);
+		const outages = entry === undefined ? [] : outOfServiceFor(entry, snapshot.gpus, out);
 		return {
 			position: position + 1,
 			id: record.id,
@@ -75,8 +75,8 @@ function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 			waitedSeconds: entry === undefined ? 0 : Math.max(0, snapshot.now - entry.enqueueTime),
 			estimateSeconds: waits.get(record.id)?.seconds,
 			blockers: waits.get(record.id)?.blockers() ?? [],
-			outOfService,
-			outages: outOfService.map((gpu) => out.get(gpu)!),
+			outOfService: [...new Set(outages.map(({gpu}) => gpu))],
+			outages,
 			keepsHoldings: entry === undefined || keepsHoldings(entry, snapshot, out),
 			isPossible: entry !== undefined && isPossible({...entry, eligible: undefined}, snapshot.gpus.length),
 			isUnknown: entry?.eligible !== undefined && !isPossible(entry, snapshot.gpus.length),

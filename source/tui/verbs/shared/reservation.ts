@@ -2,12 +2,13 @@
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {offersShares, type EngineWorld} from '../../../core/operations/engine.js';
 import type {Need, Requester} from '../../../core/model/types.js';
-import {wishOf} from '../../../core/rules/request/need-text.js';
+import {parseNeeds, wishOf} from '../../../core/rules/request/need-text.js';
 import type {StrategyName} from '../../../core/model/need.js';
 import {acquire} from '../../../core/operations/waiting/acquire.js';
 import {reserve as reserveGpus} from '../../../core/operations/reservations.js';
 import type {Grant} from '../../../core/rules/request/request.js';
 import {inventory} from '../../../core/rules/allocation/instances.js';
+import {mostGpusFor} from '../../../core/rules/allocation/need.js';
 import {ownerOf} from '../../../core/rules/leases/ownership.js';
 import {wholeGpus} from '../../../core/rules/pool/status.js';
 import {freeLines} from '../../../format/instances.js';
@@ -53,7 +54,10 @@ export type ReserveForm = Form<Wanted>;
 const withKeys = (field: ReserveField): NewField => {
 	switch (field.kind) {
 		case 'count': {
-			return field.most === 1 ? field : {...field, hint: `${field.hint} (Up/Down to change)`};
+			const {follow} = field;
+			const withHint = <Bound extends Pick<ReserveField, 'hint' | 'most'>>(bound: Bound): Bound =>
+				bound.most === 1 ? bound : {...bound, hint: `${bound.hint} (Up/Down to change)`};
+			return {...withHint(field), ...(follow && {follow: (values) => withHint(follow(values))})};
 		}
 
 		case 'check': {
@@ -82,6 +86,28 @@ function mostGpus(state: State): number {
 
 const mayShare = (state: State): boolean => offersShares(state.settings.lacks, latestOf(state).snapshot);
 
+/** What a form needs of whole GPUs; nothing, while a word of it makes no sense. */
+function wholeNeedOf(needs: string): Need {
+	try {
+		const {mig: _, ...need} = parseNeeds(needs).need ?? {};
+		return need;
+	} catch {
+		return {};
+	}
+}
+
+/** How many of the GPUs that are whole one request can have with these needs; or without them, where no GPU has what is needed. */
+function gpuCountFor(state: State, needs: string): number {
+	const {observation} = latestOf(state);
+	if (observation === undefined || state.settings.lacks !== undefined) {
+		return mostGpus(state) - wholeGpus(rowsOf({...state, ...latestOf(state)})).split;
+	}
+
+	const most = (need: Need): number => mostGpusFor(need, observation, gpuCountOf(state));
+	const count = most(wholeNeedOf(needs));
+	return count === 0 ? most({}) : count;
+}
+
 /** Some number of any GPUs, or these; now, or as soon as they are free. */
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
@@ -93,7 +119,8 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 		'reserve',
 		{gpus: named, willWait, free: free.length === 0 ? undefined : free},
 		reserveFormFields({
-			gpuCount: named === undefined ? mostGpus(state) - whole.split : undefined,
+			gpuCount: named === undefined ? gpuCountFor(state, '') : undefined,
+			gpuCountFor: (needs) => gpuCountFor(state, needs),
 			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
 			hasShares: mayShare(state),
 			lacks: state.settings.lacks,

@@ -85,8 +85,8 @@ export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gp
 const partColumns: TableColumns = [['Instance'], ['Profile'], ['Memory used', 'number'], ['of', 'number'], ['UUID']];
 
 /** A GPU that is not split has no such list. */
-export const MigParts = ({gpu: {gpu_id: gpuId, mig_instances: parts}}: {readonly gpu: Gpu}) =>
-	parts && (
+export const MigParts = ({gpu: {gpu_id: gpuId, mig_instances: parts = []}}: {readonly gpu: Gpu}) =>
+	parts.length > 0 && (
 		<div class="process-box">
 			<h4>MIG instances</h4>
 			<table class="processes parts">

@@ -71,17 +71,27 @@ async function check(world: TestWorld, id: string, canBecomeImpossible: boolean)
 	return true;
 }
 
+type SettleOptions = {
+	readonly canBecomeImpossible?: boolean;
+	readonly isAwake?: (id: string) => boolean;
+};
+
 /**
 Lets every waiter look, the last in the queue first, until none of them changes anything.
 
-@param canBecomeImpossible - Whether the box changes under those who wait, so that what they want may not be there any more.
+@param options.canBecomeImpossible - Whether the box changes under those who wait, so that what they want may not be there any more.
+@param options.isAwake - Who is stopped does not look.
 */
-export async function settle(world: TestWorld, {canBecomeImpossible = false} = {}): Promise<void> {
+export async function settle(
+	world: TestWorld,
+	{canBecomeImpossible = false, isAwake = () => true}: SettleOptions = {},
+): Promise<void> {
 	let rounds = 0;
 	for (let hasChanged = true; hasChanged;) {
 		expect(rounds++).toBeLessThan(50);
 		hasChanged = false;
-		for (const {id} of entriesOf(await readCurrent(world)).toReversed()) {
+		const awake = entriesOf(await readCurrent(world)).filter(({id}) => isAwake(id));
+		for (const {id} of awake.toReversed()) {
 			hasChanged = (await check(world, id, canBecomeImpossible)) || hasChanged;
 			world.pass(0.001);
 		}

@@ -52,6 +52,20 @@ test('a lease tells owner, label, age and end; clocks that disagree give no nega
 	});
 });
 
+test('a free GPU of which nothing is handed out for its MIG mode is no available one', () => {
+	expect(rowOf(free, {isMigEnabled: true, migInstances: []})).toMatchObject({state: 'available'});
+	expect(rowOf(free, {isMigEnabled: false, isMigPending: true})).toMatchObject({
+		state: 'error',
+		problem: 'its MIG mode changes with its next reset',
+	});
+	expect(rowOf(free, {unknown: {isMigEnabled: '[Unknown Error]'}})).toMatchObject({
+		state: 'error',
+		problem: 'its MIG mode is unknown',
+	});
+	expect(rowOf(free, {unknown: {isMigEnabled: '[N/A]'}})).toMatchObject({state: 'available'});
+	expect(rowOf(leased({}), {isMigPending: true})).toMatchObject({state: 'in-use', problem: undefined});
+});
+
 test('use without a lease names its users, and use on a lease its squatters', () => {
 	const processes = [{pid: 1, user: 'bob'}, {pid: 2, user: 'alice'}, {pid: 3}];
 	expect(rowOf(free, {memoryUsedMiB: 5000, processes})).toMatchObject({
