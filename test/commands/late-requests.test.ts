@@ -162,6 +162,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 		const ran = await box.run([...words.split(' '), ...(operand === undefined ? [] : [operand])], byProxy);
 		expect(proxy.commits()).toBeGreaterThan(0);
 		await proxy.deliver();
+		expect(proxy.arrived()).toBe(fate.startsWith('arrives') ? 1 : 0);
 		expect(ran.exitCode).toBe(0);
 		expect(ran.stdout).toMatch(stdout);
 		expect((await auditCounts(scene))[kind]).toBe((before[kind] ?? 0) + 1);
@@ -180,6 +181,7 @@ slowTest.each(fates)('a position in the queue is taken once when its first reque
 	await eventually(async () => (await peek(box)).queue.length === 1);
 	expect(proxy.commits()).toBeGreaterThan(0);
 	await proxy.deliver();
+	expect(proxy.arrived()).toBe(fate.startsWith('arrives') ? 1 : 0);
 	await box.run('release');
 	expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	expect(waiter.stderr()).not.toContain('busy');
