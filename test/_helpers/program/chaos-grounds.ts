@@ -54,7 +54,12 @@ async function inject(pid: number, words: readonly string[], forMs: number, log:
 	const ended = once(tracer, 'exit');
 	await sleep(forMs);
 	tracer.kill();
+	// One whose process ends at that moment may wait for ever, and keep the process from ending.
+	const limit = setTimeout(() => {
+		tracer.kill('SIGKILL');
+	}, 2000);
 	await ended;
+	clearTimeout(limit);
 	return readFileSync(log, 'utf8').includes('(INJECTED)');
 }
 
