@@ -9,7 +9,7 @@ import process from 'node:process';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {holdingsIn} from '../../source/core/rules/leases/holdings.js';
 import {eventually} from '../_helpers/eventually.js';
-import type {Box} from '../_helpers/program/cli.js';
+import type {Box, Ran} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf, start} from '../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
 
@@ -54,6 +54,16 @@ const countOf = <Key>(keys: Iterable<Key>): ReadonlyMap<Key, number> => {
 
 const once = (leases: ReadonlyArray<string | undefined>) => new Map(leases.map((lease) => [lease, 1]));
 
+/** On a machine that is busy with other things the pool may be too busy for a minute, which is said: then it is tried again. */
+async function giveBack(box: Box, lease: string): Promise<Ran> {
+	for (let tries = 1; ; tries++) {
+		const ended = await start(box, ['release', '--lease', lease]).ended;
+		if (tries === 5 || !ended.stderr.includes('Nothing was changed. Try again.')) {
+			return ended;
+		}
+	}
+}
+
 test.each(stores)('reservations on %s that are released at once', {timeout: 900_000}, async (name, create) => {
 	const {box, store, holdings} = await openCrowded(create);
 	for (let made = 0; made < people; made += beginningAtOnce) {
@@ -68,7 +78,7 @@ test.each(stores)('reservations on %s that are released at once', {timeout: 900_
 	const leases = (await holdings()).map(({lease}) => lease.leaseId);
 	expect(new Set(leases).size).toBe(people);
 	const begun = performance.now();
-	const ended = await Promise.all(leases.map(async (lease) => start(box, ['release', '--lease', lease!]).ended));
+	const ended = await Promise.all(leases.map(async (lease) => giveBack(box, lease!)));
 	const seconds = (performance.now() - begun) / 1000;
 	console.log(`${people} releases at once on ${name}: ${seconds.toFixed(1)} s`);
 	expect(ended.map(({exitCode, stderr}) => ({exitCode, stderr}))).toEqual(
