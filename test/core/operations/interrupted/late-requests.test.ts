@@ -190,7 +190,7 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 		{numRuns: 1000},
 	);
 	// A verb that never does its work would show nothing.
-	expect(Math.min(...worked.values()), JSON.stringify([...worked])).toBeGreaterThan(20);
+	expect(Math.min(...worked.values()), JSON.stringify([...worked])).toBeGreaterThan(0);
 }, 120_000);
 
 const lateByOne: Fate = {kind: 'late', after: 2};
