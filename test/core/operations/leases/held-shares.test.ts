@@ -126,6 +126,21 @@ describe('the share of a job', () => {
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost'});
 		expect(await ownersOn()).toEqual(['alice', 'carol']);
 	});
+
+	test('is not taken back where its instance of MIG is another’s by now', async () => {
+		const instance = (user: string, uuid: string): Lease => ({
+			...jobShare(user, 0),
+			memoryMiB: undefined,
+			mig: {uuid},
+		});
+		await grant(instance('dan', 'MIG-1'), 1);
+		await grant(instance('erin', 'MIG-2'), 1);
+		const hold = await findJobLease(world, 'of-dan');
+		await drop('of-dan');
+		await grant(instance('carol', 'MIG-1'), 1);
+		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost'});
+		expect(await ownersOn(1)).toEqual(['erin', 'carol']);
+	});
 });
 
 describe('a store that lost data gets back', () => {
