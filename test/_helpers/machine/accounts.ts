@@ -37,7 +37,7 @@ function publicProgram(): Place {
 		place = {node: path.join(directory, 'node'), cli: path.join(directory, 'dist', 'cli.js')};
 		copyFileSync(process.execPath, place.node);
 		cpSync(path.dirname(program), path.dirname(place.cli), {recursive: true});
-		// Whatever the umask was when the program was built, and is now.
+		// Whatever the umask was when the program was built.
 		execFileSync('chmod', ['-R', 'a+rX', directory]);
 	}
 

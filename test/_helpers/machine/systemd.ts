@@ -75,7 +75,6 @@ mount -t cgroup -o devices cgroup /sys/fs/cgroup/devices`,
 
 /** In namespaces of its own. Its mounts reach nobody else. */
 const script = (directory: string, visible: readonly string[], version: 1 | 2): string => `set -e
-umask 022
 mount --make-rprivate /
 mount -t proc proc /proc
 umount -l /sys/fs/cgroup

@@ -21,8 +21,6 @@ export async function buildDriver(directory: string): Promise<void> {
 		format: 'esm',
 		outfile: path.join(directory, 'driver.mjs'),
 	});
-	// Whatever the umask is.
-	chmodSync(path.join(directory, 'driver.mjs'), 0o644);
 }
 
 /** What starts it there. */
