@@ -29,7 +29,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Files in which some tests are long: `slowTest` in place of `test`. */
 const partlyLongTests = (): readonly string[] =>
-	globSync('test/**/*.test.{ts,tsx}', {cwd: root}).filter((file) => readFileSync(`${root}${file}`, 'utf8').includes('slowTest'));
+	globSync('test/**/*.test.{ts,tsx}', {cwd: root}).filter((file) => readFileSync(`${root}${file}`, 'utf8').includes('/_helpers/slow.js'));
 
 export default defineConfig(({mode}) => ({
 	plugins: [filesAsText, bundledPage],

@@ -15,6 +15,8 @@ Runs once, before all tests: they need a real redis-server, bubblewrap, a browse
 removed in the end.
 */
 export default function setUp(): () => void {
+	// What the tests prepare for other accounts is for these to read; tests of the umask set one of their own.
+	process.umask(0o022);
 	ensureRedis();
 	ensureBubblewrap();
 	ensureChromium();

@@ -1,5 +1,6 @@
 import {describe, expect} from 'vitest';
 import {createEmbeddedBox, createRedisBox, type Box, type Ran} from '../_helpers/program/cli.js';
+import {start} from '../_helpers/program/processes.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {slowTest} from '../_helpers/slow.js';
 
@@ -7,7 +8,7 @@ const redis = redisOfFile();
 
 /** On a machine that is busy enough, somebody may be told that nothing was done, and tries again. */
 async function reserve(box: Box): Promise<Ran> {
-	const ran = await box.run('reserve --nonblock --short');
+	const ran = await start(box, 'reserve --nonblock --short').ended;
 	return /^Error: (?:The GPU pool is too busy|Cannot reach Redis)/v.test(ran.stderr) ? reserve(box) : ran;
 }
 

@@ -154,16 +154,31 @@ const fates: readonly CommitFate[] = [
 test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	'$name is done once and says so when its first request $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...verb}) => {
-		const scene = await setScene();
-		const {box, proxy, byProxy} = scene;
-		const operand = await arrange?.(scene);
-		const before = await auditCounts(scene);
-		proxy.meet([fate]);
-		const ran = await box.run([...words.split(' '), ...(operand === undefined ? [] : [operand])], byProxy);
+		const attempt = async () => {
+			const scene = await setScene();
+			const operand = await arrange?.(scene);
+			const before = await auditCounts(scene);
+			scene.proxy.meet([fate]);
+			const typed = [...words.split(' '), ...(operand === undefined ? [] : [operand])];
+			return {scene, before, ran: await scene.box.run(typed, scene.byProxy)};
+		};
+
+		let last = await attempt();
+		// On a machine that is busy the connection may not be back in time, which is said.
+		for (let more = 4; last.ran.exitCode === 4 && more > 0; more--) {
+			last = await attempt();
+		}
+
+		const {
+			scene,
+			scene: {box, proxy},
+			before,
+			ran,
+		} = last;
 		expect(proxy.commits()).toBeGreaterThan(0);
 		await proxy.deliver();
-		expect(ran.exitCode).toBe(0);
-		expect(ran.stdout).toMatch(stdout);
+		expect(proxy.arrived()).toBe(fate.startsWith('arrives') ? 1 : 0);
+		expect(ran, ran.stderr).toMatchObject({exitCode: 0, stdout: expect.stringMatching(stdout) as unknown});
 		expect((await auditCounts(scene))[kind]).toBe((before[kind] ?? 0) + 1);
 		expect(await holders(box)).toBe(verb.holders);
 		check?.(await peek(box));
@@ -180,6 +195,7 @@ slowTest.each(fates)('a position in the queue is taken once when its first reque
 	await eventually(async () => (await peek(box)).queue.length === 1);
 	expect(proxy.commits()).toBeGreaterThan(0);
 	await proxy.deliver();
+	expect(proxy.arrived()).toBe(fate.startsWith('arrives') ? 1 : 0);
 	await box.run('release');
 	expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	expect(waiter.stderr()).not.toContain('busy');

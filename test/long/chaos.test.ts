@@ -1,6 +1,7 @@
 /**
 Many who reserve, run and wait, while processes, connections, files, clocks and the store itself fail at random: no GPU is ever in two hands,
-and in the end everything adds up. `CHAOS_SECONDS=600` lets each of them go on for ten minutes.
+and in the end everything adds up. `CHAOS_SECONDS=600` lets each of them go on for ten minutes; `CHAOS_SEED` chooses again what one run chose, as far as
+processes can.
 */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -19,17 +20,33 @@ import path from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
-import {expect, onTestFinished, test} from 'vitest';
-import {canFail, chaosOnFiles, chaosOnRedis, pick, type ChaosGround} from '../_helpers/program/chaos-grounds.js';
+import {beforeAll, expect, onTestFinished, test} from 'vitest';
+import {
+	chaosOnFiles,
+	chaosOnRedis,
+	ensureTracer,
+	pickBy,
+	type ChaosGround,
+	type Fault,
+} from '../_helpers/program/chaos-grounds.js';
 import {program} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
 import {canEnter, processesOnly} from '../_helpers/machine/namespaces.js';
-import {isAlive, openStoreOf, recordsOf, start, type Started} from '../_helpers/program/processes.js';
+import {isAlive, openStoreOf, peek, recordsOf, start, type Started} from '../_helpers/program/processes.js';
 import {checkAuditLog} from '../_helpers/store/audit-log.js';
+import {randomFrom} from '../_helpers/world.js';
+import {holdingsIn} from '../../source/core/rules/leases/holdings.js';
 
 const seconds = Number(process.env['CHAOS_SECONDS'] ?? 60);
+const seed = Number(process.env['CHAOS_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 30));
 const workerCount = 8;
 const gpuCount = 4;
+
+/** So often one that found nothing to meet is tried. */
+const tries = 20;
+
+/** On a machine that is busy. */
+const patienceMs = 60_000;
 
 /** A waiter of whom nothing else is known is dropped after two minutes without a heartbeat, and one more in which somebody watched. */
 const silenceMs = 300_000;
@@ -40,6 +57,8 @@ const job = fileURLToPath(new URL('../_helpers/program/chaos-job.sh', import.met
 const locks = (gpus: string, forSeconds: string, name: string) => ['bash', job, gpus, forSeconds, name];
 
 const withoutBootId = canEnter(processesOnly);
+
+beforeAll(ensureTracer, 400_000);
 
 /** A copy of the program, which can be replaced under those who run it. */
 function installIn(home: string) {
@@ -65,8 +84,15 @@ function installIn(home: string) {
 	return {upgrade, command: [process.execPath, path.join(current, 'cli.js')] as const};
 }
 
-async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
+const shuffled = <Item>(items: readonly Item[], random: () => number): readonly Item[] =>
+	items
+		.map((item) => ({item, rank: random()}))
+		.toSorted((a, b) => a.rank - b.rank)
+		.map(({item}) => item);
+
+async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => number): Promise<void> {
 	const {box} = ground;
+	const pick = pickBy(random);
 	const inBox = (name: string): string => path.join(box.home, name);
 	const installed = installIn(box.home);
 	const untilMs = performance.now() + seconds * 1000;
@@ -75,7 +101,7 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 	const wrappers = new Set<Started>();
 	const unjudged = new WeakSet<Started>();
 	const holders = new Set<ReturnType<typeof spawn>>();
-	const counts = {ends: new Map<string, number>(), faults: new Map<string, number>()};
+	const counts = {ends: new Map<string, number>(), faults: new Map<string, {tried: number; met: number}>()};
 	/** Labels of runs that ended well, with how many GPUs, while the store lost nothing. */
 	const wellEnded = new Map<string, number>();
 	/** How often the store has lost data. */
@@ -84,16 +110,13 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 	let lost = Promise.resolve();
 	let upgradedMs = -Infinity;
 	let names = 0;
-	const count = (map: Map<string, number>, what: string): void => {
-		map.set(what, (map.get(what) ?? 0) + 1);
-	};
 
-	const end = async (words: readonly string[]) => {
+	const end = async (words: readonly string[], own: () => number) => {
 		await lost;
 
 		const startedMs = performance.now();
 		const [node, ...rest] = installed.command;
-		const isWithoutBootId = withoutBootId && Math.random() < 0.04;
+		const isWithoutBootId = withoutBootId && own() < 0.04;
 		const started = start(
 			box,
 			words,
@@ -114,7 +137,12 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 		const ended = await started.ended;
 		running.delete(started);
 		wrappers.delete(started);
-		count(counts.ends, `${words[0]!} ${ended.signal ?? ended.exitCode}`);
+		const why =
+			ended.exitCode === 1
+				? `: ${ended.stderr.split('\n').findLast((line) => line.startsWith('Error: ')) ?? ended.stderr}`
+				: '';
+		const what = `${words[0]!} ${ended.signal ?? ended.exitCode}${why}`;
+		counts.ends.set(what, (counts.ends.get(what) ?? 0) + 1);
 		// Who is started while the files of the program are exchanged finds some of them gone.
 		const isCaughtByUpgrade = /ERR_MODULE_NOT_FOUND|ENOENT/v.test(ended.stderr) && upgradedMs > startedMs - 2000;
 		if (!isCaughtByUpgrade) {
@@ -124,24 +152,18 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 		return ended;
 	};
 
-	const reserveForAWhile = async (): Promise<void> => {
+	const reserveForAWhile = async (own: () => number): Promise<void> => {
 		const eraBefore = era;
 		const name = `reserve-${names++}`;
-		const {exitCode, stdout} = await end([
-			'reserve',
-			'--short',
-			'--user',
-			name,
-			'--wait',
-			'2s',
-			'--gpus',
-			pick(['1', '2']),
-		]);
+		const {exitCode, stdout} = await end(
+			['reserve', '--short', '--user', name, '--wait', '2s', '--gpus', pickBy(own)(['1', '2'])],
+			own,
+		);
 		if (exitCode === 0 && era === eraBefore) {
 			const [command, ...words] = locks(stdout.trim(), '60', name) as [string, ...string[]];
 			const holder = spawn(command, words, {cwd: box.home, stdio: 'ignore'});
 			holders.add(holder);
-			await sleep(Math.random() * 1000);
+			await sleep(own() * 1000);
 			holder.kill('SIGKILL');
 			if (holder.exitCode === null && holder.signalCode === null) {
 				await once(holder, 'exit');
@@ -153,42 +175,36 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 		// Also when it was killed: it may have had its GPUs by then. A release that is killed, or finds no store, is tried again.
 		let released: number | undefined;
 		while (released !== 0 && performance.now() < untilMs) {
-			({exitCode: released} = await end(['release', '--user', name]));
+			({exitCode: released} = await end(['release', '--user', name], own));
 		}
 	};
 
-	const runForAWhile = async (): Promise<void> => {
+	const runForAWhile = async (own: () => number): Promise<void> => {
 		const eraBefore = era;
-		const gpus = pick([1, 1, 2, 3]);
+		const gpus = pickBy(own)([1, 1, 2, 3]);
 		const name = `run-${names++}`;
-		const {exitCode} = await end([
-			'run',
-			'--wait',
-			'20s',
-			'--user',
-			name,
-			'--gpus',
-			String(gpus),
-			'--',
-			...locks('', (Math.random() * 1.5).toFixed(2), name),
-		]);
+		const lock = locks('', (own() * 1.5).toFixed(2), name);
+		const {exitCode} = await end(['run', '--wait', '20s', '--user', name, '--gpus', String(gpus), '--', ...lock], own);
 		if (exitCode === 0 && era === eraBefore) {
 			wellEnded.set(name, gpus);
 		}
 	};
 
-	const work = async (): Promise<void> => {
+	const work = async (own: () => number): Promise<void> => {
 		while (performance.now() < untilMs) {
-			await (Math.random() < 0.3 ? reserveForAWhile() : runForAWhile());
+			await (own() < 0.3 ? reserveForAWhile(own) : runForAWhile(own));
 		}
 	};
 
-	const signal = (name: NodeJS.Signals): void => {
+	const signal = (name: NodeJS.Signals): boolean => {
 		// One whose boot id nobody knows is not known to be dead for a quarter of an hour, and there would soon be no GPU left.
 		const chosen = pick([...running].filter((started) => name !== 'SIGKILL' || !unjudged.has(started)));
-		if (chosen !== undefined && isAlive(chosen.pid)) {
-			chosen.kill(name);
+		if (chosen === undefined || !isAlive(chosen.pid)) {
+			return false;
 		}
+
+		chosen.kill(name);
+		return true;
 	};
 
 	const jobs = (): ReadonlyArray<{readonly pid: number; readonly wrapper: number}> =>
@@ -199,25 +215,37 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 				return {pid: Number(file.slice(4)), wrapper: Number(text)};
 			});
 
-	const killJob = (pid: number | undefined): void => {
+	const killJob = (pid: number | undefined): boolean => {
 		if (pid === undefined) {
-			return;
+			return false;
 		}
 
 		rmSync(inBox(`job-${pid}`), {force: true});
 		try {
-			process.kill(pid, 'SIGKILL');
-		} catch {}
+			return process.kill(pid, 'SIGKILL');
+		} catch {
+			return false;
+		}
+	};
+
+	/** Whether all who run stand in the store, as holders or in the queue: they have read it, and can put back what it loses. */
+	const areAllKnown = async (): Promise<boolean> => {
+		const {gpus, queue} = await peek(box);
+		const known = new Set([
+			...holdingsIn(gpus).map(({lease}) => lease.holder?.pid),
+			...queue.map((record) => (record.kind === 'entry' ? record.entry.holder?.pid : undefined)),
+		]);
+		return [...running].every(({pid}) => known.has(pid));
 	};
 
 	/**
 	Has the store lose data while jobs run and people wait. A process that begins right then, and has never read what was lost, cannot know of it: on real
-	GPUs the use of them is seen, and here nobody comes for these seconds.
+	GPUs the use of them is seen, and here nobody comes until all stand in the store again.
 	*/
-	const lose = async (fault: () => Promise<unknown> | void): Promise<void> => {
+	const lose = async (fault: Fault): Promise<boolean> => {
 		const {promise, resolve} = Promise.withResolvers<void>();
 		lost = promise;
-		await sleep(1500);
+		await eventually(areAllKnown, patienceMs);
 		era++;
 		// What no process that stays has read cannot come back: reservations, and jobs without a wrapper, end before.
 		for (const holder of holders) {
@@ -231,57 +259,72 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 		}
 
 		// What nobody knows any more cannot come back: an administrator would make the pool again.
-		if (wrappers.size > 0) {
-			await fault();
-			await sleep(3000);
-		}
-
+		const hasMet = wrappers.size > 0 && (await fault());
+		await eventually(areAllKnown, patienceMs);
 		era++;
 		resolve();
+		return hasMet;
 	};
 
-	const faults: Readonly<Record<string, () => Promise<unknown> | void>> = {
+	const faults: Readonly<Record<string, Fault>> = {
 		...ground.faults,
-		'kill a process'() {
-			signal('SIGKILL');
-		},
-		'kill a job'() {
-			killJob(pick(jobs())?.pid);
-		},
-		'hang up'() {
-			signal('SIGHUP');
-		},
+		'kill a process': () => signal('SIGKILL'),
+		'kill a job': () => killJob(pick(jobs())?.pid),
+		'hang up': () => signal('SIGHUP'),
 		async 'stop a while'() {
 			const stopped = pick([...running]);
 			stopped?.kill('SIGSTOP');
 			await sleep(700);
 			stopped?.kill('SIGCONT');
+			return stopped !== undefined;
 		},
 		upgrade() {
 			upgradedMs = Infinity;
 			installed.upgrade();
 			upgradedMs = performance.now();
+			return true;
 		},
-		...(canFail && {'I/O error': async () => ground.fail([...running].map(({pid}) => pid))}),
+		'I/O error': async () => ground.fail([...running].map(({pid}) => pid)),
 		...(hasLosses &&
 			Object.fromEntries(Object.entries(ground.losses).map(([name, fault]) => [name, async () => lose(fault)]))),
 	};
 
 	const disturb = async (): Promise<void> => {
+		// In one order after another, so that none is left out by chance.
+		const queue: Array<keyof typeof faults> = [];
 		while (performance.now() < untilMs) {
-			await sleep(Math.random() * 600);
-			const name = pick(Object.keys(faults));
-			count(counts.faults, name);
-			await faults[name]!();
+			await sleep(random() * 600);
+			if (queue.length === 0) {
+				queue.push(...shuffled(Object.keys(faults), random));
+			}
+
+			const name = queue.pop()!;
+			let hasMet = false;
+			for (let more = tries; more > 0 && !hasMet && performance.now() < untilMs; more--) {
+				const {tried, met} = counts.faults.get(name) ?? {tried: 0, met: 0};
+				hasMet = await faults[name]!();
+				counts.faults.set(name, {tried: tried + 1, met: met + (hasMet ? 1 : 0)});
+				await sleep(hasMet ? 0 : 100);
+			}
 		}
 	};
 
-	await Promise.all([disturb(), ...Array.from({length: workerCount}, async () => work())]);
+	await Promise.all([
+		disturb(),
+		...Array.from({length: workerCount}, async (_, index) => work(randomFrom(seed + index + 1))),
+	]);
 	const twice = existsSync(inBox('twice')) ? readFileSync(inBox('twice'), 'utf8') : '';
 	console.log(
-		JSON.stringify({ends: Object.fromEntries(counts.ends), faults: Object.fromEntries(counts.faults), twice}),
+		JSON.stringify({
+			seed,
+			ends: Object.fromEntries(counts.ends),
+			faults: Object.fromEntries(Array.from(counts.faults, ([name, {tried, met}]) => [name, `${met} of ${tried}`])),
+			twice,
+		}),
 	);
 	expect(twice).toBe('');
+	// A fault that never met anything has shown nothing.
+	expect(Object.keys(faults).filter((name) => (counts.faults.get(name)?.met ?? 0) === 0)).toEqual([]);
 
 	// What killed wrappers left behind ends by itself, and what killed reservations left behind is released.
 	await eventually(() => jobs().every(({pid}) => !isAlive(pid)));
@@ -315,13 +358,14 @@ async function chaos(ground: ChaosGround, hasLosses: boolean): Promise<void> {
 const grounds = {Redis: chaosOnRedis, 'the embedded store': chaosOnFiles};
 
 test.each(Object.keys(grounds).flatMap((name) => [false, true].map((hasLosses) => ({name, hasLosses}))))(
-	'chaos on $name, data lost: $hasLosses',
+	`chaos on $name, data lost: $hasLosses (CHAOS_SEED=${seed})`,
 	{timeout: seconds * 1000 + silenceMs + 100_000},
 	async ({name, hasLosses}) => {
-		const ground = await grounds[name as keyof typeof grounds](gpuCount);
+		const random = randomFrom(seed);
+		const ground = await grounds[name as keyof typeof grounds](gpuCount, random);
 		onTestFinished(() => {
 			rmSync(path.join(ground.box.home, 'installed'), {recursive: true, force: true});
 		});
-		await chaos(ground, hasLosses);
+		await chaos(ground, hasLosses, random);
 	},
 );

@@ -28,10 +28,13 @@ test.each(killedVerbs)(
 	'the Redis of $name is killed, and comes back with its data',
 	{timeout: 900_000},
 	async (verb) => {
-		const sweep = createSweep(await redisGround('server'));
+		const ground = await redisGround('server');
+		const sweep = createSweep(ground);
 		for (let at = 1; at <= 12; at++) {
 			await sweep.killServer(verb, at);
 		}
+
+		expect(ground.kills()).toBeGreaterThan(4);
 	},
 );
 
@@ -39,9 +42,12 @@ test.each(killedVerbs.filter(({name}) => ['run', 'reserve', 'release', 'admin --
 	'the Redis of $name is killed, and has forgotten everything',
 	{timeout: 900_000},
 	async (verb) => {
-		const sweep = createSweep(await redisGround('server and data'));
+		const ground = await redisGround('server and data');
+		const sweep = createSweep(ground);
 		for (let at = 1; at <= 24; at++) {
 			await sweep.killData(verb, at);
 		}
+
+		expect(ground.kills()).toBeGreaterThan(4);
 	},
 );

@@ -2,13 +2,14 @@
 200 real processes that each hold a share of one of 8 GPUs and all let go of it at the same moment: by `release`, and because their jobs end. Each
 is told that it did, the audit log has each of them once, and all GPUs are free.
 */
-import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
+import {closeSync, existsSync, openSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {holdingsIn} from '../../source/core/rules/leases/holdings.js';
 import {eventually} from '../_helpers/eventually.js';
-import type {Box} from '../_helpers/program/cli.js';
+import type {Box, Ran} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf, start} from '../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
 
@@ -53,6 +54,16 @@ const countOf = <Key>(keys: Iterable<Key>): ReadonlyMap<Key, number> => {
 
 const once = (leases: ReadonlyArray<string | undefined>) => new Map(leases.map((lease) => [lease, 1]));
 
+/** On a machine that is busy with other things the pool may be too busy for a minute, which is said: then it is tried again. */
+async function giveBack(box: Box, lease: string): Promise<Ran> {
+	for (let tries = 1; ; tries++) {
+		const ended = await start(box, ['release', '--lease', lease]).ended;
+		if (tries === 5 || !ended.stderr.includes('Nothing was changed. Try again.')) {
+			return ended;
+		}
+	}
+}
+
 test.each(stores)('reservations on %s that are released at once', {timeout: 900_000}, async (name, create) => {
 	const {box, store, holdings} = await openCrowded(create);
 	for (let made = 0; made < people; made += beginningAtOnce) {
@@ -67,7 +78,7 @@ test.each(stores)('reservations on %s that are released at once', {timeout: 900_
 	const leases = (await holdings()).map(({lease}) => lease.leaseId);
 	expect(new Set(leases).size).toBe(people);
 	const begun = performance.now();
-	const ended = await Promise.all(leases.map(async (lease) => start(box, ['release', '--lease', lease!]).ended));
+	const ended = await Promise.all(leases.map(async (lease) => giveBack(box, lease!)));
 	const seconds = (performance.now() - begun) / 1000;
 	console.log(`${people} releases at once on ${name}: ${seconds.toFixed(1)} s`);
 	expect(ended.map(({exitCode, stderr}) => ({exitCode, stderr}))).toEqual(
@@ -80,10 +91,15 @@ test.each(stores)('reservations on %s that are released at once', {timeout: 900_
 
 test.each(stores)('jobs on %s that end at once', {timeout: 900_000}, async (name, create) => {
 	const {box, store, holdings} = await openCrowded(create);
+	// All jobs open it at once, and wait for a writer: jobs that looked for a file again and again would take the processors from those who begin.
 	const gate = path.join(box.home, 'gate');
+	execFileSync('mkfifo', [gate]);
+	onTestFinished(() => {
+		closeSync(openSync(gate, 'r+'));
+	});
 	const begunFile = path.join(box.home, 'begun');
 	writeFileSync(begunFile, '');
-	const script = `echo begun >> ${begunFile}; until test -e ${gate}; do sleep 0.5; done`;
+	const script = `echo begun >> ${begunFile}; : < ${gate}`;
 	const countBegun = () => (existsSync(begunFile) ? readFileSync(begunFile, 'utf8').split('\n').length - 1 : 0);
 	const jobs: Array<ReturnType<typeof start>['ended']> = [];
 	while (jobs.length < people) {
@@ -97,8 +113,9 @@ test.each(stores)('jobs on %s that end at once', {timeout: 900_000}, async (name
 	const leases = (await holdings()).map(({lease}) => lease.leaseId);
 	expect(new Set(leases).size).toBe(people);
 	const begun = performance.now();
-	writeFileSync(gate, '');
+	const opened = openSync(gate, 'r+');
 	const ended = await Promise.all(jobs);
+	closeSync(opened);
 	const seconds = (performance.now() - begun) / 1000;
 	console.log(`${people} jobs that end at once on ${name}: ${seconds.toFixed(1)} s`);
 	// Who began while another did may have waited for a moment, and was told so.

@@ -7,7 +7,17 @@ import type {Redis} from 'ioredis';
 import type {CanhazgpuError} from '../../errors.js';
 import type {Endpoint} from './address.js';
 import {createClient} from './client.js';
-import {EndlessAnswer, isMistake, isReply, lostAnswer, reasonOf, refusal, retryOf, unreachable} from './failures.js';
+import {
+	EndlessAnswer,
+	hasTimedOut,
+	isMistake,
+	isReply,
+	lostAnswer,
+	reasonOf,
+	refusal,
+	retryOf,
+	unreachable,
+} from './failures.js';
 
 /** The longest that one operation tries, and that opening takes. */
 const patienceMs = 5000;
@@ -93,8 +103,8 @@ export class Connection {
 	): void {
 		const isEndless = this.#lastError instanceof EndlessAnswer;
 		const reason = reasonOf(isEndless ? this.#lastError : error);
-		const hasTimedOut = error instanceof Error && /timed out/iv.test(error.message);
-		if (hasTimedOut) {
+		const isSilent = hasTimedOut(error);
+		if (isSilent) {
 			// A connection that is silent for so long may be dead without a word.
 			this.#lastError = error;
 			this.#reconnect(stream);
@@ -104,7 +114,7 @@ export class Connection {
 			throw lostAnswer(this.endpoint, reason);
 		}
 
-		if (hasTimedOut || isLate || isEndless) {
+		if (isSilent || isLate || isEndless) {
 			throw unreachable(this.endpoint, reason);
 		}
 	}

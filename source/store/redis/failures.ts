@@ -66,6 +66,9 @@ const isUnreadable = ({message}: Error): boolean => message.includes('Please rep
 export const isMistake = (error: unknown): boolean =>
 	[TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind && !isUnreadable(error));
 
+/** Nothing came for as long as ioredis was told to wait. */
+export const hasTimedOut = (error: unknown): boolean => error instanceof Error && /timed out/iv.test(error.message);
+
 /** Why there is no connection. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof EndlessAnswer) {
@@ -94,7 +97,7 @@ export function reasonOf(error: unknown): string {
 		return 'what answers there is not Redis';
 	}
 
-	if (/timed out/iv.test(error.message)) {
+	if (hasTimedOut(error)) {
 		return 'no answer in time';
 	}
 

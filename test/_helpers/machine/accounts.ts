@@ -1,5 +1,5 @@
 /** The program as other accounts run it. Only root can start something as another account. */
-import {spawn, spawnSync} from 'node:child_process';
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -37,8 +37,8 @@ function publicProgram(): Place {
 		place = {node: path.join(directory, 'node'), cli: path.join(directory, 'dist', 'cli.js')};
 		copyFileSync(process.execPath, place.node);
 		cpSync(path.dirname(program), path.dirname(place.cli), {recursive: true});
-		chmodSync(directory, 0o755);
-		chmodSync(place.node, 0o755);
+		// Whatever the umask was when the program was built.
+		execFileSync('chmod', ['-R', 'a+rX', directory]);
 	}
 
 	return place;

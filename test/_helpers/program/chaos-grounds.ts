@@ -1,20 +1,22 @@
 /** Pools for the chaos test: a real Redis, and a real database in files, with what can go wrong with each of them. */
-import {spawn} from 'node:child_process';
-import {copyFileSync, cpSync, existsSync, readdirSync, renameSync, rmSync} from 'node:fs';
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {copyFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {DatabaseSync} from 'node:sqlite';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {expect, onTestFinished} from 'vitest';
+import {ensureProgram, installPackage} from '../packages/apt.js';
 import {startRedis} from '../store/redis-server.js';
 import {openRequestProxy, type CommitFate} from '../store/request-proxy.js';
 import {createShiftedClock} from '../machine/compiled/shift-clock.js';
 import {freshEmbeddedBox, freshRedisBox} from './processes.js';
 import type {Box} from './cli.js';
 
-/** What goes wrong once; it returns when that is over. */
-export type Fault = () => Promise<unknown> | void;
+/** What goes wrong once; it returns when that is over, with whether it met anything. */
+export type Fault = () => Promise<boolean> | boolean;
 
 export type ChaosGround = {
 	readonly box: Box;
@@ -24,11 +26,15 @@ export type ChaosGround = {
 	readonly faults: Readonly<Record<string, Fault>>;
 	/** These lose what was committed: all of it, or what came after a copy was made. */
 	readonly losses: Readonly<Record<string, Fault>>;
-	/** Has processes meet an I/O error in the store while they run. `pids` are those that run now. */
-	readonly fail: (pids: readonly number[]) => Promise<void>;
+	/** Has processes meet an I/O error in the store while they run, and says whether one did. `pids` are those that run now. */
+	readonly fail: (pids: readonly number[]) => Promise<boolean>;
 };
 
-export const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)]!;
+/** Takes one of them. The numbers are from 0 to 1. */
+export const pickBy =
+	(random: () => number) =>
+	<Item>(items: readonly Item[]): Item =>
+		items[Math.floor(random() * items.length)]!;
 
 /** To both sides, by little and by much; no reservation of these tests ends within the sum of two of them. */
 const jumpsSeconds = [-7200, -60, 60, 7200];
@@ -42,14 +48,25 @@ const fates: readonly CommitFate[] = [
 	'never arrives',
 ];
 
-/** Has a system call of a process fail for a moment. */
-async function inject(pid: number, words: readonly string[], forMs: number): Promise<void> {
-	const tracer = spawn('strace', ['-f', '-qq', '-o', '/dev/null', '-p', String(pid), ...words], {stdio: 'ignore'});
+/** Has a system call of a process fail for a moment, and says whether one did. `log` is a file for what the tracer saw. */
+async function inject(pid: number, words: readonly string[], forMs: number, log: string): Promise<boolean> {
+	const tracer = spawn('strace', ['-f', '-qq', '-o', log, '-p', String(pid), ...words], {stdio: 'ignore'});
+	const ended = once(tracer, 'exit');
 	await sleep(forMs);
 	tracer.kill();
+	// One whose process ends at that moment may wait for ever, and keep the process from ending.
+	const limit = setTimeout(() => {
+		tracer.kill('SIGKILL');
+	}, 2000);
+	await ended;
+	clearTimeout(limit);
+	return readFileSync(log, 'utf8').includes('(INJECTED)');
 }
 
-export async function chaosOnRedis(gpuCount: number): Promise<ChaosGround> {
+const isFarFromNow = (seconds: number): boolean => Math.abs(seconds - Date.now() / 1000) > 30;
+
+export async function chaosOnRedis(gpuCount: number, random: () => number): Promise<ChaosGround> {
+	const pick = pickBy(random);
 	const clock = createShiftedClock();
 	const server = await startRedis({isDurable: true, environment: clock.environment});
 	const proxy = await openRequestProxy(server.port);
@@ -64,83 +81,97 @@ export async function chaosOnRedis(gpuCount: number): Promise<ChaosGround> {
 	const files = path.join(server.directory, 'appendonlydir');
 	const copy = path.join(server.directory, 'copy');
 	cpSync(files, copy, {recursive: true});
-	const restart = async (): Promise<void> => {
+	const restart = async (): Promise<true> => {
 		await server.restart();
+		return true;
 	};
 
 	return {
 		box,
 		environment: () => ({CANHAZGPU_REDIS_PORT: String(pick([server.port, proxy.port]))}),
 		faults: {
-			'script flush': async () => client.script('FLUSH'),
-			'client kill': async () => client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'),
+			'script flush': async () => (await client.script('FLUSH')) === 'OK',
+			'client kill': async () => Number(await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')) > 0,
 			'kill redis': restart,
 			async 'stop redis for a while'() {
 				process.kill(server.pid(), 'SIGSTOP');
 				await sleep(1500);
-				process.kill(server.pid(), 'SIGCONT');
+				return process.kill(server.pid(), 'SIGCONT');
 			},
-			async 'late and doubled requests'() {
-				proxy.meet([pick(fates), 'prompt', pick(fates)]);
-				await sleep(1500);
-				await proxy.deliver();
-			},
+			...Object.fromEntries(
+				fates.map((fate) => [
+					`a commit ${fate}`,
+					async () => {
+						proxy.meet([fate, 'prompt', pick(fates)]);
+						await sleep(1500);
+						const hasMet = proxy.commits() > 0;
+						await proxy.deliver();
+						return hasMet;
+					},
+				]),
+			),
 			async 'clock step'() {
 				clock.jump(pick(jumpsSeconds));
 				await sleep(2000);
+				const [seconds] = await client.time();
 				clock.jump(0);
+				return isFarFromNow(Number(seconds));
 			},
 			async 'copy the data'() {
 				await server.kill();
 				rmSync(copy, {recursive: true});
 				cpSync(files, copy, {recursive: true});
-				await restart();
+				return restart();
 			},
 		},
 		losses: {
 			async 'empty store'() {
 				await server.kill();
 				rmSync(files, {recursive: true});
-				await restart();
+				return restart();
 			},
 			async 'older snapshot'() {
 				await server.kill();
 				rmSync(files, {recursive: true});
 				cpSync(copy, files, {recursive: true});
-				await restart();
+				return restart();
 			},
 		},
 		async fail() {
+			const words = ['-e', 'inject=write,writev,fdatasync,fsync:error=EIO:when=3+'];
 			// A server that cannot write its log to the disk ends itself.
-			await inject(server.pid(), ['-e', 'inject=write,writev,fdatasync,fsync:error=EIO:when=3+'], 400);
+			const hasFailed = await inject(server.pid(), words, 400, path.join(server.directory, 'trace'));
 			await restart();
+			return hasFailed;
 		},
 	};
 }
 
-export async function chaosOnFiles(gpuCount: number): Promise<ChaosGround> {
+export async function chaosOnFiles(gpuCount: number, random: () => number): Promise<ChaosGround> {
+	const pick = pickBy(random);
 	const clock = createShiftedClock();
 	const box = await freshEmbeddedBox(gpuCount);
 	const file = path.join(box.poolDirectory, 'pool.sqlite');
 	const copy = path.join(box.home, 'copy.sqlite');
 
 	/** Does this while no process is in the middle of a transaction, as an administrator who restores a backup must. */
-	const alone = async (work: () => void): Promise<void> => {
+	const alone = (work: () => void): true => {
 		const gate = new DatabaseSync(`${file}-lock`, {timeout: 60_000});
 		gate.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
 		try {
 			work();
+			return true;
 		} finally {
 			gate.exec('ROLLBACK');
 			gate.close();
 		}
 	};
 
-	const copyNow: Fault = async () =>
+	const copyNow = (): true =>
 		alone(() => {
 			copyFileSync(file, copy);
 		});
-	await copyNow();
+	copyNow();
 	return {
 		box,
 		environment: () => clock.environment,
@@ -148,43 +179,51 @@ export async function chaosOnFiles(gpuCount: number): Promise<ChaosGround> {
 			async 'clock step'() {
 				clock.jump(pick(jumpsSeconds));
 				await sleep(2000);
+				const shown = execFileSync('date', ['+%s'], {env: {...process.env, ...clock.environment}, encoding: 'utf8'});
 				clock.jump(0);
+				return isFarFromNow(Number(shown));
 			},
 			'copy the data': copyNow,
-			async 'journal removed'() {
-				await alone(() => {
-					rmSync(`${file}-wal`, {force: true});
-				});
-			},
+			'journal removed': () =>
+				alone(() => {
+					rmSync(`${file}-wal`);
+				}),
 		},
 		losses: {
-			async 'older snapshot'() {
-				await alone(() => {
+			'older snapshot': () =>
+				alone(() => {
 					copyFileSync(copy, `${file}.new`);
 					renameSync(`${file}.new`, file);
-				});
-			},
+				}),
 			async 'replaced file'() {
-				await alone(() => {
+				alone(() => {
 					renameSync(file, `${file}.damaged`);
 				});
 				const made = await box.run(['admin', '--store', 'embedded', '--gpus', String(gpuCount), '--provider', 'fake']);
 				expect(made.stderr).not.toMatch(/^ +at |is a bug/mv);
+				return true;
 			},
 		},
 		async fail(pids) {
 			if (pids.length === 0) {
-				return;
+				return false;
 			}
 
 			const files = readdirSync(box.poolDirectory).flatMap((name) =>
 				name.startsWith('pool.sqlite') ? ['-P', path.join(box.poolDirectory, name)] : [],
 			);
 			const call = pick(['pread64', 'pwrite64', 'fdatasync,fsync', 'openat,stat,newfstatat', 'ftruncate']);
-			await inject(pick(pids), [...files, '-e', `inject=${call}:error=EIO`], 1000);
+			return inject(pick(pids), [...files, '-e', `inject=${call}:error=EIO`], 1000, path.join(box.home, 'trace'));
 		},
 	};
 }
 
-/** Whether this machine can have system calls fail. */
-export const canFail = existsSync('/usr/bin/strace');
+/** Makes sure that system calls can be made to fail. */
+export function ensureTracer(): void {
+	const find = (): true | undefined => (existsSync('/usr/bin/strace') ? true : undefined);
+	ensureProgram({name: 'strace', install: 'apt-get install strace'}, find, [
+		() => {
+			installPackage('strace');
+		},
+	]);
+}

@@ -31,13 +31,14 @@ export type Ground = {
 type Killed = 'process' | 'server' | 'server and data';
 
 /** A Redis, which processes reach by a way that stops at a message, of either direction. */
-export async function redisGround(killed: Killed = 'process'): Promise<Ground> {
+export async function redisGround(killed: Killed = 'process'): Promise<Ground & {readonly kills: () => number}> {
 	const server = await startRedis({isDurable: killed === 'server'});
 	const proxy = await openProxy(server.port);
 	const client = new Redis(server.port, {retryStrategy: () => 20});
 	client.on('error', () => undefined);
 	const store = await openRedisStore({host: server.host, port: server.port, db: 0, keepReconnecting: true});
 	let crash = Promise.resolve();
+	let kills = 0;
 	onTestFinished(async () => {
 		client.disconnect();
 		await Promise.all([store.close(), proxy.close()]);
@@ -54,11 +55,13 @@ export async function redisGround(killed: Killed = 'process'): Promise<Ground> {
 			await client.flushall();
 			return createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(server.port)});
 		},
+		kills: () => kills,
 		exists: () => true,
 		// One for all of them.
 		open: async () => ({...store, close: async () => undefined}),
 		startKilled(box, words, at) {
 			proxy.stopAt(at, () => {
+				kills++;
 				if (killed === 'process') {
 					started.kill('SIGKILL');
 				} else {

@@ -26,8 +26,10 @@ export type RequestProxy = {
 	readonly port: number;
 	/** The next commits meet these; those after them are prompt. */
 	readonly meet: (fates: readonly CommitFate[]) => void;
-	/** How many commits came since then, of those that were to meet a fate. */
+	/** How many commits came since then. */
 	readonly commits: () => number;
+	/** How many of those that were held back since then have reached the server. */
+	readonly arrived: () => number;
 	/** Delivers what was held back, and waits for the server's answers. */
 	readonly deliver: () => Promise<void>;
 	/** Refuses new connections, and cuts those that are open. */
@@ -74,7 +76,7 @@ const isCommit = ([name = '', script]: readonly string[]): boolean =>
 export async function openRequestProxy(serverPort: number): Promise<RequestProxy> {
 	const sockets = new Set<Socket>();
 	let fates: CommitFate[] = [];
-	const counts = {commits: 0};
+	const counts = {commits: 0, arrived: 0};
 	/** What the next commit finds on its way: before it, after it, or not until told. */
 	let held: Array<{readonly request: Uint8Array; readonly fate: CommitFate}> = [];
 
@@ -97,12 +99,20 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		}
 	};
 
-	const deliver = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
+	const deliverDue = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
 		const due = held.filter(({fate}) => isDue(fate));
 		held = held.filter(({fate}) => !isDue(fate));
 		for (const {request} of due) {
 			await sendAlone(request);
+			counts.arrived++;
 		}
+	};
+
+	let delivery = Promise.resolve();
+	/** One delivery after the other: whoever asks for one waits for those that are under way, too. */
+	const deliver = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
+		delivery = delivery.then(async () => deliverDue(isDue));
+		return delivery;
 	};
 
 	const meetFate = async (request: Uint8Array, client: Socket, upstream: Socket): Promise<void> => {
@@ -205,8 +215,10 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		meet(next) {
 			fates = [...next];
 			counts.commits = 0;
+			counts.arrived = 0;
 		},
 		commits: () => counts.commits,
+		arrived: () => counts.arrived,
 		deliver: async () => deliver(() => true),
 		shut,
 		close: shut,

@@ -2,7 +2,7 @@
 A Redis that comes and goes.
 */
 import process from 'node:process';
-import {setTimeout as sleep} from 'node:timers/promises';
+import {setImmediate as nextTurn, setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import type {Store} from '../../../source/core/model/ports.js';
@@ -206,6 +206,20 @@ describe('a Redis', () => {
 		await eventually(() => heard.includes('restored'));
 		await eventually(async () => (await store.read()).pool?.gpuCount === 1);
 		await stop();
+	});
+
+	test('has answered while this process had no processor: the answer counts', async () => {
+		await write(store, poolWrite(2));
+		const heard = await listen();
+		await client.call('CLIENT', 'PAUSE', '500');
+		const asked = store.read();
+		// The answer comes while nothing is read for longer than it may take, as after Ctrl-Z or on a machine that is overloaded.
+		await sleep(50);
+		await nextTurn();
+		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500);
+		expect((await asked).pool).toMatchObject({gpuCount: 2});
+		expect(heard.heard).toEqual([]);
+		await heard.stop();
 	});
 
 	test('is loading its data: a request waits for it', async () => {

@@ -1,4 +1,5 @@
 /** The built monitor on a terminal of its own. */
+import {execFileSync} from 'node:child_process';
 import {chmodSync, cpSync, mkdtempSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -48,8 +49,10 @@ function ordinaryStart(start: Start): Start {
 	onTestFinished(() => {
 		rmSync(home, {recursive: true, force: true});
 	});
-	chmodSync(home, 0o777);
 	cpSync(path.dirname(program), path.join(home, 'dist'), {recursive: true});
+	// Whatever the umask was when the program was built.
+	execFileSync('chmod', ['-R', 'a+rX', home]);
+	chmodSync(home, 0o777);
 	return {
 		command: [process.execPath, '--import', giveUpRights, path.join(home, 'dist/cli.js')],
 		home,

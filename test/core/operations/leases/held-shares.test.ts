@@ -113,15 +113,33 @@ describe('the share of a job', () => {
 		expect((await world.store.read()).gpus[1]).toMatchObject({shares: [{user: 'dan'}], capacityMiB});
 	});
 
-	test('is not taken back where somebody released it, nor where its memory is another’s by now', async () => {
+	test('is not taken back where somebody released it', async () => {
 		const hold = await findJobLease(world, 'of-bob');
 		await release(world, person('root', 'root', 0), {by: 'lease', leaseId: 'of-bob'});
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost', gpus: [{index: 0}]});
-		await grant(jobShare('bob', 50));
+	});
+
+	test('is not taken back where its memory is another’s by now', async () => {
+		const hold = await findJobLease(world, 'of-bob');
 		await drop('of-bob');
 		await grant(share('carol', 30));
 		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost'});
 		expect(await ownersOn()).toEqual(['alice', 'carol']);
+	});
+
+	test('is not taken back where its instance of MIG is another’s by now', async () => {
+		const instance = (user: string, uuid: string): Lease => ({
+			...jobShare(user, 0),
+			memoryMiB: undefined,
+			mig: {uuid},
+		});
+		await grant(instance('dan', 'MIG-1'), 1);
+		await grant(instance('erin', 'MIG-2'), 1);
+		const hold = await findJobLease(world, 'of-dan');
+		await drop('of-dan');
+		await grant(instance('carol', 'MIG-1'), 1);
+		expect(await sendHeartbeat(world, hold)).toMatchObject({kind: 'lost'});
+		expect(await ownersOn(1)).toEqual(['erin', 'carol']);
 	});
 });
 

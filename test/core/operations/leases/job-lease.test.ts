@@ -93,6 +93,14 @@ describe('a beat', () => {
 		expect(stored(1)).toMatchObject({lease_id: 'lease-a', job_pid: 2, note: 'n', later: {version: 2}});
 	});
 
+	test('stamps a record at once that the peer rewrote before the job began', async () => {
+		const granted = await findJobLease(world, 'lease-a');
+		const rewritten = {user: 'alice', type: 'run', start_time: startTime, last_heartbeat: startTime};
+		world.memory.state.gpus.set(0, JSON.stringify(rewritten));
+		expect(await sendHeartbeat(world, granted)).toMatchObject({kind: 'held'});
+		expect(stored(0)).toMatchObject({lease_id: 'lease-a', pid: 1});
+	});
+
 	test('says once which GPUs are lost, to whom, and goes on with the rest', async () => {
 		await release(world, alice, {by: 'gpus', ids: [1]});
 		const lost = await sendHeartbeat(world, jobLease);

@@ -1,6 +1,8 @@
 /** Taking somebody out of the queue, by the beginning of an id. */
 import {expect, test} from 'vitest';
 import {leaveQueue, leaveQueueWhileEmpty} from '../../../../source/core/operations/waiting/leave-queue.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
+import type {Plan} from '../../../../source/core/model/plan.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {eventually} from '../../../_helpers/eventually.js';
@@ -74,6 +76,35 @@ test('an entry that holds a GPU already stays, if it was to leave only without a
 	expect(world.memory.state.queue).toEqual([id]);
 	expect(await leaveQueue(world, bob, id!)).toEqual({kind: 'left', id, freed: [1]});
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
+});
+
+test('who leaves gives back what it holds in the same commit, which names the GPU to those who wait', async () => {
+	const commits: Plan[] = [];
+	const world = await createTestWorld({
+		gpuCount: 2,
+		wrap: (store) => ({
+			...store,
+			async commit(plan) {
+				commits.push(plan);
+				return store.commit(plan);
+			},
+		}),
+	});
+	await reserve(world, {requester: alice, count: 1, durationSeconds: 3600});
+	await joinQueue(world, {
+		id: 'place',
+		request: {requester: bob, count: 2, tenure: {type: 'run'}},
+		waitSeconds: undefined,
+	});
+	const held = {user: 'bob', type: 'run', start_time: world.now(), lease_id: 'part', partial_queue_id: 'place'};
+	world.memory.state.gpus.set(1, JSON.stringify(held));
+	commits.length = 0;
+	expect(await leaveQueue(world, bob, 'place')).toEqual({kind: 'left', id: 'place', freed: [1]});
+	expect(commits).toMatchObject([
+		{usage: [{gpuId: 1, leaseId: 'part', endReason: 'queue-left'}], event: {gpus: [1], left: ['place']}},
+	]);
+	const {gpus, queue} = await world.memory.read();
+	expect([gpus.map(({kind}) => kind), queue]).toEqual([['leased', 'free'], []]);
 });
 
 test('leaving without a GPU and being granted one exclude each other, whichever is first', async () => {

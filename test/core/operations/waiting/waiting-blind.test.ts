@@ -2,7 +2,10 @@
 import {expect, test} from 'vitest';
 import type {Observation} from '../../../../source/core/model/types.js';
 import {release} from '../../../../source/core/operations/reservations.js';
+import {readCurrent} from '../../../../source/core/operations/transact.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
+import {planWithScan} from '../../../../source/core/operations/waiting/waiter-plan.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {createTestWorld, idleReading, observationOf, person} from '../../../_helpers/world.js';
 import {alice, start, wants} from './_waiting.js';
@@ -44,4 +47,23 @@ test('who joined behind others without a look leaves the queue with the first lo
 	await release(world, alice, {by: 'label', label: 'alice'});
 	await ends;
 	expect((await world.store.read()).queue).toEqual([]);
+});
+
+test('a scan that is newer than what was read grants nothing: the store is read again', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	const request = {requester: alice, count: 1, tenure: {type: 'run'}} as const;
+	await joinQueue(world, {id: 'place', request, waitSeconds: undefined});
+	const planAfter = async (seconds: number) =>
+		planWithScan(world, await readCurrent(world), {
+			request,
+			leaseId: 'lease',
+			entryId: 'place',
+			async scan() {
+				world.pass(seconds);
+				return world.gpus.observe();
+			},
+			readLinks: async () => undefined,
+		});
+	expect(await planAfter(1)).toBe('stale');
+	expect(await planAfter(0)).toMatchObject({kind: 'complete', gpus: [0]});
 });

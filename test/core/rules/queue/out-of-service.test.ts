@@ -347,6 +347,25 @@ test.each(['used', 'unread'] as const)(
 	},
 );
 
+test('one further behind takes what is held for a GPU that is in use after five minutes of that, and not before', async () => {
+	const world = await createTestWorld({gpuCount});
+	await reserve(world, {requester: bob, count: 1, ids: [1], durationSeconds: 36_000});
+	await standing(world, [0]);
+	seeStates(world, ['fine', 'fine', 'used']);
+	await settle(world);
+	await standing(world, [], {id: 'later', count: 1});
+	const holder = async (): Promise<unknown> => {
+		await settle(world);
+		return (await readCurrent(world)).gpus[0];
+	};
+
+	expect(await holder()).toMatchObject({lease: {leaseId: 'lease-all'}});
+	world.pass(usedPatienceSeconds - 1);
+	expect(await holder()).toMatchObject({lease: {leaseId: 'lease-all'}});
+	world.pass(2);
+	expect(await holder()).toMatchObject({lease: {leaseId: 'lease-later'}});
+});
+
 test('a GPU that breaks while somebody who waits holds it is given back, and another one granted in its place', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 2, ids: [1, 2], durationSeconds: 36_000});
