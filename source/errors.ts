@@ -92,3 +92,7 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 /** The system's code of an error, such as `ENOENT`. */
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** Whether a part of the program that is loaded late is not there any more: an update takes the files away under it. */
+export const isMissingPart = (error: unknown): boolean =>
+	error instanceof Error && codeOf(error) === 'ERR_MODULE_NOT_FOUND';

@@ -5,7 +5,7 @@ import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Command, Understood} from './command-line/command.js';
-import {CanhazgpuError} from './errors.js';
+import {CanhazgpuError, isMissingPart} from './errors.js';
 import type {Output} from './format/text/output-columns.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
@@ -34,6 +34,11 @@ function printError(error: unknown): number {
 		}
 
 		return error.exitCode;
+	}
+
+	if (isMissingPart(error)) {
+		writeError('Error: The program was replaced or removed while this command ran\nRun it again.\n');
+		return 1;
 	}
 
 	// Whatever else arrives here is a bug: the stack is for the person who fixes it.

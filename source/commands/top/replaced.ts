@@ -1,8 +1,5 @@
 /** A monitor runs for days, and what it loads late may be another version by then, or gone: an update takes the files away under it. */
-import {CanhazgpuError} from '../../errors.js';
-
-const isMissingPart = (error: unknown): boolean =>
-	error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+import {CanhazgpuError, isMissingPart} from '../../errors.js';
 
 /** @throws CanhazgpuError `failed` that says what to do, instead of the error of a part that is not there any more. */
 export async function namingReplaced<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,0 +1,29 @@
+/** A program whose files are exchanged while it starts: what it has not loaded yet is not there any more. */
+import {spawnSync} from 'node:child_process';
+import {cpSync, globSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import {expect, onTestFinished, test} from 'vitest';
+import {createEmbeddedBox, program} from '../_helpers/program/cli.js';
+
+test('a verb says that the program was replaced, and shows no stack', async () => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const copy = path.join(box.home, 'dist');
+	cpSync(path.dirname(program), copy, {recursive: true});
+	for (const late of globSync(`${copy}/chunks/*.js`).filter(
+		(file) => !/\/(?:start|common|rolldown)-[^\/]*$/v.test(file),
+	)) {
+		rmSync(late);
+	}
+
+	const {status, stdout, stderr} = spawnSync(process.execPath, [path.join(copy, 'cli.js'), 'status'], {
+		env: {...box.environment},
+		encoding: 'utf8',
+	});
+	expect({status, stdout, stderr}).toEqual({
+		status: 1,
+		stdout: '',
+		stderr: 'Error: The program was replaced or removed while this command ran\nRun it again.\n',
+	});
+});
