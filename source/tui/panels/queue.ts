@@ -1,6 +1,9 @@
 /** The panel of the queue: who waits. */
 import {owns} from '../../core/rules/leases/ownership.js';
+import type {InstanceNeed} from '../../core/model/mig.js';
 import type {QueueEntry} from '../../core/model/types.js';
+import {instanceText} from '../../core/rules/mig/instances.js';
+import {wantedOf} from '../../core/rules/queue/eligible.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {partsOutText} from '../../format/queue/waiting-progress.js';
 import {blockersText, endsWithJobs, outageText, stuckText} from '../../format/queue/why.js';
@@ -8,7 +11,7 @@ import {holderText} from '../../format/owner.js';
 import {counted} from '../../format/text/numbers.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
-import {memoryText} from '../../core/rules/request/memory-size.js';
+import {memoryText, sizeText} from '../../core/rules/request/memory-size.js';
 import {grown, rowText, type Column, type GrowthRound} from '../../format/text/columns.js';
 import {fit, widthOf, wrap} from '../../format/text/width.js';
 import {remembering} from '../state/memo.js';
@@ -94,8 +97,7 @@ const queueHead = (state: State, width: number): Line => [
 ];
 
 /** `1/2`: how many of those wanted are held already. */
-const gotOf = ({held}: QueueRow, {requestedIds, requestedCount}: QueueEntry): string =>
-	`${held.length}/${requestedIds.length > 0 ? requestedIds.length : requestedCount}`;
+const gotOf = ({held}: QueueRow, entry: QueueEntry): string => `${held.length}/${wantedOf(entry).count}`;
 
 /** `bob on GPU 3 until 14:44`. Empty when it waits for no one. */
 const blockedByOf = ({blockers}: QueueRow, state: State): string =>
@@ -105,10 +107,21 @@ const blockedByOf = ({blockers}: QueueRow, state: State): string =>
 const outOfServiceText = ({outages}: QueueRow): string =>
 	outages.length === 0 ? '' : `${partsOutText(outages, gpuList)}: ${outageText(outages[0]!)}`;
 
-/** `GPUs 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed. */
+/** `2 MIG 1g.10gb`, `MIG 0:1,2:0`. */
+const instancesText = (mig: InstanceNeed, count: number): string =>
+	'instances' in mig
+		? `MIG ${mig.instances.map((instance) => instanceText(instance)).join(',')}`
+		: `${count} MIG ${sanitize(mig.profile)}`;
+
+/** `GPUs 0-3,5` for these very ones, `2 GPUs` for any, `2 GPUs 40G+ h100` for those that have what is needed, `1 GPU 8G share`. */
 const wantOf = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
 	[
-		requestedIds.length > 0 ? gpuList(requestedIds) : counted(requestedCount, 'GPU'),
+		need.mig === undefined
+			? requestedIds.length > 0
+				? gpuList(requestedIds)
+				: counted(requestedCount, 'GPU')
+			: instancesText(need.mig, requestedCount),
+		...(need.shareMiB === undefined ? [] : [`${sizeText(need.shareMiB)} share`]),
 		...(need.models === undefined ? [] : [sanitize(need.models.join('|'))]),
 		...(need.minMemoryMiB === undefined ? [] : [`${memoryText(need.minMemoryMiB)}+`]),
 		...(need.minCompute === undefined ? [] : [`cc${sanitize(need.minCompute)}+`]),

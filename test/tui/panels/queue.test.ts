@@ -71,18 +71,47 @@ test('how many are held already is never cut', async () => {
 	}
 });
 
-test.each([60, 80, 100, 120, 200])('the number of a position is never cut in a long queue, %i columns wide', async (columns) => {
-	const names = Array.from({length: 104}, (_, index) => `person-${index}`);
-	const box = await createBox(1, {leases: {0: run('bob')}, waiting: names.map((name) => waiter(name))});
-	box.store.state.entries.set('entry-person-103', '{');
-	const frame = frameOf(after(await stateOf(box, {columns, rows: 30}), 'focus-queue', 'last-line'));
-	expect(frame).toMatch(/ 103 +perso/v);
-	expect(frame).toMatch(/> 104 /v);
-});
+test.each([60, 80, 100, 120, 200])(
+	'the number of a position is never cut in a long queue, %i columns wide',
+	async (columns) => {
+		const names = Array.from({length: 104}, (_, index) => `person-${index}`);
+		const box = await createBox(1, {leases: {0: run('bob')}, waiting: names.map((name) => waiter(name))});
+		box.store.state.entries.set('entry-person-103', '{');
+		const frame = frameOf(after(await stateOf(box, {columns, rows: 30}), 'focus-queue', 'last-line'));
+		expect(frame).toMatch(/ 103 +perso/v);
+		expect(frame).toMatch(/> 104 /v);
+	},
+);
 
 test('GPUs in a row are named as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
 	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
+});
+
+test('who wants parts of GPUs is told apart from who wants whole ones', async () => {
+	const box = await createBox(4, {
+		waiting: [
+			waiter('erin', {requestedCount: 2, need: {mig: {profile: '1g.10gb'}}}),
+			waiter('frank', {
+				requestedCount: 2,
+				need: {
+					mig: {
+						instances: [
+							{gpu: 0, number: 1},
+							{gpu: 2, number: 0},
+						],
+					},
+				},
+			}),
+			waiter('grace', {requestedCount: 1, need: {shareMiB: 8192}}),
+			waiter('heidi', {requestedIds: [3], need: {shareMiB: 8192}}),
+		],
+	});
+	const text = frameOf(await stateOf(box, {columns: 240, rows: 50}));
+	expect(text).toMatch(/1 +erin +2 MIG 1g\.10gb +0\/2/v);
+	expect(text).toMatch(/2 +frank +MIG 0:1,2:0 +0\/2/v);
+	expect(text).toMatch(/3 +grace +1 GPU 8G share +0\/1/v);
+	expect(text).toMatch(/4 +heidi +GPU 3 8G share +0\/1/v);
 });
 
 test('an empty queue that is looked at leaves the GPUs in view', async () => {
