@@ -187,6 +187,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 
 			await page.getByRole('button', {name: 'Reserve any GPUs'}).click();
 			await dialog.getByText(/^Whole GPUs free: \d\/3 \(1 more split by MIG\)$/v).waitFor();
+			// Of a GPU that MIG has split there is nothing to reserve by its number.
+			expect(await cardOf(page, 0).getByRole('button', {name: 'Reserve GPU 0', includeHidden: true}).count()).toBe(1);
+			expect(await cardOf(page, 3).getByRole('button', {name: 'Reserve GPU 3', includeHidden: true}).count()).toBe(0);
 			await dialog.getByText('MIG free: 1/1 1g.10gb, 1/1 3g.40gb').waitFor();
 			expect(await dialog.getByLabel('Needs').getAttribute('placeholder')).toBe(
 				'40G, h100, 8.0, nvlink, mixed, 1g.10gb, pack',

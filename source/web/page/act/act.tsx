@@ -91,14 +91,15 @@ type Context = Pick<PageState, 'gpus'> & {
 	readonly ask: (question: Question) => void;
 };
 
-/** Whether a GPU can be reserved. Of one that is shared another share may be left. */
+/** Whether a GPU can be reserved by its number, as one that MIG has split never is. Of one that is shared another share may be left. */
 const canReserve = (
 	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
 	{lacks, hasShares}: Offer,
 ): boolean =>
 	heldFor === undefined &&
 	lacks?.has('ids') !== true &&
-	(state === 'available' || (hasShares === true && shares !== undefined && parts === undefined));
+	parts === undefined &&
+	(state === 'available' || (hasShares === true && shares !== undefined));
 
 /** Components that the cards and the queue show, for as long as the page may act. */
 const slotsOf = (context: () => Context) => ({
