@@ -1,5 +1,6 @@
 /** Reading the values of flags that are no settings, and the flags that several verbs share. */
 import {CanhazgpuError, quoted} from '../errors.js';
+import {idWordsOf} from '../core/rules/request/gpu-ids.js';
 import {characterCount, longestLabel} from '../core/rules/request/request.js';
 import {parseInstanceName} from '../core/rules/mig/instances.js';
 import type {NamedParts} from '../format/instances.js';
@@ -40,7 +41,7 @@ export const jsonFlag: Flag = {short: 'j', summary: 'print JSON'};
 export const idsFlag = (completes: KnownKind): Flag => ({
 	short: 'G',
 	value: 'IDS',
-	summary: 'these GPUs, such as 1,3, or instances of MIG: 0:1',
+	summary: 'these GPUs, such as 1,3 or 0-3, or instances of MIG: 0:1',
 	isList: true,
 	completes,
 });
@@ -76,16 +77,15 @@ export function verbPosition(words: readonly string[]): number {
 	return Math.min(index, words.length);
 }
 
-const typedParts = (input: Input, flag: string): readonly string[] | undefined =>
-	input
-		.text(flag)
-		?.split(',')
-		.map((part) => part.trim());
+function typedParts(input: Input, flag: string): readonly string[] | undefined {
+	const text = input.text(flag);
+	return text === undefined ? undefined : idWordsOf(text);
+}
 
 export const isGpuId = (typed: string): boolean => /^\d{1,9}$/v.test(typed);
 
 /**
-@returns GPU ids such as `1,3`, in the order they were typed.
+@returns GPU ids such as `1,3` or `0-3`, in the order they were typed.
 @throws CanhazgpuError `usage` naming what is no id.
 */
 export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undefined {
@@ -100,11 +100,11 @@ export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undef
 
 const notAnId = (flag: string, typed: string, besides = ''): CanhazgpuError =>
 	new CanhazgpuError('usage', `--${flag}: ${quoted(typed)} is not a GPU id${besides}`, {
-		hint: `Write ids with commas between them: --${flag} 1,3`,
+		hint: `Write ids with commas between them, or a range: --${flag} 1,3 or 0-3`,
 	});
 
 /**
-@returns GPU ids such as `1,3` and instances such as `0:1`, in the order they were typed. Undefined without the flag.
+@returns GPU ids such as `1,3` or `0-3` and instances such as `0:1`, in the order they were typed. Undefined without the flag.
 @throws CanhazgpuError `usage` naming what is neither.
 */
 export function namedPartsOf(input: Input, flag = 'gpu-ids'): NamedParts | undefined {

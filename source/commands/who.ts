@@ -1,6 +1,7 @@
 import {holdingsOn} from '../core/rules/leases/holdings.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import {reportHolders, type HoldersReport} from '../core/rules/pool/memory-holders.js';
+import {idWordsOf} from '../core/rules/request/gpu-ids.js';
 import {requirePool} from '../core/rules/pool/pool.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {holdersJson, holdersText} from '../format/tables/holders.js';
@@ -13,7 +14,7 @@ import {withWorld} from './shared/with-world.js';
 
 /** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */
 function askedIds(input: Input): readonly number[] {
-	const typed = input.words.flatMap((word) => word.split(','));
+	const typed = input.words.flatMap((word) => idWordsOf(word));
 	const wrong = typed.find((word) => !isGpuId(word));
 	if (wrong !== undefined) {
 		throw new CanhazgpuError('usage', `${quoted(wrong)} is not a GPU id`, {hint: 'For example: canhazgpu who 3'});
@@ -68,7 +69,7 @@ export const who: Command = {
 		['canhazgpu who 3', 'who has the device of GPU 3 open'],
 		['sudo canhazgpu who 3', 'the same, for the processes of all accounts'],
 	],
-	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'these GPUs, such as 1,3'}, json: jsonFlag},
+	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'these GPUs, such as 1,3 or 0-3'}, json: jsonFlag},
 	notes: [
 		'It reads the open files of the processes that your account may look into, and says how many it may not.',
 		'It ends nothing and resets nothing.',

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
 import {cudaVersionPattern} from '../core/rules/cuda/cuda.js';
+import {idWordsOf} from '../core/rules/request/gpu-ids.js';
 import {checkNote, longestNote} from '../core/rules/request/request.js';
 import type {CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
@@ -33,25 +34,19 @@ const integer = (minimum: number, maximum: number) => {
 
 const flag = () => v.boolean('true or false');
 
-/** GPU ids, as a list, as text with commas or as one number. */
+/** GPU ids, as a list, as text with commas and ranges, or as one number. */
 const gpuIds = () => {
 	const what = 'GPU ids such as 1,3';
 	const id = v.pipe(v.number(what), v.safeInteger(what), v.minValue(0, what), v.maxValue(mostGpus - 1, what));
 	return v.pipe(
 		v.union([v.array(id, what), v.string(what), v.number(what)], what),
-		v.transform((typed) =>
-			Array.isArray(typed)
-				? typed
-				: String(typed)
-						.split(',')
-						.map((part) => idOf(part)),
-		),
+		v.transform((typed) => (Array.isArray(typed) ? typed : idWordsOf(String(typed)).map((word) => idOf(word)))),
 		v.array(id, what),
 		v.minLength(1, what),
 	);
 };
 
-const idOf = (typed: string): number => (/^\s*\d{1,9}\s*$/v.test(typed) ? Number(typed) : NaN);
+const idOf = (typed: string): number => (/^\d{1,9}$/v.test(typed) ? Number(typed) : NaN);
 
 const choice = <const Options extends readonly string[]>(options: Options) =>
 	v.picklist(options, `one of ${options.join(', ')}`);

@@ -205,6 +205,8 @@ report: {json: true}
 	test.each([
 		'run: {gpu-ids: [1, x]}',
 		'run: {gpu-ids: "1,"}',
+		'run: {gpu-ids: "3-1"}',
+		'run: {gpu-ids: "0-2000"}',
 		'run: {gpu-ids: -1}',
 		'run: {gpu-ids: [1.5]}',
 		'run: {gpu-ids: []}',
@@ -222,6 +224,8 @@ describe('of --gpus and --gpu-ids the one that is typed counts, and not what a f
 		['run -g 3 -- true', 'run: {gpu-ids: [1, 3]}', undefined, 3],
 		['run -g 1 -- true', 'run: {gpu-ids: [1, 3]}', undefined, 1],
 		['run -- true', 'run: {gpu-ids: [1, 3]}', [1, 3], 2],
+		['run -- true', 'run: {gpu-ids: "0-2,5"}', [0, 1, 2, 5], 4],
+		['run -G 0-2,5 -- true', '', [0, 1, 2, 5], 4],
 	])('%s with %s', async (typed, file, ids, count) => {
 		const {input} = await read(typed, file);
 		expect(wantedOf(input, 'run')).toMatchObject({ids, count});

@@ -152,7 +152,7 @@ describe.runIf(canMakeDevices())('who', () => {
 	test('says in words what is so, and whose the GPU is', async () => {
 		await accounts.run(alice, 'reserve -G 1', {environment: {CANHAZGPU_SIMULATED_SCENARIO: scenario}});
 		const own = await started(mallory, ['env', 'HF_TOKEN=x', ...opening('dev/nvidia1')]);
-		const {text} = await ask(mallory, hidden, 'who 0 -G 1');
+		const {text} = await ask(mallory, hidden, 'who 0-1');
 		expect(text).toMatch(/^GPU 0: \dMB in use, what its processes use is not known; not reserved\n/v);
 		expect(text).toMatch(new RegExp(`^ ${own.pid} .* runs .* open .* no .*sh -c`, 'mv'));
 		expect(text).toMatch(new RegExp(`^→ Yours, .*kill ${own.pid}$`, 'mv'));
@@ -172,6 +172,7 @@ test.each([
 	[['who'], 'Which GPU? who needs its id'],
 	[['who', 'x'], '"x" is not a GPU id'],
 	[['who', '1', '-G', '-2'], '--gpu-ids: "-2" is not a GPU id'],
+	[['who', '3-1'], '"3-1" is not a GPU id'],
 ])('%s is refused before a pool is opened', async (argv, message) => {
 	const understood = await understand(argv);
 	if ('text' in understood) {

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 test('what is out of service is shown everywhere and given to nobody', async () => {
 	await box.run('reserve --gpu-ids 2 --duration 1h');
-	expect(await box.run(['admin', '--drain', '3,2', '--reason', 'fan\u{1B}[31m is dead'])).toEqual({
+	expect(await box.run(['admin', '--drain', '2-3', '--reason', 'fan\u{1B}[31m is dead'])).toEqual({
 		exitCode: 0,
 		stdout: 'Took 2 GPU(s) out of service: [2 3]: fan is dead\n',
 		stderr: 'In use now, and so until given back: GPU(s) [2]\n',
@@ -54,7 +54,7 @@ test('what is out of service is shown everywhere and given to nobody', async () 
 
 test.each<[typed: string, exitCode: number, error: string]>([
 	['admin --drain', 2, '--drain needs a value'],
-	['admin --drain x', 2, '--drain: "x" is not a GPU id\nWrite ids with commas between them: --drain 1,3'],
+	['admin --drain x', 2, '--drain: "x" is not a GPU id\nWrite ids with commas between them, or a range: --drain 1,3 or 0-3'],
 	['admin --drain 4', 2, 'GPU 4 is out of range'],
 	['admin --drain 1,1', 2, 'GPU 1 is named twice'],
 	['admin --drain 1 --undrain 2', 2, 'Give --drain or --undrain, not both'],

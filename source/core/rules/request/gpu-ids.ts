@@ -1,0 +1,14 @@
+import {mostGpus} from '../../model/observation.js';
+
+/**
+The ids in a text such as `1,3` or `0-3,7`, which names a range as the monitor and Slurm do, in the order they are typed. What is neither an id nor
+a range stays as it is typed: the caller knows what else may stand there.
+*/
+export const idWordsOf = (text: string): readonly string[] =>
+	text.split(',').flatMap((part) => {
+		const {first, last} = /^\s*(?<first>\d{1,9})\s*-\s*(?<last>\d{1,9})\s*$/v.exec(part)?.groups ?? {};
+		const count = Number(last) - Number(first) + 1;
+		return count > 0 && count <= mostGpus
+			? Array.from({length: count}, (_, index) => String(Number(first) + index))
+			: [part.trim()];
+	});
