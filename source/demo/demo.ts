@@ -149,7 +149,7 @@ export async function createDemo({host, clock, scenario, now, gpusOver, memoryTh
 	const gpuCount = scenario.gpus ?? usualCount;
 	const seed = scenario.seed ?? 1;
 	const memory = createMemoryStore({now});
-	const store: Store = {...memory, loads: withNight(memory, {seed, gpuCount, begin: now()})};
+	const store: Store = {...memory, loads: withNight(memory, {seed, gpuCount, mig: scenario.mig, begin: now()})};
 	const people = scenario.people ?? [];
 	await createPool({store, host, clock}, {gpuCount, provider: 'fake', force: false});
 	await store.commit({...emptyPlan, usage: pastOf(people, gpuCount, now(), randomFrom(seed))});

@@ -3,11 +3,14 @@ import {liveUsage} from '../core/rules/pool/report.js';
 import {encodeMinute, hourOf, minuteOf, withScan} from '../core/rules/pool/load-minutes.js';
 import type {LoadHistory, Store} from '../core/model/ports.js';
 import type {UsageRecord} from '../core/model/types.js';
+import {sceneOf, type Scenario} from '../gpu/simulated/scenario.js';
 import {simulateGpu} from '../gpu/simulated/simulation.js';
 
 type Options = {
 	readonly seed: number;
 	readonly gpuCount: number;
+	/** The GPUs that MIG has split, as they were at night: how busy one is as a whole, no one knows. */
+	readonly mig?: Scenario['mig'];
 	/** When the demonstration begins, in seconds: from then on its own scans tell. */
 	readonly begin: number;
 };
@@ -18,11 +21,12 @@ const nightSeconds = 86_400;
 const unseen = {from: 10.2 * 3600, to: 7.4 * 3600} as const;
 
 /** The line of one minute. */
-function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount}: Options): string {
+function lineAt(time: number, usage: readonly UsageRecord[], {seed, gpuCount, mig}: Options): string {
 	const gpus = Array.from({length: gpuCount}, (_, index) => {
 		const held = usage.find(({gpuId, startTime, endTime}) => gpuId === index && startTime <= time && endTime > time);
 		const lease = held && {index, user: held.user, type: held.reservationType, startTime: held.startTime};
-		return simulateGpu({seed, index, seconds: time, lease});
+		const {change} = sceneOf({mig}, index, 0);
+		return simulateGpu({seed, index, seconds: time, lease, scene: {processes: [], change}});
 	});
 	return encodeMinute(withScan(undefined, {gpus}, time).underWay!);
 }

@@ -1,6 +1,6 @@
 /** The night that a demonstration makes up for the charts. */
 import {expect, test} from 'vitest';
-import {decodeHour, hourOf, minuteOf} from '../../source/core/rules/pool/load-minutes.js';
+import {decodeHour, hourOf, loadsIn, minuteOf} from '../../source/core/rules/pool/load-minutes.js';
 import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import {withNight} from '../../source/demo/night.js';
 import {createMemoryStore} from '../../source/store/memory/index.js';
@@ -19,4 +19,21 @@ test('the night reaches into the minute in which the demonstration begins', asyn
 	);
 	expect(minutes.slice(-3)).toEqual([minuteOf(begin) - 2, minuteOf(begin) - 1, minuteOf(begin)]);
 	expect(new Set(minutes).size).toBe(minutes.length);
+});
+
+test('how busy a GPU was that MIG has split is as unknown at night as it is now', async () => {
+	const begin = 1_800_000_000;
+	const store = createMemoryStore({now: () => begin});
+	const host = testHost({});
+	await createPool({store, host, clock: createVirtualClock()}, {gpuCount: 2, provider: 'fake', force: false});
+	const hour = hourOf(minuteOf(begin));
+	const night = withNight(store, {seed: 1, gpuCount: 2, mig: [{gpu: 1, profiles: ['1g.10gb']}], begin});
+	const minutes = [...(await night.read(hour - 1, hour))].flatMap(([known, text]) =>
+		decodeHour(known, text, minuteOf(begin)),
+	);
+	expect(minutes.length).toBeGreaterThan(10);
+	const known = new Set(
+		minutes.map((line) => Array.from(loadsIn(line).values(), ({utilization}) => utilization).join(' ')),
+	);
+	expect(known).toEqual(new Set(['0 ']));
 });
