@@ -14,7 +14,10 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		onTestFinished(async () => {
 			await web.end('SIGKILL');
 		});
-		return (await openPage(browser, web.url, {theme: 'dark'})).page;
+		const {page} = await openPage(browser, web.url, {theme: 'dark'});
+		// Rules for paper and for the system's colours follow the first view.
+		await page.waitForFunction("[...document.styleSheets].some(({href}) => href?.includes('late-follow-up'))");
+		return page;
 	}
 
 	test('the dark page is printed dark on white, without what can only be pressed', async () => {
