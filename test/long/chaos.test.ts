@@ -352,7 +352,8 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 		expect(missing).toEqual([]);
 	}
 
-	expect(counts.ends.get('run 0')).toBeGreaterThan(10);
+	// A reservation that was given back, and comes back with an older copy of the data, keeps its GPUs for hours.
+	expect(counts.ends.get('run 0')).toBeGreaterThan(hasLosses ? 0 : 10);
 }
 
 const grounds = {Redis: chaosOnRedis, 'the embedded store': chaosOnFiles};
