@@ -130,7 +130,7 @@ const withoutNothingChanged = (error: unknown): unknown =>
 type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
 
 /**
-Leaves the store that the machine's pool is in, where that is another. Its pool ends before the next is made: whoever knows the old one, such as a
+Leaves the store that the machine's pool is in, where that is another. Its pool ends before the next is made: a program that knows the old one, such as a
 monitor, would be given the same GPUs there.
 
 @param record - Where everybody will find the pool. Undefined: a private one is made.
@@ -151,7 +151,7 @@ async function leaveFormer(context: Context, record: PoolRecord | undefined, for
 		});
 	}
 
-	// Who sends nobody elsewhere ends nothing of theirs.
+	// A pool to which no one else is sent ends nothing of theirs.
 	if (record === undefined || !locations.canAnnounce()) {
 		return {movedFrom, droppedLeases: 0};
 	}

@@ -1,6 +1,6 @@
 /** Reading the values of flags that are no settings, and the flags that several verbs share. */
 import {CanhazgpuError, quoted} from '../errors.js';
-import {idWordsOf} from '../core/rules/request/gpu-ids.js';
+import {idWordsOf, isGpuId} from '../core/rules/request/gpu-ids.js';
 import {characterCount, longestLabel} from '../core/rules/request/request.js';
 import {parseInstanceName} from '../core/rules/mig/instances.js';
 import type {NamedParts} from '../format/instances.js';
@@ -81,8 +81,6 @@ function typedParts(input: Input, flag: string): readonly string[] | undefined {
 	const text = input.text(flag);
 	return text === undefined ? undefined : idWordsOf(text);
 }
-
-export const isGpuId = (typed: string): boolean => /^\d{1,9}$/v.test(typed);
 
 /**
 @returns GPU ids such as `1,3` or `0-3`, in the order they were typed.

@@ -117,7 +117,7 @@ export const events: Command = {
 			}
 
 			const {now} = await readForDisplay(world);
-			// Before all that is shown, which may be nothing.
+			// It is read before what is shown, which may be nothing: what follows begins behind it.
 			const newest = isFollowing ? (await world.store.audit({newest: 1})).at(-1) : undefined;
 			const known = await world.store.audit(
 				from === undefined

@@ -1,14 +1,14 @@
 import {holdingsOn} from '../core/rules/leases/holdings.js';
 import {ownerOf} from '../core/rules/leases/ownership.js';
 import {reportHolders, type HoldersReport} from '../core/rules/pool/memory-holders.js';
-import {idWordsOf} from '../core/rules/request/gpu-ids.js';
+import {idWordsOf, isGpuId} from '../core/rules/request/gpu-ids.js';
 import {requirePool} from '../core/rules/pool/pool.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {holdersJson, holdersText} from '../format/tables/holders.js';
 import {harmlessJson} from '../format/text/json.js';
 import type {OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {idsFlag, idsOf, isGpuId, jsonFlag} from '../command-line/flags.js';
+import {idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
 import {requireLocal} from '../core/operations/engine.js';
 import {withWorld} from './shared/with-world.js';
 

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import {parseDuration, shortestHoldSeconds} from '../core/rules/leases/durations.js';
 import {hostPattern, isRemoteHost} from '../core/model/other-hosts.js';
 import {cudaVersionPattern} from '../core/rules/cuda/cuda.js';
-import {idWordsOf} from '../core/rules/request/gpu-ids.js';
+import {idWordsOf, isGpuId} from '../core/rules/request/gpu-ids.js';
 import {checkNote, longestNote} from '../core/rules/request/request.js';
 import type {CanhazgpuError} from '../errors.js';
 import {isolationLevels} from '../core/model/isolation.js';
@@ -46,7 +46,7 @@ const gpuIds = () => {
 	);
 };
 
-const idOf = (typed: string): number => (/^\d{1,9}$/v.test(typed) ? Number(typed) : NaN);
+const idOf = (typed: string): number => (isGpuId(typed) ? Number(typed) : NaN);
 
 const choice = <const Options extends readonly string[]>(options: Options) =>
 	v.picklist(options, `one of ${options.join(', ')}`);

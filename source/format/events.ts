@@ -29,7 +29,7 @@ const nameText = (name: string | undefined): string => (name === undefined ? 'so
 const whoText = ({account, label, owner}: AuditRecord): string =>
 	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
-/** Whose something was that came to an end, whoever ended it. */
+/** The account that had what came to an end, which need not be the one that ended it. */
 const holderText = ({owner, ...record}: AuditRecord): string =>
 	whoText(owner === undefined ? record : {...record, account: owner});
 

@@ -12,7 +12,7 @@ export type ReserveField = {
 	/** Of a count. */
 	readonly most?: number;
 	readonly preset?: string;
-	/** Hint and bound by what stands in the fields. */
+	/** What the hint and the bound become as the fields are filled in. */
 	readonly follow?: (values: ReserveValues) => Pick<ReserveField, 'hint' | 'most'>;
 };
 

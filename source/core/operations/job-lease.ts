@@ -74,7 +74,7 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	if (holdings.length === 0) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
-			hint: 'Somebody released them, or remade the pool. Try again.',
+			hint: 'Somebody released them, the pool was made again, or its store lost its data. Try again.',
 		});
 	}
 

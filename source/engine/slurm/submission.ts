@@ -108,7 +108,7 @@ export function submission(
 	const beganMs = clock.monotonicMs();
 	// Without this srun never says that nothing is free, and a command may exit with that code itself.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
-	// It makes srun begin some milliseconds later.
+	// A gate makes srun begin some milliseconds later.
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;

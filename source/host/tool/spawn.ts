@@ -159,7 +159,7 @@ const stopListening = () => {
 };
 
 const dieWithTools = (signal: NodeJS.Signals) => {
-	// Whoever else listens ends the tools in its own way, or outlives the signal.
+	// Another listener ends the tools in its own way, or outlives the signal.
 	if (process.listenerCount(signal) > 1) {
 		return;
 	}

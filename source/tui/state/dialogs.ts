@@ -21,7 +21,7 @@ export type FormField = {
 	readonly hint: string;
 	/** Of a count. */
 	readonly most?: number;
-	/** Hint and bound by what stands in the fields. */
+	/** What the hint and the bound become as the fields are filled in. */
 	readonly follow?: (values: Readonly<Record<string, string>>) => Pick<FormField, 'hint' | 'most'>;
 	readonly field: TextField;
 };

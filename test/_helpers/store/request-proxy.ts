@@ -109,7 +109,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 	};
 
 	let delivery = Promise.resolve();
-	/** One delivery after the other: whoever asks for one waits for those that are under way, too. */
+	/** One delivery after the other: the caller of one waits for those that are under way, too. */
 	const deliver = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
 		delivery = delivery.then(async () => deliverDue(isDue));
 		return delivery;

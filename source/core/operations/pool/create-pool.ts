@@ -117,7 +117,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 }
 
 /**
-Ends the pool of this machine in a store, because it is in another from now on: whoever still uses this one is told so by the next read.
+Ends the pool of this machine in a store, because it is in another from now on: a program that still uses this one is told so by its next read.
 
 @returns How many leases ended.
 @throws CanhazgpuError as `requirePool` does.

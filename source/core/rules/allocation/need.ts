@@ -268,7 +268,7 @@ export function eligibilityOf(
 	};
 }
 
-/** How many GPUs one request with this need can have at the most, whoever has them now. Links, which are read by need alone, are left out. */
+/** How many GPUs one request with this need can have at the most, also of those that others have now. Links, which are read by need alone, are left out. */
 export function mostGpusFor(need: Need, observation: Observation, gpuCount: number): number {
 	const mostOf = (count: number): number => {
 		const {groups} = eligibilityOf({count, need: {...need, nvlink: undefined}}, observation, gpuCount);

@@ -1,5 +1,8 @@
 import {mostGpus} from '../../model/observation.js';
 
+/** Whether a text is the number of a GPU, as far as that can be seen without the pool. */
+export const isGpuId = (typed: string): boolean => /^\d{1,9}$/v.test(typed);
+
 /**
 The ids in a text such as `1,3` or `0-3,7`, which names a range as the monitor and Slurm do, in the order they are typed. What is neither an id nor
 a range stays as it is typed: the caller knows what else may stand there.

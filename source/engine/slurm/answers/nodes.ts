@@ -56,7 +56,7 @@ type Partition = {
 	readonly sharesCores: boolean;
 };
 
-/** By name. */
+/** The partitions by their names. */
 export const readPartitions = (text: string): ReadonlyMap<string, Partition> =>
 	new Map(
 		text
