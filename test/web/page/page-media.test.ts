@@ -16,7 +16,9 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		});
 		const {page} = await openPage(browser, web.url, {theme: 'dark'});
 		// Rules for paper and for the system's colours follow the first view.
-		await page.waitForFunction("[...document.styleSheets].some(({href}) => href?.includes('late-follow-up'))");
+		await expect
+			.poll(async () => page.evaluate("[...document.styleSheets].some(({href}) => href?.includes('late-follow-up'))"))
+			.toBe(true);
 		return page;
 	}
 
