@@ -158,9 +158,11 @@ export async function startRedis({
 		await once(child, 'exit');
 	};
 
-	process.once('exit', () => {
+	const killAtExit = (): void => {
 		child?.kill('SIGKILL');
-	});
+	};
+
+	process.once('exit', killAtExit);
 	try {
 		await start();
 	} catch {
@@ -183,6 +185,7 @@ export async function startRedis({
 		},
 		async stop() {
 			await kill();
+			process.off('exit', killAtExit);
 			rmSync(directory, {recursive: true, force: true});
 		},
 	};
