@@ -71,8 +71,16 @@ test('what a monitor sees itself goes on where the minutes end', async () => {
 
 test('the one who scans writes, the last minute too; those who look write nothing', async () => {
 	const world = await createLiveWorld(2);
+	const gpus = {
+		...world.gpus,
+		async observe() {
+			// Viewers tell two scans apart by their milliseconds, and would wait for the next one.
+			await world.clock.sleep(2);
+			return world.gpus.observe();
+		},
+	};
 	const viewers = [1, 2].map((pid) =>
-		createSharedGpus({...world.as(pid), name: 'fake', intervalMs: 60_000, createScanner: () => world.gpus}),
+		createSharedGpus({...world.as(pid), name: 'fake', intervalMs: 60_000, createScanner: () => gpus}),
 	);
 	for (const viewer of [...viewers, ...viewers]) {
 		await viewer.observe();
