@@ -178,6 +178,18 @@ test('a job that is suspended says so in the words of every face, whether it run
 	expect(rows.map((row) => endText(row).text)).toEqual(['paused', 'paused']);
 });
 
+test('a share of a job that is suspended says so beside the shares of jobs that run', () => {
+	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
+	const state = stateOf(
+		[node('box1', {usedGpus: 1, shards: 16})],
+		[job({id: 3, held}), job({id: 4, user: 'bob', isSuspended: true, held})],
+	);
+	const [row] = rowsOf(state);
+	expect(sharesText(row!)).toBe('2 shares ann, bob suspended');
+	const page: Gpu = {gpu_id: 0, state: 'in-use', shares: [{user: 'ann'}, {user: 'bob', is_suspended: true}] as never};
+	expect(sharesOnPage(page)).toBe(`${isolated('ann')}, ${isolated('bob')} suspended`);
+});
+
 test('events of jobs come in their order, each once, also when they are asked for from the middle on', () => {
 	const jobs = [
 		job({id: 1, startTime: 1000, state: 'ended', stateWord: 'TIMEOUT', endTime: 1500}),
