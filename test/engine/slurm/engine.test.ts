@@ -1,6 +1,6 @@
 /** What becomes of a request while Slurm's commands run: a salloc of our own says what the real one would. */
 import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -264,6 +264,67 @@ echo "salloc: Granted job allocation 7" >&2
 	).resolves.toMatchObject({kind: 'granted', leaseId: '7'});
 	expect(said).toEqual([{kind: 'rejoined'}]);
 });
+
+test('a request whose number the controller gave to another job is made again, and that job is neither shown nor ended', async () => {
+	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
+	// As the real one: told to end, it tells the controller that its job is over, whosever that is by now.
+	writeFileSync(
+		path.join(directory, 'salloc'),
+		`#!/bin/sh
+trap 'touch ${killed}; exit 1' TERM
+if mkdir ${asked}; then
+	echo "salloc: Pending job allocation 6" >&2
+	while :; do sleep 0.01; done
+fi
+echo "salloc: Granted job allocation 7" >&2
+`,
+		{mode: 0o755},
+	);
+	const other = job({id: 6, user: 'bob', submitTime: 1010});
+	const said: Progress[] = [];
+	const granted = await createSlurmEngine(
+		clusterThatSays(stateOf(job({id: 6})), stateOf(other), stateOf(other, held)),
+		clock,
+		undefined,
+	).acquire(request, {
+		waitSeconds: undefined,
+		signal: new AbortController().signal,
+		onProgress(progress) {
+			said.push(progress);
+		},
+	});
+	expect(granted).toMatchObject({kind: 'granted', leaseId: '7'});
+	expect(said.map(({kind}) => kind)).toEqual(['waiting', 'rejoined']);
+	expect(existsSync(killed!)).toBe(false);
+}, 10_000);
+
+test('a job of somebody else who got the number of a lost one is not waited for, nor taken out of the queue', async () => {
+	const lose = placeLostSalloc(contactLost);
+	const ran: string[] = [];
+	const own = job({});
+	const other = {...held, user: 'bob', submitTime: 1010};
+	const cluster = clusterThatSays(stateOf(own), unreachable(), stateOf(other));
+	Object.assign(cluster, {
+		async run(...words: readonly string[]) {
+			ran.push(words.join(' '));
+		},
+	});
+	const said: string[] = [];
+	const called = new AbortController();
+	const outcome = await createSlurmEngine(cluster, clock, undefined).acquire(request, {
+		waitSeconds: 60,
+		signal: called.signal,
+		onProgress({kind}) {
+			said.push(kind);
+			if (kind === 'waiting') {
+				lose();
+			} else if (kind === 'rejoined') {
+				called.abort();
+			}
+		},
+	});
+	expect([outcome, said, ran]).toEqual([{kind: 'gave-up', reason: 'aborted'}, ['waiting', 'rejoined'], []]);
+}, 10_000);
 
 const root = {account: 'root', uid: 0, label: 'root'};
 
