@@ -293,7 +293,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				return answer;
 			}
 
-			options.onProgress({kind: 'rejoined'});
+			options.onProgress({kind: 'rejoined', isLast: true});
 		}
 
 		return {kind: 'gave-up', reason: 'aborted'};

@@ -14,6 +14,7 @@ import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {Cluster} from '../../../source/engine/slurm/cluster.js';
 import {createSlurmEngine} from '../../../source/engine/slurm/engine.js';
 import type {ClusterState} from '../../../source/engine/slurm/snapshot.js';
+import {progressText} from '../../../source/format/queue/waiting-progress.js';
 import {submission} from '../../../source/engine/slurm/submission.js';
 
 const realPath = process.env['PATH'];
@@ -262,7 +263,9 @@ echo "salloc: Granted job allocation 7" >&2
 			},
 		}),
 	).resolves.toMatchObject({kind: 'granted', leaseId: '7'});
-	expect(said).toEqual([{kind: 'rejoined'}]);
+	expect(said.map((progress) => progressText(progress))).toEqual([
+		'The position in the queue was lost: joined again, at the end',
+	]);
 });
 
 test('a request whose number the controller gave to another job is made again, and that job is neither shown nor ended', async () => {
