@@ -147,6 +147,20 @@ test.each([
 	expect(readJobs(answer({...old, exit_code}))[0]!.exitCode).toBe(exitCode);
 });
 
+test.each([
+	['COMPLETING', 'TimeLimit', 'TIMEOUT'],
+	['COMPLETING', 'NodeDown', 'NODE_FAIL'],
+	['COMPLETING', 'None', 'COMPLETING'],
+	[['TIMEOUT', 'COMPLETING'], 'TimeLimit', 'TIMEOUT'],
+	[['COMPLETING', 'NODE_FAIL'], 'NodeDown', 'NODE_FAIL'],
+	['TIMEOUT', 'TimeLimit', 'TIMEOUT'],
+])(
+	'a job in the state %j for the reason %s has ended with %s, also while it is cleared away',
+	(job_state, state_reason, stateWord) => {
+		expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
+	},
+);
+
 test('a job that is suspended or stopped says so, and one that is suspended has no end: its time does not run', () => {
 	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
 	expect(of('SUSPENDED')).toMatchObject({state: 'holding', isSuspended: true, endTime: undefined});
