@@ -109,7 +109,7 @@ export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall)
 	}
 
 	if (failure !== undefined || exitCode === undefined || exitCode === connectionFailure) {
-		throw sshFailed(host, {stderr, failure, end: end.signal});
+		throw sshFailed(host, {stderr, stdout, failure, end: end.signal});
 	}
 
 	return {exitCode, stdout, stderr};
