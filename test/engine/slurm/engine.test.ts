@@ -364,12 +364,24 @@ test('release of the last task of an array leaves the others alone', async () =>
 test('the parts of a heterogeneous job are given back together', async () => {
 	const {cluster, ran} = clusterWithArray(
 		...[40, 41].map((id, gpu) =>
-			job({id, leader: 40, state: 'holding', held: [{node: 'box2', gpus: [gpu], unnamed: 0, shards: new Map()}]}),
+			job({
+				id,
+				leader: 40,
+				state: 'holding',
+				endTime: 5100,
+				timeLimitSeconds: 3600,
+				held: [{node: 'box2', gpus: [gpu], unnamed: 0, shards: new Map()}],
+			}),
 		),
 		...[50, 51].map((id) => job({id, leader: 50})),
 	);
 	const engine = createSlurmEngine(cluster, clock, undefined);
-	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow('Slurm job 40 has GPU 4,5');
+	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow(
+		'Slurm job 40 has GPU 4,5, and Slurm gives back whole jobs: GPU 4 alone cannot be released',
+	);
+	await expect(engine.extend(root, {by: 'gpus', ids: [4]}, {by: 60})).rejects.toThrow(
+		'Slurm job 40 has GPU 4,5, and Slurm extends whole jobs: GPU 4 alone cannot be extended',
+	);
 	await engine.release(root, {by: 'gpus', ids: [4, 5]});
 	await engine.leaveQueue(root, '51');
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);
