@@ -126,6 +126,28 @@ test('a share of which no one knows the size is told without one', () => {
 	);
 });
 
+test('who waits for parts of a GPU wants one GPU and no more, and the note says how much of it', () => {
+	const waiting = {state: 'pending', gpus: undefined} as const;
+	const state = stateOf(
+		[node('box1')],
+		[
+			job({...waiting, id: 5, shards: {name: 'shard', type: undefined, count: 2}}),
+			job({...waiting, id: 6, shards: {name: 'mps', type: 'a100', count: 50}, name: 'wrap'}),
+			job({
+				...waiting,
+				id: 7,
+				shards: {name: 'shard', type: undefined, count: 1},
+				array: {id: 7, tasks: '0-3', isOne: false},
+			}),
+		],
+	);
+	expect(queueRows(snapshotOf(state)).map(({entry}) => [entry?.requestedCount, entry?.need, entry?.note])).toEqual([
+		[1, undefined, 'train (shard:2)'],
+		[1, {models: ['a100']}, 'share (mps:50)'],
+		[1, undefined, 'train (tasks 0-3, shard:1)'],
+	]);
+});
+
 test('tasks of an array that wait are told by their numbers', () => {
 	const array = {id: 5, tasks: '2-3%2', isOne: false};
 	const state = stateOf(

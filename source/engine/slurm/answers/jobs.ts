@@ -3,7 +3,7 @@
 became objects with 23.02, states became lists with 23.11.
 */
 import {CanhazgpuError} from '../../../errors.js';
-import {heldGres, wantedGres, type GpuKind, type HeldGres} from './gres.js';
+import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
 
 /** What is empty or unknown is absent. Texts are those of other people. */
@@ -41,7 +41,7 @@ export type SlurmJob = {
 	readonly clearing?: readonly string[];
 	/** What it asks for. Absent: it asks for no GPU. */
 	readonly gpus?: GpuKind;
-	readonly shards?: GpuKind;
+	readonly shards?: WantedShares;
 	/** What it holds, by node. */
 	readonly held: ReadonlyArray<{readonly node: string} & HeldGres>;
 };
@@ -174,7 +174,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		exitCode: exitCodeOf(fields['exit_code']),
 		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
-		shards: wantedGres(wishes, 'shard'),
+		shards: wantedShares(wishes),
 		held:
 			state === 'holding'
 				? listOf(fields['gres_detail']).flatMap((detail, index) => {
