@@ -55,6 +55,11 @@ export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): st
 	return capacityMiB === undefined ? sizeText(askedMiB) : ofTotal(askedMiB, capacityMiB);
 }
 
+const shareText = (share: ShareRow, index: number): string =>
+	[shareOwner(share), sharePart(share, index) + overText(share), share.lease.isSuspended === true ? 'suspended' : '']
+		.filter((part) => part !== '')
+		.join(' ');
+
 /**
 `24/86G alice 8G, bob 16/8G! for 12m`. Undefined for a GPU that is not shared.
 
@@ -63,8 +68,5 @@ export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): st
 export function sharesText(row: StatusRow, options: {readonly isOverFirst?: boolean} = {}): string | undefined {
 	const shares =
 		options.isOverFirst === true ? row.shares?.toSorted((a, b) => Number(isOver(b)) - Number(isOver(a))) : row.shares;
-	return (
-		shares &&
-		`${sharedAmount(row)} ${shares.map((share) => `${shareOwner(share)} ${sharePart(share, row.index)}${overText(share)}`.trimEnd()).join(', ')}`
-	);
+	return shares && `${sharedAmount(row)} ${shares.map((share) => shareText(share, row.index)).join(', ')}`;
 }

@@ -34,8 +34,8 @@ export type Progress =
 	  }
 	/** The store cannot be asked now; the position in the queue is kept. */
 	| {readonly kind: 'store-lost'; readonly reason: string}
-	/** The position was lost, with the store's data or while stopped for long: now at the end. */
-	| {readonly kind: 'rejoined'};
+	/** The position was lost, with the store's data or while stopped for long. `isLast`: the new one is not the old one, but at the end. */
+	| {readonly kind: 'rejoined'; readonly isLast?: boolean};
 
 export type GaveUp = {
 	readonly kind: 'gave-up';

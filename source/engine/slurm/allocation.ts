@@ -17,7 +17,7 @@ export type Allocation = {
 	/** Resolves with the job that was granted; undefined where waiting was called off. Rejects with a CanhazgpuError. */
 	readonly ended: Promise<number | undefined>;
 	/** Calls the waiting off. */
-	readonly stop: () => void;
+	readonly stop: (signal: 'SIGTERM' | 'SIGKILL') => void;
 };
 
 function start(words: readonly string[], isTied: boolean): ChildProcess {
@@ -77,9 +77,9 @@ export function allocate(words: readonly string[]): Allocation {
 	return {
 		jobId,
 		ended: ask(existsSync(deathTool)),
-		stop() {
+		stop(signal) {
 			isStopped = true;
-			child?.kill('SIGTERM');
+			child?.kill(signal);
 		},
 	};
 }

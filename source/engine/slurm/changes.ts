@@ -24,7 +24,12 @@ const jobsOf = (state: ClusterState, holdings: readonly Holding[]): ReadonlyMap<
 	Map.groupBy(holdings, ({lease}) => nameOf(state, lease.leaseId));
 
 /** @throws CanhazgpuError `failed` where a job has GPUs besides those that are meant. */
-function checkWhole(state: ClusterState, snapshot: Snapshot, meant: readonly Holding[]): void {
+function checkWhole(
+	state: ClusterState,
+	snapshot: Snapshot,
+	meant: readonly Holding[],
+	[does, done]: readonly [does: string, done: string],
+): void {
 	const all = jobsOf(state, holdingsIn(snapshot.gpus));
 	for (const [job, named] of jobsOf(state, meant)) {
 		const whole = all.get(job)!;
@@ -32,7 +37,7 @@ function checkWhole(state: ClusterState, snapshot: Snapshot, meant: readonly Hol
 			const [ids, allIds] = [named, whole].map((holdings) => holdings.map(({index}) => index).join(','));
 			throw new CanhazgpuError(
 				'failed',
-				`Slurm job ${job} has GPU ${allIds}, and Slurm gives back whole jobs: GPU ${ids} alone cannot be released`,
+				`Slurm job ${job} has GPU ${allIds}, and Slurm ${does} whole jobs: GPU ${ids} alone cannot be ${done}`,
 				{hint: `Name them all: --gpu-ids ${allIds}`},
 			);
 		}
@@ -68,7 +73,7 @@ export async function releaseJobs(
 		return {released: [], notYours};
 	}
 
-	checkWhole(state, snapshot, records);
+	checkWhole(state, snapshot, records, ['gives back', 'released']);
 	await cancel(cluster, jobsOf(state, records).keys().toArray());
 	return {released: records, notYours};
 }
@@ -93,7 +98,7 @@ export async function extendJobs(
 		throw new CanhazgpuError('usage', 'The new end lies in the past', {hint: 'To end it now, release it.'});
 	}
 
-	checkWhole(state, snapshot, records);
+	checkWhole(state, snapshot, records, ['extends', 'extended']);
 	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
 	const limitOf = new Map(state.jobs.map(({id, timeLimitSeconds}) => [String(id), timeLimitSeconds]));
 	// Of a job that was suspended for a while the time did not run: it counts as if it had begun so much later.

@@ -4,6 +4,7 @@ import type {Clock} from '../../core/model/ports.js';
 import {checkNote, type AcquireRequest, type Grant} from '../../core/rules/request/request.js';
 import type {Engine, GaveUp, Progress, WaitOptions} from '../../core/operations/engine.js';
 import {allocate} from './allocation.js';
+import type {SlurmJob} from './answers/jobs.js';
 import {cancelJob, extendJobs, leaveSlurmQueue, releaseJobs} from './changes.js';
 import {clusterText, type Cluster} from './cluster.js';
 import {grantOf, waitingJobs, type ClusterState} from './snapshot.js';
@@ -39,6 +40,26 @@ function progressOf(state: ClusterState, jobId: number, request: AcquireRequest)
 				estimateSeconds: job.startTime === undefined ? undefined : Math.max(0, job.startTime - state.now),
 				reason: job.reason,
 			};
+}
+
+/** @returns `other`: a controller that lost the job of the request has given its number to another one since. */
+type FindOwn = (state: ClusterState, jobId: number) => SlurmJob | 'other' | undefined;
+
+/** Finds the job of one request by its number and the time of its submission, which a job that got the number later does not have. */
+function createFindOwn(): FindOwn {
+	let submitTime: number | undefined;
+	return ({jobs}, jobId) => {
+		const job = jobs.find(({id}) => id === jobId);
+		if (
+			job !== undefined &&
+			(submitTime === undefined ? job.name !== reservationName : job.submitTime !== submitTime)
+		) {
+			return 'other';
+		}
+
+		submitTime ??= job?.submitTime;
+		return job;
+	};
 }
 
 export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: number | undefined): Engine {
@@ -82,11 +103,15 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 	};
 
 	/** Ends a job that nobody waits for any more, or it would get GPUs one day. */
-	const takeOut = async (jobId: number): Promise<void> => {
+	const takeOut = async (jobId: number, findOwn: FindOwn): Promise<void> => {
 		const untilMs = clock.monotonicMs() + longestCancelMs;
 		for (;;) {
+			const state = await readState().catch(() => undefined);
 			try {
-				await cancelJob(cluster, jobId);
+				if (state === undefined || findOwn(state, jobId) !== 'other') {
+					await cancelJob(cluster, jobId);
+				}
+
 				return;
 			} catch (error) {
 				if (!hasCode(error, 'store-unreachable')) {
@@ -112,19 +137,24 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 	/** Waits for a job whose salloc has given up. Undefined: it was called off, or the time is over. */
 	const waitFor = async (
 		jobId: number,
+		findOwn: FindOwn,
 		untilMs: number,
 		signal: AbortSignal,
 	): Promise<Grant | GaveUp | 'lost' | undefined> => {
 		while (!signal.aborted && clock.monotonicMs() < untilMs) {
 			const state = await readState();
-			const grant = state && grantOf(state, jobId);
+			const own = state && findOwn(state, jobId);
+			if (own === 'other') {
+				return 'lost';
+			}
+
+			const grant = own && grantOf(state, jobId);
 			if (grant !== undefined) {
 				return grant;
 			}
 
-			const job = state?.jobs.find(({id}) => id === jobId);
-			if (state !== undefined && job?.state !== 'pending' && job?.state !== 'holding') {
-				return job === undefined ? 'lost' : {kind: 'gave-up', reason: 'removed'};
+			if (state !== undefined && own?.state !== 'pending' && own?.state !== 'holding') {
+				return own === undefined ? 'lost' : {kind: 'gave-up', reason: 'removed'};
 			}
 
 			await clock.sleep(progressMs, signal).catch(() => undefined);
@@ -160,9 +190,10 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 	): Promise<Grant | GaveUp | 'lost'> => {
 		const untilMs = clock.monotonicMs() + (waitSeconds ?? Infinity) * 1000;
 		const allocation = allocate(requestWords(request, {waitSeconds, gres, name: reservationName}));
+		const findOwn = createFindOwn();
 		const over = new AbortController();
 		const stop = (): void => {
-			allocation.stop();
+			allocation.stop('SIGTERM');
 		};
 
 		signal.addEventListener('abort', stop);
@@ -193,10 +224,12 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				const state = await readState((reason) => {
 					say({kind: 'store-lost', reason});
 				});
+				const own = state && findOwn(state, jobId);
 				// The first reading may have begun before the job was there.
-				missing = state?.jobs.every(({id}) => id !== jobId) === true ? missing + 1 : 0;
-				if (missing > 1 && !over.signal.aborted) {
-					stop();
+				missing = state !== undefined && own === undefined ? missing + 1 : 0;
+				if ((own === 'other' || missing > 1) && !over.signal.aborted) {
+					// As it ends, salloc ends the job of that number, and must not where that is another one by now.
+					allocation.stop(own === 'other' ? 'SIGKILL' : 'SIGTERM');
 					return;
 				}
 
@@ -214,7 +247,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 			if (signal.aborted) {
 				const asked = jobId ?? allocation.jobId();
 				if (asked !== undefined) {
-					await takeOut(asked);
+					await takeOut(asked, findOwn);
 				}
 
 				return {kind: 'gave-up', reason: 'aborted'};
@@ -235,9 +268,9 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				throw error;
 			}
 
-			const answer = await waitFor(asked, untilMs, signal);
+			const answer = await waitFor(asked, findOwn, untilMs, signal);
 			if (answer === undefined) {
-				await takeOut(asked);
+				await takeOut(asked, findOwn);
 			}
 
 			return answer ?? {kind: 'gave-up', reason: signal.aborted ? 'aborted' : 'timeout'};
@@ -252,7 +285,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		const gres = await check(request);
 		const {waitSeconds} = options;
 		const beganMs = clock.monotonicMs();
-		for (;;) {
+		while (!options.signal.aborted) {
 			const passedSeconds = (clock.monotonicMs() - beganMs) / 1000;
 			const leftSeconds = waitSeconds === undefined ? undefined : Math.max(0, waitSeconds - passedSeconds);
 			const answer = await attempt(request, gres, {...options, waitSeconds: leftSeconds});
@@ -260,8 +293,10 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				return answer;
 			}
 
-			options.onProgress({kind: 'rejoined'});
+			options.onProgress({kind: 'rejoined', isLast: true});
 		}
+
+		return {kind: 'gave-up', reason: 'aborted'};
 	};
 
 	return {

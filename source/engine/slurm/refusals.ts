@@ -42,6 +42,9 @@ export const outOfServiceError = (): CanhazgpuError =>
 
 const away = 'See whether the controller runs: scontrol ping';
 
+const partitionHint =
+	'See which there are: sinfo. SLURM_PARTITION and SALLOC_PARTITION name the one that is asked for.';
+
 /** The first that fits counts. The words are those of src/common/slurm_errno.c. */
 const meanings: readonly Meaning[] = [
 	{
@@ -74,10 +77,26 @@ const meanings: readonly Meaning[] = [
 		pattern: /invalid partition/iv,
 		code: 'usage',
 		message: 'There is no such partition',
-		hint: 'See which there are: sinfo. SLURM_PARTITION and SALLOC_PARTITION name the one that is asked for.',
+		hint: partitionHint,
 	},
 	{pattern: /invalid account/iv, code: 'usage', hint: 'SLURM_ACCOUNT and SALLOC_ACCOUNT name the one that is charged.'},
 	{pattern: /invalid qos/iv, code: 'usage', hint: 'SLURM_QOS and SALLOC_QOS name it.'},
+	{
+		pattern: /not permitted to use this partition/iv,
+		code: 'usage',
+		hint: partitionHint,
+	},
+	{
+		pattern: /violates accounting\/qos policy/iv,
+		code: 'failed',
+		hint: 'See the limits: sacctmgr show assoc tree, sacctmgr show qos',
+	},
+	{
+		pattern: /requested partition configuration not available/iv,
+		code: 'unavailable',
+		message: 'The partition gives no job so much time, or so many nodes',
+		hint: 'See its limits: sinfo, scontrol show partition. SLURM_PARTITION and SALLOC_PARTITION name another one.',
+	},
 	{
 		pattern:
 			/requested node configuration is not available|invalid generic resource|node count specification invalid|more processors requested/iv,

@@ -84,9 +84,16 @@ export const isReservationName = (name: string): boolean => name === '' || empty
 const noteOf = ({comment, name}: SlurmJob): string | undefined =>
 	comment === '' ? (isReservationName(name) ? undefined : name) : comment;
 
-/** Slurm keeps the tasks of an array that wait as one job, each of which wants what it asks for. */
-const waitingNoteOf = (job: SlurmJob): string | undefined =>
-	job.array === undefined ? noteOf(job) : `${noteOf(job) ?? 'array'} (tasks ${job.array.tasks})`;
+/** Slurm keeps the tasks of an array that wait as one job, each of which wants what it asks for. How large a shard is it does not say. */
+function waitingNoteOf(job: SlurmJob): string | undefined {
+	const {array, shards} = job;
+	const parts = [
+		...(array === undefined ? [] : [`tasks ${array.tasks}`]),
+		...(shards === undefined ? [] : [`${shards.name}:${shards.count}`]),
+	];
+	const note = noteOf(job);
+	return parts.length === 0 ? note : `${note ?? (array === undefined ? 'share' : 'array')} (${parts.join(', ')})`;
+}
 
 /** An allocation that runs no command of its own: a user works in it. */
 const isReservation = ({isBatch, command}: SlurmJob): boolean => !isBatch && command === '';
@@ -108,14 +115,14 @@ function leaseOf(job: SlurmJob): Lease {
 
 function entryOf(job: SlurmJob, now: number): QueueEntry {
 	const isManual = isReservation(job);
-	const wanted = job.gpus ?? job.shards;
+	const {type} = job.gpus ?? job.shards ?? {};
 	return {
 		id: String(job.id),
 		user: job.user,
 		actualUser: job.user,
-		requestedCount: wanted?.count ?? 1,
+		requestedCount: job.gpus?.count ?? 1,
 		requestedIds: [],
-		need: wanted?.type === undefined ? undefined : {models: [wanted.type]},
+		need: type === undefined ? undefined : {models: [type]},
 		allocatedGpus: [],
 		reservationType: isManual ? 'manual' : 'run',
 		...(isManual ? {expirySeconds: job.timeLimitSeconds} : {timeLimitSeconds: job.timeLimitSeconds}),
@@ -139,7 +146,7 @@ export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJ
 		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
 		.toSorted(byRank);
 
-/** A job has a share of a GPU where it has only shards of it. */
+/** A job has a share of a GPU where it does not have all of it. */
 type Holder = {readonly lease: Lease; readonly isShare: boolean};
 
 /** Which jobs have which GPUs, by `node:gpu`. */

@@ -76,7 +76,7 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 		}
 
 		case 'rejoined': {
-			return 'The position in the queue was lost: joined again, where it was';
+			return `The position in the queue was lost: joined again, ${progress.isLast === true ? 'at the end' : 'where it was'}`;
 		}
 	}
 }

@@ -1,4 +1,5 @@
 /** `status --json --follow` of another host: one ssh connection that stays open, and a line of JSON whenever something changed there. */
+import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
 import {type CanhazgpuError} from '../../errors.js';
 import {isPlausibleStatus} from '../../core/model/other-hosts.js';
@@ -82,6 +83,8 @@ export async function followRemoteStatus(
 	let problem: CanhazgpuError | undefined;
 	let rest = '';
 	let hasAnswered = false;
+	/** The last line that is none of canhazgpu. */
+	let printed = '';
 	const onText = (text: string): void => {
 		const lines = (rest + text).split('\n');
 		rest = lines.pop() ?? '';
@@ -91,8 +94,10 @@ export async function followRemoteStatus(
 			return;
 		}
 
-		for (const line of lines) {
+		for (const written of lines) {
+			const line = stripVTControlCharacters(written);
 			if (problem !== undefined || !line.startsWith('{')) {
+				printed = line.slice(0, longestLine);
 				continue;
 			}
 
@@ -126,5 +131,5 @@ export async function followRemoteStatus(
 		return 'unsupported';
 	}
 
-	throw sshFailed(host, {stderr, failure, end: end.signal});
+	throw sshFailed(host, {stderr, stdout: hasAnswered ? '' : printed, failure, end: exitCode ?? end.signal});
 }

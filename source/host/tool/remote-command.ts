@@ -27,10 +27,17 @@ const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''
 
 /**
 Without a terminal nothing on the box learns that the connection is gone, and a waiter or a job would stay there for ever: a second process watches
-whether sshd, the parent of the shell, is still there, and hangs up on the program when it is not.
+whether sshd, the parent of the shell, is still there, and hangs up on the program when it is not. A connection that is shared (ControlMaster) stays
+where a user of it ends: then sshd reads no longer what the program prints, and GNU tail, which looks after its output, ends by SIGPIPE.
 */
 const hangUpWithConnection = `(
-	while [ -d "/proc/$PPID" ] && kill -0 $$; do sleep 1; done
+	output=/proc/$$/fd/1
+	is_read() {
+		[ -p $output ] || return 0
+		timeout 0.1 tail -f /dev/null >$output
+		[ $? -ne 141 ]
+	}
+	while [ -d "/proc/$PPID" ] && kill -0 $$ && is_read; do sleep 1; done
 	kill -HUP $$
 ) </dev/null >/dev/null 2>&1 &`;
 
@@ -109,7 +116,7 @@ export async function callOnHost({host, words, isUnbounded, signal}: RemoteCall)
 	}
 
 	if (failure !== undefined || exitCode === undefined || exitCode === connectionFailure) {
-		throw sshFailed(host, {stderr, failure, end: end.signal});
+		throw sshFailed(host, {stderr, stdout, failure, end: end.signal});
 	}
 
 	return {exitCode, stdout, stderr};

@@ -1,3 +1,4 @@
+import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
 import {isPlausibleStatus, isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
@@ -47,7 +48,10 @@ export const whereItMustBe = (host: string): string =>
 /** What to do where a host cannot be asked, by what is said of it. */
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
 	[/Permission denied \(/v, (host) => `Nobody is asked for a password. Let it accept your key: ssh-copy-id ${host}`],
-	[/Host key verification failed/v, (host) => `Log in once by hand, and compare its key: ssh ${host}`],
+	[
+		/Host key (?:verification failed|for \S+ has changed)/v,
+		(host) => `Log in once by hand, and compare its key: ssh ${host}`,
+	],
 	[/Could not resolve hostname/v, () => 'Name it as ssh finds it: by DNS, or as a Host in ~/.ssh/config'],
 	[new RegExp(notInstalled, 'v'), whereItMustBe],
 ];
@@ -56,10 +60,13 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 export const failed = (host: string, why: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
-/** Of canhazgpu there, the error and not its hint; else ssh's own last word, such as `Permission denied (publickey).` */
+/**
+Of canhazgpu there, the error and not its hint; else what ssh says of a key that changed, or its own last word, such as
+`Permission denied (publickey).`
+*/
 function failureText(said: string): string {
 	const lines = said.trim().split('\n');
-	const words = lines.find((line) => line.startsWith('Error: ')) ?? lines.at(-1)!;
+	const words = lines.find((line) => /^(?:Error: |Host key for \S+ has changed)/v.test(line)) ?? lines.at(-1)!;
 	return words
 		.replace(/^Error: /v, '')
 		.trim()
@@ -75,28 +82,40 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 
 type Failed = {
 	readonly stderr: string;
+	/** A login that is not allowed, by nologin, says so here. */
+	readonly stdout: string;
 	readonly failure?: ToolFailure | undefined;
 	/** The exit code or the signal that is named where nothing was said. */
 	readonly end?: number | string | undefined;
 };
 
 /** Why ssh gave no answer of canhazgpu there. */
-export function sshFailed(host: string, {stderr, failure, end}: Failed): CanhazgpuError {
+export function sshFailed(host: string, {stderr, stdout, failure, end}: Failed): CanhazgpuError {
 	if (failure !== undefined) {
 		return failed(host, toolFailures[failure] ?? `ssh failed (${failure})`);
 	}
 
-	const said = failureText(stderr);
+	const said = failureText(stderr.trim() === '' ? stdout : stderr);
 	return failed(host, said === '' ? `ssh ended${end === undefined ? '' : ` with ${end}`}` : said);
 }
 
-/** A login script may print before the JSON, which begins at a line of its own; so may some of what that prints. */
+/** What encloses the JSON of an answer, whose first and last lines are its own. */
+const enclosures = {
+	list: {beginning: /^\[(?=\s*[\]\{])/gmv, end: ']\n'},
+	record: {beginning: /^\{(?=\s*["\}])/gmv, end: '}\n'},
+} as const;
+
+/** So often what a login script prints may look like the beginning of it. */
 const mostBeginnings = 5;
 
-function parseJson(text: string, beginning: RegExp): unknown {
-	for (const {index} of text.matchAll(beginning).take(mostBeginnings)) {
+/** Leaves out what login scripts print before and behind the answer, and what of that acts on a terminal. */
+function parseJson(text: string, kind: keyof typeof enclosures): unknown {
+	const {beginning, end} = enclosures[kind];
+	const plain = `${stripVTControlCharacters(text).trimEnd()}\n`;
+	const answer = plain.slice(0, plain.lastIndexOf(end) + 1);
+	for (const {index} of answer.matchAll(beginning).take(mostBeginnings)) {
 		try {
-			return JSON.parse(text.slice(index));
+			return JSON.parse(answer.slice(index));
 		} catch {
 			// No JSON begins there.
 		}
@@ -106,7 +125,7 @@ function parseJson(text: string, beginning: RegExp): unknown {
 }
 
 function parseRows(host: string, text: string): readonly RemoteRow[] {
-	const value = parseJson(text, /^\[/gmv);
+	const value = parseJson(text, 'list');
 	if (value === undefined) {
 		throw failed(host, 'its answer is not the JSON of a status');
 	}
@@ -141,7 +160,7 @@ async function askHost(host: string, words: readonly string[], signal: AbortSign
 	}
 
 	if (failure !== undefined || exitCode !== 0) {
-		throw sshFailed(host, {stderr, failure, end: exitCode ?? signalled});
+		throw sshFailed(host, {stderr, stdout, failure, end: exitCode ?? signalled});
 	}
 
 	return stdout;
@@ -171,7 +190,7 @@ Asks another host for its queue by ssh.
 @throws CanhazgpuError as {@link remoteStatus}, also where that version knows no queue.
 */
 export async function remoteQueue(host: string, signal?: AbortSignal): Promise<RemoteQueue> {
-	const value = parseJson(await askHost(host, ['queue', '--json'], signal), /^\{/gmv);
+	const value = parseJson(await askHost(host, ['queue', '--json'], signal), 'record');
 	const result = v.safeParse(queueSchema, value);
 	// The peer writes `null` for none.
 	const entries = result.success ? (result.output.entries ?? []) : undefined;
@@ -196,7 +215,7 @@ export async function remoteReport(host: string, days: number, by: string): Prom
 
 	const split = by === 'user' ? [] : ['--by', by];
 	const answer = await askHost(host, ['report', '--json', '--days', String(days), ...split], undefined);
-	const value = parseJson(answer, /^\{/gmv);
+	const value = parseJson(answer, 'record');
 	const result = v.safeParse(v.looseObject({total_gpu_hours: v.number()}), value);
 	if (!result.success) {
 		throw failed(host, 'its answer is not the JSON of a report');

@@ -42,7 +42,7 @@ export const sizeText = (mebibytes: number): string => `${Number((mebibytes / 10
 type Share = NonNullable<Gpu['shares']>[number];
 
 /** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. Empty where its size is unknown. */
-export function sharePart(
+function shareSize(
 	{memory_mb: asked, memory_used_mb: used = 0, is_over: isOver, mig_instance: mig, is_gone: isGone}: Share,
 	gpu: number | undefined,
 ): string {
@@ -56,6 +56,10 @@ export function sharePart(
 
 	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
 }
+
+/** Its size, and whether Slurm has suspended its job. */
+export const sharePart = (share: Share, gpu: number | undefined): string =>
+	[shareSize(share, gpu), share.is_suspended === true ? 'suspended' : ''].filter((part) => part !== '').join(' ');
 
 /** A name within a text. The marks around it keep a name that is written from the right from moving the number behind it. */
 export const isolated = (name: string): string => `\u{2068}${name}\u{2069}`;

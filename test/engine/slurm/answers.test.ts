@@ -1,7 +1,7 @@
 /** What Slurm's commands print, in the forms of several versions. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {countOf, gpuKinds, heldGres, wantedGres} from '../../../source/engine/slurm/answers/gres.js';
+import {shardCount, gpuKinds, heldGres, wantedGres} from '../../../source/engine/slurm/answers/gres.js';
 import {hostsOf, rangeNumbers, splitOutside} from '../../../source/engine/slurm/answers/host-list.js';
 import {readJobs} from '../../../source/engine/slurm/answers/jobs.js';
 import {readNodes, readPartitions} from '../../../source/engine/slurm/answers/nodes.js';
@@ -34,9 +34,7 @@ test('the GPUs of a node are read with their types, and nothing else is taken fo
 		{type: 'v100', count: 2},
 	]);
 	expect(gpuKinds('(null)')).toEqual([]);
-	expect([countOf('gpu:4,shard:16', 'shard'), countOf('gpu:a100:2(IDX:0-1),gpu:v100:1(IDX:4)', 'gpu')]).toEqual([
-		16, 3,
-	]);
+	expect(shardCount('gpu:4,shard:a100:8,shard:v100:8')).toBe(16);
 });
 
 test('what a job holds is read with the numbers of its node', () => {
@@ -52,6 +50,7 @@ test('what a job holds is read with the numbers of its node', () => {
 		]),
 	});
 	expect(heldGres('gpu:a:1(IDX:1),gpu:b:1(IDX:0)')).toMatchObject({gpus: [0, 1]});
+	expect(heldGres('mps:50(IDX:2)')).toEqual({gpus: [], unnamed: 0, shards: new Map([[2, 50]])});
 });
 
 test.each([
@@ -130,6 +129,13 @@ test('a job is read alike from the answers of old and of recent versions', () =>
 	});
 });
 
+test('a job that asks for parts of GPUs asks for shards, or for what MPS shares', () => {
+	const of = (tres_per_node: string) => readJobs(answer({...old, tres_per_node}))[0];
+	expect(of('gres:shard:2')).toMatchObject({gpus: undefined, shards: {name: 'shard', count: 4}});
+	expect(of('gres/mps:a100:50')).toMatchObject({gpus: undefined, shards: {name: 'mps', type: 'a100', count: 100}});
+	expect(of('gres:gpu:2')).toMatchObject({gpus: {count: 4}, shards: undefined});
+});
+
 test('a job without a time limit has no end, though Slurm writes one', () => {
 	// A job that was started without a limit has one of a year, and ends when it ends.
 	for (const time_limit of [null, {set: false, infinite: true, number: 0}, 525_600]) {
@@ -146,6 +152,20 @@ test.each([
 ])('a job of which Slurm writes the exit code %j exited with %j', (exit_code, exitCode) => {
 	expect(readJobs(answer({...old, exit_code}))[0]!.exitCode).toBe(exitCode);
 });
+
+test.each([
+	['COMPLETING', 'TimeLimit', 'TIMEOUT'],
+	['COMPLETING', 'NodeDown', 'NODE_FAIL'],
+	['COMPLETING', 'None', 'COMPLETING'],
+	[['TIMEOUT', 'COMPLETING'], 'TimeLimit', 'TIMEOUT'],
+	[['COMPLETING', 'NODE_FAIL'], 'NodeDown', 'NODE_FAIL'],
+	['TIMEOUT', 'TimeLimit', 'TIMEOUT'],
+])(
+	'a job in the state %j for the reason %s has ended with %s, also while it is cleared away',
+	(job_state, state_reason, stateWord) => {
+		expect(readJobs(answer({...old, job_state, state_reason}))[0]!.stateWord).toBe(stateWord);
+	},
+);
 
 test('a job that is suspended or stopped says so, and one that is suspended has no end: its time does not run', () => {
 	const of = (job_state: unknown) => readJobs(answer({...old, job_state}))[0];
@@ -250,6 +270,16 @@ test('nodes are read in the order of their numbers, those without GPUs and those
 		['box2', 1],
 		['box10', 1],
 	]);
+});
+
+test.each([
+	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:0', 0],
+	['gpu:v100:1(IDX:3),shard:v100:2(IDX:0-1),mps:0', 3],
+	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:v100:1(IDX:0)', 1],
+	['gpu:0(IDX:N/A),shard:6(2/4,4/4,0/4,0/4)', 2],
+	['gpu:2', 2],
+])('of a node whose jobs have %s as many GPUs are in use: %i', (used, count) => {
+	expect(readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`)[0]!.usedGpus).toBe(count);
 });
 
 const since = new Date(2026, 10, 22, 21, 25, 30).getTime() / 1000;

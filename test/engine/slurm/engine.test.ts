@@ -1,6 +1,6 @@
 /** What becomes of a request while Slurm's commands run: a salloc of our own says what the real one would. */
 import {execFileSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -14,6 +14,7 @@ import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {Cluster} from '../../../source/engine/slurm/cluster.js';
 import {createSlurmEngine} from '../../../source/engine/slurm/engine.js';
 import type {ClusterState} from '../../../source/engine/slurm/snapshot.js';
+import {progressText} from '../../../source/format/queue/waiting-progress.js';
 import {submission} from '../../../source/engine/slurm/submission.js';
 
 const realPath = process.env['PATH'];
@@ -262,8 +263,68 @@ echo "salloc: Granted job allocation 7" >&2
 			},
 		}),
 	).resolves.toMatchObject({kind: 'granted', leaseId: '7'});
-	expect(said).toEqual([{kind: 'rejoined'}]);
+	expect(said.map((progress) => progressText(progress))).toEqual([
+		'The position in the queue was lost: joined again, at the end',
+	]);
 });
+
+test('a request whose number the controller gave to another job is made again, and that job is neither shown nor ended', async () => {
+	const [asked, killed] = ['asked', 'killed'].map((name) => path.join(directory, name));
+	// As the real one: told to end, it tells the controller that its job is over, whosever that is by now.
+	writeFileSync(
+		path.join(directory, 'salloc'),
+		`#!/bin/sh
+trap 'touch ${killed}; exit 1' TERM
+if mkdir ${asked}; then
+	echo "salloc: Pending job allocation 6" >&2
+	while :; do sleep 0.01; done
+fi
+echo "salloc: Granted job allocation 7" >&2
+`,
+		{mode: 0o755},
+	);
+	const other = job({id: 6, user: 'bob', submitTime: 1010});
+	const said: Progress[] = [];
+	const granted = await createSlurmEngine(
+		clusterThatSays(stateOf(job({id: 6})), stateOf(other), stateOf(other, held)),
+		clock,
+		undefined,
+	).acquire(request, {
+		waitSeconds: undefined,
+		signal: new AbortController().signal,
+		onProgress(progress) {
+			said.push(progress);
+		},
+	});
+	expect(granted).toMatchObject({kind: 'granted', leaseId: '7'});
+	expect(said.map(({kind}) => kind)).toEqual(['waiting', 'rejoined']);
+	expect(existsSync(killed!)).toBe(false);
+}, 10_000);
+
+test('a job of somebody else who got the number of a lost one is not waited for, nor taken out of the queue', async () => {
+	const lose = placeLostSalloc(contactLost);
+	const ran: string[] = [];
+	const other = {...held, user: 'bob', submitTime: 1010};
+	const cluster = clusterThatSays(stateOf(job({})), unreachable(), stateOf(other));
+	Object.assign(cluster, {
+		async run(...words: readonly string[]) {
+			ran.push(words.join(' '));
+		},
+	});
+	const called = new AbortController();
+	const outcome = await createSlurmEngine(cluster, clock, undefined).acquire(request, {
+		waitSeconds: 60,
+		signal: called.signal,
+		onProgress({kind}) {
+			if (kind === 'waiting') {
+				lose();
+			} else if (kind === 'rejoined') {
+				called.abort();
+			}
+		},
+	});
+	expect([outcome, ran]).toEqual([{kind: 'gave-up', reason: 'aborted'}, []]);
+}, 10_000);
 
 const root = {account: 'root', uid: 0, label: 'root'};
 
@@ -303,12 +364,24 @@ test('release of the last task of an array leaves the others alone', async () =>
 test('the parts of a heterogeneous job are given back together', async () => {
 	const {cluster, ran} = clusterWithArray(
 		...[40, 41].map((id, gpu) =>
-			job({id, leader: 40, state: 'holding', held: [{node: 'box2', gpus: [gpu], unnamed: 0, shards: new Map()}]}),
+			job({
+				id,
+				leader: 40,
+				state: 'holding',
+				endTime: 5100,
+				timeLimitSeconds: 3600,
+				held: [{node: 'box2', gpus: [gpu], unnamed: 0, shards: new Map()}],
+			}),
 		),
 		...[50, 51].map((id) => job({id, leader: 50})),
 	);
 	const engine = createSlurmEngine(cluster, clock, undefined);
-	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow('Slurm job 40 has GPU 4,5');
+	await expect(engine.release(root, {by: 'gpus', ids: [4]})).rejects.toThrow(
+		'Slurm job 40 has GPU 4,5, and Slurm gives back whole jobs: GPU 4 alone cannot be released',
+	);
+	await expect(engine.extend(root, {by: 'gpus', ids: [4]}, {by: 60})).rejects.toThrow(
+		'Slurm job 40 has GPU 4,5, and Slurm extends whole jobs: GPU 4 alone cannot be extended',
+	);
 	await engine.release(root, {by: 'gpus', ids: [4, 5]});
 	await engine.leaveQueue(root, '51');
 	expect(ran).toEqual(['scancel 40', 'scancel 50']);

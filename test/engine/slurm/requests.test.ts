@@ -144,9 +144,21 @@ test.each([
 	['salloc: error: Job submit/allocate failed: Required node not available (down, drained or reserved)', 3],
 	['salloc: error: Job submit/allocate failed: Partition in DOWN state', 3],
 	['salloc: error: Job submit/allocate failed: Required partition not available (inactive or drain)', 1],
+	['salloc: error: Job submit/allocate failed: Requested partition configuration not available now', 3],
+	["srun: error: Unable to allocate resources: User's group not permitted to use this partition", 2],
 	['something that no version has said yet', 1],
 ])('%j ends with exit code %i', (stderr, exitCode) => {
 	expect(errorOf('salloc', stderr).exitCode).toBe(exitCode);
+});
+
+test('who is refused by a limit of an account is told where the limits stand', () => {
+	const said =
+		"Job submit/allocate failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)";
+	expect(errorOf('salloc', `salloc: error: ${said}\n`)).toMatchObject({
+		exitCode: 1,
+		message: expect.stringMatching(/^Slurm refuses: .*violates accounting\/QOS policy/v) as string,
+		hint: expect.stringContaining('sacctmgr show') as string,
+	});
 });
 
 test('a squeue that does not know --json is too old', () => {

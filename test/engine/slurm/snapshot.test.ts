@@ -126,6 +126,28 @@ test('a share of which no one knows the size is told without one', () => {
 	);
 });
 
+test('who waits for parts of a GPU wants one GPU and no more, and the note says how much of it', () => {
+	const waiting = {state: 'pending', gpus: undefined} as const;
+	const state = stateOf(
+		[node('box1')],
+		[
+			job({...waiting, id: 5, shards: {name: 'shard', type: undefined, count: 2}}),
+			job({...waiting, id: 6, shards: {name: 'mps', type: 'a100', count: 50}, name: 'wrap'}),
+			job({
+				...waiting,
+				id: 7,
+				shards: {name: 'shard', type: undefined, count: 1},
+				array: {id: 7, tasks: '0-3', isOne: false},
+			}),
+		],
+	);
+	expect(queueRows(snapshotOf(state)).map(({entry}) => [entry?.requestedCount, entry?.need, entry?.note])).toEqual([
+		[1, undefined, 'train (shard:2)'],
+		[1, {models: ['a100']}, 'share (mps:50)'],
+		[1, undefined, 'train (tasks 0-3, shard:1)'],
+	]);
+});
+
 test('tasks of an array that wait are told by their numbers', () => {
 	const array = {id: 5, tasks: '2-3%2', isOne: false};
 	const state = stateOf(
@@ -176,6 +198,18 @@ test('a job that is suspended says so in the words of every face, whether it run
 		['MANUAL', 'suspended'],
 	]);
 	expect(rows.map((row) => endText(row).text)).toEqual(['paused', 'paused']);
+});
+
+test('a share of a job that is suspended says so beside the shares of jobs that run', () => {
+	const held = [{node: 'box1', gpus: [], unnamed: 0, shards: new Map([[0, 2]])}];
+	const state = stateOf(
+		[node('box1', {usedGpus: 1, shards: 16})],
+		[job({id: 3, held}), job({id: 4, user: 'bob', isSuspended: true, held})],
+	);
+	const [row] = rowsOf(state);
+	expect(sharesText(row!)).toBe('2 shares ann, bob suspended');
+	const page: Gpu = {gpu_id: 0, state: 'in-use', shares: [{user: 'ann'}, {user: 'bob', is_suspended: true}] as never};
+	expect(sharesOnPage(page)).toBe(`${isolated('ann')}, ${isolated('bob')} suspended`);
 });
 
 test('events of jobs come in their order, each once, also when they are asked for from the middle on', () => {

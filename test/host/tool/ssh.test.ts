@@ -1,11 +1,13 @@
 /**
 Names of hosts that want to be something else to ssh or to a shell.
 */
-import {chmodSync, existsSync, mkdirSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {remoteStatus} from '../../../source/host/tool/ssh.js';
+import {followRemoteStatus} from '../../../source/host/tool/follow-status.js';
+import {remoteQueue, remoteStatus} from '../../../source/host/tool/ssh.js';
 import {ask, startWeb} from '../../web/_server.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 
@@ -52,6 +54,42 @@ test('they are refused before anything is run', async () => {
 	expect(existsSync(trace)).toBe(true);
 });
 
+test.each([
+	['a line that looks like the beginning of a list', String.raw`[ OK ] modules\n[INFO] ready\n[1]\n[2]\n[3]\n[4]\n%s`],
+	['the title of a terminal', String.raw`\033]0;alice@near\007%s`],
+	['a greeting behind it', String.raw`%sGoodbye\nCome [again] soon\n`],
+])('what a login script prints is no part of the answer: %s', async (_, form) => {
+	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-ssh-'));
+	const answers = {status: '[{"gpu_id": 0, "status": "AVAILABLE"}]', queue: '{"entries": [{"id": "a"}]}'};
+	const follow = JSON.stringify({gpus: JSON.parse(answers.status) as unknown});
+	writeFileSync(
+		path.join(directory, 'ssh'),
+		`#!/bin/sh
+case "$*" in *--follow) answer='${follow}' ;; *queue*) answer='${answers.queue}' ;; *) answer='${answers.status}' ;; esac
+printf '${form}' "$answer
+"
+`,
+		{mode: 0o755},
+	);
+	vi.stubEnv('PATH', `${directory}:${process.env['PATH']!}`);
+	onTestFinished(() => {
+		vi.unstubAllEnvs();
+		rmSync(directory, {recursive: true});
+	});
+	expect(await remoteStatus('near')).toEqual([{gpu_id: 0, status: 'AVAILABLE'}]);
+	expect(await remoteQueue('near')).toMatchObject({entries: [{id: 'a'}]});
+	const followed: unknown[] = [];
+	const following = followRemoteStatus(
+		'near',
+		({rows}) => {
+			followed.push(rows);
+		},
+		new AbortController().signal,
+	);
+	await expect(following).rejects.toThrow('near: ');
+	expect(followed).toEqual([[{gpu_id: 0, status: 'AVAILABLE'}]]);
+});
+
 test('nor does the web server ask them, or any host that is not in its config', async () => {
 	const box = await freshEmbeddedBox(1);
 	for (const name of hostileNames.slice(4, 8)) {
@@ -78,6 +116,14 @@ test.each([
 	[
 		'echo "ssh: Could not resolve hostname near: Name or service not known" >&2; exit 255',
 		/^Error: near: .*\nName it as ssh finds it: .*\n$/v,
+	],
+	[
+		'echo "Host key for near has changed and you have requested strict checking." >&2; echo "Host key verification failed." >&2; exit 255',
+		/^Error: near: Host key for near has changed .*\nLog in once .*: ssh near\n$/v,
+	],
+	[
+		'echo "This account is currently not available."; exit 1',
+		/^Error: near: This account is currently not available\.\n$/v,
 	],
 	['exit 127', /^Error: near: canhazgpu is not installed there\n.*: ssh near 'command -v canhazgpu'\n$/v],
 ])('an ssh that ends so, %s, is told with what to do', async (script, words) => {

@@ -1,10 +1,11 @@
 /**
 `--on` through real OpenSSH: three servers on 127.0.0.1 with a pool each, one switched off, one that refuses, and one without canhazgpu.
 */
+import {spawnSync} from 'node:child_process';
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {shellCommand} from '../../../source/format/text/shell.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {startSshServers, type SshServers} from '../../_helpers/machine/ssh-server.js';
@@ -116,7 +117,18 @@ test('Ctrl-Z stops nothing there; ~ and Ctrl-Z stop ssh here, give the shell bac
 	await shell.close();
 });
 
-test('a connection that ends takes the waiter and the job there with it', async () => {
+test.each(['own', 'shared'])('an %s connection that ends takes the waiter and the job there with it', async (kind) => {
+	if (kind === 'shared') {
+		// The connection of all of them stays, whoever of them ends.
+		const client = path.join(here.home, 'ssh/client.conf');
+		const settings = ['Host far', 'ControlMaster auto', `ControlPath ${here.home}/%h-%p`, 'ControlPersist 60', ''];
+		writeFileSync(client, settings.join('\n') + readFileSync(client, 'utf8'));
+		onTestFinished(() => {
+			spawnSync(path.join(servers.directory, 'ssh'), ['-O', 'exit', 'far']);
+		});
+		await here.run('run --on far -- true', environment);
+	}
+
 	await boxes.far.run('reserve -g 3 -d 1h');
 	const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
 	await eventually(async () => (await heldOn(boxes.far)) === 4, 20_000);

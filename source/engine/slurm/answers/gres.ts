@@ -42,11 +42,15 @@ export const gpuKinds = (gres: string): readonly GpuKind[] =>
 		.filter(({name}) => name === 'gpu')
 		.map(({type, count}) => ({type, count}));
 
-/** How many of a generic resource are written there, of all types together. */
-export const countOf = (gres: string, name: 'gpu' | 'shard'): number =>
+/** How many shards are written there, of GPUs of all types together. */
+export const shardCount = (gres: string): number =>
 	partsOf(gres)
-		.filter((part) => part.name === name)
+		.filter(({name}) => name === 'shard')
 		.reduce((sum, {count}) => sum + count, 0);
+
+/** Generic resources that are parts of GPUs, which several jobs may have. */
+const sharedNames = ['shard', 'mps'] as const;
+type SharedName = (typeof sharedNames)[number];
 
 /** What a job holds on one node. */
 export type HeldGres = {
@@ -54,7 +58,7 @@ export type HeldGres = {
 	readonly gpus: readonly number[];
 	/** GPUs that it has, as Slurm says, though not which. */
 	readonly unnamed: number;
-	/** By GPU, how many shards of it. */
+	/** By GPU, how many shards of it, or how much of what MPS shares. */
 	readonly shards: ReadonlyMap<number, number>;
 };
 
@@ -66,7 +70,7 @@ function shardsIn(details: string): ReadonlyMap<number, number> {
 	);
 }
 
-/** Reads one element of `gres_detail`. */
+/** Reads one element of `gres_detail`, or the `GresUsed` of a node. */
 export function heldGres(detail: string): HeldGres {
 	const gpus: number[] = [];
 	const shards = new Map<number, number>();
@@ -76,7 +80,7 @@ export function heldGres(detail: string): HeldGres {
 		if (name === 'gpu') {
 			gpus.push(...named);
 			unnamed += Math.max(0, count - named.length);
-		} else if (name === 'shard') {
+		} else if (sharedNames.includes(name)) {
 			// Of a job some versions name the GPUs instead, and how many shards it has of all of them: shard:2(IDX:0).
 			const own = named.map((gpu) => [gpu, Math.ceil(count / named.length)] as const);
 			for (const [gpu, used] of [...shardsIn(details), ...own]) {
@@ -87,6 +91,9 @@ export function heldGres(detail: string): HeldGres {
 
 	return {gpus: gpus.toSorted((a, b) => a - b), unnamed, shards};
 }
+
+/** On how many GPUs jobs have something, of what is held on a node. */
+export const gpuCount = ({gpus, unnamed, shards}: HeldGres): number => gpus.length + unnamed + shards.size;
 
 /** By what Slurm multiplies what a job asks for. */
 export type Wishes = {
@@ -99,7 +106,7 @@ export type Wishes = {
 };
 
 /** What a job asks for in all, and the type that it names. Undefined: it asks for none of it. */
-export function wantedGres(wishes: Wishes, name: 'gpu' | 'shard'): GpuKind | undefined {
+export function wantedGres(wishes: Wishes, name: 'gpu' | SharedName): GpuKind | undefined {
 	const {perNode, perJob, perTask, perSocket, nodes, tasks} = wishes;
 	const texts = [
 		[perJob, 1],
@@ -119,3 +126,14 @@ export function wantedGres(wishes: Wishes, name: 'gpu' | 'shard'): GpuKind | und
 
 	return undefined;
 }
+
+/** What a job asks for of GPUs that it shares with others. */
+export type WantedShares = GpuKind & {readonly name: SharedName};
+
+export const wantedShares = (wishes: Wishes): WantedShares | undefined =>
+	sharedNames
+		.map((name) => {
+			const kind = wantedGres(wishes, name);
+			return kind && {name, ...kind};
+		})
+		.find((shares) => shares !== undefined);

@@ -3,7 +3,7 @@
 became objects with 23.02, states became lists with 23.11.
 */
 import {CanhazgpuError} from '../../../errors.js';
-import {heldGres, wantedGres, type GpuKind, type HeldGres} from './gres.js';
+import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
 
 /** What is empty or unknown is absent. Texts are those of other people. */
@@ -19,7 +19,7 @@ export type SlurmJob = {
 	readonly comment: string;
 	/** `pending`: it waits. `holding`: it has what it asked for, whatever it does. `ended`: it has nothing any more. */
 	readonly state: 'pending' | 'holding' | 'ended';
-	/** Slurm's own word, such as `PENDING` or `TIMEOUT`. */
+	/** Slurm's own word, such as `PENDING` or `TIMEOUT`. Of one that has ended: how, also while its nodes are cleared, as far as that is told. */
 	readonly stateWord: string;
 	/** It has its GPUs, and its processes are stopped until somebody lets them go on. */
 	readonly isSuspended?: boolean;
@@ -41,7 +41,7 @@ export type SlurmJob = {
 	readonly clearing?: readonly string[];
 	/** What it asks for. Absent: it asks for no GPU. */
 	readonly gpus?: GpuKind;
-	readonly shards?: GpuKind;
+	readonly shards?: WantedShares;
 	/** What it holds, by node. */
 	readonly held: ReadonlyArray<{readonly node: string} & HeldGres>;
 };
@@ -94,6 +94,15 @@ function stateOf(words: readonly string[]): SlurmJob['state'] {
 	return words.includes('PENDING') ? 'pending' : words.some((word) => endedStates.has(word)) ? 'ended' : 'holding';
 }
 
+/** Until Slurm 23.11 a job whose nodes are cleared is `COMPLETING` alone, and its reason tells how it has ended. */
+const endByReason: ReadonlyMap<string, string> = new Map([
+	['TimeLimit', 'TIMEOUT'],
+	['NodeDown', 'NODE_FAIL'],
+]);
+
+const stateWordOf = (words: readonly string[], reason: string): string =>
+	words.find((word) => word !== 'COMPLETING') ?? endByReason.get(reason) ?? words[0] ?? '';
+
 /** Of a job: a status as of wait(2), and since Slurm 23.02 the code by itself. */
 function exitCodeOf(value: unknown): number | undefined {
 	if (isFields(value)) {
@@ -126,6 +135,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 	const user = textOf(fields['user_name']);
 	const words = [fields['job_state']].flat().map((word) => textOf(word));
 	const state = stateOf(words);
+	const reason = textOf(fields['state_reason']);
 	const writtenMinutes = positiveOf(fields['time_limit']);
 	const limitMinutes = writtenMinutes === noLimitMinutes ? undefined : writtenMinutes;
 	const nodes = hostsOf(textOf(fields['nodes']));
@@ -146,9 +156,9 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		name: textOf(fields['name']),
 		comment: textOf(fields['comment']),
 		state,
-		stateWord: words[0] ?? '',
+		stateWord: stateWordOf(words, reason),
 		isSuspended: words.includes('SUSPENDED') || words.includes('STOPPED'),
-		reason: textOf(fields['state_reason']),
+		reason,
 		isBatch: fields['batch_flag'] === true,
 		command: textOf(fields['command']),
 		priority: numberOf(fields['priority']) ?? 0,
@@ -164,7 +174,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		exitCode: exitCodeOf(fields['exit_code']),
 		clearing: isClearing ? nodes : undefined,
 		gpus: wantedGres(wishes, 'gpu'),
-		shards: wantedGres(wishes, 'shard'),
+		shards: wantedShares(wishes),
 		held:
 			state === 'holding'
 				? listOf(fields['gres_detail']).flatMap((detail, index) => {

@@ -2,7 +2,7 @@
 `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`: one of them in each line. Only administrators can
 write text into it.
 */
-import {countOf, gpuKinds, type GpuKind} from './gres.js';
+import {gpuCount, gpuKinds, heldGres, shardCount, type GpuKind} from './gres.js';
 
 /** Why no job can start on a node now. */
 type NodeTrouble =
@@ -123,8 +123,8 @@ export function readNodes(text: string, partitions: ReadonlyMap<string, Partitio
 			return {
 				name,
 				gpus: gpuKinds(gres),
-				usedGpus: countOf(field(line, 'GresUsed'), 'gpu'),
-				shards: countOf(gres, 'shard'),
+				usedGpus: gpuCount(heldGres(field(line, 'GresUsed'))),
+				shards: shardCount(gres),
 				trouble: troubleIn(line, name),
 				closed: closedBy(line, name, partitions),
 			};
