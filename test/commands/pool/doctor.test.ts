@@ -2,14 +2,21 @@
 What the doctor says of real stores.
 */
 import {Buffer} from 'node:buffer';
+import {execFileSync, spawnSync} from 'node:child_process';
+import {cpSync} from 'node:fs';
 import {open, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import process from 'node:process';
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox} from '../../_helpers/program/cli.js';
+import {isRoot} from '../../_helpers/machine/accounts.js';
+import {createBox, program, starterText} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
+
+const isBinary = starterText.length === 0;
 
 type Report = {findings: ReadonlyArray<{check: string; level: string; words: string; mend?: string}>};
 
@@ -97,4 +104,24 @@ test('a damaged database is told', async () => {
 	const {stdout, exitCode} = await box.run('doctor');
 	expect(exitCode).toBe(1);
 	expect(stdout).toMatch(/^✗ store /mv);
+});
+
+test.skipIf(!isRoot || isBinary)('root is told of a program that others cannot run, and how to open it to them', async () => {
+	const box = await freshEmbeddedBox(2);
+	const copy = path.join(box.home, 'installed');
+	cpSync(path.dirname(program), path.join(copy, 'dist'), {recursive: true});
+	const doctor = () =>
+		spawnSync(process.execPath, [path.join(copy, 'dist/cli.js'), 'doctor'], {env: box.environment, encoding: 'utf8'});
+	const finding = /^⚠ permissions Other accounts cannot run this program: they may not read (?<part>.*)\n +(?<fix>.*)$/mv;
+	execFileSync('chmod', ['755', box.home]);
+	execFileSync('chmod', ['-R', 'u=rwX,go=', copy]);
+	const {part, fix} = finding.exec(doctor().stdout)!.groups!;
+	expect({part, fix}).toEqual({part: copy, fix: `chmod -R go+rX ${copy}`});
+	execFileSync('sh', ['-c', fix!]);
+	expect(doctor().stdout).not.toContain('Other accounts');
+	execFileSync('chmod', ['700', box.home]);
+	expect(finding.exec(doctor().stdout)!.groups).toMatchObject({
+		part: box.home,
+		fix: 'Install a copy for everybody: canhazgpu help setup',
+	});
 });

@@ -77,6 +77,21 @@ export function judgeAccount(account: Account): readonly Finding[] {
 		: [finding('permissions', 'ok', `to the pool this account is ${outsideName}, whose job runs here`)];
 }
 
+/**
+Whether others can run the program that makes the pool for them. npm installs it for the installing account alone where the umask says so.
+
+@param closed - What of it they may not read, and the directory that it was installed in.
+*/
+export const judgeProgram = ({part, directory}: {readonly part: string; readonly directory: string}): Finding =>
+	finding(
+		'permissions',
+		'warning',
+		`Other accounts cannot run this program: they may not read ${part}`,
+		part === directory || part.startsWith(`${directory}/`)
+			? `chmod -R go+rX ${directory}`
+			: 'Install a copy for everybody: canhazgpu help setup',
+	);
+
 const moveAway = (key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: redis-cli RENAME ${key} ${to}`;
 
