@@ -472,6 +472,8 @@ describe('what is secret is never shown', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',
+			// The path of a file.
+			'redis.tls_key_file',
 			// Those of the keyboard.
 			'top.keys',
 		]);
