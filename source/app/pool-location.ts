@@ -1,5 +1,6 @@
 /** Where `admin` makes the pool, and how that is announced. */
 import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
+import {emptyPlan} from '../core/model/plan.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
@@ -135,9 +136,13 @@ monitor, would be given the same GPUs there.
 
 @param record - Where everybody will find the pool. Undefined: a private one is made.
 @returns How many reservations ended there, or why they could not be ended.
-@throws CanhazgpuError `pool-exists` without `force`.
+@throws CanhazgpuError `pool-exists` without `force`; `store-refused` when the new store takes no changes.
 */
-async function leaveFormer(context: Context, record: PoolRecord | undefined, force: boolean): Promise<Former> {
+async function leaveFormer(
+	context: Context & {readonly store: Store},
+	record: PoolRecord | undefined,
+	force: boolean,
+): Promise<Former> {
 	const {locations} = context;
 	const {recorded} = locations.facts();
 	if (recorded === undefined || (record !== undefined && isSameRecord(recorded, record))) {
@@ -156,6 +161,8 @@ async function leaveFormer(context: Context, record: PoolRecord | undefined, for
 		return {movedFrom, droppedLeases: 0};
 	}
 
+	// Nothing ends where it was for a store that takes no changes.
+	await context.store.commit(emptyPlan);
 	let store: Store | undefined;
 	try {
 		store = await (recorded.store === 'redis'
@@ -183,7 +190,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				locations.checkAnnounceable();
 			}
 
-			const {movedFrom, droppedLeases, warning} = await leaveFormer(context, record, request.force);
+			const {movedFrom, droppedLeases, warning} = await leaveFormer({...context, store}, record, request.force);
 			let made: PoolMade;
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom});
