@@ -1,6 +1,7 @@
 /** Where `admin` makes the pool, and how that is announced. */
 import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import {emptyPlan} from '../core/model/plan.js';
+import {requirePool} from '../core/rules/pool/pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
@@ -128,6 +129,24 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
+/** The configured Redis, where it holds a pool of this machine: one that the Go program made, say, or an account that could not announce it. */
+async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
+	let store: Store | undefined;
+	try {
+		store = await openRedis(context, false);
+		requirePool(await store.read(), context.host, store.location);
+		return context.locations.redisRecord();
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return undefined;
+		}
+
+		throw error;
+	} finally {
+		await store?.close();
+	}
+}
+
 type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
 
 /**
@@ -144,7 +163,8 @@ async function leaveFormer(
 	force: boolean,
 ): Promise<Former> {
 	const {locations} = context;
-	const {recorded} = locations.facts();
+	const recorded =
+		locations.facts().recorded ?? (record?.store === 'redis' ? undefined : await unannouncedPool(context));
 	if (recorded === undefined || (record !== undefined && isSameRecord(recorded, record))) {
 		return {droppedLeases: 0};
 	}

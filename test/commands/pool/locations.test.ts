@@ -1,4 +1,5 @@
 /** Where `admin` makes the pool, everybody on the machine finds it. */
+import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createEmbeddedBox} from '../../_helpers/program/cli.js';
@@ -85,4 +86,26 @@ test('by force into a Redis that takes no changes ends nothing, and leaves the p
 		stderr: `Error: Redis at localhost:${replica.port} is a read-only replica\nUse its primary: --redis-host and --redis-port.\n`,
 	});
 	expect(await box.run('release', {CANHAZGPU_STORE: ''})).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
+});
+
+test('without Redis, the pool that a Redis holds counts also where no record tells of it, as that of the Go program', async () => {
+	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '8'});
+	onTestFinished(box.remove);
+	const client = new Redis(redis.port, {db: 8});
+	await client.mset('canhazgpu:gpu_count', '2', 'canhazgpu:provider', 'fake');
+	client.disconnect();
+	await box.run('reserve');
+	const words = 'admin --gpus 2 --provider fake --store embedded';
+	const location = `redis localhost:${redis.port}/8`;
+	expect(await box.run(words)).toEqual({
+		exitCode: 1,
+		stdout: '',
+		stderr: `Error: This machine's GPU pool is somewhere else already: in ${location}\nNothing was changed. --force makes another and sends everybody there.\n`,
+	});
+	expect(await box.run(`${words} --force`)).toEqual({
+		exitCode: 0,
+		stdout: `Made a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the pool before it\n`,
+		stderr: '',
+	});
+	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
 });
