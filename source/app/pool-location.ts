@@ -170,14 +170,14 @@ async function leaveFormer(
 	}
 
 	const movedFrom = recordText(recorded);
-	if (!force) {
+	if (!force || record === undefined) {
 		throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${movedFrom}`, {
-			hint: 'Nothing was changed. --force makes another and sends everybody there.',
+			hint: `Nothing was changed. ${record === undefined ? 'Nobody would find a private one beside it: sudo canhazgpu admin --force' : '--force'} makes another and sends everybody there.`,
 		});
 	}
 
 	// A pool to which no one else is sent ends nothing of theirs.
-	if (record === undefined || !locations.canAnnounce()) {
+	if (!locations.canAnnounce()) {
 		return {movedFrom, droppedLeases: 0};
 	}
 
