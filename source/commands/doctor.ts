@@ -165,7 +165,7 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 			? []
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
 		poolFinding,
-		...judgeRecords(snapshot, store.kind),
+		...judgeRecords(snapshot, store),
 		...judgePolicy(snapshot),
 		...(await lossFindings(snapshot)),
 		...kept,
