@@ -7,5 +7,15 @@ import {takeInherited} from './host/inherited/inherited.js';
 takeInherited();
 keepDebuggerClosed();
 keepCompiledCode();
-const {main} = await import('./main.js');
-process.exitCode = await main(process.argv.slice(2));
+try {
+	const {main} = await import('./main.js');
+	process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+	// An update or a removal takes the files away under a program that has not loaded all of them yet.
+	if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') {
+		throw error;
+	}
+
+	process.stderr.write('Error: The program was replaced or removed while this command ran\nRun it again.\n');
+	process.exitCode = 1;
+}

@@ -37,8 +37,7 @@ function printError(error: unknown): number {
 	}
 
 	if (isMissingPart(error)) {
-		writeError('Error: The program was replaced or removed while this command ran\nRun it again.\n');
-		return 1;
+		throw error;
 	}
 
 	// Whatever else arrives here is a bug: the stack is for the person who fixes it.
@@ -207,7 +206,7 @@ function endWithVerb(): void {
 	endsWithVerb = true;
 }
 
-/** Runs the program on its arguments; returns the exit code and never throws. */
+/** Runs the program on its arguments; returns the exit code, and throws for nothing but a part that is missing. */
 export async function main(argv: readonly string[]): Promise<number> {
 	if (!leavesOutput(argv)) {
 		openOutput();

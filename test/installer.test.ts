@@ -55,6 +55,16 @@ const install = (...words: readonly string[]) => {
 	return {status, stdout, stderr};
 };
 
+test('everybody can run it, and find its pages, whatever the umask of who installed it', () => {
+	execFileSync('sh', ['-c', 'umask 077; exec "$0" "$@"', path.join(unpacked, 'install.sh'), '--prefix', prefix]);
+	const closed = readdirSync(prefix, {recursive: true, encoding: 'utf8'}).filter((file) => {
+		const status = lstatSync(path.join(prefix, file));
+		// eslint-disable-next-line no-bitwise -- permissions are bits
+		return !status.isSymbolicLink() && (status.mode & (status.isDirectory() ? 0o005 : 0o004)) === 0;
+	});
+	expect(closed).toEqual([]);
+});
+
 const filesIn = (folder: string): readonly string[] =>
 	readdirSync(folder, {recursive: true, encoding: 'utf8'})
 		.filter((file) => !lstatSync(path.join(folder, file)).isDirectory())

@@ -1,4 +1,6 @@
 /** The composition root: this room alone chooses adapters. */
+import {realpathSync} from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 import {isatty} from 'node:tty';
 import type {Config} from '../config/config.js';
@@ -15,6 +17,7 @@ import {createClock} from '../host/clock.js';
 import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';
 import {sendSignal} from '../host/process/send-signal.js';
+import {findClosedPart} from '../security/safe-file.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
@@ -313,6 +316,13 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		},
 		sendSignal,
 		lineHistory: createLineHistory(context.locations.lineHistory),
+		closedProgram() {
+			const {execPath, argv, versions} = process;
+			const file = realpathSync(versions['bun'] === undefined ? argv[1]! : execPath);
+			const directory = path.dirname(path.dirname(file));
+			const part = findClosedPart(file);
+			return part === undefined ? undefined : {part, directory};
+		},
 		async checkIsolation() {
 			const {checkIsolation} = await loadIsolation();
 			return checkIsolation(process.env);

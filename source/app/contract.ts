@@ -191,6 +191,8 @@ export type App = {
 	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the config names a way that reaches every account, and not only those whose terminals are ours. */
 	readonly notifiesAll: boolean;
+	/** What of this program other accounts may not read, if anything, and the directory that it was installed in. */
+	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
 	/** Whether this machine can isolate jobs at all, and by what. Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
 	/** Finds an installation of that version, such as `12.4`. Rejects with a CanhazgpuError `not-found` that says what there is. */

@@ -3,7 +3,7 @@ import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import type {Store} from '../core/model/ports.js';
 import type {PoolRecord} from '../core/model/types.js';
-import {isSameServer, locationOf} from '../store/redis/address.js';
+import {isSameServer, locationOf, withUrl} from '../store/redis/address.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {Locations} from './locations.js';
 
@@ -21,34 +21,46 @@ const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
 		: `redis: {socket: "${socket}", db: ${db}}`;
 
 /** The configured Redis, or the recorded one: with the configured credentials where the configuration names that server, and else with none. */
-export async function openRedis(
-	{config, locations}: Context,
-	keepReconnecting: boolean,
-	record?: RedisRecord,
-): Promise<Store> {
+export async function openRedis({config}: Context, keepReconnecting: boolean, record?: RedisRecord): Promise<Store> {
 	const {openRedisStore} = await import('../store/redis/index.js');
-	const configured = locations.redisRecord();
-	const isTrusted = record === undefined || isSameServer(record, configured);
 	const passwordFile = config.get('redis.password_file');
-	const password = async (): Promise<string | undefined> => {
-		if (passwordFile === undefined) {
-			return config.get('redis.password');
-		}
-
-		const {readPasswordFile} = await import('../store/redis/password-file.js');
-		return readPasswordFile(passwordFile);
+	const tlsFiles = {
+		authority: config.get('redis.tls_ca_cert_file'),
+		certificate: config.get('redis.tls_cert_file'),
+		key: config.get('redis.tls_key_file'),
 	};
+	const loadFiles = async () => import('../store/redis/secret-files.js');
+	const hasTlsFiles = Object.values(tlsFiles).some((file) => file !== undefined);
+	const configured = withUrl({
+		host: config.get('redis.host')!,
+		port: config.get('redis.port')!,
+		db: config.get('redis.db')!,
+		url: config.get('redis.url'),
+		socket: config.get('redis.socket'),
+		username: config.get('redis.username'),
+		tls: hasTlsFiles ? (await loadFiles()).readTlsFiles(tlsFiles) : config.get('redis.tls')!,
+	});
+	if (record === undefined || isSameServer(record, configured)) {
+		return openRedisStore({
+			...configured,
+			...(record && {host: record.host, port: record.port, db: record.db, socket: record.socket}),
+			password:
+				configured.password ??
+				(passwordFile === undefined
+					? config.get('redis.password')
+					: (await loadFiles()).readPasswordFile(passwordFile)),
+			keepReconnecting,
+		});
+	}
 
-	const isWithheld = !isTrusted && credentials.some((setting) => config.isGiven(setting));
+	const isWithheld = credentials.some((setting) => config.isGiven(setting));
+	const {host, port, db, socket} = record;
 	return openRedisStore({
-		host: record?.host ?? config.get('redis.host')!,
-		port: record?.port ?? config.get('redis.port')!,
-		db: record?.db ?? config.get('redis.db')!,
-		url: record === undefined ? config.get('redis.url') : undefined,
-		socket: record === undefined ? config.get('redis.socket') : record.socket,
-		username: isTrusted ? config.get('redis.username') : undefined,
-		password: isTrusted ? await password() : undefined,
-		tls: config.get('redis.tls')!,
+		host,
+		port,
+		db,
+		socket,
+		tls: configured.tls,
 		keepReconnecting,
 		passwordHint: isWithheld
 			? `The configured password was not sent: it is for ${locationOf(configured)}, and another place is recorded for this machine's pool. If that is right, write beside the password: ${settingsOf(record)}`

@@ -1,5 +1,7 @@
 /** Where `admin` makes the pool, and how that is announced. */
 import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
+import {emptyPlan} from '../core/model/plan.js';
+import {requirePool} from '../core/rules/pool/pool.js';
 import type {Store} from '../core/model/ports.js';
 import type {StoreFacts} from '../core/operations/pool/choose-store.js';
 import type {Pool, PoolRecord} from '../core/model/types.js';
@@ -127,6 +129,24 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
+/** The configured Redis, where it holds a pool of this machine: one that the Go program made, say, or an account that could not announce it. */
+async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
+	let store: Store | undefined;
+	try {
+		store = await openRedis(context, false);
+		requirePool(await store.read(), context.host, store.location);
+		return context.locations.redisRecord();
+	} catch (error) {
+		if (error instanceof CanhazgpuError) {
+			return undefined;
+		}
+
+		throw error;
+	} finally {
+		await store?.close();
+	}
+}
+
 type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
 
 /**
@@ -135,27 +155,34 @@ monitor, would be given the same GPUs there.
 
 @param record - Where everybody will find the pool. Undefined: a private one is made.
 @returns How many reservations ended there, or why they could not be ended.
-@throws CanhazgpuError `pool-exists` without `force`.
+@throws CanhazgpuError `pool-exists` without `force`; `store-refused` when the new store takes no changes.
 */
-async function leaveFormer(context: Context, record: PoolRecord | undefined, force: boolean): Promise<Former> {
+async function leaveFormer(
+	context: Context & {readonly store: Store},
+	record: PoolRecord | undefined,
+	force: boolean,
+): Promise<Former> {
 	const {locations} = context;
-	const {recorded} = locations.facts();
+	const recorded =
+		locations.facts().recorded ?? (record?.store === 'redis' ? undefined : await unannouncedPool(context));
 	if (recorded === undefined || (record !== undefined && isSameRecord(recorded, record))) {
 		return {droppedLeases: 0};
 	}
 
 	const movedFrom = recordText(recorded);
-	if (!force) {
+	if (!force || record === undefined) {
 		throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${movedFrom}`, {
-			hint: 'Nothing was changed. --force makes another and sends everybody there.',
+			hint: `Nothing was changed. ${record === undefined ? 'Nobody would find a private one beside it: sudo canhazgpu admin --force' : '--force'} makes another and sends everybody there.`,
 		});
 	}
 
 	// A pool to which no one else is sent ends nothing of theirs.
-	if (record === undefined || !locations.canAnnounce()) {
+	if (!locations.canAnnounce()) {
 		return {movedFrom, droppedLeases: 0};
 	}
 
+	// Nothing ends where it was for a store that takes no changes.
+	await context.store.commit(emptyPlan);
 	let store: Store | undefined;
 	try {
 		store = await (recorded.store === 'redis'
@@ -183,7 +210,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 				locations.checkAnnounceable();
 			}
 
-			const {movedFrom, droppedLeases, warning} = await leaveFormer(context, record, request.force);
+			const {movedFrom, droppedLeases, warning} = await leaveFormer({...context, store}, record, request.force);
 			let made: PoolMade;
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom});

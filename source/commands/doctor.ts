@@ -4,6 +4,7 @@ import {
 	judgeAccount,
 	judgeClock,
 	judgePolicy,
+	judgeProgram,
 	judgeRecords,
 	judgeScan,
 	judgeStore,
@@ -11,6 +12,7 @@ import {
 	type Finding,
 } from '../core/rules/pool/diagnosis.js';
 import {emptyPlan} from '../core/model/plan.js';
+import {isRoot} from '../core/rules/leases/ownership.js';
 import {requireNoClone, requirePool} from '../core/rules/pool/pool.js';
 import type {Pool, Snapshot} from '../core/model/types.js';
 import {CanhazgpuError} from '../errors.js';
@@ -71,6 +73,12 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	}
 
 	return findings;
+}
+
+/** Root installs the program for everybody; any other account may keep a copy of its own. */
+function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[] {
+	const closed = isRoot(app.host.account) && privateLabel === undefined ? app.closedProgram() : undefined;
+	return closed === undefined ? [] : [judgeProgram(closed)];
 }
 
 /** Isolation that no setting asks for may well not work. */
@@ -157,13 +165,14 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 			? []
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
 		poolFinding,
-		...judgeRecords(snapshot, store.kind),
+		...judgeRecords(snapshot, store),
 		...judgePolicy(snapshot),
 		...(await lossFindings(snapshot)),
 		...kept,
 		...scanned,
 		commit,
 		...judgeAccount(host.account),
+		...programFindings(app, world),
 		await isolationFinding(app, input),
 		judgeClock(snapshot.now, ownSeconds, roundTripMs),
 		...judgeVersions(packageJson.version, runtime(), condition.version),

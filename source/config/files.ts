@@ -6,7 +6,7 @@ import {lstatSync, statSync, type Stats} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import {CanhazgpuError} from '../errors.js';
+import {CanhazgpuError, messageOf} from '../errors.js';
 import {effectiveUid, isOurs, isWritableByOthers, ownerText, readSafely} from '../security/safe-file.js';
 
 export type ConfigFile = {
@@ -87,6 +87,11 @@ function readText(
 	}
 
 	if (read.kind === 'absent') {
+		// A link that leads nowhere, to a disk that is not there, say, is no user's wish to do without the file.
+		if (entryOf(openedAs)?.isSymbolicLink() === true) {
+			throw refuse(file, 'it is a link to nothing');
+		}
+
 		return undefined;
 	}
 
@@ -109,7 +114,9 @@ export async function parse(file: string, text: string): Promise<unknown> {
 			try {
 				return text.trim() === '' ? null : (JSON.parse(text) as unknown);
 			} catch (error) {
-				throw refuse(file, 'it is not valid JSON', undefined, error);
+				// So ends what Node says of most mistakes.
+				const {line} = /\(line (?<line>\d+) column \d+\)$/v.exec(messageOf(error))?.groups ?? {};
+				throw refuse(file, `it is not valid JSON${line === undefined ? '' : ` (line ${line})`}`, undefined, error);
 			}
 		}
 

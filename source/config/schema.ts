@@ -220,6 +220,10 @@ export const settings = {
 	'redis.password': secret(setting(text)),
 	'redis.password_file': setting(() => text('the path of a file')),
 	'redis.tls': setting(flag, false),
+	// Named as in redis.conf.
+	'redis.tls_ca_cert_file': setting(() => text('the path of a file')),
+	'redis.tls_cert_file': setting(() => text('the path of a file')),
+	'redis.tls_key_file': setting(() => text('the path of a file')),
 	'redis.socket': setting(() => text('the path of a socket')),
 	// By default what the tool needed before tells.
 	'gpu.timeout': setting(() => boundedDuration(1, 300)),

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs canhazgpu, or removes it. See usage below.
 set -eu
+# The directories that it makes are for everybody, too.
+umask 022
 
 usage() {
 	cat <<'END'

@@ -172,6 +172,14 @@ function partsOf(directory: string): {readonly parts: readonly Part[]; readonly 
 	return {parts, isThere};
 }
 
+/** The first part of a path that other accounts may not enter or, at its end, read. Throws what the file system says. */
+export const findClosedPart = (file: string): string | undefined =>
+	partsOf(file).parts.find(
+		({status, holder}) =>
+			// eslint-disable-next-line no-bitwise -- permissions are bits
+			holder === undefined && (status.mode & (status.isDirectory() ? 0o001 : 0o004)) === 0,
+	)?.name;
+
 /** The number that stands in a user namespace for all accounts that are not in it. */
 const unmappedUid = 65_534;
 

@@ -6,14 +6,15 @@ import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, program} from '../_helpers/program/cli.js';
 
-test('a verb says that the program was replaced, and shows no stack', async () => {
+test.each([
+	['what is loaded late', /\/(?:start|common|rolldown)-[^\/]*$/v],
+	['all but the start', /\/(?:start|rolldown)-[^\/]*$/v],
+])('a verb says that the program was replaced, and shows no stack, without %s', async (_, left) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const copy = path.join(box.home, 'dist');
 	cpSync(path.dirname(program), copy, {recursive: true});
-	for (const late of globSync(`${copy}/chunks/*.js`).filter(
-		(file) => !/\/(?:start|common|rolldown)-[^\/]*$/v.test(file),
-	)) {
+	for (const late of globSync(`${copy}/chunks/*.js`).filter((file) => !left.test(file))) {
 		rmSync(late);
 	}
 

@@ -257,6 +257,13 @@ describe('a file that is no config, however long or deep it is, is refused by na
 			'it is longer than 1048576 bytes',
 		],
 		['nothing', () => undefined, 'there is no such file'],
+		[
+			'a link to nothing',
+			(file) => {
+				symlinkSync(path.join(directory, 'gone'), file);
+			},
+			'it is a link to nothing',
+		],
 	])('%s', async (_, put, problem) => {
 		const file = path.join(directory, 'a.yaml');
 		put(file);
@@ -433,6 +440,7 @@ describe('what is secret is never shown', () => {
 		['a.yaml', 'notify:\n  webhook: hooks.example/hunter2\n', undefined],
 		['a.yaml', 'notify:\n  command: curl -H hunter2\n', undefined],
 		['a.JSON', '{"redis": {"password": hunter2}}', 'it is not valid JSON'],
+		['a.json', '{\n"redis": {"password": "hunter2",}}', 'it is not valid JSON (line 2)'],
 		['a.toml', '[redis]\npassword = *hunter2\n', 'it is not valid TOML (line 2)'],
 	])('%s: %j', async (name, content, problem) => {
 		const file = write(name, content);
@@ -464,6 +472,8 @@ describe('what is secret is never shown', () => {
 		expect(settingPaths.filter((name) => /pass|token|secret|key/v.test(name))).toEqual([
 			'redis.password',
 			'redis.password_file',
+			// The path of a file.
+			'redis.tls_key_file',
 			// Those of the keyboard.
 			'top.keys',
 		]);

@@ -6,6 +6,7 @@ import {
 	mkdirSync,
 	readdirSync,
 	readFileSync,
+	renameSync,
 	statSync,
 	symlinkSync,
 	writeFileSync,
@@ -271,6 +272,14 @@ describe.runIf(isRoot)('the file of the home', () => {
 		execFileSync('chown', ['-h', `${alice.uid}`, path.join(home, '.canhazgpu.yaml')]);
 		const ran = await runAs(alice, ['status'], {cwd: '/', environment});
 		expect(ran.stderr).toContain(asksRedis('127.0.0.1:1'));
+		// Where it leads is away, with all that stands there.
+		renameSync(real, `${real}.away`);
+		expect(await runAs(alice, ['status'], {cwd: '/', environment})).toEqual({
+			exitCode: 2,
+			stdout: '',
+			stderr: `Error: Cannot read the config file ${home}/.canhazgpu.yaml: it is a link to nothing\nFix the file, or name another with --config.\n`,
+		});
+		renameSync(`${real}.away`, real);
 		// A link that somebody else put there leads anywhere.
 		execFileSync('chown', ['-h', `${mallory.uid}`, path.join(home, '.canhazgpu.yaml')]);
 		expect((await runAs(alice, ['status'], {cwd: '/', environment})).stderr).toContain('is not read');

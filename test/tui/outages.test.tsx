@@ -27,7 +27,7 @@ test('a store that is lost stops changes, ages, and is read again when it is bac
 	await session.shows('WARN Redis does not answer - changes are disabled');
 	await session.shows(/> 0 +Mine/v);
 	await session.press('x');
-	await session.shows('The store is unreachable: changes are disabled');
+	await session.shows('WARN Changes are disabled: Redis does not answer');
 	Object.assign(box.store, {read});
 	await session.shows('OK The store is back');
 	await session.shows('[LIVE]');

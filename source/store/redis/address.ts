@@ -34,7 +34,8 @@ export type Endpoint = {
 const badUrl = (problem: string): CanhazgpuError =>
 	new CanhazgpuError('config', `redis.url ${problem}`, {hint: 'Write redis://[user:password@]host[:port][/db]'});
 
-function withUrl(address: RedisAddress): RedisAddress {
+/** The address in its fields. Throws `config` for a url that is none. */
+export function withUrl(address: RedisAddress): RedisAddress {
 	if (address.url === undefined) {
 		return address;
 	}
@@ -94,10 +95,7 @@ export function locationOf({host, port, db, socket}: RedisLocation): string {
 const nameOf = ({host, port, socket}: Pick<RedisAddress, 'host' | 'port' | 'socket'>): string =>
 	socket ?? `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/**
-@returns The endpoint, and the options of ioredis that lead to it.
-@throws CanhazgpuError `config` for a url that is none.
-*/
+/** With the options of ioredis that lead there. Throws `config` for a url that is none. */
 export function endpointOf(given: RedisAddress): Endpoint {
 	const {host, port, db, username, password, socket, tls, passwordHint} = withUrl(given);
 	return {

@@ -10,6 +10,7 @@ import {createClient} from './client.js';
 import {
 	EndlessAnswer,
 	hasTimedOut,
+	isCut,
 	isMistake,
 	isReply,
 	lostAnswer,
@@ -102,7 +103,7 @@ export class Connection {
 		{isRepeatable, isLate}: {readonly isRepeatable: boolean; readonly isLate: boolean},
 	): void {
 		const isEndless = this.#lastError instanceof EndlessAnswer;
-		const reason = reasonOf(isEndless ? this.#lastError : error);
+		const cause = isEndless ? this.#lastError : error;
 		const isSilent = hasTimedOut(error);
 		if (isSilent) {
 			// A connection that is silent for so long may be dead without a word.
@@ -111,11 +112,11 @@ export class Connection {
 		}
 
 		if (!isRepeatable) {
-			throw lostAnswer(this.endpoint, reason);
+			throw lostAnswer(this.endpoint, reasonOf(cause));
 		}
 
 		if (isSilent || isLate || isEndless) {
-			throw unreachable(this.endpoint, reason);
+			throw unreachable(this.endpoint, cause);
 		}
 	}
 
@@ -137,7 +138,11 @@ export class Connection {
 	}
 
 	#noteError(error: unknown): void {
-		this.#lastError = error;
+		// That the connection ended says less than what ended it.
+		if (!isCut(error) || this.#lastError === undefined) {
+			this.#lastError = error;
+		}
+
 		if (isReply(error) && retryOf(error) === undefined) {
 			this.#refusal = refusal(error, this.endpoint);
 		}
@@ -204,7 +209,7 @@ export class Connection {
 	}
 
 	#failure(): CanhazgpuError {
-		return this.#refusal ?? unreachable(this.endpoint, reasonOf(this.#lastError));
+		return this.#refusal ?? unreachable(this.endpoint, this.#lastError);
 	}
 
 	/** Connects, once. Rejects with a CanhazgpuError within about 5 s. */

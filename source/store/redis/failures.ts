@@ -2,7 +2,7 @@
 What went wrong with Redis, in words for the user. The original error is not kept as the cause: ioredis hangs the command on
 it, and the command may be AUTH with the password.
 */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, codeOf} from '../../errors.js';
 import {poolGarbage} from '../records/index.js';
 import type {Endpoint} from './address.js';
 import {keys} from './keys.js';
@@ -69,6 +69,40 @@ export const isMistake = (error: unknown): boolean =>
 /** Nothing came for as long as ioredis was told to wait. */
 export const hasTimedOut = (error: unknown): boolean => error instanceof Error && /timed out/iv.test(error.message);
 
+/** The end of a connection, which says nothing of what ended it. */
+export const isCut = (error: unknown): boolean =>
+	error instanceof Error && /closed|writeable|retries|econnreset|epipe/iv.test(error.message);
+
+const untrusted = (code: string): string => `its certificate is not trusted (${code})`;
+
+type TlsFailure = {readonly pattern: RegExp; readonly reason: (code: string) => string; readonly hint: string};
+
+/** By the codes of OpenSSL and of Node. The first that fits counts. */
+const tlsFailures: readonly TlsFailure[] = [
+	{
+		pattern: /^ERR_SSL.*_ALERT_/v,
+		reason: (code) => `it refused TLS with this client (${code})`,
+		hint: 'Does it want a certificate? Set redis.tls_cert_file and redis.tls_key_file.',
+	},
+	{
+		pattern: /^ERR_SSL/v,
+		reason: () => 'it does not speak TLS',
+		hint: 'Leave out redis.tls, or name a port on which it does.',
+	},
+	{pattern: /ALTNAME/v, reason: untrusted, hint: 'It is for another name: use that one as redis.host or --redis-host.'},
+	{pattern: /EXPIRED|NOT_YET/v, reason: untrusted, hint: 'Renew it there. Or is the clock of this machine wrong?'},
+	{
+		pattern: /CERT|VERIFY/v,
+		reason: untrusted,
+		hint: 'Name the authority that signed it: redis.tls_ca_cert_file.',
+	},
+];
+
+function tlsFailureOf(error: unknown): TlsFailure | undefined {
+	const code = error instanceof Error ? codeOf(error) : undefined;
+	return code === undefined ? undefined : tlsFailures.find(({pattern}) => pattern.test(code));
+}
+
 /** Why there is no connection. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof EndlessAnswer) {
@@ -79,18 +113,15 @@ export function reasonOf(error: unknown): string {
 		return 'the connection was cut';
 	}
 
-	const {code} = error as NodeJS.ErrnoException;
+	const code = codeOf(error);
 	const reason = code === undefined ? undefined : reasons.get(code);
 	if (reason !== undefined) {
 		return reason;
 	}
 
-	if (code?.startsWith('ERR_SSL') === true) {
-		return 'it does not speak TLS';
-	}
-
-	if (code !== undefined && /CERT|VERIFY/v.test(code)) {
-		return `its certificate is not trusted (${code})`;
+	const ofTls = tlsFailureOf(error);
+	if (ofTls !== undefined) {
+		return ofTls.reason(code!);
 	}
 
 	if (isUnreadable(error) || error.message.includes('RESP')) {
@@ -101,14 +132,26 @@ export function reasonOf(error: unknown): string {
 		return 'no answer in time';
 	}
 
-	return /closed|writeable|retries/iv.test(error.message) ? 'the connection was cut' : error.message;
+	return isCut(error) ? 'the connection was cut' : error.message;
 }
 
+export const unreachableText = ({name}: Endpoint, reason: string): string => `Cannot reach ${name}: ${reason}`;
+
 /** No connection, or none that answers. */
-export const unreachable = ({name}: Endpoint, reason: string): CanhazgpuError =>
-	new CanhazgpuError('store-unreachable', `Cannot reach ${name}: ${reason}`, {
-		hint: 'Is redis-server running there? Name another with --redis-host and --redis-port.',
+export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError {
+	const isEncrypted = endpoint.options.tls !== undefined;
+	// A server that expects TLS ends what is none, and one that expects none waits for more.
+	const doubt = isEncrypted
+		? ', and does it speak TLS (redis.tls)'
+		: isCut(error)
+			? ', and does it take connections without TLS (redis.tls)'
+			: '';
+	return new CanhazgpuError('store-unreachable', unreachableText(endpoint, reasonOf(error)), {
+		hint:
+			tlsFailureOf(error)?.hint ??
+			`Is redis-server running there${doubt}? Name another with --redis-host and --redis-port.`,
 	});
+}
 
 /** It answers in forms that no Redis does. Whether anything was done is not known. */
 export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>

@@ -4,7 +4,7 @@ Hears what others change, on a connection of its own.
 import type {Redis} from 'ioredis';
 import type {Endpoint} from './address.js';
 import {Connection} from './connection.js';
-import {unreachable} from './failures.js';
+import {unreachableText} from './failures.js';
 
 /** A connection that died without a word is noticed this late, at most, plus the time of one command. */
 const pingIntervalMs = 3000;
@@ -31,7 +31,7 @@ export async function subscribe(
 		prepare: async (client: Redis) => client.subscribe(channel),
 		preparesFirst: true,
 		lost(reason) {
-			listener.lost?.(unreachable(endpoint, reason).message);
+			listener.lost?.(unreachableText(endpoint, reason));
 		},
 		restored() {
 			listener.restored?.();

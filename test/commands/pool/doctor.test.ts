@@ -2,14 +2,22 @@
 What the doctor says of real stores.
 */
 import {Buffer} from 'node:buffer';
+import {execFileSync, spawnSync} from 'node:child_process';
+import {cpSync} from 'node:fs';
 import {open, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import process from 'node:process';
+import {DatabaseSync} from 'node:sqlite';
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
-import {createBox} from '../../_helpers/program/cli.js';
+import {isRoot} from '../../_helpers/machine/accounts.js';
+import {createBox, program, starterText} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
+
+const isBinary = starterText.length === 0;
 
 type Report = {findings: ReadonlyArray<{check: string; level: string; words: string; mend?: string}>};
 
@@ -87,6 +95,26 @@ test('no store at all: what is wrong with it, and the machine all the same', asy
 	);
 });
 
+test('what is said of records that make no sense works as it is typed, without Redis', async () => {
+	const box = await freshEmbeddedBox(2);
+	await box.run('admin --drain 1');
+	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
+	database.exec("INSERT INTO gpus VALUES (0, 'x'); UPDATE pool SET raw = 'x' WHERE name = 'drains'");
+	database.close();
+	const {stdout} = await box.run('doctor');
+	const {file, statement} = /^ +Remove that record alone: sqlite3 (?<file>\S+) "(?<statement>.*)"\. Then nobody/mv.exec(
+		stdout,
+	)!.groups!;
+	expect(stdout).toMatch(/^ +An administrator puts the others back into service: canhazgpu admin --undrain IDS\. /mv);
+	const again = new DatabaseSync(file!);
+	again.exec(statement!);
+	again.close();
+	await box.run('admin --undrain 0');
+	expect((await box.run('doctor')).stdout).not.toContain('✗');
+	expect(await box.run('reserve -g 2 --nonblock')).toMatchObject({exitCode: 3});
+	expect((await box.run('reserve --short --nonblock')).stdout).toBe('0\n');
+});
+
 test('a damaged database is told', async () => {
 	const box = await freshEmbeddedBox(2);
 	const file = await open(`${box.poolDirectory}/pool.sqlite`, 'r+');
@@ -98,3 +126,27 @@ test('a damaged database is told', async () => {
 	expect(exitCode).toBe(1);
 	expect(stdout).toMatch(/^✗ store /mv);
 });
+
+test.skipIf(!isRoot || isBinary)(
+	'root is told of a program that others cannot run, and how to open it to them',
+	async () => {
+		const box = await freshEmbeddedBox(2);
+		const copy = path.join(box.home, 'installed');
+		cpSync(path.dirname(program), path.join(copy, 'dist'), {recursive: true});
+		const doctor = () =>
+			spawnSync(process.execPath, [path.join(copy, 'dist/cli.js'), 'doctor'], {env: box.environment, encoding: 'utf8'});
+		const finding =
+			/^⚠ permissions Other accounts cannot run this program: they may not read (?<part>\S+)\n +(?<fix>\S.*)$/mv;
+		execFileSync('chmod', ['755', box.home]);
+		execFileSync('chmod', ['-R', 'u=rwX,go=', copy]);
+		const {part, fix} = finding.exec(doctor().stdout)!.groups!;
+		expect({part, fix}).toEqual({part: copy, fix: `chmod -R go+rX ${copy}`});
+		execFileSync('sh', ['-c', fix!]);
+		expect(doctor().stdout).not.toContain('Other accounts');
+		execFileSync('chmod', ['700', box.home]);
+		expect(finding.exec(doctor().stdout)!.groups).toMatchObject({
+			part: box.home,
+			fix: 'Install a copy for everybody: canhazgpu help setup',
+		});
+	},
+);

@@ -1,8 +1,10 @@
 /** Where `admin` makes the pool, everybody on the machine finds it. */
+import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createEmbeddedBox} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {startRedis} from '../../_helpers/store/redis-server.js';
 
 const redis = redisOfFile();
 
@@ -36,7 +38,7 @@ test('by force elsewhere ends the reservations where it was, and no one who know
 		exitCode: 0,
 		stdout: `Made a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the pool before it\n`,
 	});
-	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nStart again what was started before.\n`;
+	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nStart again what was started before. A setting or flag that names the old place has to go.\n`;
 	const {exitCode, stderr} = await waiting;
 	expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
 	expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
@@ -48,7 +50,7 @@ test('by force elsewhere ends the reservations where it was, and no one who know
 	});
 	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
 	expect((await box.run('status', inRedis)).stderr).toBe(
-		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nStart again what was started before.\n`,
+		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nStart again what was started before. A setting or flag that names the old place has to go.\n`,
 	);
 });
 
@@ -63,4 +65,47 @@ test('by force elsewhere warns where the old pool cannot be told of it', async (
 		0,
 		`Warning: what is reserved in redis localhost:${redis.port}/7 could not be ended: Cannot reach Redis at localhost:${redis.port}: connection refused`,
 	]);
+});
+
+test('by force into a Redis that takes no changes ends nothing, and leaves the pool where it is', async () => {
+	const box = await createEmbeddedBox(3);
+	const replica = await startRedis({settings: ['--replicaof', '127.0.0.1', '1']});
+	onTestFinished(async () => {
+		box.remove();
+		await replica.stop();
+	});
+	await box.run('reserve -g 2');
+	expect(
+		await box.run('admin --gpus 3 --provider fake --force', {
+			CANHAZGPU_STORE: 'redis',
+			CANHAZGPU_REDIS_PORT: String(replica.port),
+		}),
+	).toMatchObject({
+		exitCode: 4,
+		stdout: '',
+		stderr: `Error: Redis at localhost:${replica.port} is a read-only replica\nUse its primary: --redis-host and --redis-port.\n`,
+	});
+	expect(await box.run('release', {CANHAZGPU_STORE: ''})).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
+});
+
+test('without Redis, the pool that a Redis holds counts also where no record tells of it, as that of the Go program', async () => {
+	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '8'});
+	onTestFinished(box.remove);
+	const client = new Redis(redis.port, {db: 8});
+	await client.mset('canhazgpu:gpu_count', '2', 'canhazgpu:provider', 'fake');
+	client.disconnect();
+	await box.run('reserve');
+	const words = 'admin --gpus 2 --provider fake --store embedded';
+	const location = `redis localhost:${redis.port}/8`;
+	expect(await box.run(words)).toEqual({
+		exitCode: 1,
+		stdout: '',
+		stderr: `Error: This machine's GPU pool is somewhere else already: in ${location}\nNothing was changed. --force makes another and sends everybody there.\n`,
+	});
+	expect(await box.run(`${words} --force`)).toEqual({
+		exitCode: 0,
+		stdout: `Made a pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite\nEnded 1 reservation(s) of the pool before it\n`,
+		stderr: '',
+	});
+	expect((await box.run('status')).stderr).toMatch(/^Error: The pool that was in redis \S+ is in \S+ now\n/v);
 });

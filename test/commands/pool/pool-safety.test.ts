@@ -45,6 +45,20 @@ async function makePool(more = ''): Promise<void> {
 	expect(made).toMatchObject({exitCode: 0, stderr: ''});
 }
 
+test.runIf(canBeOthers)(
+	'nobody makes a private pool beside that of everybody, where no verb would find it',
+	async () => {
+		await makePool();
+		for (const force of ['', ' --force']) {
+			expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
+				exitCode: 1,
+				stdout: '',
+				stderr: `Error: This machine's GPU pool is somewhere else already: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private one beside it: sudo canhazgpu admin --force makes another and sends everybody there.\n`,
+			});
+		}
+	},
+);
+
 /** The pool as earlier versions made it: everybody could write its directory. */
 async function makeOldPool(): Promise<void> {
 	await makePool();

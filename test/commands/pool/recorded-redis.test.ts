@@ -62,3 +62,16 @@ test('admin for Redis leaves the directory of an earlier embedded pool to its ow
 	// eslint-disable-next-line no-bitwise
 	expect(statSync(box.poolDirectory).mode & 0o7777).toBe(0o755);
 });
+
+test('the place before is left with the password of an address that names the same server', async () => {
+	const box = createBox();
+	onTestFinished(box.remove);
+	const at = (db: number) => ({CANHAZGPU_REDIS_URL: `redis://:${password}@127.0.0.1:${redis.port}/${db}`});
+	await box.run('admin --gpus 2 --provider fake --force', at(3));
+	await box.run('reserve', at(3));
+	expect(await box.run('admin --gpus 2 --provider fake --force', at(4))).toEqual({
+		exitCode: 0,
+		stdout: `Made a pool of 2 GPU(s) (fake) in redis 127.0.0.1:${redis.port}/4\nEnded 1 reservation(s) of the pool before it\n`,
+		stderr: '',
+	});
+});

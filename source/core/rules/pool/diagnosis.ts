@@ -77,20 +77,41 @@ export function judgeAccount(account: Account): readonly Finding[] {
 		: [finding('permissions', 'ok', `to the pool this account is ${outsideName}, whose job runs here`)];
 }
 
+/**
+Whether others can run the program that makes the pool for them. npm installs it for the installing account alone where the umask says so.
+
+@param closed - What of it they may not read, and the directory that it was installed in.
+*/
+export const judgeProgram = ({part, directory}: {readonly part: string; readonly directory: string}): Finding =>
+	finding(
+		'permissions',
+		'warning',
+		`Other accounts cannot run this program: they may not read ${part}`,
+		part === directory || part.startsWith(`${directory}/`)
+			? `chmod -R go+rX ${directory}`
+			: 'Install a copy for everybody: canhazgpu help setup',
+	);
+
 const moveAway = (key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: redis-cli RENAME ${key} ${to}`;
 
-/** Why every GPU is out of service, and the way to fix it. */
-export const unreadableDrains = (problem: string): {readonly words: string; readonly fix: string} => ({
+/** Why every GPU is out of service, and the way to fix it. A value that is no string cannot be compared, and so not replaced. */
+export const unreadableDrains = (
+	problem: string,
+	stored: string | undefined,
+): {readonly words: string; readonly fix: string} => ({
 	words: `The record of drained GPUs cannot be read: ${problem}`,
-	fix: moveAway('canhazgpu:drain'),
+	fix:
+		stored === undefined
+			? moveAway('canhazgpu:drain')
+			: 'An administrator puts the others back into service: canhazgpu admin --undrain IDS. What was drained, canhazgpu events tells',
 });
 
 /** One record may go; the rest of the pool is no part of the damage. */
-const removeRecord = (index: number, kind: Store['kind']): string =>
+const removeRecord = (index: number, {kind, location}: Pick<Store, 'kind' | 'location'>): string =>
 	kind === 'redis'
 		? moveAway(`canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
-		: `Remove that record alone: DELETE FROM gpus WHERE gpu = ${index}`;
+		: `Remove that record alone: sqlite3 ${location} "DELETE FROM gpus WHERE gpu = ${index}"`;
 
 /** What an administrator has set; and a policy that does not count, or not all of it. A key of a later version does no harm. */
 export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
@@ -118,8 +139,11 @@ export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
 };
 
 /** Records of the pool that make no sense. */
-export function judgeRecords({gpus, drainProblem, alertsProblem}: Snapshot, kind: Store['kind']): readonly Finding[] {
-	const drains = drainProblem === undefined ? undefined : unreadableDrains(drainProblem);
+export function judgeRecords(
+	{gpus, drainProblem, alertsProblem, stored}: Snapshot,
+	store: Pick<Store, 'kind' | 'location'>,
+): readonly Finding[] {
+	const drains = drainProblem === undefined ? undefined : unreadableDrains(drainProblem, stored.drains);
 	return [
 		...gpus
 			.filter((record) => record.kind === 'garbage')
@@ -128,7 +152,7 @@ export function judgeRecords({gpus, drainProblem, alertsProblem}: Snapshot, kind
 					'pool',
 					'error',
 					`The record of GPU ${index} makes no sense: ${problem}`,
-					`${removeRecord(index, kind)}. Then nobody holds it; admin --force would end all reservations.`,
+					`${removeRecord(index, store)}. Then nobody holds it; admin --force would end all reservations.`,
 				),
 			),
 		...(drains === undefined ? [] : [finding('store', 'error', drains.words, drains.fix)]),

@@ -31,7 +31,7 @@ export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({con
 		}
 
 		case 'lost': {
-			return 'The store is unreachable: changes are disabled until it is back';
+			return `Changes are disabled: ${connection.reason}`;
 		}
 
 		case 'live': {

@@ -1,0 +1,149 @@
+/** Redis behind TLS: whom the program believes, who it is to the server, and what it says where they do not agree. */
+import {execFileSync} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {connect, type AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {createServer, type TlsOptions} from 'node:tls';
+import {afterAll, expect, onTestFinished, test} from 'vitest';
+import {createBox, type Box} from '../../_helpers/program/cli.js';
+import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+
+const redis = redisOfFile();
+const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-tls-'));
+afterAll(() => {
+	rmSync(directory, {recursive: true, force: true});
+});
+
+const file = (name: string) => path.join(directory, name);
+const openssl = (...words: readonly string[]) => execFileSync('openssl', words, {stdio: 'pipe', cwd: directory});
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+
+openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '9', '-subj', '/CN=Own authority');
+
+/** Certificate and key in one file, signed by our own authority. */
+function certificate(name: string, host: string, days = 9): string {
+	const files = [`${name}.csr`, `${name}.key`, `${name}.crt`, `${name}.ext`] as const;
+	const [request, key, signed, extension] = files;
+	openssl('req', ...newKey, '-keyout', key, '-out', request, '-subj', `/CN=${host}`);
+	writeFileSync(file(extension), `subjectAltName=DNS:${host}`);
+	const authority = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', extension];
+	openssl('x509', '-req', '-in', request, ...authority, '-out', signed, '-days', String(days));
+	writeFileSync(file(`${name}.pem`), readFileSync(file(signed), 'utf8') + readFileSync(file(key), 'utf8'));
+	return file(`${name}.pem`);
+}
+
+const good = certificate('good', 'localhost');
+const ofAnother = certificate('other', 'other.example');
+const expired = certificate('expired', 'localhost', -1);
+const own = certificate('own', 'alice');
+const authority = {CANHAZGPU_REDIS_TLS_CA_CERT_FILE: file('ca.pem')};
+
+/** The same Redis, behind TLS. */
+async function encrypted(pem: string, options: TlsOptions = {}): Promise<Box> {
+	const server = createServer({cert: readFileSync(pem), key: readFileSync(pem), ...options}, (socket) => {
+		const behind = connect(redis.port, '127.0.0.1');
+		socket.pipe(behind).pipe(socket);
+		for (const end of [socket, behind]) {
+			end.on('error', () => {
+				socket.destroy();
+				behind.destroy();
+			});
+		}
+	});
+	await once(server.listen(0, '127.0.0.1'), 'listening');
+	const box = createBox({CANHAZGPU_REDIS_PORT: String((server.address() as AddressInfo).port)});
+	onTestFinished(() => {
+		server.close();
+		box.remove();
+	});
+	return box;
+}
+
+const forClients: TlsOptions = {ca: readFileSync(file('ca.pem')), requestCert: true, rejectUnauthorized: true};
+
+test('an authority of one’s own is believed where it is named, and so is a client by its certificate', async () => {
+	const box = await encrypted(good, forClients);
+	const environment = {...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: own};
+	expect(await box.run('admin --gpus 2 --provider fake --force', environment)).toMatchObject({exitCode: 0, stderr: ''});
+	expect(await box.run('run -- echo done', environment)).toMatchObject({exitCode: 0, stdout: 'done\n'});
+	const separate = {
+		...authority,
+		CANHAZGPU_REDIS_TLS_CERT_FILE: file('own.crt'),
+		CANHAZGPU_REDIS_TLS_KEY_FILE: file('own.key'),
+	};
+	expect(await box.run('queue', separate)).toMatchObject({exitCode: 0, stdout: 'Nobody waits\n'});
+});
+
+test.each<[what: string, pem: string, options: TlsOptions, environment: Record<string, string>, said: RegExp]>([
+	[
+		'an authority that is not named',
+		good,
+		{},
+		{CANHAZGPU_REDIS_TLS: 'true'},
+		/: its certificate is not trusted \(\w+\)\nName the authority that signed it: redis\.tls_ca_cert_file\.\n$/v,
+	],
+	[
+		'a certificate for another name',
+		ofAnother,
+		{},
+		authority,
+		/: its certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)\nIt is for another name: /v,
+	],
+	[
+		'one that has expired',
+		expired,
+		{},
+		authority,
+		/: its certificate is not trusted \(CERT_HAS_EXPIRED\)\nRenew it there\./v,
+	],
+	[
+		'a server that asks for a certificate',
+		good,
+		forClients,
+		authority,
+		/: it refused TLS with this client \(ERR_SSL_\w+\)\nDoes it want a certificate\? Set redis\.tls_cert_file/v,
+	],
+	[
+		'the same of an older TLS',
+		good,
+		{...forClients, maxVersion: 'TLSv1.2'},
+		authority,
+		/: it refused TLS with this client \([^\)]+\)\nDoes it want a certificate\? Set redis\.tls_cert_file/v,
+	],
+	[
+		'a server that is spoken to without TLS',
+		good,
+		{},
+		{},
+		/: the connection was cut\nIs redis-server running there, and does it take connections without TLS \(redis\.tls\)\? /v,
+	],
+	[
+		'a file that is not there',
+		good,
+		{},
+		{CANHAZGPU_REDIS_TLS_CA_CERT_FILE: '/nowhere/ca.pem'},
+		/^Error: redis\.tls_ca_cert_file: cannot read \/nowhere\/ca\.pem: there is no such file\n/v,
+	],
+	[
+		'a certificate without its key',
+		good,
+		forClients,
+		{...authority, CANHAZGPU_REDIS_TLS_CERT_FILE: file('own.crt')},
+		/^Error: The files of redis\.tls_\* cannot be used: .*\nThey hold certificates, and a key /v,
+	],
+])('%s is told, and what to do', async (_, pem, options, environment, said) => {
+	const box = await encrypted(pem, options);
+	const {stderr, stdout} = await box.run('status', environment);
+	expect(stdout).toBe('');
+	expect(stderr).toMatch(said);
+});
+
+test('a server without TLS is told where TLS is wanted', async () => {
+	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port)});
+	onTestFinished(box.remove);
+	const {exitCode, stderr} = await box.run('status', authority);
+	expect(exitCode).toBe(4);
+	expect(stderr).toMatch(/\nIs redis-server running there, and does it speak TLS \(redis\.tls\)\? /v);
+});
