@@ -85,7 +85,7 @@ test.each([60, 80, 100, 120, 200])(
 
 test('GPUs in a row are named as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
-	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
+	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3,43-59,62,63');
 });
 
 test('who wants parts of GPUs is told apart from who wants whole ones', async () => {
