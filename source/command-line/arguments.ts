@@ -52,7 +52,7 @@ export function askedAlone({words, rest}: Pick<Split, 'words' | 'rest'>): 'help'
 
 	const unknown = words.find((word) => word.startsWith('-') && !Object.hasOwn(globalFlags, flagName(word)));
 	if (unknown !== undefined) {
-		throw unknownFlag(flagName(unknown), 'canhazgpu', globalFlags);
+		throw unknownFlag(unknown, 'canhazgpu', globalFlags);
 	}
 
 	const typed = shellCommand(rest === undefined ? words : [...words, '--', ...rest]);
@@ -153,7 +153,7 @@ export function parseInput(
 
 	const unknown = items.find((item) => item.kind === 'unknown');
 	if (unknown !== undefined) {
-		throw unknownFlag(flagName(unknown.typed), command.name, flags);
+		throw unknownFlag(unknown.typed, command.name, flags);
 	}
 
 	const states = switchStates(items, flags);

@@ -1,11 +1,22 @@
 /** What a word that is none of ours may have meant. */
 import {closest, distance} from 'fastest-levenshtein';
 
-/** Only where it is likely meant: few letters differ. */
-export const nearest = (word: string, words: readonly string[]): string | undefined => {
+const sorted = (word: string): string => [...word].toSorted().join('');
+
+/** How many letters may differ: in a short word almost any two make another word. */
+const mostEdits = (word: string): number => Math.max(1, Math.floor(word.length / 3));
+
+/** Only where it is likely meant: the one that begins so, or one of which few letters differ or stand elsewhere. */
+export function nearest(word: string, words: readonly string[]): string | undefined {
+	const [longer, ...others] = words.filter((other) => other.startsWith(word));
+	if (longer !== undefined && others.length === 0) {
+		return longer;
+	}
+
 	const guess = closest(word, [...words]);
-	return distance(word, guess) <= Math.max(2, Math.floor(word.length / 2)) ? guess : undefined;
-};
+	const isSwapped = distance(word, guess) === 2 && sorted(word) === sorted(guess);
+	return isSwapped || distance(word, guess) <= mostEdits(word) ? guess : undefined;
+}
 
 /** What the same is called elsewhere: by Slurm, by other monitors, by other habits. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
@@ -30,8 +41,11 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 export const otherNameOf = (word: string): string | undefined =>
 	Object.entries(otherNames).find(([, names]) => names.includes(word.toLowerCase()))?.[0];
 
-/** What one verb calls so, and another otherwise: `status` asks the host of `--remote`, `run` goes to that of `--on`. */
+/** What Slurm calls otherwise, or another verb: `status` asks the host of `--remote`, `run` goes to that of `--on`. */
 const otherFlags: Readonly<Record<string, readonly string[]>> = {
+	duration: ['time'],
+	gpus: ['gpus-per-node', 'gpus-per-task', 'gres'],
+	note: ['comment', 'job-name'],
 	on: ['host', 'node', 'remote'],
 	remote: ['host', 'node', 'on'],
 };

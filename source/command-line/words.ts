@@ -8,12 +8,15 @@ import {nearest, otherFlagOf} from './suggestions.js';
 /** `--gpus=2` -> `gpus`, `-g` -> `g`. */
 export const flagName = (word: string): string => word.replace(/^--?/v, '').split('=', 1)[0]!;
 
-/** @param owner - The verb, or the program itself. */
-export function unknownFlag(name: string, owner: string, flags: Flags): CanhazgpuError {
-	const typed = `${name.length === 1 ? '-' : '--'}${cutShort(name)}`;
-	const guess = otherFlagOf(name, Object.keys(flags)) ?? nearest(name, Object.keys(flags));
+/**
+@param typed - With its dashes; a value behind `=` is left out.
+@param owner - The verb, or the program itself.
+*/
+export function unknownFlag(typed: string, owner: string, flags: Flags): CanhazgpuError {
+	const name = flagName(typed);
+	const guess = otherFlagOf(name, Object.keys(flags)) ?? nearest(name.replace(/^no-/v, ''), Object.keys(flags));
 	const help = owner === 'canhazgpu' ? 'canhazgpu --help' : `canhazgpu ${owner} --help`;
-	return new CanhazgpuError('usage', `${owner} has no flag ${typed}`, {
+	return new CanhazgpuError('usage', `${owner} has no flag ${cutShort(typed.split('=', 1)[0]!)}`, {
 		hint: guess === undefined ? `See its flags: ${help}` : `Did you mean --${guess}?`,
 	});
 }

@@ -5,6 +5,7 @@ import {CanhazgpuError} from '../errors.js';
 import {extendJson} from '../format/json/change-json.js';
 import {harmlessJson} from '../format/text/json.js';
 import {longDuration} from '../format/text/durations.js';
+import {gpuList} from '../format/text/gpu-list.js';
 import {partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/owner.js';
 import type {Command, Input} from '../command-line/command.js';
@@ -72,13 +73,9 @@ export const extend: Command = {
 			}
 
 			if (notTimed.length > 0) {
-				throw new CanhazgpuError(
-					'failed',
-					`GPU ${notTimed.join(', ')}: held by a running job, which has no end to move`,
-					{
-						hint: 'It is given back when its job ends.',
-					},
-				);
+				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, which has no end to move`, {
+					hint: 'It is given back when its job ends.',
+				});
 			}
 
 			checkLeft(selection, extended);

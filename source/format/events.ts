@@ -8,20 +8,13 @@ import {instancesJson} from './instances.js';
 import {needJson} from './json/need-json.js';
 import {eventTime} from './text/days.js';
 import {optionalTimestamp, roughDuration, timestamp, typedDuration} from './text/durations.js';
-import {gpuRanges} from './text/gpu-list.js';
+import {gpuList} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
 import {sanitize, shorten} from './text/text.js';
 
 const longestText = 80;
 
 const harmless = (text: string): string => shorten(sanitize(text), longestText);
-
-/** GPUs named one by one. */
-const fewGpus = 3;
-
-/** `GPU 2`, `GPUs 0, 1`; of many those in a row as a range: `GPUs 43-59, 62-63`. */
-const gpuText = (gpus: readonly number[]): string =>
-	`GPU${gpus.length === 1 ? '' : 's'} ${gpus.length > fewGpus ? gpuRanges(gpus, 2).replaceAll(',', ', ') : gpus.join(', ')}`;
 
 const nameText = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
 
@@ -37,7 +30,7 @@ const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` 
 
 /** The GPUs by their indexes, or how many, where it is not known which: Slurm forgets that with the end of a job. */
 const gpusOrCount = ({gpus, count = gpus.length}: AuditRecord): string =>
-	gpus.length > 0 ? gpuText(gpus) : counted(count, 'GPU');
+	gpus.length > 0 ? gpuList(gpus) : counted(count, 'GPU');
 
 /** `2 GPUs`, `a share of 8G of GPU 2`, `1 GPU with 40G or more`, `1 MIG instance of 1g.10gb or larger`. */
 function wantedText(record: AuditRecord): string {
@@ -173,21 +166,21 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 		`${whoText(record)} joined the queue for ${wantedText(record)}${record.reason === 'restored' ? ' again, after the store had lost the entry' : ''}`,
 	left: leaveText,
 	drained: (record) =>
-		`${whoText(record)} took ${gpuText(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,
-	undrained: (record) => `${whoText(record)} put ${gpuText(record.gpus)} back into service${formerReason(record)}`,
+		`${whoText(record)} took ${gpuList(record.gpus)} out of service${afterColon(record.reason)}${formerReason(record)}`,
+	undrained: (record) => `${whoText(record)} put ${gpuList(record.gpus)} back into service${formerReason(record)}`,
 	policy: policyText,
 	pool: changedPoolText,
-	unreserved: (record) => `${nameText(record.account)} uses ${gpuText(record.gpus)} without a reservation`,
+	unreserved: (record) => `${nameText(record.account)} uses ${gpuList(record.gpus)} without a reservation`,
 	squatter: (record) =>
-		`${nameText(record.account)} uses ${gpuText(record.gpus)}, which ${nameText(record.owner)} has reserved`,
+		`${nameText(record.account)} uses ${gpuList(record.gpus)}, which ${nameText(record.owner)} has reserved`,
 	overuse: (record) =>
 		record.reason === undefined
-			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuText(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} asked for`
-			: `${whoText(record)} uses no more of ${gpuText(record.gpus)} than the share of ${memoryText(record.memoryMiB)} again`,
+			? `${whoText(record)} uses ${memoryText(record.usedMiB)} of ${gpuList(record.gpus)}, more than the share of ${memoryText(record.memoryMiB)} asked for`
+			: `${whoText(record)} uses no more of ${gpuList(record.gpus)} than the share of ${memoryText(record.memoryMiB)} again`,
 	health: ({gpus, reason}) =>
 		reason === undefined
-			? `${gpuText(gpus)} is healthy again`
-			: `${gpuText(gpus)} is unhealthy (${harmless(reason)}) and will not be handed out`,
+			? `${gpuList(gpus)} is healthy again`
+			: `${gpuList(gpus)} is unhealthy (${harmless(reason)}) and will not be handed out`,
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 

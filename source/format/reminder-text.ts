@@ -1,7 +1,7 @@
 import {sizeText} from '../core/rules/request/memory-size.js';
 import type {Reminder} from '../core/operations/reminders.js';
 import {shortDuration} from './text/durations.js';
-import {gpuList} from './text/gpu-list.js';
+import {gpuList, gpuRanges} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
 /** One line that tells an account what concerns it, and what it can do. */
@@ -16,6 +16,6 @@ export function reminderText(
 	}
 
 	return kind === 'ending'
-		? `${where} your reservation of ${gpuList(gpus)}${about} ends in ${shortDuration(remainingSeconds)}. To keep it: canhazgpu extend --gpu-ids ${gpus.join(',')} --duration 1h`
+		? `${where} your reservation of ${gpuList(gpus)}${about} ends in ${shortDuration(remainingSeconds)}. To keep it: canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --duration 1h`
 		: `${where} ${gpuList(gpus)}${about}, which you waited for, ${gpus.length === 1 ? 'is' : 'are'} yours now`;
 }

@@ -1,5 +1,6 @@
 /** The shares of a GPU in words: what every face says in the same way. */
 import {sizeText} from '../core/rules/request/memory-size.js';
+import {instancesOf} from '../core/rules/mig/instances.js';
 import {isOverused} from '../core/rules/usage/share-usage.js';
 import type {ShareRow, StatusRow} from '../core/rules/pool/status.js';
 import {shortDuration} from './text/durations.js';
@@ -43,7 +44,8 @@ export const overText = (share: ShareRow): string =>
 export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): string {
 	if (shares.some(({lease: {mig}}) => mig !== undefined)) {
 		const there = shares.filter(({isGone}) => isGone !== true).length;
-		const all = reading?.migInstances?.length;
+		// None are left where MIG was turned off.
+		const all = reading?.migInstances?.length ?? instancesOf(reading)?.length;
 		return all === undefined ? counted(there, 'MIG instance') : `${there}/${all} MIG`;
 	}
 

@@ -146,6 +146,8 @@ slowTest(
 			{mode: 0o600},
 		);
 		expect((await box.run('status', changed)).stdout).toContain(`0/1 MIG ${account} 1:0 1g.10gb (gone)`);
+		const off = {...changed, CANHAZGPU_SIMULATED_SCENARIO: ''};
+		expect((await box.run('status', off)).stdout).toContain(` 0/0 MIG ${account} 1:0 1g.10gb (gone) `);
 		// The new instance has the same name and another UUID: it is free.
 		expect((await box.run('reserve --gpu-ids 1:0 -d 1h --short', changed)).stdout).toBe('MIG-SIM-1-0-1\n');
 		expect((await box.run('release --gpu-ids 1:0', changed)).stdout).toBe('Released 2 MIG instance(s): [1:0 1:0]\n');

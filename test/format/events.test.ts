@@ -11,7 +11,7 @@ const words = (part: Partial<AuditRecord>): string =>
 describe('an event in words', () => {
 	test.each<[Partial<AuditRecord>, string]>([
 		[{}, 'alice got GPU 2'],
-		[{gpus: [0, 5], label: 'team', until: 6400.4, note: 'train'}, 'alice (team) got GPUs 0, 5 for 1h30m · train'],
+		[{gpus: [0, 5], label: 'team', until: 6400.4, note: 'train'}, 'alice (team) got GPUs 0,5 for 1h30m · train'],
 		[{forced: true}, 'alice got GPU 2, by force'],
 		[{via: 'web', note: 'eval'}, 'alice got GPU 2, in the browser · eval'],
 		[{account: 'root', owner: 'bob', label: 'team', reason: 'process 7'}, 'root got GPU 2 for bob, for process 7'],
@@ -22,7 +22,7 @@ describe('an event in words', () => {
 		[{kind: 'ended', gpus: [], count: 1, reason: 'exited'}, 'alice no longer has 1 GPU: the job ended'],
 		[{kind: 'held'}, 'alice holds GPU 2 while waiting for more'],
 		[{memoryMiB: 8192, until: 4600}, 'alice got a share of 8G of GPU 2 for 1h'],
-		[{kind: 'released', memoryMiB: 512, gpus: [0, 2]}, 'alice released a share of 512M of GPUs 0, 2'],
+		[{kind: 'released', memoryMiB: 512, gpus: [0, 2]}, 'alice released a share of 512M of GPUs 0,2'],
 		[{kind: 'ended', memoryMiB: 8192, reason: 'exited'}, 'alice no longer has a share of 8G of GPU 2: the job ended'],
 		[{kind: 'expired', memoryMiB: 8192}, "alice's reservation of a share of 8G of GPU 2 expired"],
 		[{kind: 'joined', memoryMiB: 8192, gpus: [], count: 2}, 'alice joined the queue for a share of 8G of 2 GPUs'],

@@ -378,7 +378,7 @@ test('o shows what happened to the selected GPU, the newest first, and nothing o
 	const {dialog} = session.store.getState();
 	expect(dialog?.kind === 'output' ? dialog.lines.map((line) => line.replace(/^.*\d\d /v, '')) : dialog).toEqual([
 		'bob released GPU 0',
-		'bob got GPUs 0, 1',
+		'bob got GPUs 0,1',
 	]);
 	await session.press(keys.escape);
 	expect(session.store.getState().dialog).toBeUndefined();

@@ -256,3 +256,14 @@ test('the flash of a success names what to type next', async () => {
 		'" OK reserved GPUs 1,2 for 4h 0m 0s            $ export CUDA_VISIBLE_DEVICES=1,2"',
 	);
 });
+
+test('what was done is told, however long the line is that follows from it', async () => {
+	const ids = Array.from({length: 64}, (_, index) => index).join(',');
+	for (const columns of [80, 120, 200]) {
+		const text = frameOf({
+			...(await stateOf(await createScene(), {columns, rows: 30})),
+			flash: {level: 'ok', text: 'reserved GPUs 0-63 for 4h 0m 0s', next: `export CUDA_VISIBLE_DEVICES=${ids}`},
+		});
+		expect(text).toMatch(/^ OK reserved GPUs 0-63 .*\$ export CUDA_VISIBLE_DEVICES=0,1,2.*…$/mv);
+	}
+});

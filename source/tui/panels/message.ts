@@ -117,9 +117,12 @@ export function messageLine(state: State): Line {
 	const [word, tone] = flash === undefined ? ['', 'plain' as const] : words[flash.level];
 	const left = flash === undefined ? [] : [span(` ${word} `, tone), span(flash.text)];
 	const undo = undoSpans(state);
-	const next = commandSpans(flash?.next);
 	const command = commandSpans(flash?.command);
 	const isRoomy = lineWidth(left) + lineWidth(command) + lineWidth(undo) <= columns;
+	// Of a long line that follows from it, what happened keeps its first words.
+	const room = columns - Math.min(lineWidth(left), Math.floor(columns * 0.4)) - lineWidth(undo);
+	const whole = commandSpans(flash?.next);
+	const next = lineWidth(whole) > room ? fitLine(whole, room, ellipsisOf(state)) : whole;
 	return spread(left, [...next, ...(isRoomy ? command : []), ...undo], columns, ellipsisOf(state));
 }
 

@@ -63,15 +63,27 @@ function columnsFor(state: State, width: number) {
 		{name: 'estimate', width: 8},
 		...(isWide ? [{name: 'blockedBy', width: 0} as const] : []),
 	];
-	const [user, want] = [Math.min(longest.user, 16), Math.min(longest.want, 24)];
-	// Who blocks has a column where all of the longest name and wish has one. An odd column goes to the wishes.
-	const rounds: ReadonlyArray<GrowthRound<ColumnName>> = isWide
-		? [
+	const [user, want] = [Math.min(longest.user, 16), Math.min(longest.want, isWide ? 24 : 16)];
+	const grownBy = (rounds: ReadonlyArray<GrowthRound<ColumnName>>) =>
+		grown(least, {width, gap}, rounds, isWide ? 'blockedBy' : undefined);
+	if (isWide) {
+		// Who blocks has a column where all of the longest name and wish has one. An odd column goes to the wishes.
+		return {
+			columns: grownBy([
 				{user: Math.min(user, 12), want: Math.min(want, 12)},
 				{user, want},
-			]
-		: [{user: 16, want: 16}, {want: 16}];
-	return {columns: grown(least, {width, gap}, rounds, isWide ? 'blockedBy' : undefined), gap};
+			]),
+			gap,
+		};
+	}
+
+	const halves: ReadonlyArray<GrowthRound<ColumnName>> = [{user: 16, want: 16}, {want: 16}];
+	const columns = grownBy(halves);
+	// Where one is cut, it takes what the other does not need.
+	const isCut = columns.some(
+		({name, width: room}) => (name === 'user' && room < user) || (name === 'want' && room < want),
+	);
+	return {columns: isCut ? grownBy([{user, want}, ...halves]) : columns, gap};
 }
 
 function rowOf(cells: Cells, state: State, width: number): string {

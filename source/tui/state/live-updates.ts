@@ -7,7 +7,7 @@ import {recorded} from '../../core/live/utilization-history.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import {owns} from '../../core/rules/leases/ownership.js';
 import {shortDuration} from '../../format/text/durations.js';
-import {gpuList} from '../../format/text/gpu-list.js';
+import {gpuList, gpuRanges} from '../../format/text/gpu-list.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
 import {afterHostsUpdate} from './hosts/reduce.js';
 import {keyedProcesses} from './processes/state.js';
@@ -54,7 +54,7 @@ function reminderFlash(before: Snapshot | undefined, now: Snapshot, requester: R
 	return {
 		level: 'warning',
 		text: `your reservation of ${gpuList(gpus)} ends in ${shortDuration(left)}`,
-		next: `canhazgpu extend --gpu-ids ${gpus.join(',')} --duration 1h`,
+		next: `canhazgpu extend --gpu-ids ${gpuRanges(gpus)} --duration 1h`,
 	};
 }
 

@@ -167,6 +167,9 @@ test.skipIf(shells.zsh === undefined)('zsh', async () => {
 	await pressTabWithoutStore(shell);
 	shell.write('canhazgpu re\t\t');
 	await shell.waitFor(/^release +-- Give back what you reserved$/mv);
+	shell.write(`${killLine}canhazgpu reserve --gpu-ids \t\t`);
+	// In their order, though several are described alike.
+	await shell.waitFor(/^0 +-- [^\n]+ 1 +-- [^\n]+ 2 +-- /mv);
 });
 
 test.skipIf(shells.fish === undefined)('fish', async () => {

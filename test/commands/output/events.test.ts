@@ -63,11 +63,11 @@ describe.each([
 		expect(exitCode).toBe(0);
 		expect(still(stdout)).toEqual([
 			'made the pool: 2 GPUs (fake)',
-			'got GPUs 0, 1 for 1h30m · train',
+			'got GPUs 0,1 for 1h30m · train',
 			'asked for 1 GPU and got nothing: 0 available',
 			'joined the queue for GPU 1',
 			'gave up waiting for GPU 1',
-			expect.stringMatching(/^extended GPUs 0, 1: 3h29m\d+s left · train$/v),
+			expect.stringMatching(/^extended GPUs 0,1: 3h29m\d+s left · train$/v),
 			'released GPU 0 · train',
 			'got GPU 0',
 			'no longer has GPU 0: the job ended',
@@ -102,9 +102,9 @@ describe.each([
 		// The pool may have been somebody's before.
 		const changes = 5;
 		expect(still((await own.run('events')).stdout).slice(-changes)).toEqual([
-			'took GPUs 0, 1 out of service: fan',
+			'took GPUs 0,1 out of service: fan',
 			'took GPU 1 out of service: dust, out before that for: fan',
-			'put GPUs 0, 1 back into service, out before that for: fan; dust',
+			'put GPUs 0,1 back into service, out before that for: fan; dust',
 			'remade the pool: from 2 GPUs (fake) to 3 GPUs (fake)',
 			'remade the pool: 3 GPUs (fake), as before',
 		]);

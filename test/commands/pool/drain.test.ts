@@ -42,7 +42,7 @@ test('what is out of service is shown everywhere and given to nobody', async () 
 		stderr:
 			"Error: Not enough GPUs available. Requested: 1, Available: 0 (1 GPU out of service - run 'canhazgpu status' for details)\nGPU 3 is out of service: fan is dead.\n",
 	});
-	expect((await box.run('events')).stdout).toContain('took GPUs 2, 3 out of service: fan is dead');
+	expect((await box.run('events')).stdout).toContain('took GPUs 2,3 out of service: fan is dead');
 	expect(await box.run('admin --undrain 3,1')).toEqual({
 		exitCode: 0,
 		stdout: 'Put 1 GPU(s) back into service: [3]\n',

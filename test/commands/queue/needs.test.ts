@@ -82,6 +82,20 @@ test('a need is served by the GPUs that have it, waits for those alone, and show
 	await box.run('release', environment);
 });
 
+test('GPUs of which it is unknown whether they qualify do not hide how many do', async () => {
+	const scenario = path.join(box.home, 'doubtful.yaml');
+	const doubtful = [2, 3, 4, 5, 6, 7].map((gpu) => `{gpu: ${gpu}, profiles: [1g.10gb], mode: unknown}`);
+	writeFileSync(scenario, `mig: [${doubtful.join(', ')}]\n`);
+	const refused = (flags: string) =>
+		box.run(`reserve --nonblock ${flags}`, {...environment, CANHAZGPU_SIMULATED_SCENARIO: scenario});
+	expect((await refused('--gpus 3')).stderr).toContain(
+		'Requested: 3, Available: 2 (6 GPUs of which it is unknown whether they qualify',
+	);
+	expect((await refused('--gpu-ids 1,2')).stderr).toContain(
+		'Requested: 2, Available: 1 (1 GPU of which it is unknown whether they qualify',
+	);
+});
+
 test('NVLink and a strategy choose among the GPUs that are free', async () => {
 	const take = async (flags: string) => (await box.run(`reserve --short --nonblock ${flags}`, environment)).stdout;
 	// GPU 0 is no longer free, so its pair is none.

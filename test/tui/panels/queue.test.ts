@@ -26,6 +26,16 @@ test('the queue says because of whom an entry waits: beside it where there is ro
 	expect(wide).toContain('carol on GPUs 1,2 until 15:32, dave on GPU 3 until its job ends');
 });
 
+test('a long name takes the room that the wishes beside it do not need, and a long wish that of the names', async () => {
+	const panelOf = async (user: string, need?: Parameters<typeof waiter>[1]) => {
+		const box = await createBox(1, {waiting: [waiter('lab', {user, ...need})]});
+		return frameOf(await stateOf(box, {columns: 120, rows: 32}));
+	};
+
+	expect(await panelOf('amy')).toMatch(/ 1 {2}lab \(amy\) +1 GPU +0\/1/v);
+	expect(await panelOf('lab', {need: {models: ['h100-8']}})).toMatch(/ 1 {2}lab +1 GPU h100-8 +0\/1/v);
+});
+
 test('the detail says who waits for the selected GPU, and how many there was no room for', async () => {
 	expect(frameOf(await stateOf(await blocked(), {columns: 120, rows: 32}))).toContain('in the queue for it: #1 erin');
 	const names = ['erin', 'frank', 'grace', 'heidi', 'ivan', 'judy', 'mallory'];
@@ -85,7 +95,7 @@ test.each([60, 80, 100, 120, 200])(
 
 test('GPUs in a row are named as a range', () => {
 	const gpus = [62, 63, ...Array.from({length: 17}, (_, index) => 43 + index), 3];
-	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3, 43-59, 62-63');
+	expect(eventText({time: 0, kind: 'released', account: 'alice', gpus})).toBe('alice released GPUs 3,43-59,62,63');
 });
 
 test('who wants parts of GPUs is told apart from who wants whole ones', async () => {

@@ -26,6 +26,14 @@ test('the holder’s monitor says that a reservation ends soon, and how to keep 
 	});
 });
 
+test('how to keep many GPUs is said in a few words', async () => {
+	const many = (one: Lease) => [one, one, one, one];
+	expect(await flashAfter(many(quiet), many(reminded))).toMatchObject({
+		text: 'your reservation of GPUs 0-3 ends in 9m',
+		next: 'canhazgpu extend --gpu-ids 0-3 --duration 1h',
+	});
+});
+
 test('once; and again for another end', async () => {
 	expect(await flashAfter([reminded], [reminded])).toBeUndefined();
 	expect(await flashAfter([reminded], [lease('alice', {expiryTime: end + 3600, remindedOf: end})])).toBeUndefined();

@@ -178,7 +178,7 @@ test('who waits by the page is served by the server; the events say what was don
 		['released', 'web'],
 	]);
 	expect(entries.find(({kind}) => kind === 'granted')!['words']).toMatch(
-		/ got GPUs 1, 2 for 1h.*, in the browser · from the page$/v,
+		/ got GPUs 1,2 for 1h.*, in the browser · from the page$/v,
 	);
 });
 

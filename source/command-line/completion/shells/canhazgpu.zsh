@@ -5,8 +5,9 @@
 # What can stand at the caret the program knows itself, and is asked.
 
 _canhazgpu() {
-	local program=${(Q)words[1]} kind candidate about tab=$'\t'
-	local -a answer described
+	local program=${(Q)words[1]} kind candidate about line tab=$'\t'
+	local -a answer offered shown expl
+	local -i width=0
 	# A name that the shell would have to expand first.
 	[[ -n ${commands[$program]} || -x $program ]] || program=canhazgpu
 	answer=("${(@f)$("$program" --complete zsh "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)}")
@@ -14,12 +15,17 @@ _canhazgpu() {
 	shift answer
 	case $kind in
 		words)
+			# Of those with the same description _describe turns the order round.
+			offered=("${(@)answer%%$tab*}")
+			for candidate in "${(@)offered}"; do
+				((width = ${#candidate} > width ? ${#candidate} : width))
+			done
 			for candidate in "${(@)answer}"; do
 				about=${candidate#*$tab}
-				candidate=${${candidate%%$tab*}//:/\\:}
-				described+=("$candidate${about:+:$about}")
+				line="${(r:$width:)candidate%%$tab*}${about:+  -- $about}"
+				shown+=("$line[1,COLUMNS-1]")
 			done
-			_describe -V canhazgpu described
+			_wanted -V canhazgpu expl canhazgpu compadd -d shown -a offered
 			;;
 		files)
 			compset -P '--*='

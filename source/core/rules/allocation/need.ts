@@ -14,6 +14,8 @@ type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 export type Eligibility = {
 	/** Groups of GPUs of which any as many as are wanted serve the request. Undefined: all GPUs of the pool are one group. */
 	readonly groups: readonly GpuGroup[] | undefined;
+	/** Groups that lack a GPU, where there are no others: what of the request could be served. */
+	readonly tooSmall?: readonly GpuGroup[];
 	/** Of a request for instances of MIG: those that can serve it, of which any as many as are wanted do. */
 	readonly instances?: readonly InstanceOfGpu[];
 	/** GPUs that may have what is needed, with what is unknown of them. */
@@ -150,6 +152,7 @@ type Facts = {
 	readonly isHopeful: boolean;
 };
 
+/** Of whatever size. */
 function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts): readonly GpuGroup[] {
 	const {ids, need = {}, count} = wanted;
 	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => {
@@ -174,7 +177,7 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 					cliquesOf(group, (one, other) => one !== other && (isNvlink(links, one, other) ?? isHopeful)),
 				)
 			: ofModels;
-	return linked.filter((group) => group.length >= count);
+	return linked;
 }
 
 /** Whether all GPUs of a request have to be of one model. */
@@ -228,7 +231,9 @@ export function eligibilityOf(
 
 	const {need = {}, ids} = wanted;
 	const answers = readings.map((reading) => meets(need, reading));
-	const groups = groupsFor(wanted, {readings, answers, links, isHopeful: false});
+	const isEnough = (group: GpuGroup): boolean => group.length >= wanted.count;
+	const certain = groupsFor(wanted, {readings, answers, links, isHopeful: false});
+	const groups = certain.filter((group) => isEnough(group));
 	const considered = ids ?? readings.map((_, index) => index);
 	/** What is unknown of a GPU: of itself or, where it has all that is needed of it alone, of it beside the others of its group. */
 	const unknownOf = (index: number, isModelUnknown: boolean): Quality | undefined => {
@@ -262,8 +267,11 @@ export function eligibilityOf(
 		(ids === undefined ? groups[0]?.length === gpuCount : ids.every((index) => isWhole(readings[index]) === true));
 	return {
 		groups: isPlain ? undefined : groups,
+		...(groups.length === 0 && {tooSmall: certain}),
 		unknown,
-		isPossible: groups.length > 0 || groupsFor(wanted, {readings, answers, links, isHopeful: true}).length > 0,
+		isPossible:
+			groups.length > 0 ||
+			groupsFor(wanted, {readings, answers, links, isHopeful: true}).some((group) => isEnough(group)),
 		isCertain,
 	};
 }

@@ -57,13 +57,15 @@ export function withinSharePolicy(
 	}
 
 	const all = snapshot.gpus.map(({index}) => index);
-	const groups = (eligibility.groups ?? [ids ?? all])
-		.map((group) => group.filter((index) => allowed.includes(index)))
-		.filter((group) => group.length >= count);
+	const within = (eligibility.tooSmall ?? eligibility.groups ?? [ids ?? all]).map((group) =>
+		group.filter((index) => allowed.includes(index)),
+	);
+	const groups = within.filter((group) => group.length >= count);
 	const unknown = new Map([...eligibility.unknown].filter(([index]) => allowed.includes(index)));
 	return {
 		...eligibility,
 		groups,
+		...(groups.length === 0 && {tooSmall: within}),
 		unknown,
 		isPossible: groups.length > 0 || (eligibility.isPossible && unknown.size > 0),
 	};

@@ -119,7 +119,7 @@ function pickGpus(
 	const {wanted, eligibility, force, memoryThresholdMiB} = request;
 	const claims = claimsOf(snapshot.queue, snapshot.gpus.length, waiters.groupsFor);
 	const isAnyGpu = eligibility.groups === undefined && wanted.ids === undefined;
-	const groups = eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
+	const groups = eligibility.tooSmall ?? eligibility.groups ?? [wanted.ids ?? snapshot.gpus.map(({index}) => index)];
 	const considered = isAnyGpu ? snapshot.gpus : gpusOf(groups).map((index) => snapshot.gpus[index]!);
 	const share = shareLimitsOf(wanted.need, snapshot);
 	const shareMiB = share?.memoryMiB;

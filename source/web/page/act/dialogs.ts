@@ -6,6 +6,7 @@ import {
 	type ReserveOffer,
 	type ReserveValues,
 } from '../../../format/reservation-form.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
 import type {Waiter} from '../fields.js';
 import {counted, dateText} from '../text.js';
@@ -33,8 +34,6 @@ export type Question = {
 	/** What to ask instead where the GPUs are not free now. */
 	readonly otherwise?: Question;
 };
-
-const gpuNames = (gpus: readonly number[]): string => `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpus.join(', ')}`;
 
 /** What this pool has to choose from. */
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
@@ -108,7 +107,7 @@ const leaseFlags = ({leaseId, isAmongOwn}: OwnLease): readonly string[] => (isAm
 export function askExtend(lease: OwnLease): Question {
 	const {leaseId, gpus, expiryTime} = lease;
 	return {
-		title: `Extend ${gpuNames(gpus)}`,
+		title: `Extend ${gpuList(gpus)}`,
 		about: expiryTime === undefined ? [] : [`It ends ${dateText(expiryTime)}.`],
 		fields: [{name: 'duration', label: 'Longer by', kind: 'duration', hint: '30m, 2h, 1d, 1h30m', preset: '2h'}],
 		submit: 'Extend',
@@ -125,7 +124,7 @@ export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 	const others = gpus.filter((other) => other !== gpu);
 	const chosen = ({all = ''}: Values): readonly number[] => (all === '' && !isWhole ? [gpu] : gpus);
 	return {
-		title: `Release ${isWhole ? gpuNames(gpus) : `GPU ${gpu}`}`,
+		title: `Release ${isWhole ? gpuList(gpus) : `GPU ${gpu}`}`,
 		about: [
 			isWhole
 				? 'The whole job ends, with all that runs in it. Others may get its GPUs at once.'
@@ -139,7 +138,7 @@ export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 				: [
 						{
 							name: 'all',
-							label: `Also ${gpuNames(others)} of the same reservation`,
+							label: `Also ${gpuList(others)} of the same reservation`,
 							kind: 'check',
 							preset: '',
 						},
