@@ -72,7 +72,7 @@ export const Overview = ({state: {about, gpus, queue, events, utilization}, quer
 				)}
 			</section>
 			<aside aria-label="Queue and events">
-				<Queue queue={queue} isKnown={about !== undefined} />
+				<Queue queue={queue} about={about} />
 				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>
 		</div>

@@ -1,0 +1,56 @@
+/** A long queue in Chromium. */
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Write} from '../../../source/core/model/plan.js';
+import {account} from '../../_helpers/program/cli.js';
+import {freshEmbeddedBox, openStoreOf} from '../../_helpers/program/processes.js';
+import {createRuntimeDirectory, startMine, startTunnel} from '../mine/_mine.js';
+import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
+
+/** As many as wait, the account that runs the tests at this position. */
+const waiterCount = 300;
+const ownPosition = 120;
+
+describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+	const browser = browserForAll();
+
+	test('of a long queue the first and the own entries are shown, and all of them when they are asked for', async () => {
+		const box = await freshEmbeddedBox(2);
+		const store = await openStoreOf(box);
+		const {now} = await store.read();
+		const writes = Array.from({length: waiterCount}, (_, index): Write => ({
+			kind: 'join',
+			entry: {
+				id: `entry-${index}`,
+				user: index + 1 === ownPosition ? account : `user-${index}`,
+				requestedCount: 2,
+				requestedIds: [],
+				allocatedGpus: [],
+				reservationType: 'run',
+				note: '',
+				enqueueTime: now,
+				lastHeartbeat: now,
+			},
+		}));
+		const event = {kind: 'queue', gpus: []} as const;
+		expect(await store.commit({expect: [], writes, usage: [], audit: [], event, grants: false})).toBe('done');
+		const runtime = createRuntimeDirectory();
+		const mine = await startMine(box, runtime.directory);
+		const tunnel = await startTunnel(mine.socketPath);
+		onTestFinished(async () => {
+			tunnel.close();
+			await mine.end('SIGKILL');
+			runtime.remove();
+		});
+		const {page, problems} = await openPage(browser, tunnel.url);
+		const positions = async () => page.locator('#queue .position:visible').allTextContents();
+		await expect.poll(positions).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', String(ownPosition)]);
+		expect(await page.locator('#queue-count').textContent()).toBe(String(waiterCount));
+		await expectFits(page, 'a long queue');
+		await page.locator('#queue summary', {hasText: '291 others'}).press('Enter');
+		const others = Array.from({length: waiterCount}, (_, index) => index + 1).filter(
+			(position) => position > 8 && position !== ownPosition,
+		);
+		expect((await positions()).slice(9)).toEqual(others.map(String));
+		expect(problems).toEqual([]);
+	});
+});
