@@ -4,13 +4,12 @@ import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
-import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/state.js';
 import {Meter, PersonName} from '../widgets.js';
 import {gibibytes, joined, partText, percentOf, placeText, sharesText, timeText, unknown, withUnit} from '../text.js';
 import {followUp, GpuActions} from '../slots.js';
 
-export const Details = late(async () => import('./details.js'), detailsStyle);
+export const Details = late(async () => import('./details.js'), 'details');
 
 /** With more GPUs than that, each is a row unless cards are asked for. */
 export const mostPlainCards = 16;
