@@ -124,7 +124,7 @@ module.exports = {
 		only(
 			'page-shows-the-api',
 			'^source/web/page/',
-			String.raw`web/(page|api)/|core/model/|format/(states|free-gpus|reservation-form|text/shell)\.ts`,
+			String.raw`web/(page|api)/|core/model/|format/(states|free-gpus|reservation-form|text/(shell|gpu-list))\.ts`,
 		),
 		{
 			name: 'page-shares-types-alone',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Gpu} from '../../../source/web/page/fields.js';
 import {shellCommands} from '../../../source/web/page/gpu/commands.js';
-import {groupsOf, ranges} from '../../../source/web/page/gpus/groups.js';
+import {groupsOf} from '../../../source/web/page/gpus/groups.js';
 import {isAsked, peopleOn, queryOf, questionIn} from '../../../source/web/page/gpus/question.js';
 import {timeText} from '../../../source/web/page/text.js';
 
@@ -106,22 +106,6 @@ test('each GPU is in one group; the GPUs of a lease are together, also of a reco
 		['ann', [2]],
 		['Free', [0]],
 	]);
-});
-
-test('ranges name each index once, and no other', () => {
-	expect(ranges([6, 0, 1, 2, 3])).toBe('0-3, 6');
-	fc.assert(
-		fc.property(fc.uniqueArray(fc.nat(40)), (indexes) => {
-			const named = ranges(indexes)
-				.split(', ')
-				.filter((part) => part !== '')
-				.flatMap((part) => {
-					const [first, last = first] = part.split('-').map(Number);
-					return Array.from({length: last! - first! + 1}, (_, position) => first! + position);
-				});
-			expect(named).toEqual(indexes.toSorted((a, b) => a - b));
-		}),
-	);
 });
 
 test('the commands fit the state of the GPU, and reach another host by ssh', () => {

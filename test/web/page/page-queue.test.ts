@@ -9,6 +9,7 @@ import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.j
 /** As many as wait, the account that runs the tests at this position. */
 const waiterCount = 300;
 const ownPosition = 120;
+const evenIds = Array.from({length: 64}, (_, index) => 2 * index);
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();
@@ -21,9 +22,10 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			kind: 'join',
 			entry: {
 				id: `entry-${index}`,
-				user: index + 1 === ownPosition ? account : `user-${index}`,
+				user: index === 0 ? 'long-'.repeat(20) : index + 1 === ownPosition ? account : `user-${index}`,
 				requestedCount: 2,
-				requestedIds: [],
+				// The first names every second GPU of many, and its account has a long name.
+				requestedIds: index === 0 ? evenIds : [],
 				allocatedGpus: [],
 				reservationType: 'run',
 				note: '',

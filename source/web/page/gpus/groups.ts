@@ -1,5 +1,6 @@
 /** GPUs that belong together: those of one job, or of one person. Pure. */
 import {gpuStates} from '../../../format/states.js';
+import {gpuRanges} from '../../../format/text/gpu-list.js';
 import type {Gpu} from '../fields.js';
 import {counted} from '../text.js';
 import type {GpuQuestion} from './question.js';
@@ -13,24 +14,9 @@ export type GpuGroup = {
 	readonly gpus: readonly Gpu[];
 };
 
-/** `0-3, 6` */
-export function ranges(indexes: readonly number[]): string {
-	const spans: Array<[first: number, last: number]> = [];
-	for (const index of indexes.toSorted((a, b) => a - b)) {
-		const span = spans.at(-1);
-		if (span?.[1] === index - 1) {
-			span[1] = index;
-		} else {
-			spans.push([index, index]);
-		}
-	}
-
-	return spans.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(', ');
-}
-
-/** `4 GPUs: 0-3` */
+/** `5 GPUs: 0-3,6` */
 export const groupText = ({gpus}: GpuGroup): string =>
-	`${counted(gpus.length, 'GPU')}: ${ranges(gpus.map(({gpu_id: index}) => index))}`;
+	`${counted(gpus.length, 'GPU')}: ${gpuRanges(gpus.map(({gpu_id: index}) => index))}`;
 
 /** A job has one lease on all of its GPUs. A record of the peer has no id, and its job is known by its user and its time. */
 const jobOf = ({lease_id: id, user, start_time: start}: Gpu): string => id ?? `${user} since ${start}`;

@@ -6,12 +6,12 @@ import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
 
-/** `has 1 of 4 GPUs`, `wants GPUs 3 5`, `wants GPUs 3 5, has 1`. */
-const wantedText = ({requested_ids: ids, requested_count: count, allocated_count: held, wants}: Waiter): string => {
+/** `has 1 of 4 GPUs`, `wants GPUs 3,5`, `wants GPUs 0-3, has 1`. */
+const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
-	return ids.length === 0
+	return gpus === undefined
 		? `has ${held} of ${counted(count, 'GPU')}${need}`
-		: `wants ${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}${need}${held === 0 ? '' : `, has ${held}`}`;
+		: `wants ${gpus}${need}${held === 0 ? '' : `, has ${held}`}`;
 };
 
 function whenText({served_at: servedAt, impossible, unknown, reason_words: reason}: Waiter, nowMs: number): string {
