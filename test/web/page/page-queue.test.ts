@@ -1,14 +1,17 @@
-/** A long queue in Chromium. */
+/** A long queue, and notes that are written from the right, in Chromium. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import {account} from '../../_helpers/program/cli.js';
-import {freshEmbeddedBox, openStoreOf} from '../../_helpers/program/processes.js';
+import {freshEmbeddedBox, openStoreOf, start} from '../../_helpers/program/processes.js';
 import {createRuntimeDirectory, startMine, startTunnel} from '../mine/_mine.js';
+import {startWeb} from '../_server.js';
 import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
 
 /** As many as wait, the account that runs the tests at this position. */
 const waiterCount = 300;
 const ownPosition = 120;
+/** Its first word is the one at the right. */
+const fromTheRight = `تدريب ${'نموذج لغوي كبير جدا '.repeat(8)}`.trim();
 const evenIds = Array.from({length: 64}, (_, index) => 2 * index);
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
@@ -54,5 +57,30 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		);
 		expect((await positions()).slice(9)).toEqual(others.map(String));
 		expect(problems).toEqual([]);
+	});
+
+	test('a long note that is written from the right begins where it is seen', async () => {
+		const box = await freshEmbeddedBox(2);
+		await box.run(['reserve', '--gpu-ids', '1', '--note', fromTheRight]);
+		const waiter = start(box, ['reserve', '--gpus', '2', '--note', fromTheRight]);
+		const web = await startWeb(box);
+		onTestFinished(async () => {
+			waiter.kill('SIGKILL');
+			await web.end('SIGKILL');
+		});
+		const {page} = await openPage(browser, web.url);
+		for (const place of ['#cards [data-gpu="1"]', '#queue']) {
+			await page.locator(`${place} .note`, {hasText: 'نموذج'}).waitFor();
+			const isSeen = await page.evaluate<boolean>(`{
+				const note = document.querySelector('${place} .note');
+				const word = document.createRange();
+				word.setStart(note.firstChild, 0);
+				word.setEnd(note.firstChild, 5);
+				const {left, right} = word.getBoundingClientRect();
+				const box = note.getBoundingClientRect();
+				note.scrollWidth > note.clientWidth && left >= box.left && right <= box.right + 1;
+			}`);
+			expect([place, isSeen]).toEqual([place, true]);
+		}
 	});
 });

@@ -110,7 +110,8 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				</div>
 				<PersonName user={gpu.user} placeholder={placeholders[gpu.state]} />
 				<GpuTime gpu={gpu} />
-				<p class="note" title={note}>
+				{/* A list of those who share it is in the order of the page, whatever their names are. */}
+				<p class="note" dir={gpu.shares ? undefined : 'auto'} title={note}>
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}
 					{gpu.squatters && <Flag state="unreserved" words="Others use it too" />}

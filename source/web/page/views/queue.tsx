@@ -53,7 +53,9 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 			<span class="time">
 				<Watch of={now}>{(nowMs) => waiterTimeText(waiter, nowMs)}</Watch>
 			</span>
-			<span class="note">{waiter.note}</span>
+			<span class="note" dir="auto">
+				{waiter.note}
+			</span>
 			<WaiterActions waiter={waiter} />
 		</span>
 	</li>
