@@ -60,10 +60,6 @@ async function bundleScript() {
 		preserveEntrySignatures: 'allow-extension',
 		plugins: [
 			{
-				name: 'late-styles',
-				load: (id) => (id.endsWith('.css') ? {code: JSON.stringify(path.basename(id)), moduleType: 'json'} : undefined),
-			},
-			{
 				name: 'late-imports',
 				renderChunk: (code) => code.replaceAll(lateImport, (_, address: string) => `import(${address}+${attempt})`),
 			},

@@ -69,6 +69,7 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 
 	const liveView: LiveView = {
 		current: () => view?.current() ?? current(),
+		now: () => view?.now() ?? Date.now() / 1000,
 		get counts() {
 			return view?.counts ?? noCounts;
 		},

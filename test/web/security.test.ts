@@ -126,6 +126,11 @@ test('no other origin is given anything, and the page runs only what is its own'
 	}
 });
 
+test('another page has no hold on the window of this one, where a browser can see to that', async () => {
+	const {headers} = await ask(web.port, '/', {headers: {'sec-fetch-site': 'none'}});
+	expect(headers['cross-origin-opener-policy']).toBe('same-origin');
+});
+
 test('nothing is done for the pages of other sites, but their links are followed', async () => {
 	const statusOf = async (path: string, site: string, mode: string, dest: string): Promise<number> => {
 		const headers = {'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest};

@@ -154,6 +154,44 @@ test('who does not read is dropped; the others are not held up; there is an end 
 	expect([streams.count(), subscriptions]).toEqual([1, 0]);
 });
 
+/** @returns What begins to listen to these streams. */
+async function serve(streams: ReturnType<typeof createStreams>) {
+	const server = createServer((_, response) => {
+		streams.open(response, {withHosts: true});
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	onTestFinished(() => {
+		streams.close();
+		server.closeAllConnections();
+		server.close();
+	});
+	return () => {
+		const {messages, close} = listenTo((server.address() as AddressInfo).port);
+		onTestFinished(close);
+		return {messages};
+	};
+}
+
+test('who begins to listen after nothing has changed for long is told the time as it is then', async () => {
+	const world = await createLiveWorld(2);
+	let laterMs = 0;
+	const monotonicMs = () => world.clock.monotonicMs() + laterMs;
+	const liveView = startLiveView({...world, clock: {...world.clock, monotonicMs}}, liveViewOptions(fail));
+	onTestFinished(liveView.stop);
+	await eventually(() => liveView.current().rows.length === 2);
+	const hosts = {known: () => [], subscribe: () => () => undefined};
+	const listen = await serve(createStreams({liveView, hosts, about, commands: 'full', monotonicMs}));
+	const toldMs = async (): Promise<number> => {
+		const {messages} = listen();
+		await eventually(() => messages.length > 0);
+		return Number(messages[0]!.data['now_ms']);
+	};
+
+	const first = await toldMs();
+	laterMs = 3_600_000;
+	expect((await toldMs()) - first).toBeGreaterThanOrEqual(laterMs);
+});
+
 test('each message of a stream has an id of its own, also what another host answers; a heartbeat has none', async () => {
 	const {liveView, world} = await livePicture();
 	let answered: Parameters<RemoteHosts['subscribe']>[0] = () => undefined;
@@ -168,17 +206,7 @@ test('each message of a stream has an id of its own, also what another host answ
 		{liveView, hosts, about, commands: 'full', monotonicMs: world.clock.monotonicMs},
 		{heartbeatMs: 10},
 	);
-	onTestFinished(streams.close);
-	const server = createServer((_, response) => {
-		streams.open(response, {withHosts: true});
-	}).listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	onTestFinished(() => {
-		server.closeAllConnections();
-		server.close();
-	});
-	const {messages, close} = listenTo((server.address() as AddressInfo).port);
-	onTestFinished(close);
+	const {messages} = (await serve(streams))();
 	const heard = async (event: string, count: number) =>
 		eventually(() => messages.filter((message) => message.event === event).length >= count);
 	await heard('hosts', 1);

@@ -42,6 +42,8 @@ export type LiveChange = 'snapshot' | 'store-lost' | 'scan' | 'events';
 
 export type LiveView = {
 	readonly current: () => LiveState;
+	/** Seconds on the store's clock; what is current may be older, where nothing changes. */
+	readonly now: () => number;
 	/** How many events of each kind there were since the start. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
 	/** As the store has it now, with readings that are not old. Rejects with a CanhazgpuError while the store is away. */
@@ -233,6 +235,7 @@ export function startLiveView(
 
 	return {
 		current: () => state,
+		now: storeNow,
 		counts: auditLog.counts,
 		async fresh() {
 			const enough = new AbortController();

@@ -35,8 +35,8 @@ export type About = {
 };
 
 type Encoder = {
-	/** Everything, as the live view has it now. */
-	readonly whole: () => string;
+	/** Everything, as the live view has it at this time. */
+	readonly whole: (now: number) => string;
 	/** What differs from the message before; undefined when nothing does. */
 	readonly change: (liveView: LiveState) => string | undefined;
 };
@@ -161,21 +161,23 @@ function compose(parts: Iterable<readonly [string, string]>, now: number, gpuCou
 
 export function createEncoder(first: LiveState, about: () => About, commands: ShownCommands): Encoder {
 	let parts = partsOf(first, about(), commands);
-	let {now, rows, events} = first;
+	let {rows, events} = first;
 	return {
-		whole: () => compose([...parts, eventsPart(events)], now, rows.length),
+		whole: (now) => compose([...parts, eventsPart(events)], now, rows.length),
 		change(liveView) {
 			const before = parts;
 			const countBefore = rows.length;
 			const added = newEvents(liveView.events, events.at(-1));
 			parts = partsOf(liveView, about(), commands);
-			({now, rows, events} = liveView);
+			({rows, events} = liveView);
 			const changed = [...parts].filter(([name, json]) => before.get(name) !== json);
 			if (added.length > 0) {
 				changed.push(eventsPart(added));
 			}
 
-			return changed.length === 0 && rows.length === countBefore ? undefined : compose(changed, now, rows.length);
+			return changed.length === 0 && rows.length === countBefore
+				? undefined
+				: compose(changed, liveView.now, rows.length);
 		},
 	};
 }

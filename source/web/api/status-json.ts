@@ -8,6 +8,7 @@ import type {GpuProcess, GpuReading, ProviderName, QueueEntry} from '../../core/
 import {longDuration, timestamp} from '../../format/text/durations.js';
 import {needJson} from '../../format/json/need-json.js';
 import {reasonJson} from '../../format/tables/queue-table.js';
+import {gpuList} from '../../format/text/gpu-list.js';
 import {needWordsOf} from '../../format/queue/waiting-progress.js';
 import {modelName, partsJson} from '../../format/json/status-json.js';
 import {unreservedText, userText, validationText} from '../../format/status-labels.js';
@@ -190,10 +191,11 @@ const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, b
 const entriesOf = <Json>(queue: readonly QueueRow[], jsonOf: (entry: QueueEntry, row: QueueRow) => Json) =>
 	queue.flatMap((row) => (row.entry === undefined ? [] : [jsonOf(row.entry, row)]));
 
-/** The queue, with when each is served as a time and not as a distance. */
+/** The queue, with when each is served as a time and not as a distance, and the GPUs that an entry names in words. */
 export const waitersJson = ({queue, snapshot}: LiveState) =>
 	entriesOf(queue, (entry, row) => ({
 		...waiterJson(entry, row),
+		wanted_gpus: entry.requestedIds.length === 0 ? undefined : gpuList(entry.requestedIds),
 		served_at:
 			row.estimateSeconds === undefined ? undefined : time(Math.round((snapshot?.now ?? 0) + row.estimateSeconds)),
 	}));

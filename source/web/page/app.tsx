@@ -6,22 +6,17 @@ import {late} from './late.js';
 import {arrive, route, shownView, views, type Route, type View} from './router.js';
 import {followUp, type ViewProps} from './slots.js';
 import {pageState} from './state/store.js';
-import eventsStyle from './styles/late/late-events.css';
-import hostsStyle from './styles/late/late-hosts.css';
-import occupancyStyle from './styles/late/late-occupancy.css';
-import actStyle from './styles/late/late-act.css';
-import reportStyle from './styles/late/late-report.css';
 import {joined} from './text.js';
 import {Overview} from './views/overview.js';
 
 const viewParts: Readonly<Record<View, ComponentType<ViewProps>>> = {
 	overview: Overview,
-	occupancy: late(async () => import('./occupancy/view.js'), occupancyStyle),
-	report: late(async () => import('./report/report.js'), reportStyle),
-	events: late(async () => import('./views/events.js'), eventsStyle),
-	hosts: late(async () => import('./views/hosts.js'), hostsStyle),
+	occupancy: late(async () => import('./occupancy/view.js'), 'occupancy'),
+	report: late(async () => import('./report/report.js'), 'report'),
+	events: late(async () => import('./views/events.js'), 'events'),
+	hosts: late(async () => import('./views/hosts.js'), 'hosts'),
 };
-const Act = late(async () => import('./act/act.js'), actStyle);
+const Act = late(async () => import('./act/act.js'), 'act');
 
 /** The address that is shown: another view stands for one that there is not. */
 function shownRoute(): Route {

@@ -101,7 +101,9 @@ export type Waiter = Shown<
 		user: true;
 		actual_user: true;
 		requested_count: true;
-		requested_ids: true;
+		// `wanted_gpus` says it in words.
+		requested_ids: false;
+		wanted_gpus: true;
 		// `wants` says it in words.
 		need: false;
 		wants: true;

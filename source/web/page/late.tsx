@@ -14,11 +14,11 @@ export function forgetFailedImports(): void {
 	Object.assign(globalThis, {again: `?${failedImports++}`});
 }
 
-/** @param name - Of a file beside the script of the page. */
+/** @param name - Of a file in `styles/late`, which the build puts beside the script of the page. */
 export async function loadStyle(name: string): Promise<void> {
 	const link = document.createElement('link');
 	link.rel = 'stylesheet';
-	link.href = new URL(name, import.meta.url).href;
+	link.href = new URL(`late-${name}.css`, import.meta.url).href;
 	document.head.append(link);
 	await new Promise((resolve, reject) => {
 		link.addEventListener('load', resolve);

@@ -4,7 +4,6 @@ import {App} from './app.js';
 import {startRouter} from './router.js';
 import {loadStyle, forgetFailedImports} from './late.js';
 import {pageState, startStore} from './state/store.js';
-import followUpStyle from './styles/late/late-follow-up.css';
 import {startTheme} from './theme.js';
 
 const followUpRetryMs = 2000;
@@ -38,7 +37,7 @@ addEventListener('keydown', (event) => {
 
 async function loadFollowUp(): Promise<void> {
 	try {
-		const [{startFollowUp}] = await Promise.all([import('./follow-up/follow-up.js'), loadStyle(followUpStyle)]);
+		const [{startFollowUp}] = await Promise.all([import('./follow-up/follow-up.js'), loadStyle('follow-up')]);
 		startFollowUp();
 	} catch {
 		forgetFailedImports();

@@ -33,9 +33,14 @@ const documentHeaders: Readonly<Record<string, string>> = {
 	].join('; '),
 	'x-frame-options': 'DENY',
 	'referrer-policy': 'no-referrer',
-	'cross-origin-opener-policy': 'same-origin',
 	'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
+
+/**
+No page of another origin has a hold on the window. Browsers heed this by https or from their own machine alone, and complain of it elsewhere; there
+they say nothing of the page that asks either.
+*/
+const openerHeader = {'cross-origin-opener-policy': 'same-origin'} as const;
 
 /** Of `name:port`, `[::1]:port` or `name`, lower case. Undefined for what is no host. */
 export function hostnameOf(header: string | undefined): string | undefined {
@@ -82,7 +87,10 @@ export const guard =
 		const {incoming} = context.env;
 		// Scripts and styles are shown as text at most: they need not carry half a kilobyte of rules for documents.
 		const isPart = incoming.url?.startsWith('/page/') === true;
-		for (const [name, value] of Object.entries(isPart ? securityHeaders : documentHeaders)) {
+		const headers = isPart
+			? securityHeaders
+			: {...documentHeaders, ...(incoming.headers['sec-fetch-site'] !== undefined && openerHeader)};
+		for (const [name, value] of Object.entries(headers)) {
 			context.header(name, value);
 		}
 

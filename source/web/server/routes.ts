@@ -192,6 +192,10 @@ function datesOf(context: Context, otherHost: string | undefined): {readonly fro
 		throw wrong('to needs from');
 	}
 
+	if (first.from > Date.now() / 1000) {
+		throw wrong('from must not be in the future');
+	}
+
 	if (last !== undefined && last.from < first.from) {
 		throw wrong('to must not be before from');
 	}

@@ -84,7 +84,8 @@ export function createStreams(
 	const encoder = createEncoder(liveView.current(), about, commands);
 	/** Of the newest message that says something. Ids go on over a restart of the server, so that no two messages have the same. */
 	let id = Date.now();
-	let whole: Message | undefined;
+	/** Everything, for all who begin to listen within a second: the time in it passes. */
+	let whole: {readonly message: Message; readonly atMs: number} | undefined;
 	/** Those that take gzip. */
 	const squeezed = new WeakSet<ServerResponse>();
 
@@ -109,6 +110,15 @@ export function createStreams(
 			}
 		}
 	};
+
+	function everything(): Message {
+		const atMs = monotonicMs();
+		if (whole === undefined || atMs - whole.atMs >= 1000) {
+			whole = {message: numbered('state', encoder.whole(liveView.now())), atMs};
+		}
+
+		return whole.message;
+	}
 
 	const unsubscribe = liveView.subscribe((next) => {
 		const change = encoder.change(next);
@@ -202,8 +212,7 @@ export function createStreams(
 			}
 
 			write(outgoing, messageOf(`retry: ${retryMs}\n\n`));
-			whole ??= numbered('state', encoder.whole());
-			write(outgoing, whole);
+			write(outgoing, everything());
 			const ends = [liveView.watch(), ...(withHosts ? [hostStreams.open(outgoing)] : [])];
 			join(outgoing, {connection, caller, ends});
 			outgoing.once('close', () => {

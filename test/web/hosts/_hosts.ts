@@ -12,8 +12,8 @@ case "$host" in
 good) sleep 0.2; case "$*" in *'canhazgpu report'*) cat "$HOME/report.json";; *) cat "$HOME/good.json";; esac;;
 lost) echo 'No route to host' >&2; exit 255;;
 slow) sleep 20;;
-huge) echo '['; while :; do echo '{"gpu_id":0,"status":"AVAILABLE","note":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},'; done;;
-deep) printf '[{"gpu_id":0,"status":"AVAILABLE","note":'; head -c 1000000 /dev/zero | tr '\0' '['; head -c 1000000 /dev/zero | tr '\0' ']'; echo '}]';;
+huge) echo '['; yes '{"gpu_id":0,"status":"AVAILABLE","note":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},';;
+deep) printf '[{"gpu_id":0,"status":"AVAILABLE","note":'; head -c 100000 /dev/zero | tr '\0' '['; head -c 100000 /dev/zero | tr '\0' ']'; echo '}]';;
 many) echo '['; yes '{"gpu_id":1,"status":"IN_USE"},' | head -n 50000; echo '{"gpu_id":2,"status":"IN_USE"}]';;
 shared) echo '[{"gpu_id":0,"status":"IN_USE","shares":[{"user":"dan","type":"RUN"},{"user":"erin","type":"RUN"}]}]';;
 rude) printf '[{"gpu_id":0,"status":"\\u001b[31mIN_USE","user":"<img src=x onerror=xss=1>","note":"\\u001b]0;x\\u0007\\u202eabc","processes":7,"health":"x"}]\n';;

@@ -1,6 +1,7 @@
 /**
 A page of the dashboard in a real browser.
 */
+import {hostname} from 'node:os';
 import axe, {type AxeResults} from 'axe-core';
 import {chromium, type Browser, type Page} from 'playwright-core';
 import {afterAll, beforeAll, expect, onTestFinished} from 'vitest';
@@ -15,7 +16,12 @@ export function browserForAll(): () => Browser {
 	beforeAll(async () => {
 		browser = await chromium.launch({
 			executablePath: chromiumProgram,
-			args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+			args: [
+				'--no-sandbox',
+				'--disable-gpu',
+				'--disable-dev-shm-usage',
+				`--host-resolver-rules=MAP ${hostname()} 127.0.0.1`,
+			],
 		});
 	});
 	afterAll(async () => browser?.close());

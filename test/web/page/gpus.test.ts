@@ -120,6 +120,12 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	]);
 	// A job ends with its command: nothing extends it.
 	expect(commands({state: 'in-use', reservation_type: 'run'}).join('\n')).not.toContain('extend');
+	// What is held for one who waits is neither extended nor released, but goes with the place in the queue.
+	expect(commands({state: 'in-use', reservation_type: 'manual', held_for_queue: 'entry-1'})).toEqual([
+		'canhazgpu queue --leave entry-1',
+		'canhazgpu reserve --gpu-ids 2',
+		'canhazgpu who 2',
+	]);
 	// Of a shared GPU another share can be had where memory is left, and the whole GPU is waited for.
 	const shared = (...gibibytes: readonly number[]) => {
 		const shares = gibibytes.map((size) => ({user: 'ann', memory_mb: size * 1024})) as unknown as Gpu['shares'];

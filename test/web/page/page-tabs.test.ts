@@ -1,4 +1,5 @@
 /** Many tabs of one browser, and what each of them says in its title and icon. */
+import {hostname} from 'node:os';
 import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
@@ -52,6 +53,23 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 				.slice(1)
 				.map(async (page) => cardOf(page, 1).locator('.state', {hasText: 'Free'}).waitFor({state: 'attached'})),
 		);
+	});
+
+	test('by the name of the machine, over plain http, each tab has a stream of its own, and nothing is to be complained of', async () => {
+		const {box, web} = await start();
+		const url = `http://${hostname()}:${web.port}/`;
+		const {page: first, problems} = await openPage(browser, url);
+		const second = await first.context().newPage();
+		await second.goto(url);
+		await isLive(second);
+		expect(await first.evaluate('isSecureContext')).toBe(false);
+		expect(await streamsOf(web)).toBe(2);
+		await box.run('reserve --gpu-ids 1');
+		for (const page of [first, second]) {
+			await cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor();
+		}
+
+		expect(problems).toEqual([]);
 	});
 
 	test('the other hosts are shown to a tab that wants them by the stream of another, until it shows something else', async () => {

@@ -4,9 +4,10 @@ import {actSlots} from '../slots.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {useObservable} from '../shared/hooks.js';
 import type {PageState} from '../state/state.js';
+import {isOwnEntry} from '../views/queue.js';
 import {Dialog} from './dialog.js';
 import {askExtend, askJoin, askLeave, askRelease, askReserve, type Offer, type Question} from './dialogs.js';
-import {isOwnEntry, ownLeaseOn, type OwnLease} from './ownership.js';
+import {ownLeaseOn, type OwnLease} from './ownership.js';
 import {endSession, readLink, session, act, type Done, type Session} from './session.js';
 
 const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';

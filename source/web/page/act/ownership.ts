@@ -1,5 +1,5 @@
 /** Which reservations and entries are those of the account that this page acts as. */
-import type {Gpu, Waiter} from '../fields.js';
+import type {Gpu} from '../fields.js';
 import {personOf} from '../text.js';
 
 /** A reservation on one GPU. */
@@ -48,5 +48,3 @@ export function ownLeaseOn(gpu: Gpu, gpus: readonly Gpu[], account: string): Own
 			.some((other) => other !== undefined && other !== leaseId),
 	};
 }
-
-export const isOwnEntry = ({user, actual_user: account}: Waiter, own: string): boolean => (account ?? user) === own;

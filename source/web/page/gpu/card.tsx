@@ -4,13 +4,12 @@ import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
-import detailsStyle from '../styles/late/late-details.css';
 import {emptySeries, type Utilization} from '../state/state.js';
 import {Meter, PersonName} from '../widgets.js';
 import {gibibytes, joined, partText, percentOf, placeText, sharesText, timeText, unknown, withUnit} from '../text.js';
 import {followUp, GpuActions} from '../slots.js';
 
-export const Details = late(async () => import('./details.js'), detailsStyle);
+export const Details = late(async () => import('./details.js'), 'details');
 
 /** With more GPUs than that, each is a row unless cards are asked for. */
 export const mostPlainCards = 16;
@@ -111,7 +110,8 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				</div>
 				<PersonName user={gpu.user} placeholder={placeholders[gpu.state]} />
 				<GpuTime gpu={gpu} />
-				<p class="note" title={note}>
+				{/* A list of those who share it is in the order of the page, whatever their names are. */}
+				<p class="note" dir={gpu.shares ? undefined : 'auto'} title={note}>
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}
 					{gpu.squatters && <Flag state="unreserved" words="Others use it too" />}

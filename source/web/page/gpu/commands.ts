@@ -55,7 +55,15 @@ function sharedCommandsOf({gpu_id: index, shares = [], share_capacity_mb: capaci
 }
 
 function commandsOf(gpu: Gpu): readonly ShellCommand[] {
-	const {gpu_id: index, state, reservation_type: kind, processes, shares, mig_instances: parts} = gpu;
+	const {gpu_id: index, state, held_for_queue: waiter, processes, shares, mig_instances: parts} = gpu;
+	const reserve = {does: 'Reserve it', command: `canhazgpu reserve --gpu-ids ${index}`};
+	if (waiter !== undefined) {
+		return [
+			{does: 'Leave the queue, if it is held for you', command: `canhazgpu queue --leave ${shellQuote(waiter)}`},
+			{...reserve, does: 'Wait for it in the queue'},
+		];
+	}
+
 	if (parts !== undefined && (state === 'available' || state === 'in-use')) {
 		return splitCommandsOf(gpu);
 	}
@@ -64,7 +72,6 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 		return sharedCommandsOf(gpu);
 	}
 
-	const reserve = {does: 'Reserve it', command: `canhazgpu reserve --gpu-ids ${index}`};
 	switch (state) {
 		case 'available': {
 			return [reserve, {does: 'Run something on it', command: `canhazgpu run --gpu-ids ${index} -- python train.py`}];
@@ -72,7 +79,7 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 
 		case 'in-use': {
 			return [
-				...(kind === 'run'
+				...(gpu.reservation_type === 'run'
 					? []
 					: [{does: 'Keep it longer', command: `canhazgpu extend --gpu-ids ${index} --duration 2h`}]),
 				{does: 'Give it back', command: `canhazgpu release --gpu-ids ${index}`},

@@ -14,7 +14,7 @@ export type GpuGroup = {
 	readonly gpus: readonly Gpu[];
 };
 
-/** `4 GPUs: 0-3` */
+/** `5 GPUs: 0-3,6` */
 export const groupText = ({gpus}: GpuGroup): string =>
 	`${counted(gpus.length, 'GPU')}: ${gpuRanges(gpus.map(({gpu_id: index}) => index))}`;
 

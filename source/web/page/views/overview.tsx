@@ -4,23 +4,22 @@ import {Cards, mostPlainCards} from '../gpu/card.js';
 import {late} from '../late.js';
 import type {ViewProps} from '../slots.js';
 import type {PageState} from '../state/state.js';
-import drawerStyle from '../styles/late/late-drawer.css';
-import gpusStyle from '../styles/late/late-gpus.css';
 import {RecentEvents} from './event-list.js';
 import {Queue} from './queue.js';
 import {Summary} from './summary.js';
 
-const Drawer = late(async () => import('../gpu/drawer.js'), drawerStyle);
-const GpuBrowser = late(async () => import('../gpus/browser.js'), gpusStyle);
+const Drawer = late(async () => import('../gpu/drawer.js'), 'drawer');
+const GpuBrowser = late(async () => import('../gpus/browser.js'), 'gpus');
 
 type PlainGpusProps = Pick<PageState, 'gpus' | 'utilization'>;
 
-type PlainGpusState = {readonly open: ReadonlySet<number>; readonly areAllOpen: boolean};
+type PlainGpusState = {readonly open: ReadonlySet<number>};
 
 class PlainGpus extends Component<PlainGpusProps, PlainGpusState> {
-	override state: PlainGpusState = {open: new Set(), areAllOpen: false};
+	override state: PlainGpusState = {open: new Set()};
 
-	override render({gpus, utilization}: PlainGpusProps, {open, areAllOpen}: PlainGpusState) {
+	override render({gpus, utilization}: PlainGpusProps, {open}: PlainGpusState) {
+		const areAllOpen = open.size > 0 && gpus.every(({gpu_id: index}) => open.has(index));
 		return (
 			<>
 				<div class="section-head">
@@ -34,10 +33,7 @@ class PlainGpus extends Component<PlainGpusProps, PlainGpusState> {
 						class="text-button"
 						aria-pressed={areAllOpen}
 						onClick={() => {
-							this.setState({
-								open: new Set(areAllOpen ? [] : gpus.map(({gpu_id: index}) => index)),
-								areAllOpen: !areAllOpen,
-							});
+							this.setState({open: new Set(areAllOpen ? [] : gpus.map(({gpu_id: index}) => index))});
 						}}
 					>
 						{areAllOpen ? 'Collapse all' : 'Expand all'}
@@ -72,7 +68,7 @@ export const Overview = ({state: {about, gpus, queue, events, utilization}, quer
 				)}
 			</section>
 			<aside aria-label="Queue and events">
-				<Queue queue={queue} isKnown={about !== undefined} />
+				<Queue queue={queue} about={about} />
 				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>
 		</div>

@@ -1,17 +1,17 @@
 /** Those who wait, in their order. */
 import {WaiterActions} from '../slots.js';
-import type {Waiter} from '../fields.js';
+import type {About, Waiter} from '../fields.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
 
-/** `has 1 of 4 GPUs`, `wants GPUs 3 5`, `wants GPUs 3 5, has 1`. */
-const wantedText = ({requested_ids: ids, requested_count: count, allocated_count: held, wants}: Waiter): string => {
+/** `has 1 of 4 GPUs`, `wants GPUs 3,5`, `wants GPUs 0-3, has 1`. */
+const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
-	return ids.length === 0
+	return gpus === undefined
 		? `has ${held} of ${counted(count, 'GPU')}${need}`
-		: `wants ${ids.length === 1 ? 'GPU' : 'GPUs'} ${ids.join(' ')}${need}${held === 0 ? '' : `, has ${held}`}`;
+		: `wants ${gpus}${need}${held === 0 ? '' : `, has ${held}`}`;
 };
 
 function whenText({served_at: servedAt, impossible, unknown, reason_words: reason}: Waiter, nowMs: number): string {
@@ -38,6 +38,9 @@ function waiterTimeText(waiter: Waiter, nowMs: number): string {
 	return waited + whenText(waiter, nowMs);
 }
 
+export const isOwnEntry = ({user, actual_user: account}: Waiter, own: string | undefined): boolean =>
+	(account ?? user) === own;
+
 const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 	<li class="waiter">
 		<span class="position">{waiter.position}</span>
@@ -50,26 +53,52 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 			<span class="time">
 				<Watch of={now}>{(nowMs) => waiterTimeText(waiter, nowMs)}</Watch>
 			</span>
-			<span class="note">{waiter.note}</span>
+			<span class="note" dir="auto">
+				{waiter.note}
+			</span>
 			<WaiterActions waiter={waiter} />
 		</span>
 	</li>
 );
 
-/** `isKnown`: the first state has come; that no one waits would be a claim before. */
-export const Queue = ({queue, isKnown}: {readonly queue: readonly Waiter[]; readonly isKnown: boolean}) => (
-	<section aria-labelledby="queue-title">
-		<div class="section-head">
-			<h2 id="queue-title">Queue</h2>
-			<span id="queue-count" class="count">
-				{queue.length === 0 ? '' : queue.length}
-			</span>
-		</div>
-		<ol id="queue" class="queue panel">
-			{queue.map((waiter) => (
-				<WaiterItem key={waiter.id} waiter={waiter} />
-			))}
-			{queue.length === 0 && <li class="quiet">{isKnown ? 'Nobody waits.' : unknownValue}</li>}
-		</ol>
-	</section>
-);
+const WaiterItems = ({queue}: {readonly queue: readonly Waiter[]}) =>
+	queue.map((waiter) => <WaiterItem key={waiter.id} waiter={waiter} />);
+
+/** So many are shown at once, and those of the account that the page acts as. */
+const mostShown = 8;
+
+type QueueProps = {
+	readonly queue: readonly Waiter[];
+	/** Undefined until the first state has come: that no one waits would be a claim before. */
+	readonly about: About | undefined;
+};
+
+export function Queue({queue, about}: QueueProps) {
+	const {shown = [], others} = Object.groupBy(queue, (waiter, index) =>
+		index < mostShown || isOwnEntry(waiter, about?.acts_as) ? 'shown' : 'others',
+	);
+	return (
+		<section aria-labelledby="queue-title">
+			<div class="section-head">
+				<h2 id="queue-title">Queue</h2>
+				<span id="queue-count" class="count">
+					{queue.length === 0 ? '' : queue.length}
+				</span>
+			</div>
+			<ol id="queue" class="panel">
+				<WaiterItems queue={shown} />
+				{others && (
+					<li>
+						<details>
+							<summary class="quiet">{counted(others.length, 'other')}</summary>
+							<ol>
+								<WaiterItems queue={others} />
+							</ol>
+						</details>
+					</li>
+				)}
+				{queue.length === 0 && <li class="quiet">{about ? 'Nobody waits.' : unknownValue}</li>}
+			</ol>
+		</section>
+	);
+}
