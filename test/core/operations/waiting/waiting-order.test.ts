@@ -49,6 +49,20 @@ test('a stopped waiter claims nothing until it wakes', async () => {
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
+test('what a stopped waiter has written down of a GPU keeps nobody behind from looking at it', async () => {
+	const world = await createLiveWorld(1);
+	await hold(world, [0]);
+	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
+	const entry = entryFor(asleep, world.as(11).host, (await world.store.read()).now);
+	const unavailable = [{gpu: 0, kind: 'used', since: 0}] as const;
+	await world.store.commit(planJoin({...entry, unavailable}, 'box'));
+	world.processes.set(11, 'stopped');
+	const second = start(world.as(12), wants({requester: alice}), {waitSeconds: 8});
+	await second.waits();
+	await free(world, 0);
+	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
 test('an earlier entry takes over what a later one holds', async () => {
 	const world = await createLiveWorld(2);
 	await hold(world, [0, 1]);

@@ -63,7 +63,7 @@ async function fill(world: TestWorld) {
 		world.pass(1);
 	}
 
-	await world.store.commit({
+	await world.memory.commit({
 		...emptyPlan,
 		writes: [{kind: 'alerts', alerts: [{kind: 'health', gpu: 2, problem: 'temperature', since: startTime}]}],
 	});
