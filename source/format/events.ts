@@ -58,21 +58,15 @@ const leftText = ({until, time}: AuditRecord): string | undefined =>
 function grantText(record: AuditRecord): string {
 	const {owner, reason, forced} = record;
 	const left = leftText(record);
-	const why =
-		reason === 'restored'
-			? ' back after the store had lost them'
-			: reason === takenBack
-				? ' back, which were still in use'
-				: reason === 'undone'
-					? ' back'
-					: reason === undefined
-						? ''
-						: `, for ${harmless(reason)}`;
+	const isOne = (record.instances ?? record.gpus).length === 1;
+	const isBack = reason !== undefined && ['restored', takenBack, 'undone'].includes(reason);
 	return [
 		`${whoText(record)} got ${heldText(record)}`,
 		owner === undefined ? '' : ` for ${harmless(owner)}`,
-		why,
+		isBack ? ' back' : reason === undefined ? '' : `, for ${harmless(reason)}`,
 		left === undefined ? '' : ` for ${left}`,
+		reason === 'restored' ? ` after the store had lost ${isOne ? 'it' : 'them'}` : '',
+		reason === takenBack ? `, which ${isOne ? 'was' : 'were'} still in use` : '',
 		forced === true ? ', by force' : '',
 	].join('');
 }

@@ -8,6 +8,7 @@ import type {LiveViewOptions} from '../../source/core/live/live-view.js';
 import {createClock} from '../../source/host/clock.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './machine/host.js';
+import {fenced} from './store/fenced.js';
 import {idleReading, observationOf} from './world.js';
 
 export type LiveWorld = World & {
@@ -37,7 +38,7 @@ export async function createLiveWorld(gpuCount = 4): Promise<LiveWorld> {
 	const hostOf = (self: ProcessIdentity): Host =>
 		testHost({self, liveness: (list) => list.map(({pid}) => processes.get(pid) ?? 'alive')});
 	const world: World = {
-		store: memory,
+		store: fenced(memory, () => Date.now() / 1000),
 		clock,
 		host: hostOf({pid: 1}),
 		memoryThresholdMiB: 1024,

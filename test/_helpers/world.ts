@@ -5,6 +5,7 @@ import {createPool} from '../../source/core/operations/pool/create-pool.js';
 import type {GpuReading, Liveness, Observation, Requester, Revision, Snapshot} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './machine/host.js';
+import {fenced} from './store/fenced.js';
 
 export const startTime = 1_800_000_000;
 
@@ -124,7 +125,7 @@ export async function createTestWorld({
 	};
 	await createPool({store: memory, host, clock}, {gpuCount, provider: 'fake', force: false});
 	return {
-		store: wrap(memory),
+		store: fenced(wrap(memory), () => seconds),
 		memory,
 		gpus,
 		host,

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import type {Block, Refusal} from '../../source/core/rules/grants/newcomer-grant.js';
 import type {QueueEntry} from '../../source/core/model/types.js';
-import {refusalMessage} from '../../source/format/queue/refusal.js';
+import {refusalMessage, unusableText} from '../../source/format/queue/refusal.js';
 
 const refusal = (blocks: readonly Block[], changes: Partial<Refusal> = {}): Refusal => ({
 	kind: 'refused',
@@ -109,4 +109,12 @@ test('a failed scan is said first', () => {
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
 		'The GPUs cannot be read, so none is handed out: nvidia-smi timed out. --force takes them all the same.',
 	);
+});
+
+test('a failed scan is told once to one who waits, and not for each GPU', () => {
+	const unusable = [0, 1, 2].map((index) => ({
+		index,
+		block: {kind: 'not-scanned', why: 'The NVIDIA driver is not loaded.'} as const,
+	}));
+	expect(unusableText(unusable)).toBe('the GPUs cannot be read: The NVIDIA driver is not loaded');
 });

@@ -148,8 +148,13 @@ function listed<Gpu extends {readonly index: number; readonly instance?: string}
 	);
 }
 
-/** `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. */
-export const unusableText = (unusable: readonly UnusableGpu[]): string => listed(unusable, ({block}) => useText(block));
+/** `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. A scan that failed says the same of each GPU, and is told once. */
+export function unusableText(unusable: readonly UnusableGpu[]): string {
+	const unscanned = unusable.find(({block}) => block.kind === 'not-scanned')?.block;
+	return unscanned?.kind === 'not-scanned'
+		? `the GPUs cannot be read: ${sanitize(unscanned.why).replace(/\.$/v, '')}`
+		: listed(unusable, ({block}) => useText(block));
+}
 
 /** Who asked, and how: what may be advised. */
 type Asker = {

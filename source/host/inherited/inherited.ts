@@ -141,15 +141,23 @@ export const signalsIgnoredAtStart = (): ReadonlySet<number> | undefined => {
 	return known.signals;
 };
 
-/** The soft limit of open files of a process: a number, or `unlimited`. */
-const openFilesOf = (pid: number | 'self'): string | undefined =>
-	/^Max open files\s+(?<soft>\d+|unlimited)\s/mv.exec(readText(`/proc/${pid}/limits`))?.groups?.['soft'];
+/** The limits of open files of a process: numbers, or `unlimited`. */
+const openFilesOf = (pid: number | 'self') =>
+	/^Max open files\s+(?<soft>\d+|unlimited)\s+(?<hard>\d+|unlimited)\s/mv.exec(readText(`/proc/${pid}/limits`))?.groups;
 
 /** The soft limit of open files of this process as it is now. */
-export const ownOpenFiles = (): string | undefined => openFilesOf('self');
+export const ownOpenFiles = (): string | undefined => openFilesOf('self')?.['soft'];
 
-/** The soft limit that this process was started with; else that of its parent, from whom it has its own. */
-export const callersOpenFiles = (): string | undefined => startFacts?.openFiles ?? openFilesOf(process.ppid);
+const atMost = (limit: string | undefined): number => (limit === 'unlimited' ? Infinity : Number(limit));
+
+/**
+The soft limit that this process was started with; else that of its parent, from whom it has its own. One that is more than this process may have
+is of a process that took it over from its parent.
+*/
+export const callersOpenFiles = (): string | undefined => {
+	const limit = startFacts?.openFiles ?? openFilesOf(process.ppid)?.['soft'];
+	return atMost(limit) > atMost(openFilesOf('self')?.['hard']) ? undefined : limit;
+};
 
 const isFileOrStream = (descriptor: number): boolean => {
 	try {

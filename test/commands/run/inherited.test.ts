@@ -130,6 +130,15 @@ test.each(lowLimits)(
 	},
 );
 
+test('a job whose starter has ended may open as many files as it could before, and no shell adds to its output', async () => {
+	const box = await freshEmbeddedBox(1);
+	const command = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
+	const script = `ulimit -n 500; (setsid ${command} run -- sh -c 'ulimit -S -n; echo > end' > said 2>&1 &)`;
+	expect(await inBash(box, script).ended).toEqual({exitCode: 0, stdout: '', stderr: ''});
+	await fileIn(box, 'end');
+	expect(readFileSync(path.join(box.home, 'said'), 'utf8')).toBe('500\n');
+});
+
 test.each(lowLimits)('the lease bears the pid of the job, and its exit code is passed on: %s', async (_, limit) => {
 	const box = await freshEmbeddedBox(1);
 	const script = inBash(

@@ -2,6 +2,7 @@ import {beforeEach, expect, test} from 'vitest';
 import {adopt, type AdoptRequest} from '../../../source/core/operations/adopt.js';
 import {readStatus, release, reserve} from '../../../source/core/operations/reservations.js';
 import type {GpuProcess} from '../../../source/core/model/types.js';
+import {splitReading} from '../../_helpers/mig-box.js';
 import {
 	createTestWorld,
 	historyOf,
@@ -103,6 +104,31 @@ test('there must be such a process, and it must be on a GPU', async () => {
 	world.processes.set(701, 'dead');
 	await refusal({pid: 701}, 'not-found', 'There is no process 701');
 	await refusal({pid: 702}, 'not-found', 'Process 702 is not seen on any GPU');
+});
+
+test('a later process with the same number is not the one that was seen', async () => {
+	await refusal({startTicks: 7006}, 'not-found', 'Process 700 has ended, and another has its number by now');
+	expect(await adopting({startTicks: 7007})).toMatchObject({gpus: [1, 3]});
+});
+
+test('of a GPU that MIG has split it gets the instance that it is on, beside whoever has another one', async () => {
+	const onInstance = (gpuInstanceId: number) => ({...training, gpuInstanceId, computeInstanceId: 0});
+	const see = (gpuInstanceId: number) => {
+		world.see(() =>
+			observationOf([{...splitReading(0, ['1g.10gb', '1g.10gb']), processes: [onInstance(gpuInstanceId)]}]),
+		);
+	};
+
+	see(2);
+	const need = {mig: {instances: [{gpu: 0, number: 0}]}};
+	const answer = await reserve(world, {requester: person('bob'), count: 1, need, durationSeconds: 60});
+	expect(answer).toMatchObject({kind: 'granted'});
+	expect(await adopting()).toMatchObject({gpus: [0], instances: [{gpu: 0, number: 1}]});
+	see(1);
+	await expect(adopting()).rejects.toMatchObject({
+		code: 'unavailable',
+		message: 'Instance 0:0 is already held by bob',
+	});
 });
 
 test('nobody may hold any of its GPUs', async () => {

@@ -64,7 +64,7 @@ test('two instances of one GPU are one GPU to be reminded of', async () => {
 	const now = world.now();
 	const lease = {user: 'alice', type: 'manual', startTime: now - hour, expiryTime: now + 300, leaseId: 'a'} as const;
 	const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));
-	await world.store.commit({...emptyPlan, writes: [{kind: 'shares', index: 2, shares}]});
+	await world.memory.commit({...emptyPlan, writes: [{kind: 'shares', index: 2, shares}]});
 	expect((await claimReminders(world, own)).reminders).toMatchObject([{kind: 'ending', gpus: [2]}]);
 	expect(await world.store.audit()).toMatchObject([
 		{kind: 'pool'},
@@ -75,7 +75,7 @@ test('two instances of one GPU are one GPU to be reminded of', async () => {
 test('neither jobs nor what was short from the start', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: alice, count: 1, durationSeconds: 600});
-	await world.store.commit({
+	await world.memory.commit({
 		...planReminders(await world.store.read(), own).plan,
 		writes: [{kind: 'lease', index: 1, lease: {user: 'alice', type: 'run', startTime: 0, endsBy: world.now() + 60}}],
 	});

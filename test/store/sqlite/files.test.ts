@@ -178,6 +178,11 @@ test('a full disk is said', () => {
 	database.close();
 });
 
+test('a disk that was mounted read-only is to be looked at, for a second pool beside this one would grant its GPUs again', () => {
+	const error = Object.assign(new Error('EROFS: read-only file system'), {code: 'EROFS', syscall: 'access'});
+	expect(explain(error, file)).toMatchObject({hint: expect.stringContaining('dmesg') as string});
+});
+
 test('every error of the file system becomes words and stays passing for those who wait', () => {
 	for (const [name, number] of Object.entries(constants.errno)) {
 		const error = Object.assign(new Error(`${name}: words of the system, stat '${file}'`), {

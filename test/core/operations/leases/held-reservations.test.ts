@@ -191,7 +191,7 @@ describe('extend', () => {
 		const world = await createTestWorld();
 		const lease = {user: 'alice', type: 'run', startTime, lastHeartbeat: startTime, leaseId: 'a'} as const;
 		const shares = ['MIG-1', 'MIG-2'].map((uuid) => ({...lease, mig: {uuid}}));
-		await world.store.commit({...emptyPlan, writes: [{kind: 'shares', index: 2, shares}]});
+		await world.memory.commit({...emptyPlan, writes: [{kind: 'shares', index: 2, shares}]});
 		expect((await extend(world, alice, {by: 'gpus', ids: [2]}, {by: 60})).notTimed).toEqual([2]);
 	});
 

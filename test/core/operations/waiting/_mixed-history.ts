@@ -271,6 +271,8 @@ function checkHoldings(snapshot: Snapshot): void {
 	const waiting = new Set(entriesOf(snapshot).map(({id}) => id));
 	for (const {lease} of holdingsIn(snapshot.gpus)) {
 		expect(lease.partialQueueId === undefined || waiting.has(lease.partialQueueId), lease.leaseId).toBe(true);
+		// The Go program would end it then.
+		expect(lease.partialQueueId === undefined ? undefined : lease.expiryTime, lease.leaseId).toBe(undefined);
 	}
 }
 

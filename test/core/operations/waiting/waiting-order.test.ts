@@ -1,6 +1,7 @@
 /** Who is served before whom. */
 import {expect, test} from 'vitest';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
 import {readStatus, release} from '../../../../source/core/operations/reservations.js';
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
@@ -45,6 +46,20 @@ test('a stopped waiter claims nothing until it wakes', async () => {
 	const second = start(world.as(12), wants({requester: alice}), {waitSeconds: 8});
 	await second.waits();
 	world.processes.set(11, 'stopped');
+	await free(world, 0);
+	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
+});
+
+test('what a stopped waiter has written down of a GPU keeps nobody behind from looking at it', async () => {
+	const world = await createLiveWorld(1);
+	await hold(world, [0]);
+	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
+	const entry = entryFor(asleep, world.as(11).host, (await world.store.read()).now);
+	const unavailable = [{gpu: 0, kind: 'used', since: 0}] as const;
+	await world.store.commit(planJoin({...entry, unavailable}, 'box'));
+	world.processes.set(11, 'stopped');
+	const second = start(world.as(12), wants({requester: alice}), {waitSeconds: 8});
+	await second.waits();
 	await free(world, 0);
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
@@ -109,4 +124,14 @@ test('twenty who wait are served in the order in which they came', async () => {
 	expect(served).toEqual(Array.from({length: 20}, (_, index) => index));
 	expect(world.memory.state.queue).toEqual([]);
 	expect(world.memory.state.gpus.values().toArray()).toEqual([expect.stringContaining('last_released')]);
+});
+
+test('an entry that somebody has put back already joins no second time, and keeps its position', async () => {
+	const world = await createLiveWorld(1);
+	await hold(world, [0]);
+	for (const id of ['first', 'second', 'first']) {
+		await joinQueue(world, {id, request: wants(), waitSeconds: undefined});
+	}
+
+	expect((await world.store.read()).queue.map(({id}) => id)).toEqual(['first', 'second']);
 });

@@ -7,6 +7,7 @@ import {extend, readStatus, release, reserve} from '../../../../source/core/oper
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {join, write} from '../../../store/samples.js';
+import {encodeAlerts} from '../../../../source/store/records/index.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
 import type {Progress} from '../../../../source/core/operations/engine.js';
@@ -22,7 +23,15 @@ const hold = async (world: TestWorld, ids: readonly number[]): Promise<void> => 
 	await reserve(world, {requester: alice, count: 1, ids, durationSeconds: 100_000});
 };
 
-/** Waits; `onNews` may change the world, as others would meanwhile. */
+/** Of an entry whose process lives here. */
+const livingHolder = ({host: {machineId: machine, bootId}}: TestWorld, pid = 1000) => ({
+	machine,
+	bootId,
+	holder: {pid, startTicks: 1},
+	lastHeartbeat: startTime + 10_000,
+});
+
+/** Waits; `onProgress` may change the world, as others would meanwhile. */
 async function wait(
 	world: TestWorld,
 	{
@@ -68,18 +77,10 @@ test('it sends a heartbeat every half minute, for its position and for what it h
 test('one far back in the queue keeps its position by heartbeats alone, and takes the dead before it out all the same', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
-	const {machineId: machine, bootId} = world.host;
 	await write(
 		world.memory,
 		...Array.from({length: 100}, (_, index) =>
-			join(`other-${index}`, {
-				reservationType: 'run',
-				waitTimeout: undefined,
-				lastHeartbeat: startTime + 10_000,
-				machine,
-				bootId,
-				holder: {pid: 1000 + index, startTicks: 1},
-			}),
+			join(`other-${index}`, {...livingHolder(world, 1000 + index), reservationType: 'run', waitTimeout: undefined}),
 		),
 	);
 	const counts = {reads: 0, beats: 0};
@@ -183,6 +184,85 @@ test('a store that forgot everything but the pool: it joins again, at the end', 
 	});
 	expect(kinds.slice(0, 3)).toEqual(['waiting', 'store-lost', 'rejoined']);
 	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(world.memory.state.queue).toEqual([]);
+});
+
+/** Takes every entry out of the queue, and makes the only GPU free. */
+function forget({memory: {state}}: TestWorld): void {
+	state.queue.length = 0;
+	state.entries.clear();
+	state.gpus.set(0, '{}');
+}
+
+test('an entry that was lost with the data of the store has its position again, before those who joined later', async () => {
+	let losses = 0;
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({
+			...store,
+			async read(options) {
+				if (losses === 1) {
+					losses++;
+					forget(world);
+					world.pass(1);
+					await write(world.memory, join('later', {...livingHolder(world), waitTimeout: undefined}));
+					throw unreachable();
+				}
+
+				return store.read(options);
+			},
+		}),
+	});
+	await hold(world, [0]);
+	const {answer, kinds} = await wait(world, {
+		onProgress({kind}) {
+			losses ||= kind === 'waiting' ? 1 : 0;
+		},
+	});
+	expect(kinds.slice(0, 3)).toEqual(['waiting', 'store-lost', 'rejoined']);
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(world.memory.state.queue).toEqual(['later']);
+});
+
+test('what somebody else put back after a loss of data lacks this entry: it joins again, and gets nothing for five seconds', async () => {
+	const world = await createTestWorld({gpuCount: 1});
+	await hold(world, [0]);
+	let restoredAt = NaN;
+	const {answer, kinds} = await wait(world, {
+		onProgress({kind}) {
+			if (!(kind === 'waiting' && Number.isNaN(restoredAt))) {
+				return;
+			}
+
+			restoredAt = world.now();
+			forget(world);
+			world.memory.state.alerts = encodeAlerts({alerts: [], dataLoss: {restoredAt, readAt: restoredAt}});
+		},
+	});
+	expect(kinds).toEqual(['waiting', 'rejoined']);
+	expect(answer).toMatchObject({kind: 'granted', gpus: [0]});
+	expect(answer.kind === 'granted' && answer.startTime).toBeGreaterThanOrEqual(Math.floor(restoredAt + 5));
+});
+
+test.each([
+	['dropped while it was stopped for longer than its heartbeats may be missing joins again', 130, 'granted'],
+	['taken out of the queue by somebody ends its waiting', 1, 'gave-up'],
+])('an entry that was %s', async (_, silentSeconds, kind) => {
+	const world = await createTestWorld({gpuCount: 1});
+	await hold(world, [0]);
+	let isThere = true;
+	const {answer} = await wait(world, {
+		onProgress() {
+			if (!isThere) {
+				return;
+			}
+
+			isThere = false;
+			forget(world);
+			world.pass(silentSeconds);
+		},
+	});
+	expect(answer).toMatchObject({kind});
 	expect(world.memory.state.queue).toEqual([]);
 });
 

@@ -85,6 +85,8 @@ describe('what is spoken for', () => {
 		expect(committedMiB(shares, reading(500, process('alice', 100)))).toBe(24_000 + 400);
 		expect(committedMiB(shares, reading(20_000, process('alice', 12_000), process('bob', 8000)))).toBe(28_000);
 		expect(committedMiB(shares, reading(undefined))).toBeUndefined();
+		// A tool that tells more of the processes than of the GPU was asked for both at different moments.
+		expect(committedMiB(shares, reading(500, process('alice', 12_000)))).toBe(28_000);
 	});
 
 	test('of two shares of one account, a process counts for the one whose job it comes from', () => {
@@ -177,6 +179,11 @@ describe('what of a GPU is offered', () => {
 		expect(candidateOf(alone, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'leased'});
 		const record = shared(0, share('alice', 1));
 		expect(candidateOf(record, {share: undefined, canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
+	});
+
+	test('a GPU of which somebody still has an instance, although MIG is off again, has no share of memory beside that', () => {
+		const record = shared(0, share('alice', 1, {memoryMiB: undefined, mig: {number: 0, uuid: 'MIG-0'}}));
+		expect(candidateOf(record, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
 	test('of what others hold while they wait the last is taken first, and no more than it needs', () => {

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {usageOf} from '../../../../source/core/rules/leases/holding-changes.js';
-import type {Lease} from '../../../../source/core/model/types.js';
+import {planHoldings, usageOf} from '../../../../source/core/rules/leases/holding-changes.js';
+import type {GpuRecord, Lease} from '../../../../source/core/model/types.js';
 
 const lease: Lease = {user: 'alice', type: 'run', startTime: 1000};
 
@@ -22,4 +22,17 @@ test('a start after the end counts as no time, and the record does not end in th
 		endTime: 1600,
 		durationSeconds: 0,
 	});
+});
+
+test('what all shares of a GPU may have together stays what it was at the first, with the fields that a later version wrote', () => {
+	const record: GpuRecord = {
+		kind: 'shared',
+		index: 2,
+		raw: '{}',
+		shares: [{...lease, memoryMiB: 10}],
+		capacityMiB: 100,
+		unknownFields: {color: 'green'},
+	};
+	const {writes} = planHoldings([{kind: 'add', record, lease: {...lease, memoryMiB: 20}, capacityMiB: 90}]);
+	expect(writes).toMatchObject([{kind: 'shares', capacityMiB: 100, unknownFields: {color: 'green'}}]);
 });

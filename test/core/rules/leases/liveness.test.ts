@@ -8,7 +8,16 @@ import {
 	secondsToNextEnd,
 } from '../../../../source/core/rules/leases/liveness.js';
 import type {Host} from '../../../../source/core/model/ports.js';
-import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../../../source/core/model/types.js';
+import {judgedByWaiter} from '../../../../source/core/rules/leases/lease-changes.js';
+import type {
+	EndReason,
+	Lease,
+	Liveness,
+	QueueEntry,
+	QueueRecord,
+	Silence,
+	Snapshot,
+} from '../../../../source/core/model/types.js';
 import {testHost} from '../../../_helpers/machine/host.js';
 import {snapshotWith} from '../../../_helpers/world.js';
 
@@ -246,4 +255,19 @@ test('an entry lives with its process, stopped or not; unjudged, until its silen
 	expect(judgeEntry(watched(39), snapshot(), host())).toEqual({kind: 'holds'});
 	expect(judgeEntry(watched(40), snapshot(), host())).toEqual(ended('heartbeat-lost'));
 	expect(judgeEntry(watched(40), snapshot({storeUptimeSeconds: 30}), host())).toEqual({kind: 'holds'});
+});
+
+test('a waiter in a long queue judges the first, who could be let past, and whoever holds GPUs meanwhile', () => {
+	const queue = Array.from({length: 40}, (_, index): QueueRecord => {
+		const id = `entry-${index}`;
+		return {kind: 'entry', id, raw: '{}', entry: entry({id})};
+	});
+	const held: Lease = {user: 'bob', type: 'run', startTime: 0, leaseId: 'l', partialQueueId: 'entry-30'};
+	const gpus: Snapshot['gpus'] = [{kind: 'leased', index: 0, raw: '{}', lease: held}];
+	const isJudged = judgedByWaiter(snapshot({gpus, queue}), () => 0.99);
+	expect(queue.filter((record) => isJudged(record)).map(({id}) => id)).toEqual(
+		[0, 1, 2, 3, 4, 5, 6, 7, 30].map((index) => `entry-${index}`),
+	);
+	const isJudgedByChance = judgedByWaiter(snapshot({gpus, queue}), () => 0);
+	expect(queue.every((record) => isJudgedByChance(record))).toBe(true);
 });

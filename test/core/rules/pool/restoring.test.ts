@@ -63,7 +63,7 @@ async function fill(world: TestWorld) {
 		world.pass(1);
 	}
 
-	await world.store.commit({
+	await world.memory.commit({
 		...emptyPlan,
 		writes: [{kind: 'alerts', alerts: [{kind: 'health', gpu: 2, problem: 'temperature', since: startTime}]}],
 	});
@@ -150,6 +150,19 @@ describe('everything that was read is put back', () => {
 		expect(contentOf(await staying.store.read())).toEqual(contentOf(before));
 		// Of what the store's own history lost, that is there again of which the records still say how it ended.
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
+	});
+
+	test('in the order of the queue, also where the clock went back while people joined it', async () => {
+		const world = await createTestWorld();
+		for (const [index, id] of ['w1', 'w2', 'w3'].entries()) {
+			await joinAs(world, id, 100 + index);
+			world.jump(-100);
+		}
+
+		const staying = stayingIn(world);
+		await staying.store.read();
+		crash(world.memory);
+		expect(lineOf(await staying.store.read())).toEqual(['w1', 'w2', 'w3']);
 	});
 
 	test('into a pool that somebody has made again in the meantime, and not over what is held there', async () => {
@@ -290,6 +303,45 @@ describe('what is newer is never touched', () => {
 });
 
 describe('several who know', () => {
+	/** Two who stay, of whom the second has read more: a change that was made after the first one's last read. The store is empty then. */
+	const scene = async (world: TestWorld, change: () => Promise<unknown>) => {
+		const [first, second] = [stayingIn(world), stayingIn(world)];
+		await first.store.read();
+		world.pass(1);
+		await change();
+		await second.store.read();
+		world.pass(1);
+		crash(world.memory);
+		await first.store.read();
+		world.pass(1);
+		return second;
+	};
+
+	test('one after the other: an end that was moved is the one that was read last', async () => {
+		const world = await createTestWorld();
+		const leaseId = await reserveFor(world, 1);
+		const second = await scene(world, async () => extend(world, bob, {by: 'lease', leaseId}, {by: 3600}));
+		const expiryTime = startTime + 36_000 + 3600;
+		expect((await second.store.read()).gpus[1]).toMatchObject({lease: {leaseId, expiryTime}});
+	});
+
+	test('one after the other: who left the queue in between, or was served by it, does not stand there again', async () => {
+		const world = await createTestWorld();
+		await joinAs(world, 'leaves', 100);
+		await joinAs(world, 'served', 101);
+		const second = await scene(world, async () => changePolicy(world, root, [{key: 'strategy', value: 'lru'}]));
+		expect(lineOf(await world.store.read())).toEqual(['leaves', 'served']);
+		await leaveQueue(world, root, 'leaves');
+		await leaveQueue(world, root, 'served');
+		await runOn({...world, host: {...world.host, self: {pid: 101}}}, 1, 'job');
+		// A store without an audit log of it: what its process holds tells that it was served.
+		const {auditLog} = world.memory.state;
+		auditLog.splice(0, Infinity, ...auditLog.filter(({raw}) => !raw.includes('"served"')));
+		const after = await second.store.read();
+		expect(after.policy.get('strategy')).toMatchObject({value: 'lru'});
+		expect(lineOf(after)).toEqual([]);
+	});
+
 	test('at once: one puts it back, the others find it done', async () => {
 		const world = await createTestWorld();
 		await fill(world);

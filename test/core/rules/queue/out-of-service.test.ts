@@ -22,7 +22,14 @@ import {decodeQueueEntry, encodeQueueEntry} from '../../../../source/store/recor
 import {eventually} from '../../../_helpers/eventually.js';
 import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
-import {createTestWorld, idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
+import {
+	createTestWorld,
+	idleReading,
+	observationOf,
+	person,
+	snapshotWith,
+	type TestWorld,
+} from '../../../_helpers/world.js';
 import {bob, free, hold, start, wants} from '../../operations/waiting/_waiting.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {isLeased} from '../../../_helpers/leased.js';
@@ -432,6 +439,33 @@ test('use that was interrupted counts from its new beginning', async () => {
 	seeStates(world, ['fine', 'fine', 'fine']);
 	await settle(world);
 	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
+});
+
+test('of several who saw a GPU in use it is so since the first saw it; one that was broken before is in use since now', () => {
+	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord => ({
+		kind: 'entry',
+		id,
+		raw: '{}',
+		entry: {
+			id,
+			user: id,
+			requestedCount: 1,
+			requestedIds: [0],
+			allocatedGpus: [],
+			reservationType: 'manual',
+			enqueueTime: 0,
+			lastHeartbeat: 0,
+			unavailable: [{gpu: 0, kind, since}],
+		},
+	});
+	const sinceIn = (...queue: readonly QueueRecord[]) =>
+		outagesSeen(
+			snapshotWith({gpus: [{kind: 'free', index: 0, raw: undefined}], queue}),
+			observationOf([readingOf(0, 'used')]),
+			1024,
+		).get(0)?.since;
+	expect(sinceIn(saw('a', 'used', 100), saw('b', 'used', 50), saw('c', 'used', 75))).toBe(50);
+	expect(sinceIn(saw('a', 'broken', 100))).toBeUndefined();
 });
 
 test('a scan that failed as a whole puts nothing out of service: nothing is handed out, and nothing taken', async () => {

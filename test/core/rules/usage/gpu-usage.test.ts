@@ -1,7 +1,8 @@
 import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../../source/core/model/types.js';
 import {judgeUsage, usersOf, wordsOnce} from '../../../../source/core/rules/usage/gpu-usage.js';
-import {idleReading} from '../../../_helpers/world.js';
+import {usageBlockFor, usageBlockOf} from '../../../../source/core/rules/usage/usage-block.js';
+import {idleReading, observationOf} from '../../../_helpers/world.js';
 
 const reading = (changes: Partial<GpuReading>): GpuReading => ({...idleReading(0), ...changes});
 
@@ -55,6 +56,31 @@ test.each(['[N/A]', '[Not Supported]', 'N/A'])('where memory is %s by nature, th
 		kind: 'unknown',
 		why: 'neither memory nor processes can be read',
 	});
+});
+
+test('where the memory of a split GPU is unknown, that of its instances tells, if it is known of each', () => {
+	const split = (...used: ReadonlyArray<number | undefined>): GpuReading =>
+		reading({
+			memoryUsedMiB: undefined,
+			unknown: {memoryUsedMiB: '[Unknown Error]'},
+			migInstances: used.map((memoryUsedMiB, number) => ({number, memoryUsedMiB})),
+		});
+	expect(judgeUsage(split(10, 5000), 1024)).toEqual({kind: 'used', memoryUsedMiB: 5010});
+	expect(judgeUsage(split(10, undefined), 1024)).toMatchObject({kind: 'unknown'});
+});
+
+test('memory in use on a GPU whose shares are held while waiting is in the way of who wants the GPU alone', () => {
+	const observation = observationOf([{...idleReading(0), memoryUsedMiB: 9000}]);
+	const record = {kind: 'shared', index: 0, raw: '{}', shares: []} as const;
+	const limits = {memoryThresholdMiB: 1024, clean: undefined};
+	expect(usageBlockFor(record, observation, {...limits, shareMiB: undefined})).toMatchObject({kind: 'unreserved'});
+	expect(usageBlockFor(record, observation, {...limits, shareMiB: 100})).toBeUndefined();
+});
+
+test('a GPU that says of itself that something is wrong with it is not to be had, however idle', () => {
+	const health = [{kind: 'temperature', words: 'too hot'}] as const;
+	const observation = observationOf([{...idleReading(0), health}]);
+	expect(usageBlockOf(0, observation, 1024, undefined)).toEqual({kind: 'unfit', problems: health});
 });
 
 test('users are named once, in order, without the unknown', () => {
