@@ -74,6 +74,27 @@ export class CanhazgpuError extends Error {
 export const hasCode = (error: unknown, code: ErrorCode): error is CanhazgpuError =>
 	error instanceof CanhazgpuError && error.code === code;
 
+/**
+The answer; after a failure that a user can meet, what stands for it. Any other error is a bug, and is thrown.
+
+@param codes - The failures that are meant; all of them, if not given.
+*/
+export async function withFallback<Answer, Fallback>(
+	work: () => Promise<Answer>,
+	fallback: () => Fallback | Promise<Fallback>,
+	...codes: readonly ErrorCode[]
+): Promise<Answer | Fallback> {
+	try {
+		return await work();
+	} catch (error) {
+		if (error instanceof CanhazgpuError && (codes.length === 0 || codes.includes(error.code))) {
+			return fallback();
+		}
+
+		throw error;
+	}
+}
+
 /** A message repeats so much of what was typed: enough to know it again. */
 const mostRepeated = 100;
 

@@ -2,7 +2,16 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Clock, GpuProvider, Store, World} from '../../source/core/model/ports.js';
 import {createPool} from '../../source/core/operations/pool/create-pool.js';
-import type {GpuReading, Liveness, Observation, Requester, Revision, Snapshot} from '../../source/core/model/types.js';
+import type {
+	EntryRecord,
+	GpuReading,
+	Liveness,
+	Observation,
+	QueueEntry,
+	Requester,
+	Revision,
+	Snapshot,
+} from '../../source/core/model/types.js';
 import {createMemoryStore, type MemoryStore} from '../../source/store/memory/index.js';
 import {testHost} from './machine/host.js';
 import {fenced} from './store/fenced.js';
@@ -50,6 +59,24 @@ export const snapshotWith = (changes: Partial<Snapshot> = {}): Snapshot => ({
 	revision: noRevision,
 	lastUsed: new Map(),
 	...changes,
+});
+
+/** An entry as it was read from the queue: of somebody who wants any GPU, unless something else is said. */
+export const entryRecord = (id: string, wants: Partial<QueueEntry> = {}): EntryRecord => ({
+	kind: 'entry',
+	id,
+	raw: '{}',
+	entry: {
+		id,
+		user: id,
+		requestedCount: 1,
+		requestedIds: [],
+		allocatedGpus: [],
+		reservationType: 'manual',
+		enqueueTime: 0,
+		lastHeartbeat: 0,
+		...wants,
+	},
 });
 
 export type TestWorld = World & {

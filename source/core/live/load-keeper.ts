@@ -1,5 +1,5 @@
 /** Adds what the one scanner of a host sees to the load history, a line a minute. */
-import {CanhazgpuError} from '../../errors.js';
+import {withFallback} from '../../errors.js';
 import type {Store} from '../model/ports.js';
 import type {Observation} from '../model/types.js';
 import {encodeMinute, hourOf, withScan, type MinuteUnderWay} from '../rules/pool/load-minutes.js';
@@ -20,13 +20,10 @@ export function createLoadKeeper({loads}: Pick<Store, 'loads'>): LoadKeeper {
 			return;
 		}
 
-		try {
-			await loads.append(hourOf(minute.minute), encodeMinute(minute));
-		} catch (error) {
-			if (!(error instanceof CanhazgpuError)) {
-				throw error;
-			}
-		}
+		await withFallback(
+			async () => loads.append(hourOf(minute.minute), encodeMinute(minute)),
+			() => undefined,
+		);
 	}
 
 	return {

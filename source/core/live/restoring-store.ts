@@ -2,7 +2,7 @@
 A store for processes that go on for long: it remembers the last read, and when the store comes back without its data, it puts back what it knew before
 anybody plans by what is left.
 */
-import {hasCode} from '../../errors.js';
+import {withFallback} from '../../errors.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import type {Clock, Host, Store} from '../model/ports.js';
 import {hasLostData, planPoolRecord, planRestoring} from '../rules/pool/restoring.js';
@@ -29,21 +29,16 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 	let known: KnownSnapshot | undefined;
 
 	/** Reads the audit log; it is empty where the store keeps none. */
-	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> => {
-		try {
-			return await store.audit({fromTime});
-		} catch (error) {
-			if (hasCode(error, 'store-refused')) {
-				return [];
-			}
-
-			throw error;
-		}
-	};
+	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> =>
+		withFallback(
+			async () => store.audit({fromTime}),
+			() => [],
+			'store-refused',
+		);
 
 	/** True when everything is there again, no matter who put it back. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
-		try {
+		const settling = async (): Promise<true> => {
 			await commitUntilSettled(
 				{store, clock},
 				{
@@ -64,14 +59,10 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 				},
 			);
 			return true;
-		} catch (error) {
-			// A store that takes no changes can be read all the same.
-			if (hasCode(error, 'busy') || hasCode(error, 'store-refused')) {
-				return false;
-			}
+		};
 
-			throw error;
-		}
+		// A store that takes no changes can be read all the same.
+		return withFallback(settling, () => false, 'busy', 'store-refused');
 	};
 
 	const read: Store['read'] = async (options) => {

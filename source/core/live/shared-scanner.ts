@@ -1,5 +1,5 @@
 /** A viewer of the GPUs beside others: it scans for all when it has the role, and is shown what the others saw when not. */
-import {CanhazgpuError} from '../../errors.js';
+import {withFallback} from '../../errors.js';
 import {createWakeSignal} from '../operations/waiting/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {GpuProvider, PostedScan, World} from '../model/ports.js';
@@ -31,8 +31,8 @@ type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThre
 
 type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 
-/** True for a failure of the store, which is no bug. */
-const isStoreFailure = (error: unknown): boolean => error instanceof CanhazgpuError;
+/** What a store that is away cannot be told is told it later, or not at all. */
+const unlessStoreFails = async (work: () => Promise<void>): Promise<void> => withFallback(work, () => undefined);
 
 class SharedScanner {
 	readonly #options: SharedScannerOptions;
@@ -62,14 +62,11 @@ class SharedScanner {
 	async observe(): Promise<Observation> {
 		const {clock} = this.#options;
 		try {
-			return await this.#observeShared();
-		} catch (error) {
-			if (!isStoreFailure(error)) {
-				throw error;
-			}
-
-			// Nothing can be shared now; the GPUs can be scanned all the same.
-			return await this.#scanAlone();
+			// While nothing can be shared the GPUs can be scanned all the same.
+			return await withFallback(
+				async () => this.#observeShared(),
+				async () => this.#scanAlone(),
+			);
 		} finally {
 			this.#lastObservedMs = clock.monotonicMs();
 		}
@@ -80,18 +77,14 @@ class SharedScanner {
 		const isOurs = this.#role !== undefined;
 		await this.#dropRole();
 		const {scans} = this.#options.store;
-		try {
+		await unlessStoreFails(async () => {
 			const unsubscribe = await this.#unsubscribe;
 			await unsubscribe?.();
 			if (isOurs) {
+				// Otherwise the role ends by itself.
 				await scans.resign(this.#owner);
 			}
-		} catch (error) {
-			// The role ends by itself.
-			if (!isStoreFailure(error)) {
-				throw error;
-			}
-		}
+		});
 	}
 
 	async #observeShared(): Promise<Observation> {
@@ -192,18 +185,14 @@ class SharedScanner {
 			await wakeSignal.wait(clock, (roleSeconds * 1000) / 3, signal);
 			const isWatching =
 				this.#isScanning || clock.monotonicMs() - this.#lastObservedMs < intervalMs + roleSeconds * 1000;
-			try {
+			await unlessStoreFails(async () => {
 				if (!signal.aborted && isWatching) {
 					await this.#claim();
 				} else if (!signal.aborted) {
 					await this.#dropRole();
 					await store.scans.resign(this.#owner);
 				}
-			} catch (error) {
-				if (!isStoreFailure(error)) {
-					throw error;
-				}
-			}
+			});
 		}
 	}
 
@@ -243,22 +232,15 @@ class SharedScanner {
 
 	async #scanAndPost(): Promise<Observation> {
 		const seen = await this.#scan();
-		try {
-			if (seen.isPartial === true) {
-				// Somebody who sees all GPUs is to scan for the others.
-				this.#isPartial = true;
-				await this.#dropRole();
-				await this.#options.store.scans.resign(this.#owner);
-				return seen;
-			}
-
-			await this.#post(seen);
-		} catch (error) {
-			if (!isStoreFailure(error)) {
-				throw error;
-			}
+		if (seen.isPartial === true) {
+			// Somebody who sees all GPUs is to scan for the others.
+			this.#isPartial = true;
+			await this.#dropRole();
+			await unlessStoreFails(async () => this.#options.store.scans.resign(this.#owner));
+			return seen;
 		}
 
+		await unlessStoreFails(async () => this.#post(seen));
 		return {...seen, idle: this.#idle};
 	}
 

@@ -1,5 +1,5 @@
 /** Status, reserve, release and extend, as every face calls them. */
-import {CanhazgpuError} from '../../errors.js';
+import {CanhazgpuError, withFallback} from '../../errors.js';
 import type {Refusal} from '../rules/grants/newcomer-grant.js';
 import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
 import {longestSeconds} from '../rules/leases/durations.js';
@@ -19,19 +19,15 @@ import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 
 /** What those who watch have found out about idleness; nothing when that cannot be had. */
-async function watchedIdle({store}: World): Promise<Pick<Observation, 'idle'>> {
-	try {
-		const posted = await store.scans.latest();
-		return {idle: posted && decodeSharedScan(posted.text)?.idle};
-	} catch (error) {
+const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =>
+	withFallback(
+		async () => {
+			const posted = await store.scans.latest();
+			return {idle: posted && decodeSharedScan(posted.text)?.idle};
+		},
 		// This needs no message: the read beside this one reports whatever is wrong with the store.
-		if (error instanceof CanhazgpuError) {
-			return {};
-		}
-
-		throw error;
-	}
-}
+		() => ({}),
+	);
 
 /** Scans and reads, planning away the dead: what `status` shows. */
 export async function readStatus(world: EngineWorld): Promise<View> {

@@ -1,5 +1,5 @@
 /** Read -> plan -> commit -> again on conflict: the one way in which the pool changes. */
-import {CanhazgpuError} from '../../errors.js';
+import {withFallback} from '../../errors.js';
 import {planExpiry} from '../rules/leases/lease-changes.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
@@ -49,21 +49,13 @@ export async function readCurrent(
 Reads for display: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
 */
 export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
-	const snapshot = await readEvenUnchangeable(world);
+	const snapshot = await withFallback(
+		async () => readCurrent(world),
+		async () => world.store.read(),
+		'store-refused',
+	);
 	requireNoClone(snapshot, world.host, world.store.location);
 	return snapshot;
-}
-
-async function readEvenUnchangeable(world: World): Promise<Snapshot> {
-	try {
-		return await readCurrent(world);
-	} catch (error) {
-		if (error instanceof CanhazgpuError && error.code === 'store-refused') {
-			return world.store.read();
-		}
-
-		throw error;
-	}
 }
 
 /** Changes the pool, without the dead: see {@link changeOnce}, and `no-pool` where there is none. */

@@ -35,6 +35,13 @@ test('no table says nothing about processes', async () => {
 	expect(attached.gpus.map(({processes}) => processes)).toEqual([undefined, undefined]);
 });
 
+test('of a broken GPU it is unknown who is on it, whatever the table of processes says', async () => {
+	const [broken, sound] = parseGpuTable(fixture('gpus/two.csv'), '')!.gpus;
+	const table = parseProcessTable(fixture('processes/none.csv'));
+	const attached = await attachProcesses([{...broken!, failure: 'GPU is lost'}, sound!], table, knowsNobody);
+	expect(attached.gpus.map(({processes}) => processes)).toEqual([undefined, []]);
+});
+
 test('a command line keeps its commas', async () => {
 	expect(await processesOf('processes/commas.csv')).toMatchObject([
 		[{pid: 4242, name: 'python3', commandLine: 'python3 train.py --layers 1,2,3, --name a, b', memoryUsedMiB: 512}],

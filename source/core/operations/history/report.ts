@@ -1,5 +1,5 @@
 /** The report of the last days, as every face shows it. */
-import {hasCode} from '../../../errors.js';
+import {withFallback} from '../../../errors.js';
 import type {UsageHistory, World} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';
 import {
@@ -30,13 +30,11 @@ export type ReportQuestion = {
 
 /** An account that may not search the store reports what is in the history. */
 export async function takeOverHistory({store}: World): Promise<void> {
-	try {
-		await store.takeOverHistory?.();
-	} catch (error) {
-		if (!hasCode(error, 'store-refused')) {
-			throw error;
-		}
-	}
+	await withFallback(
+		async () => store.takeOverHistory?.(),
+		() => undefined,
+		'store-refused',
+	);
 }
 
 /** Most hours first. Rejects with a CanhazgpuError where the store does. */

@@ -1,5 +1,5 @@
 /** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
-import {CanhazgpuError, hasCode} from '../../../errors.js';
+import {CanhazgpuError, withFallback} from '../../../errors.js';
 import type {World} from '../../model/ports.js';
 import type {Observation} from '../../model/types.js';
 import type {Refusal} from '../../rules/grants/newcomer-grant.js';
@@ -10,17 +10,12 @@ import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
 import {Waiter} from './waiter.js';
 
 /** Undefined: others were in the way for too long, such as a peer that scans. A caller that may wait can join the queue all the same. */
-async function acquireUnlessBusy(...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> {
-	try {
-		return await acquireNow(...request);
-	} catch (error) {
-		if (hasCode(error, 'busy')) {
-			return undefined;
-		}
-
-		throw error;
-	}
-}
+const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> =>
+	withFallback(
+		async () => acquireNow(...request),
+		() => undefined,
+		'busy',
+	);
 
 /** @throws CanhazgpuError `unavailable` where not all GPUs can be seen. */
 function checkNotBlind({isPartial}: Observation): void {

@@ -4,24 +4,7 @@ import {groupsOf, isPossible} from '../../../../source/core/rules/queue/eligible
 import {claimsOf, instanceClaimsOf} from '../../../../source/core/rules/queue/queue.js';
 import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';
 import type {GpuRecord, QueueEntry, QueueRecord} from '../../../../source/core/model/types.js';
-import {snapshotWith} from '../../../_helpers/world.js';
-
-const entry = (id: string, wants: Partial<QueueEntry>): QueueRecord => ({
-	kind: 'entry',
-	id,
-	raw: '{}',
-	entry: {
-		id,
-		user: id,
-		requestedCount: 1,
-		requestedIds: [],
-		allocatedGpus: [],
-		reservationType: 'manual',
-		enqueueTime: 0,
-		lastHeartbeat: 0,
-		...wants,
-	},
-});
+import {entryRecord as entry, snapshotWith} from '../../../_helpers/world.js';
 
 const claimed = (queue: readonly QueueRecord[], gpuCount = 4, isAwake: (entry: QueueEntry) => boolean = () => true) =>
 	Object.fromEntries(
@@ -56,7 +39,7 @@ test('those whom this pool can never serve claim nothing', () => {
 	];
 	for (const wants of impossible) {
 		expect(claimed([entry('a', wants)])).toEqual({});
-		expect(isPossible((entry('a', wants) as Extract<QueueRecord, {kind: 'entry'}>).entry, 4)).toBe(false);
+		expect(isPossible(entry('a', wants).entry, 4)).toBe(false);
 	}
 });
 

@@ -10,26 +10,9 @@ import type {
 	QueueEntry,
 	Snapshot,
 } from '../../../../source/core/model/types.js';
-import {snapshotWith} from '../../../_helpers/world.js';
+import {entryRecord as entry, snapshotWith} from '../../../_helpers/world.js';
 
 const now = 100_000;
-
-const entry = (id: string, wants: Partial<QueueEntry>): EntryRecord => ({
-	kind: 'entry',
-	id,
-	raw: '{}',
-	entry: {
-		id,
-		user: id,
-		requestedCount: 1,
-		requestedIds: [],
-		allocatedGpus: [],
-		reservationType: 'manual',
-		enqueueTime: 0,
-		lastHeartbeat: now,
-		...wants,
-	},
-});
 
 const heldFor = (id: string, part: Partial<Lease> = {}): Lease => ({
 	user: id,

@@ -9,17 +9,9 @@ import {
 } from '../../../../source/core/rules/leases/liveness.js';
 import type {Host} from '../../../../source/core/model/ports.js';
 import {judgedByWaiter} from '../../../../source/core/rules/leases/lease-changes.js';
-import type {
-	EndReason,
-	Lease,
-	Liveness,
-	QueueEntry,
-	QueueRecord,
-	Silence,
-	Snapshot,
-} from '../../../../source/core/model/types.js';
+import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../../../source/core/model/types.js';
 import {testHost} from '../../../_helpers/machine/host.js';
-import {snapshotWith} from '../../../_helpers/world.js';
+import {entryRecord, snapshotWith} from '../../../_helpers/world.js';
 
 /** Up for 50,000 s, of which it slept none. */
 const upSeconds = 50_000;
@@ -258,10 +250,7 @@ test('an entry lives with its process, stopped or not; unjudged, until its silen
 });
 
 test('a waiter in a long queue judges the first, who could be let past, and whoever holds GPUs meanwhile', () => {
-	const queue = Array.from({length: 40}, (_, index): QueueRecord => {
-		const id = `entry-${index}`;
-		return {kind: 'entry', id, raw: '{}', entry: entry({id})};
-	});
+	const queue = Array.from({length: 40}, (_, index) => entryRecord(`entry-${index}`));
 	const held: Lease = {user: 'bob', type: 'run', startTime: 0, leaseId: 'l', partialQueueId: 'entry-30'};
 	const gpus: Snapshot['gpus'] = [{kind: 'leased', index: 0, raw: '{}', lease: held}];
 	const isJudged = judgedByWaiter(snapshot({gpus, queue}), () => 0.99);

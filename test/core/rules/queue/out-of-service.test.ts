@@ -24,6 +24,7 @@ import {createLiveWorld} from '../../../_helpers/live-world.js';
 import {checkAuditLog} from '../../../_helpers/store/audit-log.js';
 import {
 	createTestWorld,
+	entryRecord,
 	idleReading,
 	observationOf,
 	person,
@@ -442,22 +443,8 @@ test('use that was interrupted counts from its new beginning', async () => {
 });
 
 test('of several who saw a GPU in use it is so since the first saw it; one that was broken before is in use since now', () => {
-	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord => ({
-		kind: 'entry',
-		id,
-		raw: '{}',
-		entry: {
-			id,
-			user: id,
-			requestedCount: 1,
-			requestedIds: [0],
-			allocatedGpus: [],
-			reservationType: 'manual',
-			enqueueTime: 0,
-			lastHeartbeat: 0,
-			unavailable: [{gpu: 0, kind, since}],
-		},
-	});
+	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord =>
+		entryRecord(id, {requestedIds: [0], unavailable: [{gpu: 0, kind, since}]});
 	const sinceIn = (...queue: readonly QueueRecord[]) =>
 		outagesSeen(
 			snapshotWith({gpus: [{kind: 'free', index: 0, raw: undefined}], queue}),
