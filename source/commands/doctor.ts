@@ -160,13 +160,13 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 	// Without a pool no provider is named: the machine is asked what it has.
 	const scanned = snapshot.pool === undefined ? [await detectedFinding(app)] : judgeScan(seen, pool);
 	return [
-		...judgeStore(store.location, roundTripMs, condition),
+		...judgeStore(store, roundTripMs, condition),
 		...(world.privateLabel === undefined
 			? []
 			: [{check: 'store', level: 'warning', words: world.privateLabel} as const]),
 		poolFinding,
 		...judgeRecords(snapshot, store),
-		...judgePolicy(snapshot),
+		...judgePolicy(snapshot, store.shell),
 		...(await lossFindings(snapshot)),
 		...kept,
 		...scanned,

@@ -116,6 +116,8 @@ export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory' | 'slurm';
 	/** Where it is, for people: `redis localhost:6379/0` or a path. Never holds a password. */
 	readonly location: string;
+	/** What is typed to look after it by hand: `redis-cli -p 7000`, or `sqlite3 FILE`. */
+	readonly shell: string;
 	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it; with `change` (an id), `attemptDone`. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
 	/** One entry of the queue, for a heartbeat that needs nothing else. Undefined when it is not there, or not to be read alone. */

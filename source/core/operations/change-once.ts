@@ -52,19 +52,19 @@ const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreach
 const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
-/** @param isLocked - True when the lock of the Go program was held all the time, which a crash of it may leave behind. */
-const busy = (isLocked = false, forMs = patienceMs): CanhazgpuError =>
-	isLocked
-		? new CanhazgpuError(
+/** @param lockedIn - What is typed to look after the store, when the lock of the Go program was held all the time, which a crash of it may leave behind. */
+const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
+	lockedIn === undefined
+		? new CanhazgpuError('busy', `The GPU pool is too busy: others kept changing it for ${forMs / 1000} seconds`, {
+				hint: 'Nothing was changed. Try again.',
+			})
+		: new CanhazgpuError(
 				'busy',
 				'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
 				{
-					hint: 'Nothing was changed. The Go program holds it while it hands out GPUs. If none runs: redis-cli del canhazgpu:allocation_lock',
+					hint: `Nothing was changed. The Go program holds it while it hands out GPUs. If none runs: ${lockedIn} del canhazgpu:allocation_lock`,
 				},
-			)
-		: new CanhazgpuError('busy', `The GPU pool is too busy: others kept changing it for ${forMs / 1000} seconds`, {
-				hint: 'Nothing was changed. Try again.',
-			});
+			);
 
 /** The same error, for a caller whose change may have been made, or be made yet by a request that is still on its way. */
 const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
@@ -145,7 +145,7 @@ class OneChange<Result> {
 		try {
 			const forMs = this.#options.isAboutLeases === true && !this.#isLocked ? leasePatienceMs : patienceMs;
 			if (this.#isOverdue(forMs) && this.#attempts >= leastTries) {
-				throw busy(this.#isLocked, forMs);
+				throw busy(this.#isLocked ? this.#store.shell : undefined, forMs);
 			}
 
 			const {plan, result} = await this.#options.attempt(snapshot);

@@ -15,6 +15,7 @@ import {planChange, planEnd, withHeartbeat} from '../rules/leases/lease-changes.
 import {isLeaseHeartbeatDue} from '../rules/leases/liveness.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
 import {isSameLease, ownerOf} from '../rules/leases/ownership.js';
+import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {poolIsolationOf, type PoolIsolation} from '../rules/pool/isolation.js';
 import {requirePool} from '../rules/pool/pool.js';
 import type {World} from '../model/ports.js';
@@ -74,7 +75,10 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	if (holdings.length === 0) {
 		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
-			hint: 'Somebody released them, the pool was made again, or its store lost its data. Try again.',
+			hint:
+				secondsUntilGrants(snapshot) > 0
+					? 'The store lost its data, and what was put back is older. Try again.'
+					: 'Somebody released them, or the pool was made again. Try again.',
 		});
 	}
 

@@ -49,6 +49,7 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 		get location() {
 			return clusterText(cluster.knownConfig());
 		},
+		shell: 'scontrol',
 		async read() {
 			const [state] = await Promise.all([cluster.read(), cluster.config()]);
 			return snapshotOf(state);

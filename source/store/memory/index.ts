@@ -123,6 +123,7 @@ export function createMemoryStore({now = () => Date.now() / 1000}: Options = {})
 	return {
 		kind: 'memory',
 		location: 'memory',
+		shell: '',
 		state,
 		setAllocationLock(value) {
 			isLocked = value;

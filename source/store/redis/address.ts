@@ -25,6 +25,8 @@ export type Endpoint = {
 	readonly name: string;
 	/** For every face: `redis localhost:6379/0`. */
 	readonly location: string;
+	/** `redis-cli`, with the options that lead there. */
+	readonly shell: string;
 	readonly db: number;
 	readonly passwordHint?: string;
 	readonly options: RedisOptions;
@@ -95,12 +97,21 @@ export function locationOf({host, port, db, socket}: RedisLocation): string {
 const nameOf = ({host, port, socket}: Pick<RedisAddress, 'host' | 'port' | 'socket'>): string =>
 	socket ?? `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
+function shellOf({host, port, db, socket}: RedisLocation): string {
+	const place =
+		socket === undefined
+			? [hostOf(host) !== 'localhost' && `-h ${host}`, port !== 6379 && `-p ${port}`]
+			: [`-s ${socket}`];
+	return ['redis-cli', ...place, db !== 0 && `-n ${db}`].filter(Boolean).join(' ');
+}
+
 /** With the options of ioredis that lead there. Throws `config` for a url that is none. */
 export function endpointOf(given: RedisAddress): Endpoint {
 	const {host, port, db, username, password, socket, tls, passwordHint} = withUrl(given);
 	return {
 		name: `Redis at ${nameOf({host, port, socket})}`,
 		location: locationOf({host, port, db, socket}),
+		shell: shellOf({host, port, db, socket}),
 		db,
 		passwordHint,
 		options: {

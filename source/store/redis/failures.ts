@@ -179,7 +179,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 	],
 	[
 		'CLIENTS',
-		['store-unreachable', 'has too many clients', 'Raise its maxclients, or see who they are: redis-cli CLIENT LIST'],
+		['store-unreachable', 'has too many clients', 'Raise its maxclients, or see who they are: {shell} CLIENT LIST'],
 	],
 	['LOADING', ['store-unreachable', 'is still loading its data', 'Try again in a moment.']],
 	['BUSY', ['store-unreachable', 'is busy with a script', 'Try again in a moment.']],
@@ -218,17 +218,19 @@ const wordings: ReadonlyMap<string, Wording> = new Map<string, Wording>([
 ]);
 
 /** The user's error for an answer that is an error. */
-export function refusal(error: Error, {name, db, passwordHint}: Endpoint): CanhazgpuError {
+export function refusal(error: Error, endpoint: Endpoint): CanhazgpuError {
+	const {name, db, passwordHint, shell} = endpoint;
 	const word = wordOf(error);
 	if (word === 'WRONGKEY') {
 		const {key, type} = /WRONGKEY (?<key>\S+) (?<type>\S+)/v.exec(error.message)?.groups ?? {};
-		return wrongKey(key ?? 'a key', type ?? 'key of another type');
+		return wrongKey(endpoint, key ?? 'a key', type ?? 'key of another type');
 	}
 
 	// The scripts look at the types themselves; the history and the audit log are also read without one.
 	if (word === 'WRONGTYPE') {
 		const isAuditLog = ((error as {readonly command?: {readonly name?: string}}).command?.name ?? '').startsWith('x');
 		return wrongKey(
+			endpoint,
 			isAuditLog ? keys.auditLog : keys.history,
 			'key of another type',
 			isAuditLog ? 'stream' : 'sorted set',
@@ -238,10 +240,13 @@ export function refusal(error: Error, {name, db, passwordHint}: Endpoint): Canha
 	const unknown = ['store-refused', `refused: ${error.message.slice(0, 200)}`, 'See the log of redis-server.'] as const;
 	const [code, problem, usual] = wordings.get(word) ?? unknown;
 	// A connection without a password may be one that may do little.
-	const hint = word === 'NOAUTH' || word === 'NOPERM' ? (passwordHint ?? usual) : usual;
+	const hint = (word === 'NOAUTH' || word === 'NOPERM' ? (passwordHint ?? usual) : usual).replace(
+		'{shell}',
+		() => shell,
+	);
 	return new CanhazgpuError(code, `${name} ${problem.replace('{db}', () => String(db))}`, {hint});
 }
 
 /** A key that is not what it should be. */
-export const wrongKey = (key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
-	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: redis-cli RENAME ${key} ${key}.damaged`);
+export const wrongKey = ({shell}: Endpoint, key: string, type: string, wanted = 'sorted set'): CanhazgpuError =>
+	poolGarbage(`${key} is a ${type}, not a ${wanted}`, `Move it out of the way: ${shell} RENAME ${key} ${key}.damaged`);

@@ -68,11 +68,12 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 	return {
 		kind: 'redis',
 		location: endpoint.location,
+		shell: endpoint.shell,
 		async read(options = {}) {
 			const read = await ask(
 				connection,
 				async (client) => (client as Scripted).readPoolBuffer(...readArguments(options)),
-				parseReadReply,
+				(reply) => parseReadReply(reply, endpoint),
 			);
 			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
 				// An early pool of the peer, which writes this down at the first look, too. Who may not write has read the pool all the same.

@@ -4,6 +4,7 @@ Turns the answer of read.lua into what was read.
 import type {ReadOptions} from '../../core/model/ports.js';
 import {rawOf, usageNeedles} from '../records/index.js';
 import type {RawSnapshot, RawValue} from '../raw-snapshot.js';
+import type {Endpoint} from './address.js';
 import {wrongKey} from './failures.js';
 import {changeKeyPrefix, keys} from './keys.js';
 import {bytesOf, integerOf, listOf, optional} from './replies.js';
@@ -40,7 +41,7 @@ function lastUseOf([fromSecond, uses = '']: readonly string[]): ReadonlyMap<numb
 }
 
 /** @throws CanhazgpuError `pool-garbage` when the queue is not a queue; WrongShape for what read.lua does not answer. */
-export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSeconds' | 'run'> {
+export function parseReadReply(reply: unknown, endpoint: Endpoint): Omit<RawSnapshot, 'storeUptimeSeconds' | 'run'> {
 	const [
 		seconds,
 		microseconds,
@@ -59,7 +60,7 @@ export function parseReadReply(reply: unknown): Omit<RawSnapshot, 'storeUptimeSe
 		attemptDone,
 	] = listOf(reply, (item) => item);
 	if (ids instanceof Uint8Array) {
-		throw wrongKey(keys.queue, rawOf(ids));
+		throw wrongKey(endpoint, keys.queue, rawOf(ids));
 	}
 
 	const values = listOf(entries, valueOf);

@@ -206,6 +206,7 @@ export async function openSqliteStore({
 	return {
 		kind: 'embedded',
 		location: path,
+		shell: `sqlite3 ${path}`,
 		async read(options = {}) {
 			const raw = await database.read((statements) => readAll(statements, options));
 			return decodeSnapshot({...raw, now: now(), storeUptimeSeconds: Infinity}, options.user);

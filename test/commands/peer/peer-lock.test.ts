@@ -7,11 +7,14 @@ import {createTestWorld, person} from '../../_helpers/world.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
 test('left behind by a crash it is named, with the way out', async () => {
-	const world = await createTestWorld({gpuCount: 1, wrap: (store) => ({...store, commit: async () => 'locked'})});
+	const world = await createTestWorld({
+		gpuCount: 1,
+		wrap: (store) => ({...store, shell: 'redis-cli -p 7000', commit: async () => 'locked'}),
+	});
 	await expect(reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60})).rejects.toMatchObject({
 		code: 'busy',
 		message: 'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
-		hint: expect.stringContaining('If none runs: redis-cli del canhazgpu:allocation_lock') as unknown,
+		hint: expect.stringContaining('If none runs: redis-cli -p 7000 del canhazgpu:allocation_lock') as unknown,
 	});
 });
 

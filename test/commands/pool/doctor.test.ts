@@ -29,7 +29,7 @@ test('a Redis that would forget is a warning, and no failure', async () => {
 	expect(lines[0]).toMatch(/^[⚠✓] store {7}redis \S+ answers in \d+ ms$/v);
 	// On a loaded machine a hint of the late answer stands between.
 	expect(stdout).toContain(
-		'⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it\n              redis-cli config set appendonly yes, and the same in redis.conf\n',
+		`⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it\n              redis-cli -p ${redis.port} config set appendonly yes, and the same in redis.conf\n`,
 	);
 	expect(stdout).toContain('✓ pool        2 GPU(s), fake\n✓ provider    simulated: 2 GPU(s)\n✓ permissions ');
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
@@ -60,7 +60,7 @@ test.each([
 	const {stdout, ...ran} = await box.run('doctor');
 	expect(ran).toEqual({stderr: '', exitCode});
 	expect(stdout).toMatch(new RegExp(`^${exitCode === 0 ? '⚠' : '✗'} store +${words}.*, not a `, 'mv'));
-	expect(stdout).toContain(`redis-cli RENAME ${key} ${key}.damaged`);
+	expect(stdout).toContain(`redis-cli -p ${redis.port} RENAME ${key} ${key}.damaged`);
 	// Nothing is overwritten.
 	expect((await box.run('doctor')).stdout).toContain('.damaged');
 });

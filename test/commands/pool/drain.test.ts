@@ -54,7 +54,11 @@ test('what is out of service is shown everywhere and given to nobody', async () 
 
 test.each<[typed: string, exitCode: number, error: string]>([
 	['admin --drain', 2, '--drain needs a value'],
-	['admin --drain x', 2, '--drain: "x" is not a GPU id\nWrite ids with commas between them, or a range: --drain 1,3 or 0-3'],
+	[
+		'admin --drain x',
+		2,
+		'--drain: "x" is not a GPU id\nWrite ids with commas between them, or a range: --drain 1,3 or 0-3',
+	],
 	['admin --drain 4', 2, 'GPU 4 is out of range'],
 	['admin --drain 1,1', 2, 'GPU 1 is named twice'],
 	['admin --drain 1 --undrain 2', 2, 'Give --drain or --undrain, not both'],
@@ -76,8 +80,7 @@ test('a record of another type is said and left alone; without Redis it is over 
 	expect(await box.run('admin --undrain 0')).toEqual({
 		exitCode: 4,
 		stdout: '',
-		stderr:
-			'Error: The record of drained GPUs cannot be read: it is a list, not a string\nMove it out of the way: redis-cli RENAME canhazgpu:drain canhazgpu:drain.damaged\n',
+		stderr: `Error: The record of drained GPUs cannot be read: it is a list, not a string\nMove it out of the way: redis-cli -p ${redis.port} RENAME canhazgpu:drain canhazgpu:drain.damaged\n`,
 	});
 	expect((await box.run('status')).stdout).toContain('drained: the record of drained GPUs cannot be read');
 	client.disconnect();

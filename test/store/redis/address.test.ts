@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {isSameServer} from '../../../source/store/redis/address.js';
+import {endpointOf, isSameServer} from '../../../source/store/redis/address.js';
 
 const place = (host: string, port = 6379, socket?: string) => ({host, port, db: 0, socket});
 
@@ -16,4 +16,14 @@ test.each([
 	[place('localhost', 6379, '/run/redis'), place('localhost', 6379, '/tmp/redis'), false],
 ])('%j and %j are one server: %j', (a, b, isSame) => {
 	expect([isSameServer(a, b), isSameServer(b, a)]).toEqual([isSame, isSame]);
+});
+
+test.each([
+	[{}, 'redis-cli'],
+	[{host: '127.0.0.1', port: 7000, db: 3}, 'redis-cli -p 7000 -n 3'],
+	[{host: 'box'}, 'redis-cli -h box'],
+	[{url: 'rediss://user:secret@box:7000/2'}, 'redis-cli -h box -p 7000 -n 2'],
+	[{socket: '/run/redis.sock', db: 1}, 'redis-cli -s /run/redis.sock -n 1'],
+])('%j is looked after by %s', (address, shell) => {
+	expect(endpointOf({host: 'localhost', port: 6379, db: 0, ...address}).shell).toBe(shell);
 });

@@ -47,7 +47,7 @@ describe('keys of another type', () => {
 		const error = {
 			code: 'pool-garbage',
 			message: expect.stringContaining('canhazgpu:queue is a string') as string,
-			hint: 'Move it out of the way: redis-cli RENAME canhazgpu:queue canhazgpu:queue.damaged',
+			hint: `Move it out of the way: ${redis.store.shell} RENAME canhazgpu:queue canhazgpu:queue.damaged`,
 		};
 		await expect(redis.store.read()).rejects.toMatchObject(error);
 		for (const last of [join('q'), {kind: 'leave', id: 'q'}, {kind: 'entry', entry: entry('q')}] as const) {

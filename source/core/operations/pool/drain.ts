@@ -20,7 +20,7 @@ type Change = {
 
 function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, reason}: Change): Plan {
 	if (snapshot.drainProblem !== undefined && snapshot.stored.drains === undefined) {
-		const {words, fix} = unreadableDrains(snapshot.drainProblem, undefined);
+		const {words, fix} = unreadableDrains(snapshot.drainProblem, undefined, world.store.shell);
 		throw new CanhazgpuError('pool-garbage', words, {hint: fix});
 	}
 

@@ -213,11 +213,12 @@ export function planPolicyReplacement(
 export const unreadablePolicy = (
 	problem: string,
 	stored: string | undefined,
+	shell = 'redis-cli',
 ): {readonly words: string; readonly fix: string} => ({
 	words: `The record of the policy cannot be read: ${problem}`,
 	fix:
 		stored === undefined
-			? 'Move it out of the way: redis-cli RENAME canhazgpu:policy canhazgpu:policy.damaged, and set the keys again at once: canhazgpu admin --set KEY=VALUE'
+			? `Move it out of the way: ${shell} RENAME canhazgpu:policy canhazgpu:policy.damaged, and set the keys again at once: canhazgpu admin --set KEY=VALUE`
 			: 'An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells',
 });
 

@@ -23,7 +23,7 @@ const finding = (check: Finding['check'], level: Finding['level'], words: string
 const when = (isSo: boolean, ...of: Parameters<typeof finding>): readonly Finding[] => (isSo ? [finding(...of)] : []);
 
 export function judgeStore(
-	location: string,
+	{location, shell}: Pick<Store, 'location' | 'shell'>,
 	roundTripMs: number,
 	{isDurable, evicts, damage}: StoreCondition,
 ): readonly Finding[] {
@@ -43,14 +43,14 @@ export function judgeStore(
 			'store',
 			'warning',
 			'appendonly is off: a crash of Redis takes the newest reservations with it',
-			'redis-cli config set appendonly yes, and the same in redis.conf',
+			`${shell} config set appendonly yes, and the same in redis.conf`,
 		),
 		...when(
 			evicts === true,
 			'store',
 			'warning',
 			'Redis throws keys away when its memory is full, reservations among them',
-			'redis-cli config set maxmemory-policy noeviction, and the same in redis.conf',
+			`${shell} config set maxmemory-policy noeviction, and the same in redis.conf`,
 		),
 		...when(
 			damage !== undefined,
@@ -92,32 +92,33 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 			: 'Install a copy for everybody: canhazgpu help setup',
 	);
 
-const moveAway = (key: string, to = `${key}.damaged`): string =>
-	`Move it out of the way: redis-cli RENAME ${key} ${to}`;
+const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
+	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
 /** Why every GPU is out of service, and the way to fix it. A value that is no string cannot be compared, and so not replaced. */
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,
+	shell: string,
 ): {readonly words: string; readonly fix: string} => ({
 	words: `The record of drained GPUs cannot be read: ${problem}`,
 	fix:
 		stored === undefined
-			? moveAway('canhazgpu:drain')
+			? moveAway(shell, 'canhazgpu:drain')
 			: 'An administrator puts the others back into service: canhazgpu admin --undrain IDS. What was drained, canhazgpu events tells',
 });
 
 /** One record may go; the rest of the pool is no part of the damage. */
-const removeRecord = (index: number, {kind, location}: Pick<Store, 'kind' | 'location'>): string =>
+const removeRecord = (index: number, {kind, shell}: Pick<Store, 'kind' | 'shell'>): string =>
 	kind === 'redis'
-		? moveAway(`canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
-		: `Remove that record alone: sqlite3 ${location} "DELETE FROM gpus WHERE gpu = ${index}"`;
+		? moveAway(shell, `canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
+		: `Remove that record alone: ${shell} "DELETE FROM gpus WHERE gpu = ${index}"`;
 
 /** What an administrator has set; and a policy that does not count, or not all of it. A key of a later version does no harm. */
-export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
+export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding[] => {
 	const {policyProblem, stored} = snapshot;
 	if (policyProblem !== undefined) {
-		const {words, fix} = unreadablePolicy(policyProblem, stored.policy);
+		const {words, fix} = unreadablePolicy(policyProblem, stored.policy, shell);
 		const {effects} = policyDoubtOf(snapshot)!;
 		return [finding('store', 'error', `${words}. Meanwhile: ${effects.join('; ')}`, fix)];
 	}
@@ -141,9 +142,9 @@ export const judgePolicy = (snapshot: Snapshot): readonly Finding[] => {
 /** Records of the pool that make no sense. */
 export function judgeRecords(
 	{gpus, drainProblem, alertsProblem, stored}: Snapshot,
-	store: Pick<Store, 'kind' | 'location'>,
+	store: Pick<Store, 'kind' | 'shell'>,
 ): readonly Finding[] {
-	const drains = drainProblem === undefined ? undefined : unreadableDrains(drainProblem, stored.drains);
+	const drains = drainProblem === undefined ? undefined : unreadableDrains(drainProblem, stored.drains, store.shell);
 	return [
 		...gpus
 			.filter((record) => record.kind === 'garbage')
@@ -161,7 +162,7 @@ export function judgeRecords(
 			'store',
 			'warning',
 			`The record of notices cannot be read, and nothing more is told of use without a reservation: ${alertsProblem}`,
-			moveAway('canhazgpu:notices'),
+			moveAway(store.shell, 'canhazgpu:notices'),
 		),
 	];
 }

@@ -259,6 +259,20 @@ describe('after the store lost its data', () => {
 		]);
 	});
 
+	test('a grant that is younger than what was put back is named so, and one that was released is not', async () => {
+		await acquireNow(world, {requester: alice, count: 1, tenure: {type: 'run'}}, 'lease-b');
+		await release(world, alice, {by: 'gpus', ids: [2]});
+		await expect(findJobLease(staying, 'lease-b')).rejects.toMatchObject({
+			hint: 'Somebody released them, or the pool was made again. Try again.',
+		});
+		await acquireNow(world, {requester: alice, count: 1, tenure: {type: 'run'}}, 'lease-c');
+		loseData();
+		await expect(findJobLease(staying, 'lease-c')).rejects.toMatchObject({
+			code: 'failed',
+			hint: 'The store lost its data, and what was put back is older. Try again.',
+		});
+	});
+
 	test('a process that knows nothing but the lease waits for the pool', async () => {
 		loseData();
 		await expect(sendHeartbeat(world, jobLease)).rejects.toMatchObject({code: 'no-pool'});

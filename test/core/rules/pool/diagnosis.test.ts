@@ -14,7 +14,7 @@ const problems = (findings: readonly Finding[]) => findings.filter(({level}) => 
 
 test('a healthy box has nothing to fix', () => {
 	const findings = [
-		...judgeStore('redis localhost:6379/0', 0.4, {isDurable: true, evicts: false}),
+		...judgeStore({location: 'redis localhost:6379/0', shell: 'redis-cli'}, 0.4, {isDurable: true, evicts: false}),
 		...judgeScan(observationOf(gpus), pool),
 		judgeClock(1000, 1001, 5),
 		...judgeVersions('1.0.0', 'Node 24.0.0', 'Redis 7.2.4'),
@@ -54,7 +54,11 @@ test('everything that can be wrong is said, with the way to fix it', () => {
 		{...idleReading(3), memoryUsedMiB: undefined, unknown: {memoryUsedMiB: '[Insufficient Permissions]'}},
 	];
 	const findings = [
-		...judgeStore('redis', 300, {isDurable: false, evicts: true, damage: 'row 3 missing'}),
+		...judgeStore({location: 'redis', shell: 'redis-cli'}, 300, {
+			isDurable: false,
+			evicts: true,
+			damage: 'row 3 missing',
+		}),
 		...judgeScan(observationOf(broken, {warnings: ['infoROM is corrupted']}), pool),
 		judgeClock(1000, 1100, 5),
 		...judgeVersions('1.0.0', 'Node 24.0.0', 'Redis 4.0.9'),
@@ -77,7 +81,7 @@ test('everything that can be wrong is said, with the way to fix it', () => {
 });
 
 test('what is not known is not judged', () => {
-	expect(problems(judgeStore('redis', 1, {}))).toEqual([]);
+	expect(problems(judgeStore({location: 'redis', shell: 'redis-cli'}, 1, {}))).toEqual([]);
 	expect(problems(judgeVersions('1', 'Node 24', undefined))).toEqual([]);
 	expect(problems(judgeScan(observationOf(gpus), undefined))).toEqual([]);
 });
