@@ -14,6 +14,7 @@ import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {holdingsIn} from '../../core/rules/leases/holdings.js';
 import type {Grant} from '../../core/rules/request/request.js';
 import type {SlurmJob} from './answers/jobs.js';
+import {namedGpus} from './answers/gres.js';
 import type {SlurmNode} from './answers/nodes.js';
 import {reservationName} from './request-words.js';
 
@@ -46,33 +47,31 @@ export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] 
 
 type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
-/** What the jobs that are shown have on a node: GPUs that are named, and others of which only the number is known. */
-function shownOn(name: string, {jobs}: NodesAndJobs): {readonly named: number; readonly unnamed: number} {
+/** What is taken of a node by jobs, without being known to be that of a job that is shown. */
+type Hidden = {
+	/** GPUs by their numbers. */
+	readonly ids: ReadonlySet<number>;
+	/** How many others, of which no number is known. */
+	readonly unplaced: number;
+	/** How many of them all may be those of jobs that are shown without the numbers of their GPUs. */
+	readonly shown: number;
+};
+
+function hiddenOn({name, usedGpus, usedIds = []}: SlurmNode, {jobs}: NodesAndJobs): Hidden {
 	const here = jobs.flatMap(({held}) => held).filter(({node}) => node === name);
 	const shared = new Set(here.flatMap(({shards}) => shards.keys().toArray()));
-	return {
-		named: here.reduce((sum, {gpus}) => sum + gpus.length, shared.size),
-		unnamed: here.reduce((sum, {unnamed}) => sum + unnamed, 0),
-	};
+	const named = here.reduce((sum, {gpus}) => sum + gpus.length, shared.size);
+	const shown = here.reduce((sum, {unnamed}) => sum + unnamed, 0);
+	const ids = new Set(usedIds).difference(new Set(here.flatMap((each) => namedGpus(each))));
+	return {ids, unplaced: Math.max(0, Math.max(usedGpus, named + shown) - named - ids.size), shown};
 }
 
 /** Whether jobs have GPUs that this account is not shown. Slurm hides them where PrivateData says so. */
 export const hasHiddenJobs = (state: NodesAndJobs): boolean =>
-	state.nodes.some(({name, usedGpus}) => {
-		const {named, unnamed} = shownOn(name, state);
-		return usedGpus > named + unnamed;
+	state.nodes.some((node) => {
+		const {ids, unplaced, shown} = hiddenOn(node, state);
+		return ids.size + unplaced > shown;
 	});
-
-/** By node: how many GPUs are taken, though it is unknown which. */
-function unplacedGpus(state: NodesAndJobs): ReadonlyMap<string, number> {
-	return new Map(
-		state.nodes.flatMap(({name, usedGpus}) => {
-			const {named, unnamed} = shownOn(name, state);
-			const unplaced = Math.max(usedGpus, named + unnamed) - named;
-			return unplaced > 0 ? [[name, unplaced] as const] : [];
-		}),
-	);
-}
 
 /** Names that salloc gives to a job without a command. */
 const emptyNames = new Set([reservationName, 'no-shell', 'interactive', 'wrap']);
@@ -239,7 +238,7 @@ const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
 /** What is known of each GPU without a scan of its node. A GPU is free on Slurm's word alone, and only where its node can start a job. */
 export function observationOf(state: ClusterState): Observation {
 	const held = holders(state.jobs);
-	const unplaced = unplacedGpus(state);
+	const hidden = new Map(state.nodes.map((node) => [node.name, hiddenOn(node, state)]));
 	const clearing = clearingJobs(state);
 	const failureOf = (node: string, gpu: number, {trouble, closed}: SlurmNode): string | undefined => {
 		if (trouble?.kind === 'down') {
@@ -250,11 +249,16 @@ export function observationOf(state: ClusterState): Observation {
 			return undefined;
 		}
 
-		const [taken, jobId] = [unplaced.get(node), clearing.get(node)];
-		if (taken !== undefined) {
-			return `jobs have ${counted(taken)} of ${node}, and Slurm does not tell which`;
+		const {ids, unplaced} = hidden.get(node)!;
+		if (ids.has(gpu)) {
+			return `a job has GPU ${gpu} of ${node}, and Slurm does not tell which job`;
 		}
 
+		if (unplaced > 0) {
+			return `jobs have ${counted(unplaced)} of ${node}, and Slurm does not tell which`;
+		}
+
+		const jobId = clearing.get(node);
 		return jobId === undefined ? closed : `node ${node} is not cleared yet of job ${jobId}, which has ended`;
 	};
 

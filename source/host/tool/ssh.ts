@@ -60,13 +60,19 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 export const failed = (host: string, why: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
+/** What ssh adds where the host that it goes by (ProxyJump) has said why it goes no further. */
+const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
+
 /**
 Of canhazgpu there, the error and not its hint; else what ssh says of a key that changed, or its own last word, such as
 `Permission denied (publickey).`
 */
 function failureText(said: string): string {
 	const lines = said.trim().split('\n');
-	const words = lines.find((line) => /^(?:Error: |Host key for \S+ has changed)/v.test(line)) ?? lines.at(-1)!;
+	const words =
+		lines.find((line) => /^(?:Error: |Host key for \S+ has changed)/v.test(line)) ??
+		lines.findLast((line) => !afterJump.test(line)) ??
+		lines.at(-1)!;
 	return words
 		.replace(/^Error: /v, '')
 		.trim()

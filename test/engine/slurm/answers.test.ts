@@ -273,14 +273,18 @@ test('nodes are read in the order of their numbers, those without GPUs and those
 });
 
 test.each([
-	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:0', 0],
-	['gpu:v100:1(IDX:3),shard:v100:2(IDX:0-1),mps:0', 3],
-	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:v100:1(IDX:0)', 1],
-	['gpu:0(IDX:N/A),shard:6(2/4,4/4,0/4,0/4)', 2],
-	['gpu:2', 2],
-])('of a node whose jobs have %s as many GPUs are in use: %i', (used, count) => {
-	expect(readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`)[0]!.usedGpus).toBe(count);
-});
+	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:0', 0, []],
+	['gpu:v100:1(IDX:3),shard:v100:2(IDX:0-1),mps:0', 3, [3, 0, 1]],
+	['gpu:v100:0(IDX:N/A),shard:v100:0(IDX:N/A),mps:v100:1(IDX:0)', 1, [0]],
+	['gpu:0(IDX:N/A),shard:6(2/4,4/4,0/4,0/4)', 2, [0, 1]],
+	['gpu:2', 2, []],
+])(
+	'of a node whose jobs have %s as many GPUs are in use: %i, and of these are known: %j',
+	(used, usedGpus, usedIds) => {
+		const [node] = readNodes(`NodeName=box1 Gres=gpu:4,shard:16 GresUsed=${used} State=MIXED`);
+		expect(node).toMatchObject({usedGpus, usedIds});
+	},
+);
 
 const since = new Date(2026, 10, 22, 21, 25, 30).getTime() / 1000;
 

@@ -6,7 +6,7 @@ import {statusRows} from '../../../source/core/rules/pool/status.js';
 import type {SlurmJob} from '../../../source/engine/slurm/answers/jobs.js';
 import type {SlurmNode} from '../../../source/engine/slurm/answers/nodes.js';
 import {createEventOrder, recentEvents} from '../../../source/engine/slurm/events.js';
-import {observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
+import {hasHiddenJobs, observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
 import {sharesText} from '../../../source/format/shares.js';
 import {endText} from '../../../source/tui/panels/shared/labels.js';
@@ -58,6 +58,8 @@ const holding = (names: readonly string[]) =>
 
 const cluster = fc.record({
 	used: fc.array(fc.integer({min: 0, max: 4}), {minLength: 2, maxLength: 2}),
+	/** Of those, the ones that the node names. */
+	usedIds: fc.array(fc.uniqueArray(fc.integer({min: 0, max: 3})), {minLength: 2, maxLength: 2}),
 	troubles: fc.array(
 		fc.constantFrom(undefined, {kind: 'down', words: 'it is down'} as const, {kind: 'drained', reason: 'fan'} as const),
 		{minLength: 2, maxLength: 2},
@@ -68,10 +70,15 @@ const cluster = fc.record({
 
 test('a GPU is available only where its node can start a job, no job has it, and no hidden job may have it', () => {
 	fc.assert(
-		fc.property(cluster, ({used, troubles, closed, held}) => {
+		fc.property(cluster, ({used, usedIds, troubles, closed, held}) => {
 			const nodes = ['box1', 'box2'].map((name, index) => {
 				const trouble = troubles[index];
-				return node(name, {usedGpus: used[index]!, closed: closed[index], ...(trouble !== undefined && {trouble})});
+				return node(name, {
+					usedGpus: Math.max(used[index]!, usedIds[index]!.length),
+					usedIds: usedIds[index]!,
+					closed: closed[index],
+					...(trouble !== undefined && {trouble}),
+				});
 			});
 			const jobs = held.map((each, position) => job({id: position + 1, held: [each]}));
 			const rows = rowsOf(stateOf(nodes, jobs));
@@ -81,13 +88,33 @@ test('a GPU is available only where its node can start a job, no job has it, and
 				const index = nodes.findIndex((each) => each.name === name);
 				const here = held.filter((each) => each.node === name);
 				const isHeld = here.some(({gpus}) => gpus.includes(gpu));
-				const named = here.reduce((sum, {gpus}) => sum + gpus.length, 0);
-				const mayBeHeld = used[index]! > named || here.some(({unnamed}) => unnamed > 0);
+				const named = here.flatMap(({gpus}) => gpus);
+				const hidden = usedIds[index]!.filter((id) => !named.includes(id));
+				const inAll = Math.max(
+					nodes[index]!.usedGpus,
+					named.length + here.reduce((sum, {unnamed}) => sum + unnamed, 0),
+				);
+				const mayBeHeld = hidden.includes(gpu) || inAll > named.length + hidden.length;
 				const isFree = !isHeld && !mayBeHeld && troubles[index] === undefined && closed[index] === undefined;
 				expect(row.state).toBe(isHeld ? 'in-use' : isFree ? 'available' : 'error');
 			}
 		}),
 	);
+});
+
+test('of a job that Slurm does not show, its GPU is known where the node names it, and the others are free', () => {
+	const state = stateOf([node('box1', {usedGpus: 2, usedIds: [1, 3]})], []);
+	expect(rowsOf(state).map(({state: each, problem}) => [each, problem])).toEqual([
+		['available', undefined],
+		['error', 'a job has GPU 1 of box1, and Slurm does not tell which job'],
+		['available', undefined],
+		['error', 'a job has GPU 3 of box1, and Slurm does not tell which job'],
+	]);
+	// A job that ended while the jobs were read looks so, too: they are read again.
+	const held = [{node: 'box1', gpus: [0], unnamed: 0, shards: new Map<number, number>()}];
+	const of = (usedIds: readonly number[]) =>
+		hasHiddenJobs(stateOf([node('box1', {usedGpus: 1, usedIds})], [job({held})]));
+	expect([of([0]), of([1]), of([])]).toEqual([false, true, false]);
 });
 
 test('a job that waits has its place, its reason and its estimate, in the order of priorities', () => {

@@ -125,6 +125,14 @@ test.each([
 		'echo "This account is currently not available."; exit 1',
 		/^Error: near: This account is currently not available\.\n$/v,
 	],
+	[
+		String.raw`printf "%s\n" "ssh: connect to host jump port 22: Connection refused" "kex_exchange_identification: Connection closed by remote host" "Connection closed by UNKNOWN port 65535" >&2; exit 255`,
+		/^Error: near: ssh: connect to host jump port 22: Connection refused\n$/v,
+	],
+	[
+		'echo "Connection closed by UNKNOWN port 65535" >&2; exit 255',
+		/^Error: near: Connection closed by UNKNOWN port 65535\n$/v,
+	],
 	['exit 127', /^Error: near: canhazgpu is not installed there\n.*: ssh near 'command -v canhazgpu'\n$/v],
 ])('an ssh that ends so, %s, is told with what to do', async (script, words) => {
 	const box = await freshEmbeddedBox(1);

@@ -80,7 +80,7 @@ export function heldGres(detail: string): HeldGres {
 		if (name === 'gpu') {
 			gpus.push(...named);
 			unnamed += Math.max(0, count - named.length);
-		} else if (sharedNames.includes(name)) {
+		} else if (sharedNames.includes(name as SharedName)) {
 			// Of a job some versions name the GPUs instead, and how many shards it has of all of them: shard:2(IDX:0).
 			const own = named.map((gpu) => [gpu, Math.ceil(count / named.length)] as const);
 			for (const [gpu, used] of [...shardsIn(details), ...own]) {
@@ -92,8 +92,8 @@ export function heldGres(detail: string): HeldGres {
 	return {gpus: gpus.toSorted((a, b) => a - b), unnamed, shards};
 }
 
-/** On how many GPUs jobs have something, of what is held on a node. */
-export const gpuCount = ({gpus, unnamed, shards}: HeldGres): number => gpus.length + unnamed + shards.size;
+/** The GPUs of which something is held, as far as it is said which. */
+export const namedGpus = ({gpus, shards}: HeldGres): readonly number[] => [...gpus, ...shards.keys()];
 
 /** By what Slurm multiplies what a job asks for. */
 export type Wishes = {

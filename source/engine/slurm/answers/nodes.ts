@@ -2,7 +2,7 @@
 `scontrol --all show node --details --oneliner` and `scontrol --all show partition --oneliner`: one of them in each line. Only administrators can
 write text into it.
 */
-import {gpuCount, gpuKinds, heldGres, shardCount, type GpuKind} from './gres.js';
+import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js';
 
 /** Why no job can start on a node now. */
 type NodeTrouble =
@@ -17,6 +17,8 @@ export type SlurmNode = {
 	readonly gpus: readonly GpuKind[];
 	/** How many GPUs Slurm counts as in use there, also by jobs that it does not show. */
 	readonly usedGpus: number;
+	/** Which of them they are, as far as Slurm says. */
+	readonly usedIds?: readonly number[];
 	readonly shards: number;
 	readonly trouble?: NodeTrouble;
 	/** Why no job can start there now, though nothing is wrong with the node and GPUs may be left. For people. */
@@ -120,10 +122,13 @@ export function readNodes(text: string, partitions: ReadonlyMap<string, Partitio
 		.map((line): SlurmNode => {
 			const name = field(line, 'NodeName');
 			const gres = field(line, 'Gres');
+			const used = heldGres(field(line, 'GresUsed'));
+			const usedIds = namedGpus(used);
 			return {
 				name,
 				gpus: gpuKinds(gres),
-				usedGpus: gpuCount(heldGres(field(line, 'GresUsed'))),
+				usedGpus: usedIds.length + used.unnamed,
+				usedIds,
 				shards: shardCount(gres),
 				trouble: troubleIn(line, name),
 				closed: closedBy(line, name, partitions),
