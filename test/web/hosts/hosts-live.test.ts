@@ -140,7 +140,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 
 	test('what a host said before it failed can be read by everybody', async () => {
 		const {others, web} = await start(['good']);
-		const {page} = await openPage(browser, `${web.url}#/hosts`);
+		const {page} = await openPage(browser, `${web.url}#/hosts`, {isMotionReduced: true});
 		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
 		others.fall();
 		await page.locator('.all-gpus tr[data-old]', {hasText: 'carol'}).waitFor();
