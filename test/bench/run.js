@@ -25,7 +25,7 @@ await build({
 	platform: 'node',
 	format: 'esm',
 	packages: 'external',
-	loader: {'.lua': 'text', '.html': 'text', '.css': 'text', '.svg': 'text'},
+	loader: {'.lua': 'text', '.html': 'text', '.svg': 'text'},
 	logLevel: 'warning',
 });
 

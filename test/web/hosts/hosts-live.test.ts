@@ -5,7 +5,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
-import {chromiumProgram, browserForAll, openPage, turn} from '../page/_browser.js';
+import {chromiumProgram, browserForAll, expectFits, openPage, turn} from '../page/_browser.js';
 import {askJson, listenTo, startWeb, type StreamMessage} from '../_server.js';
 import {playHosts} from './_hosts.js';
 
@@ -136,6 +136,15 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await other.page.locator('#view-hosts [data-gpu="0"]', {hasText: 'frank'}).waitFor();
 		expect(requests.filter((url) => url.includes('/api/hosts'))).toEqual([]);
 		expect([...problems, ...other.problems]).toEqual([]);
+	});
+
+	test('what a host said before it failed can be read by everybody', async () => {
+		const {others, web} = await start(['good']);
+		const {page} = await openPage(browser, `${web.url}#/hosts`, {isMotionReduced: true});
+		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
+		others.fall();
+		await page.locator('.all-gpus tr[data-old]', {hasText: 'carol'}).waitFor();
+		await expectFits(page, 'a host that fails');
 	});
 
 	slowTest(

@@ -197,6 +197,15 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			.locator('#banners [data-kind="scan"]', {hasText: /For \d+s: The simulated GPUs cannot be counted: /v})
 			.waitFor();
 		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
+		// What is old is paler than what is live, whichever form it has.
+		for (const list of ['cards', 'rows']) {
+			await page.evaluate(`location.hash = '#/gpus?as=${list}'`);
+			await page.locator(`.${list}`).waitFor();
+			const filter = await page.evaluate(`getComputedStyle(document.querySelector('.${list}')).filter`);
+			expect([list, filter]).toEqual([list, 'saturate(0.25)']);
+		}
+
+		await page.evaluate("location.hash = '#/'");
 		await redis.restart();
 		await page.locator('#pill[data-kind="live"]').waitFor();
 		await page.locator('#banners [data-kind="store"]').waitFor({state: 'detached'});
