@@ -2,6 +2,7 @@
 What can stand in the place of the last word of a command: verbs, flags, and the values of flags. A shell's Tab and that of the monitor's
 command line both ask here.
 */
+import {idWordsOf} from '../../core/rules/request/gpu-ids.js';
 import type {Command, Flag, Flags, KnownKind} from '../command.js';
 import {verbPosition} from '../flags.js';
 
@@ -73,12 +74,13 @@ function walk(before: readonly string[], flags: Flags): Walk {
 	return {flags: seen, others, wanting};
 }
 
-/** `1,` -> `1,0`, `1,2`, ...: what was not named yet. */
+/** `1,` -> `1,0`, `1,2`, ..., and `0-2,` -> `0-2,3`, ...: what was not named yet. */
 function listed(word: string, candidates: readonly Candidate[]): readonly Candidate[] {
 	const named = word.split(',').slice(0, -1);
 	const before = named.map((id) => `${id},`).join('');
+	const ids = idWordsOf(named.join(','));
 	return candidates
-		.filter((candidate) => !named.includes(candidate.word))
+		.filter((candidate) => !ids.includes(candidate.word))
 		.map((candidate) => ({...candidate, word: before + candidate.word}));
 }
 

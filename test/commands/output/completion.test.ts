@@ -54,6 +54,8 @@ test('what only the pool and the config know, with what it means', async () => {
 		'2\tnot reserved',
 		'3\tout of service',
 	]);
+	// What a range names is named.
+	expect(await answer('bash', 'reserve', '--gpu-ids', '0-2,')).toEqual(['words', '0-2,3']);
 	expect(await answer('zsh', 'who', '')).toEqual([
 		'words',
 		...gpus,
