@@ -31,6 +31,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 	};
 	const loadFiles = async () => import('../store/redis/secret-files.js');
 	const hasTlsFiles = Object.values(tlsFiles).some((file) => file !== undefined);
+	const tls = hasTlsFiles ? (await loadFiles()).readTlsFiles(tlsFiles) : config.get('redis.tls')!;
 	const configured = withUrl({
 		host: config.get('redis.host')!,
 		port: config.get('redis.port')!,
@@ -38,7 +39,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		url: config.get('redis.url'),
 		socket: config.get('redis.socket'),
 		username: config.get('redis.username'),
-		tls: hasTlsFiles ? (await loadFiles()).readTlsFiles(tlsFiles) : config.get('redis.tls')!,
+		tls,
 	});
 	if (record === undefined || isSameServer(record, configured)) {
 		return openRedisStore({
@@ -60,7 +61,8 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		port,
 		db,
 		socket,
-		tls: configured.tls,
+		// The url of another server says nothing of this one.
+		tls,
 		keepReconnecting,
 		passwordHint: isWithheld
 			? `The configured password was not sent: it is for ${locationOf(configured)}, and another place is recorded for this machine's pool. If that is right, write beside the password: ${settingsOf(record)}`
