@@ -1,7 +1,7 @@
 /**
 `--on`: the same verbs on another host, through a stub of ssh that runs them in the home of that host. Real sshd: test/long/hosts/on-host.
 */
-import {readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {afterEach, beforeEach, expect, onTestFinished, test} from 'vitest';
@@ -52,6 +52,14 @@ test('reserve, extend, queue and release act on that host alone, and their answe
 		stdout: 'Released 2 GPU(s): [0 1]\n',
 	});
 	expect(await holders(far)).toBe(0);
+});
+
+test('a range of GPUs arrives as the ids that every version knows', async () => {
+	const bin = path.join(here.home, 'echo');
+	mkdirSync(bin);
+	writeFileSync(path.join(bin, 'ssh'), '#!/bin/sh\nprintf "%s\\n" "$*"\n', {mode: 0o755});
+	const {stdout} = await here.run('release --on far --gpu-ids 0-2,7,3:1', {PATH: `${bin}:${environment['PATH']!}`});
+	expect(stdout).toContain('--gpu-ids=0,1,2,7,3:1');
 });
 
 test('a switch that is typed as off counts there, too, where a config file has it on', async () => {

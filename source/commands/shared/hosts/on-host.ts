@@ -1,6 +1,7 @@
 /** `--on`: the same verb on another box, by ssh. That box alone judges who gets its GPUs, so nothing is granted twice. */
 import process from 'node:process';
 import {chooseHost, type HostAnswer, type HostReason} from '../../../core/rules/hosts/choose-host.js';
+import {idWordsOf} from '../../../core/rules/request/gpu-ids.js';
 import type {Wanted} from '../../../core/rules/request/request.js';
 import {otherHosts} from '../../../core/model/other-hosts.js';
 import {CanhazgpuError} from '../../../errors.js';
@@ -22,7 +23,12 @@ const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly 
 		.filter(([name]) => name !== 'on' && name !== leftOut)
 		.flatMap(([name, {isRepeated}]) => {
 			const typed = isRepeated === true ? input.texts(name) : [input.text(name)];
-			return typed.filter((text) => text !== undefined).map((text) => `--${name}=${text}`);
+			return (
+				typed
+					.filter((text) => text !== undefined)
+					// Earlier versions and the Go program know no ranges of GPUs.
+					.map((text) => `--${name}=${name === 'gpu-ids' ? idWordsOf(text).join(',') : text}`)
+			);
 		});
 
 /** Where the box is asked for, and what it is asked. */
