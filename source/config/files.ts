@@ -50,7 +50,7 @@ type ReadOptions = {
 	readonly followsLinks?: boolean;
 	readonly takesStreams?: boolean;
 	/** Throws for a file that is not to be believed. */
-	readonly judge?: (status: Stats) => void;
+	readonly judge?: (status: Stats) => undefined;
 	/** The name to open it by, where that is another than the one to tell. */
 	readonly openedAs?: string;
 };
@@ -63,25 +63,7 @@ function readText(
 	file: string,
 	{followsLinks = true, takesStreams, judge, openedAs = file}: ReadOptions = {},
 ): string | undefined {
-	let verdict: unknown;
-	const read = readSafely(openedAs, {
-		longestBytes,
-		followsLinks,
-		takesStreams,
-		judge(status) {
-			try {
-				judge?.(status);
-				return undefined;
-			} catch (error) {
-				verdict = error;
-				return 'it is not believed';
-			}
-		},
-	});
-	if (verdict !== undefined) {
-		throw verdict as Error;
-	}
-
+	const read = readSafely(openedAs, {longestBytes, followsLinks, takesStreams, judge});
 	if (read.kind === 'refused') {
 		throw refuse(file, read.problem, undefined, read.cause);
 	}

@@ -30,7 +30,7 @@ type SafeReadOptions = {
 	readonly followsLinks: boolean;
 	/** True takes a pipe and a device such as /dev/null as well, and waits for who writes there. */
 	readonly takesStreams?: boolean;
-	/** Answers what is wrong with the opened file, before anything is read of it. */
+	/** Answers what is wrong with the opened file, or throws it, before anything is read of it. */
 	readonly judge?: (status: Stats) => string | undefined;
 };
 
@@ -67,12 +67,13 @@ function readOpened(descriptor: number, longestBytes: number): string | undefine
 	return undefined;
 }
 
-/** Reads a file whole as UTF-8, or says why not. Never throws. */
+/** Reads a file whole as UTF-8, or says why not. Throws nothing but the judgement of `judge`. */
 export function readSafely(
 	file: string,
 	{longestBytes, followsLinks, takesStreams = false, judge}: SafeReadOptions,
 ): SafeRead {
 	let descriptor: number | undefined;
+	let isJudging = false;
 	try {
 		// Most of what is no regular file is not even opened.
 		const kind = kindProblem(statSync(file), takesStreams);
@@ -85,7 +86,9 @@ export function readSafely(
 		// eslint-disable-next-line no-bitwise
 		descriptor = openSync(file, O_RDONLY | O_NOCTTY | waiting | (followsLinks ? 0 : O_NOFOLLOW));
 		const status = fstatSync(descriptor);
+		isJudging = true;
 		const problem = kindProblem(status, takesStreams) ?? judge?.(status);
+		isJudging = false;
 		if (problem !== undefined) {
 			return {kind: 'refused', problem};
 		}
@@ -95,7 +98,12 @@ export function readSafely(
 			? {kind: 'refused', problem: `it is longer than ${longestBytes} bytes`}
 			: {kind: 'read', text, status};
 	} catch (error) {
-		const {code = 'unknown error'} = error as NodeJS.ErrnoException;
+		const {code = 'unknown error', errno} = error as NodeJS.ErrnoException;
+		// The system refuses also what the judge looks at.
+		if (isJudging && errno === undefined) {
+			throw error;
+		}
+
 		return code === 'ENOENT' || code === 'ENOTDIR'
 			? {kind: 'absent'}
 			: {kind: 'refused', problem: problems[code] ?? code, code, cause: error};

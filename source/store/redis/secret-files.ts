@@ -15,28 +15,11 @@ const refuse = (setting: string, problem: string, hint: string, cause?: unknown)
 type ReadOptions = {
 	readonly longestBytes: number;
 	/** Throws for a file that is not to be believed. */
-	readonly judge?: (status: Stats) => void;
+	readonly judge?: (status: Stats) => undefined;
 };
 
 function readFile(setting: string, file: string, {longestBytes, judge}: ReadOptions): string {
-	let verdict: unknown;
-	const read = readSafely(file, {
-		longestBytes,
-		followsLinks: true,
-		judge(status) {
-			try {
-				judge?.(status);
-				return undefined;
-			} catch (error) {
-				verdict = error;
-				return 'it is not believed';
-			}
-		},
-	});
-	if (verdict !== undefined) {
-		throw verdict as Error;
-	}
-
+	const read = readSafely(file, {longestBytes, followsLinks: true, judge});
 	if (read.kind !== 'read') {
 		const problem = read.kind === 'absent' ? 'there is no such file' : read.problem;
 		throw refuse(
