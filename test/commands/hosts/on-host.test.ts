@@ -55,11 +55,12 @@ test('reserve, extend, queue and release act on that host alone, and their answe
 });
 
 test('a range of GPUs arrives as the ids that every version knows', async () => {
-	const bin = path.join(here.home, 'echo');
+	const bin = path.join(here.home, 'earlier');
 	mkdirSync(bin);
-	writeFileSync(path.join(bin, 'ssh'), '#!/bin/sh\nprintf "%s\\n" "$*"\n', {mode: 0o755});
+	writeFileSync(path.join(bin, 'ssh'), '#!/bin/sh\nfor script; do :; done\nexec sh -c "$script"\n', {mode: 0o755});
+	writeFileSync(path.join(bin, 'canhazgpu'), '#!/bin/sh\necho "$@"\n', {mode: 0o755});
 	const {stdout} = await here.run('release --on far --gpu-ids 0-2,7,3:1', {PATH: `${bin}:${environment['PATH']!}`});
-	expect(stdout).toContain('--gpu-ids=0,1,2,7,3:1');
+	expect(stdout).toBe('release --gpu-ids=0,1,2,7,3:1\n');
 });
 
 test('a switch that is typed as off counts there, too, where a config file has it on', async () => {
