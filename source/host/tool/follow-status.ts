@@ -1,5 +1,4 @@
 /** `status --json --follow` of another host: one ssh connection that stays open, and a line of JSON whenever something changed there. */
-import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
 import {type CanhazgpuError} from '../../errors.js';
 import {isPlausibleStatus} from '../../core/model/other-hosts.js';
@@ -12,6 +11,7 @@ import {
 	rowsSchema,
 	sshFailed,
 	sshOptions,
+	withoutEscapes,
 	type RemoteRow,
 } from './ssh.js';
 
@@ -95,7 +95,7 @@ export async function followRemoteStatus(
 		}
 
 		for (const written of lines) {
-			const line = stripVTControlCharacters(written);
+			const line = withoutEscapes(written);
 			if (problem !== undefined || !line.startsWith('{')) {
 				printed = line.slice(0, longestLine);
 				continue;

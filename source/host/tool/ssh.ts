@@ -1,4 +1,3 @@
-import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
 import {isPlausibleStatus, isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
@@ -105,6 +104,12 @@ export function sshFailed(host: string, {stderr, stdout, failure, end}: Failed):
 	return failed(host, said === '' ? `ssh ended${end === undefined ? '' : ` with ${end}`}` : said);
 }
 
+/** The title of a terminal, up to its end, and colours. */
+const escapeSequence = /[\p{Control}--\s](?:\]\P{Control}*(?:[\p{Control}--\s]\\?)?|\[[\d:;?]*[a-z])/giv;
+
+/** What acts on a terminal is left out, in a time that grows with the text alone: that of `node:util` grows with its square. */
+export const withoutEscapes = (text: string): string => text.replaceAll(escapeSequence, '');
+
 /** What encloses the JSON of an answer, whose first and last lines are its own. */
 const enclosures = {
 	list: {beginning: /^\[(?=\s*[\]\{])/gmv, end: ']\n'},
@@ -117,7 +122,7 @@ const mostBeginnings = 5;
 /** Leaves out what login scripts print before and behind the answer, and what of that acts on a terminal. */
 function parseJson(text: string, kind: keyof typeof enclosures): unknown {
 	const {beginning, end} = enclosures[kind];
-	const plain = `${stripVTControlCharacters(text).trimEnd()}\n`;
+	const plain = `${withoutEscapes(text).trimEnd()}\n`;
 	const answer = plain.slice(0, plain.lastIndexOf(end) + 1);
 	for (const {index} of answer.matchAll(beginning).take(mostBeginnings)) {
 		try {

@@ -90,6 +90,18 @@ printf '${form}' "$answer
 	expect(followed).toEqual([[{gpu_id: 0, status: 'AVAILABLE'}]]);
 });
 
+test('an answer that is all beginnings of escape sequences holds nobody up', async () => {
+	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-ssh-'));
+	writeFileSync(path.join(directory, 'answer'), '\u{1B}]a;'.repeat(200_000));
+	writeFileSync(path.join(directory, 'ssh'), `#!/bin/sh\ncat '${directory}/answer'\n`, {mode: 0o755});
+	vi.stubEnv('PATH', `${directory}:${process.env['PATH']!}`);
+	onTestFinished(() => {
+		vi.unstubAllEnvs();
+		rmSync(directory, {recursive: true});
+	});
+	await expect(remoteStatus('near')).rejects.toThrow('near: its answer is not the JSON of a status');
+}, 10_000);
+
 test('nor does the web server ask them, or any host that is not in its config', async () => {
 	const box = await freshEmbeddedBox(1);
 	for (const name of hostileNames.slice(4, 8)) {
