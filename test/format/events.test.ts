@@ -16,7 +16,7 @@ describe('an event in words', () => {
 		[{via: 'web', note: 'eval'}, 'alice got GPU 2, in the browser · eval'],
 		[{account: 'root', owner: 'bob', label: 'team', reason: 'process 7'}, 'root got GPU 2 for bob, for process 7'],
 		[{reason: 'restored'}, 'alice got GPU 2 back after the store had lost it'],
-		[{reason: 'restored', gpus: [0, 5], until: 4600}, 'alice got GPUs 0, 5 back for 1h after the store had lost them'],
+		[{reason: 'restored', gpus: [0, 5], until: 4600}, 'alice got GPUs 0,5 back for 1h after the store had lost them'],
 		[{reason: 'taken back'}, 'alice got GPU 2 back, which was still in use'],
 		[{reason: 'undone', until: 1060}, 'alice got GPU 2 back for 1m'],
 		// Slurm forgets which they were.

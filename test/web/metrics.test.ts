@@ -122,7 +122,7 @@ test('shares: what each asked for and uses, since when, and for how long it has 
 	];
 	const {now} = await world.store.read();
 	const overuse = {gpu: 0, leaseId: 'a', since: now - 60, countedAt: now, scans: 0, usedMiB: 3000, isReminded: true};
-	await world.store.commit({
+	await world.memory.commit({
 		...emptyPlan,
 		writes: [
 			{kind: 'shares', index: 0, shares, capacityMiB: 79_000},

@@ -28,8 +28,8 @@ const entryOf = (id: string, changes: Partial<QueueEntry> = {}): QueueEntry => (
 	...changes,
 });
 
-async function write({store}: Pick<TestWorld, 'store'>, ...writes: readonly Write[]): Promise<void> {
-	await store.commit({...emptyPlan, writes});
+async function write({memory}: Pick<TestWorld, 'memory'>, ...writes: readonly Write[]): Promise<void> {
+	await memory.commit({...emptyPlan, writes});
 }
 
 /** Those who wait, in their order. */
