@@ -97,12 +97,14 @@ export function locationOf({host, port, db, socket}: RedisLocation): string {
 const nameOf = ({host, port, socket}: Pick<RedisAddress, 'host' | 'port' | 'socket'>): string =>
 	socket ?? `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-function shellOf({host, port, db, socket}: RedisLocation): string {
+function shellOf({host, port, db, socket, tls}: RedisLocation & Pick<RedisAddress, 'tls'>): string {
 	const place =
 		socket === undefined
 			? [hostOf(host) !== 'localhost' && `-h ${host}`, port !== 6379 && `-p ${port}`]
 			: [`-s ${socket}`];
-	return ['redis-cli', ...place, db !== 0 && `-n ${db}`].filter(Boolean).join(' ');
+	return ['redis-cli', ...place, tls !== undefined && tls !== false && '--tls', db !== 0 && `-n ${db}`]
+		.filter(Boolean)
+		.join(' ');
 }
 
 /** With the options of ioredis that lead there. Throws `config` for a url that is none. */
@@ -111,7 +113,7 @@ export function endpointOf(given: RedisAddress): Endpoint {
 	return {
 		name: `Redis at ${nameOf({host, port, socket})}`,
 		location: locationOf({host, port, db, socket}),
-		shell: shellOf({host, port, db, socket}),
+		shell: shellOf({host, port, db, socket, tls}),
 		db,
 		passwordHint,
 		options: {

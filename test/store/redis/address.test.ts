@@ -22,7 +22,7 @@ test.each([
 	[{}, 'redis-cli'],
 	[{host: '127.0.0.1', port: 7000, db: 3}, 'redis-cli -p 7000 -n 3'],
 	[{host: 'box'}, 'redis-cli -h box'],
-	[{url: 'rediss://user:secret@box:7000/2'}, 'redis-cli -h box -p 7000 -n 2'],
+	[{url: 'rediss://user:secret@box:7000/2'}, 'redis-cli -h box -p 7000 --tls -n 2'],
 	[{socket: '/run/redis.sock', db: 1}, 'redis-cli -s /run/redis.sock -n 1'],
 ])('%j is looked after by %s', (address, shell) => {
 	expect(endpointOf({host: 'localhost', port: 6379, db: 0, ...address}).shell).toBe(shell);
