@@ -61,7 +61,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		port,
 		db,
 		socket,
-		// The url of another server says nothing of this one.
+		// The redis.url names another server, so its scheme does not count here.
 		tls,
 		keepReconnecting,
 		passwordHint: isWithheld

@@ -181,7 +181,7 @@ async function leaveFormer(
 		return {movedFrom, droppedLeases: 0};
 	}
 
-	// Nothing ends where it was for a store that takes no changes.
+	// The reservations of the former pool end only when the new store takes changes.
 	await context.store.commit(emptyPlan);
 	let store: Store | undefined;
 	try {

@@ -69,7 +69,7 @@ function readText(
 	}
 
 	if (read.kind === 'absent') {
-		// A link that leads nowhere, to a disk that is not there, say, is no user's wish to do without the file.
+		// A link to a file that is missing, on an unmounted disk for instance, is a mistake: the user wants that file to be read.
 		if (entryOf(openedAs)?.isSymbolicLink() === true) {
 			throw refuse(file, 'it is a link to nothing');
 		}
@@ -96,7 +96,7 @@ export async function parse(file: string, text: string): Promise<unknown> {
 			try {
 				return text.trim() === '' ? null : (JSON.parse(text) as unknown);
 			} catch (error) {
-				// So ends what Node says of most mistakes.
+				// Node ends most of its messages with the line.
 				const {line} = /\(line (?<line>\d+) column \d+\)$/v.exec(messageOf(error))?.groups ?? {};
 				throw refuse(file, `it is not valid JSON${line === undefined ? '' : ` (line ${line})`}`, undefined, error);
 			}

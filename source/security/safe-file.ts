@@ -99,7 +99,7 @@ export function readSafely(
 			: {kind: 'read', text, status};
 	} catch (error) {
 		const {code = 'unknown error', errno} = error as NodeJS.ErrnoException;
-		// The system refuses also what the judge looks at.
+		// An error with an errno comes from the file system, also while the file is judged.
 		if (isJudging && errno === undefined) {
 			throw error;
 		}

@@ -31,7 +31,7 @@ type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThre
 
 type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 
-/** What a store that is away cannot be told is told it later, or not at all. */
+/** Ignores a failure of the store: the change is made later, or is not needed any more. */
 const unlessStoreFails = async (work: () => Promise<void>): Promise<void> => withFallback(work, () => undefined);
 
 class SharedScanner {
@@ -62,7 +62,7 @@ class SharedScanner {
 	async observe(): Promise<Observation> {
 		const {clock} = this.#options;
 		try {
-			// While nothing can be shared the GPUs can be scanned all the same.
+			// The GPUs can be scanned without the store.
 			return await withFallback(
 				async () => this.#observeShared(),
 				async () => this.#scanAlone(),

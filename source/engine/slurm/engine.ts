@@ -228,7 +228,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 				// The first reading may have begun before the job was there.
 				missing = state !== undefined && own === undefined ? missing + 1 : 0;
 				if ((own === 'other' || missing > 1) && !over.signal.aborted) {
-					// As it ends, salloc ends the job of that number, and must not where that is another one by now.
+					// On SIGTERM salloc cancels the job with that number, which is another job by now.
 					allocation.stop(own === 'other' ? 'SIGKILL' : 'SIGTERM');
 					return;
 				}

@@ -47,11 +47,11 @@ export function clusterGpus(nodes: readonly SlurmNode[]): readonly ClusterGpu[] 
 
 type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
-/** What is taken of a node by jobs, without being known to be that of a job that is shown. */
+/** GPUs of a node that are taken, and not known to belong to a job that is shown. */
 type Hidden = {
-	/** GPUs by their numbers. */
+	/** Their numbers, where they are known. */
 	readonly ids: ReadonlySet<number>;
-	/** How many others, of which no number is known. */
+	/** How many there are whose numbers are not known. */
 	readonly unplaced: number;
 	/** How many of them all may be those of jobs that are shown without the numbers of their GPUs. */
 	readonly shown: number;

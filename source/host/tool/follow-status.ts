@@ -83,7 +83,7 @@ export async function followRemoteStatus(
 	let problem: CanhazgpuError | undefined;
 	let rest = '';
 	let hasAnswered = false;
-	/** The last line that is none of canhazgpu. */
+	/** The last line that canhazgpu did not print. */
 	let printed = '';
 	const onText = (text: string): void => {
 		const lines = (rest + text).split('\n');

@@ -59,7 +59,7 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 export const failed = (host: string, why: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
-/** What ssh adds where the host that it goes by (ProxyJump) has said why it goes no further. */
+/** What ssh prints after the jump host (ProxyJump) has said why it failed. */
 const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
 
 /**
@@ -87,7 +87,7 @@ const toolFailures: Readonly<Partial<Record<ToolFailure, string>>> = {
 
 type Failed = {
 	readonly stderr: string;
-	/** A login that is not allowed, by nologin, says so here. */
+	/** Here nologin says that the account may not log in. */
 	readonly stdout: string;
 	readonly failure?: ToolFailure | undefined;
 	/** The exit code or the signal that is named where nothing was said. */
@@ -104,10 +104,10 @@ export function sshFailed(host: string, {stderr, stdout, failure, end}: Failed):
 	return failed(host, said === '' ? `ssh ended${end === undefined ? '' : ` with ${end}`}` : said);
 }
 
-/** The title of a terminal, up to its end, and colours. */
+/** Escape sequences that set the title of a terminal or a colour. */
 const escapeSequence = /[\p{Control}--\s](?:\]\P{Control}*(?:[\p{Control}--\s]\\?)?|\[[\d:;?]*[a-z])/giv;
 
-/** What acts on a terminal is left out, in a time that grows with the text alone: that of `node:util` grows with its square. */
+/** Removes escape sequences, in linear time: `stripVTControlCharacters` of `node:util` takes quadratic time. */
 export const withoutEscapes = (text: string): string => text.replaceAll(escapeSequence, '');
 
 /** What encloses the JSON of an answer, whose first and last lines are its own. */
@@ -116,7 +116,7 @@ const enclosures = {
 	record: {beginning: /^\{(?=\s*["\}])/gmv, end: '}\n'},
 } as const;
 
-/** So often what a login script prints may look like the beginning of it. */
+/** How many lines of a login script may look like the beginning of the answer. */
 const mostBeginnings = 5;
 
 /** Leaves out what login scripts print before and behind the answer, and what of that acts on a terminal. */

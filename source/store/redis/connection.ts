@@ -138,7 +138,7 @@ export class Connection {
 	}
 
 	#noteError(error: unknown): void {
-		// That the connection ended says less than what ended it.
+		// What ended the connection says more than that it ended.
 		if (!isCut(error) || this.#lastError === undefined) {
 			this.#lastError = error;
 		}

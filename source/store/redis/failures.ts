@@ -140,7 +140,7 @@ export const unreachableText = ({name}: Endpoint, reason: string): string => `Ca
 /** No connection, or none that answers. */
 export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError {
 	const isEncrypted = endpoint.options.tls !== undefined;
-	// A server that expects TLS ends what is none, and one that expects none waits for more.
+	// A server that expects TLS ends a plain connection; one that does not waits for more.
 	const doubt = isEncrypted
 		? ', and does it speak TLS (redis.tls)'
 		: isCut(error)

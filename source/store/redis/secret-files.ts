@@ -64,9 +64,9 @@ export function readPasswordFile(file: string): string {
 }
 
 export type TlsFiles = {
-	/** Of the authority that signed the certificate of the server, where that is one of one's own. */
+	/** The file with the certificate of a private authority, which signed that of the server. */
 	readonly authority?: string | undefined;
-	/** Of this client, and its key, which may be in the same file. */
+	/** The file with the certificate of this client; it may also hold the key. */
 	readonly certificate?: string | undefined;
 	readonly key?: string | undefined;
 };

@@ -119,7 +119,7 @@ export function messageLine(state: State): Line {
 	const undo = undoSpans(state);
 	const command = commandSpans(flash?.command);
 	const isRoomy = lineWidth(left) + lineWidth(command) + lineWidth(undo) <= columns;
-	// Of a long line that follows from it, what happened keeps its first words.
+	// What happened keeps its first words beside a long command.
 	const room = columns - Math.min(lineWidth(left), Math.floor(columns * 0.4)) - lineWidth(undo);
 	const whole = commandSpans(flash?.next);
 	const next = lineWidth(whole) > room ? fitLine(whole, room, ellipsisOf(state)) : whole;

@@ -35,7 +35,7 @@ export type About = {
 };
 
 type Encoder = {
-	/** Everything, as the live view has it at this time. */
+	/** The whole state of the live view, with this time in it. */
 	readonly whole: (now: number) => string;
 	/** What differs from the message before; undefined when nothing does. */
 	readonly change: (liveView: LiveState) => string | undefined;

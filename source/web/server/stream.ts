@@ -84,7 +84,7 @@ export function createStreams(
 	const encoder = createEncoder(liveView.current(), about, commands);
 	/** Of the newest message that says something. Ids go on over a restart of the server, so that no two messages have the same. */
 	let id = Date.now();
-	/** Everything, for all who begin to listen within a second: the time in it passes. */
+	/** The first message, for all who begin to listen within a second: it holds the time. */
 	let whole: {readonly message: Message; readonly atMs: number} | undefined;
 	/** Those that take gzip. */
 	const squeezed = new WeakSet<ServerResponse>();

@@ -111,7 +111,7 @@ test('a later process with the same number is not the one that was seen', async 
 	expect(await adopting({startTicks: 7007})).toMatchObject({gpus: [1, 3]});
 });
 
-test('of a GPU that MIG has split it gets the instance that it is on, beside whoever has another one', async () => {
+test('of a GPU that MIG has split it gets the instance that it is on, beside the holder of another one', async () => {
 	const onInstance = (gpuInstanceId: number) => ({...training, gpuInstanceId, computeInstanceId: 0});
 	const see = (gpuInstanceId: number) => {
 		world.see(() =>

@@ -14,7 +14,7 @@ type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 export type Eligibility = {
 	/** Groups of GPUs of which any as many as are wanted serve the request. Undefined: all GPUs of the pool are one group. */
 	readonly groups: readonly GpuGroup[] | undefined;
-	/** Groups that lack a GPU, where there are no others: what of the request could be served. */
+	/** Groups with fewer GPUs than are wanted, where no group has enough: a refusal tells how many of them are free. */
 	readonly tooSmall?: readonly GpuGroup[];
 	/** Of a request for instances of MIG: those that can serve it, of which any as many as are wanted do. */
 	readonly instances?: readonly InstanceOfGpu[];
@@ -152,7 +152,7 @@ type Facts = {
 	readonly isHopeful: boolean;
 };
 
-/** Of whatever size. */
+/** The groups that have what is needed, also those with fewer GPUs than are wanted. */
 function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts): readonly GpuGroup[] {
 	const {ids, need = {}, count} = wanted;
 	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => {

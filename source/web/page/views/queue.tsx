@@ -64,7 +64,7 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 const WaiterItems = ({queue}: {readonly queue: readonly Waiter[]}) =>
 	queue.map((waiter) => <WaiterItem key={waiter.id} waiter={waiter} />);
 
-/** So many are shown at once, and those of the account that the page acts as. */
+/** How many entries are shown at once, besides those of the account that the page acts as. */
 const mostShown = 8;
 
 type QueueProps = {
