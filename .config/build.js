@@ -235,7 +235,7 @@ const readStart = [
 	`export CANHAZGPU_STARTED`,
 ].join('; ');
 const startLines = `#!/bin/sh
-":" //; case "$*" in *run*|*reserve*) ${readStart};; esac; case "$1" in top) exec node --min-semi-space-size=8 "$0" "$@";; esac; exec node "$0" "$@"
+":" //; case "$*" in *run*|*reserve*) ${readStart};; esac; case "$1" in top) exec node --min-semi-space-size=4 "$0" "$@";; esac; exec node "$0" "$@"
 `;
 const entry = path.join(root, 'dist/cli.js');
 const built = readFileSync(entry, 'utf8');
