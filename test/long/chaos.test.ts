@@ -261,6 +261,13 @@ async function chaos(ground: ChaosGround, hasLosses: boolean, random: () => numb
 		// What nobody knows any more cannot come back: an administrator would make the pool again.
 		const hasMet = wrappers.size > 0 && (await fault());
 		await eventually(areAllKnown, patienceMs);
+		// A reservation of an older copy has been given back since: for its hours nobody would get those GPUs.
+		const {gpus} = await peek(box);
+		const cameBack = holdingsIn(gpus).filter(({lease}) => lease.type === 'manual');
+		for (const user of new Set(cameBack.map(({lease}) => lease.user))) {
+			await box.run(['release', '--user', user]);
+		}
+
 		era++;
 		resolve();
 		return hasMet;
