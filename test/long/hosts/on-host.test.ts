@@ -121,7 +121,7 @@ test.each(['of its own', 'shared'])(
 	'the end of a connection, %s, takes the waiter and the job there with it',
 	async (kind) => {
 		if (kind === 'shared') {
-			// The connection of all of them stays, whoever of them ends.
+			// The connection that all of them share stays when one of them ends.
 			const client = path.join(here.home, 'ssh/client.conf');
 			const settings = ['Host far', 'ControlMaster auto', `ControlPath ${here.home}/%h-%p`, 'ControlPersist 60', ''];
 			writeFileSync(client, settings.join('\n') + readFileSync(client, 'utf8'));

@@ -249,7 +249,7 @@ test('an entry lives with its process, stopped or not; unjudged, until its silen
 	expect(judgeEntry(watched(40), snapshot({storeUptimeSeconds: 30}), host())).toEqual({kind: 'holds'});
 });
 
-test('a waiter in a long queue judges the first, who could be let past, and whoever holds GPUs meanwhile', () => {
+test('a waiter in a long queue judges the first, who could be let past, and those who hold GPUs meanwhile', () => {
 	const queue = Array.from({length: 40}, (_, index) => entryRecord(`entry-${index}`));
 	const held: Lease = {user: 'bob', type: 'run', startTime: 0, leaseId: 'l', partialQueueId: 'entry-30'};
 	const gpus: Snapshot['gpus'] = [{kind: 'leased', index: 0, raw: '{}', lease: held}];
