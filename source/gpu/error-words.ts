@@ -5,7 +5,7 @@ word makes a GPU broken.
 import type {GpuReading} from '../core/model/observation.js';
 import {cap} from './tool/text.js';
 
-/** What a tool can be asked about a GPU. `performanceState` is asked only for its error words. */
+/** A reading of a GPU. `performanceState` is asked only for its error words. */
 export type Reading = keyof GpuReading | 'performanceState';
 
 /** A word that stands where a reading was expected. */
@@ -14,7 +14,6 @@ export type ReadingWord = {
 	readonly reading: Reading | undefined;
 	/** The name of the field, as people know it: `utilization.gpu`. */
 	readonly field: string;
-	/** As the tool printed it. */
 	readonly word: string;
 };
 

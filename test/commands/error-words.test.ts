@@ -8,7 +8,8 @@ import {createBox, type Box} from '../_helpers/program/cli.js';
 import {createStub} from '../gpu/nvidia/stub-nvidia-smi.js';
 import {startTop} from '../tui/program/_program.js';
 
-const columns = 'index, uuid, name, memory.total [MiB], memory.used [MiB], utilization.gpu [%], pstate, power.draw [W], fan.speed [%]';
+const columns =
+	'index, uuid, name, memory.total [MiB], memory.used [MiB], utilization.gpu [%], pstate, power.draw [W], fan.speed [%]';
 const rows = [
 	'0, GPU-0, NVIDIA RTX A6000, 49140, 2, 0, P8, 20.00, 30',
 	'1, GPU-1, NVIDIA RTX A6000, 49140, 2, [Unknown Error], P8, 20.00, 30',
@@ -46,7 +47,7 @@ test('status shows a GPU with an error word as broken, and names the field and t
 	]);
 });
 
-test('reserve refuses a GPU with an error word, and never hands it out of itself', async () => {
+test('reserve refuses a GPU with an error word, and grants only the others', async () => {
 	const box = await createMachine();
 	for (const [index, words] of [
 		[1, 'Unknown Error (utilization.gpu)'],
@@ -60,7 +61,7 @@ test('reserve refuses a GPU with an error word, and never hands it out of itself
 
 	expect(await box.run('reserve --gpus 3 --nonblock')).toMatchObject({
 		exitCode: 3,
-		stderr: expect.stringContaining('2 out of order') as string,
+		stderr: expect.stringContaining('2 GPUs out of order') as string,
 	});
 	expect(await box.run('reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0,3\n'});
 });

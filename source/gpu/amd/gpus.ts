@@ -158,8 +158,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 		throttleReasons: throttleReasons(measured),
 	};
 	const vitals = [...vital.map((field) => taken.get(field)), ...temperatures];
-	const failure =
-		failures.get(index) ?? failureOf(metric.get(index), vitals) ?? failureOfWords(namedWords(unknown));
+	const failure = failures.get(index) ?? failureOf(metric.get(index), vitals) ?? failureOfWords(namedWords(unknown));
 	return withoutVoidMemory({
 		index,
 		uuid: readText(valueAt(listed, 'uuid')),

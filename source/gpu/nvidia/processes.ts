@@ -52,7 +52,9 @@ export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
 		const uuid = line.cells.get('gpu_uuid') ?? noGpu;
 		const gpu = isMarker(uuid) ? noGpu : uuid;
 		const row = readRow(line.cells);
-		const lost = ['pid', 'used_gpu_memory'].map((field) => line.cells.get(field) ?? '').find((cell) => isLostWord(cell));
+		const lost = ['pid', 'used_gpu_memory']
+			.map((field) => line.cells.get(field) ?? '')
+			.find((cell) => isLostWord(cell));
 		if (row === undefined || lost !== undefined) {
 			hidden.set(gpu, cap(lost ?? line.cells.get('pid') ?? '', 100));
 		} else {

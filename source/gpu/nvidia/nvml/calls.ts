@@ -99,7 +99,7 @@ export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUin
 /** So many bytes as MiB. */
 export const inMebibytes = (bytes: bigint): number => Math.floor(Number(bytes) / 2 ** 20);
 
-/** What nvidia-smi prints for each code in place of a reading. */
+/** Words that nvidia-smi prints in place of a reading, by the code of the library. */
 const words: ReadonlyMap<Refusal, string> = new Map<Refusal, string>([
 	['missing', '[Not Supported]'],
 	[2, '[Invalid Argument]'],

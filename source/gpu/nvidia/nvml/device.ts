@@ -97,12 +97,12 @@ const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => 
 type Keep = <Value>(field: string, answer: Answer<Value>) => Value | undefined;
 
 const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefined => {
-	const ask = (field: string, id: number) => keep(field, readField(calls, handle, id));
-	const action = ask('gpu_recovery_action', fields.recoveryAction);
+	const read = (field: string, id: number) => keep(field, readField(calls, handle, id));
+	const action = read('gpu_recovery_action', fields.recoveryAction);
 	return action === undefined
 		? olderRecoveryAction(
-				ask('reset_status.reset_required', fields.isResetRequired) === 1,
-				ask('reset_status.drain_and_reset_recommended', fields.isDrainRecommended) === 1,
+				read('reset_status.reset_required', fields.isResetRequired) === 1,
+				read('reset_status.drain_and_reset_recommended', fields.isDrainRecommended) === 1,
 			)
 		: recoveryActions[action];
 };
@@ -226,7 +226,9 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 	};
 	const repairs = readRepairs(calls, handle, note);
 	// A GPU that does not say which one it is cannot be matched with anything else.
-	const failure = failureOfWords(words) ?? (reading.uuid === undefined ? `${withoutBrackets(unknown['uuid'] ?? '')} (uuid)` : undefined);
+	const failure =
+		failureOfWords(words) ??
+		(reading.uuid === undefined ? `${withoutBrackets(unknown['uuid'] ?? '')} (uuid)` : undefined);
 	const health = healthOf({
 		failure,
 		...repairs,

@@ -136,7 +136,10 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 	test('memory that is not told is unknown; an unknown error of it is a broken GPU', () => {
 		// The first form of the function stands in for the second.
 		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
-		expect(scanWith('unknown').gpus[1]).toMatchObject({memoryUsedMiB: undefined, failure: 'Unknown Error (memory.used)'});
+		expect(scanWith('unknown').gpus[1]).toMatchObject({
+			memoryUsedMiB: undefined,
+			failure: 'Unknown Error (memory.used)',
+		});
 	});
 
 	test('what makes a GPU unfit is told', () => {
