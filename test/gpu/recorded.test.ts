@@ -91,20 +91,20 @@ describe.skipIf(!isHere)('recorded outputs', () => {
 		]);
 	});
 
-	test('sensors that do not answer break no GPU', () => {
+	test('an unknown error in temperature or utilization breaks its GPU', () => {
 		const {gpus = []} = parseGpuTable(withHeader('errors/query-gpu.some-fields-unknown.csv'), '') ?? {};
 		expect(
 			gpus.map(({memoryUsedMiB, temperatureCelsius, failure}) => [memoryUsedMiB, temperatureCelsius, failure]),
 		).toEqual([
-			[6, undefined, undefined],
-			[6, 32, undefined],
-			[6, undefined, undefined],
+			[6, undefined, 'Unknown Error (temperature.gpu)'],
+			[6, 32, 'Unknown Error (utilization.gpu)'],
+			[6, undefined, 'Unknown Error (temperature.gpu)'],
 		]);
 	});
 
 	test('a GPU that needs a reset is broken', () => {
 		const {gpus} = parseGpuTable(read('errors/query-gpu.requires-reset.csv'), '') ?? {};
-		expect(gpus).toMatchObject([{index: 0, memoryUsedMiB: 0, failure: 'GPU requires reset'}]);
+		expect(gpus).toMatchObject([{index: 0, memoryUsedMiB: 0, failure: 'GPU requires reset (temperature.gpu)'}]);
 	});
 
 	test('a row without permission hides processes of its GPU alone', () => {

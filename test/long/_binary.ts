@@ -8,13 +8,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The exit code of a maker that has nothing to make it of: no network, or another machine. */
 const notToBeHad = 2;
 
-/**
-Makes it, and tells the helpers to start it wherever they would start the program.
+const file = `${root}dist/canhazgpu-${process.platform}-${process.arch}`;
 
-@returns Its file; undefined where it cannot be made, which is said.
+/**
+Makes the binary, one test file at a time, unless it is newer than the built program.
+
+@returns Its path. Undefined where it cannot be made, which is printed.
 */
-export function makeBinary(): string | undefined {
-	const {status, stdout, stderr} = spawnSync(process.execPath, ['.config/make-binary.js'], {
+export function buildBinary(): string | undefined {
+	const make = '[ "$1" -nt dist/cli.js ] || exec "$2" .config/make-binary.js';
+	const {status, stderr} = spawnSync('flock', ['dist/binary.lock', 'sh', '-c', make, 'sh', file, process.execPath], {
 		cwd: root,
 		encoding: 'utf8',
 	});
@@ -27,8 +30,15 @@ export function makeBinary(): string | undefined {
 		throw new Error(stderr);
 	}
 
-	// The line before is of the archive.
-	const file = `${root}${stdout.trim().split('\n').at(-1)!.split(':', 1)[0]!}`;
-	process.env['CANHAZGPU_TEST_BINARY'] = file;
 	return file;
+}
+
+/** The same, and tells the helpers to start it wherever they would start the program. */
+export function makeBinary(): string | undefined {
+	const made = buildBinary();
+	if (made !== undefined) {
+		process.env['CANHAZGPU_TEST_BINARY'] = made;
+	}
+
+	return made;
 }

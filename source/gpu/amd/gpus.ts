@@ -1,4 +1,5 @@
 import type {GpuReading} from '../../core/model/types.js';
+import {failureOfWords, type Reading, type ReadingWord} from '../error-words.js';
 import {judgeHealth} from '../health.js';
 import {normalizePciBusId} from '../../core/model/observation.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
@@ -157,7 +158,7 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 		throttleReasons: throttleReasons(measured),
 	};
 	const vitals = [...vital.map((field) => taken.get(field)), ...temperatures];
-	const failure = failures.get(index) ?? failureOf(metric.get(index), vitals);
+	const failure = failures.get(index) ?? failureOf(metric.get(index), vitals) ?? failureOfWords(namedWords(unknown));
 	return withoutVoidMemory({
 		index,
 		uuid: readText(valueAt(listed, 'uuid')),
@@ -169,6 +170,24 @@ const readGpu = (index: number, {metric, fixed, list, failures}: Required<AmdAns
 		unknown,
 	});
 };
+
+/** Names of readings in a failure. amd-smi and rocm-smi call them differently. */
+const fieldNames: Partial<Readonly<Record<Reading, string>>> = {
+	memoryUsedMiB: 'memory used',
+	memoryTotalMiB: 'memory total',
+	utilizationPercent: 'GPU use',
+	memoryUtilizationPercent: 'memory activity',
+	temperatureCelsius: 'temperature',
+	smClockMHz: 'GPU clock',
+	memoryClockMHz: 'memory clock',
+};
+
+const namedWords = (unknown: Readonly<Partial<Record<Reading, string>>>): readonly ReadingWord[] =>
+	(Object.entries(unknown) as ReadonlyArray<[Reading, string]>).map(([reading, word]) => ({
+		reading,
+		field: fieldNames[reading] ?? reading,
+		word,
+	}));
 
 /** A limit of 0 is none. */
 const positive = (taken: Taken): number | undefined =>

@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import type {Reading} from '../error-words.js';
 import type {ToolCall} from '../tool/early-tool.js';
 
 /** What every driver in use knows. */
@@ -12,6 +13,7 @@ const basicFields = [
 	'utilization.gpu',
 	'utilization.memory',
 	'temperature.gpu',
+	'pstate',
 	'power.draw',
 	'power.limit',
 	'fan.speed',
@@ -44,6 +46,38 @@ const resetStatus = {
 
 /** What `driver_version` is called since then; it is to go (nvidia-smi -q of 610: "will be removed in CUDA 14.0"). */
 const newerVersion = {since: 610, field: 'kmd_version'} as const;
+
+/** The reading that each field becomes. Fields that are not here tell about the health or the mode of the GPU. */
+export const readingOfField = {
+	uuid: 'uuid',
+	'pci.bus_id': 'pciBusId',
+	name: 'name',
+	'memory.total': 'memoryTotalMiB',
+	'memory.used': 'memoryUsedMiB',
+	'memory.reserved': 'memoryReservedMiB',
+	'utilization.gpu': 'utilizationPercent',
+	'utilization.memory': 'memoryUtilizationPercent',
+	'temperature.gpu': 'temperatureCelsius',
+	'temperature.gpu.tlimit': 'temperatureLimitCelsius',
+	pstate: 'performanceState',
+	'power.draw': 'powerWatts',
+	'power.limit': 'powerLimitWatts',
+	'fan.speed': 'fanPercent',
+	'clocks.current.sm': 'smClockMHz',
+	'clocks.current.memory': 'memoryClockMHz',
+	compute_mode: 'computeMode',
+	compute_cap: 'computeCapability',
+	'ecc.errors.uncorrected.volatile.total': 'eccUncorrectedErrors',
+	'mig.mode.current': 'isMigEnabled',
+	'clocks_event_reasons.active': 'throttleReasons',
+	'clocks_throttle_reasons.active': 'throttleReasons',
+} as const satisfies Readonly<Record<string, Reading>>;
+
+export type ReadingField = keyof typeof readingOfField;
+
+/** Returns the reading that a field becomes, or undefined for one that becomes none. */
+export const readingNamed = (field: string): Reading | undefined =>
+	Object.hasOwn(readingOfField, field) ? readingOfField[field as ReadingField] : undefined;
 
 /**
 What is asked of every GPU (`nvidia-smi --help-query-gpu`), in this order.

@@ -1,10 +1,11 @@
 /** What `nvidia-smi --query-gpu` printed: the lines as GPUs, and their cells as readings. */
-import type {GpuReading} from '../../core/model/types.js';
 import {normalizePciBusId} from '../../core/model/observation.js';
+import {failureOfWords, withoutBrackets, type ReadingWord} from '../error-words.js';
 import {healthOf, olderRecoveryAction} from '../health.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {cap} from '../tool/text.js';
 import {type CsvRow, isMarker, parseCsv, readAnswer, readNumber} from './csv.js';
+import {readingNamed, readingOfField, type ReadingField} from './fields.js';
 import {isBrakingForHeat, readReasonBits, throttleWords} from './problems/throttle.js';
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './problems/unreachable-gpus.js';
 
@@ -59,7 +60,7 @@ export const parseGpuTable = (stdout: string, stderr: string): GpuTable | undefi
 			driverVersion ??= readText(line.cells.get('driver_version')) ?? readText(line.cells.get('kmd_version'));
 			previousIndex = index;
 		} else if (!isShifted(line.cells) && isMarker(line.cells.get('index') ?? '')) {
-			rows.push({words: withoutBrackets(line.cells.get('index') ?? ''), previousIndex});
+			rows.push({words: cap(withoutBrackets(line.cells.get('index') ?? ''), 200), previousIndex});
 		} else {
 			remark(line.text);
 		}
@@ -94,36 +95,31 @@ const readText = (text: string | undefined): string | undefined =>
 const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	const unknown: Record<string, string> = {};
 
-	const read = <Value>(
-		column: string,
-		field: keyof GpuReading,
-		parse: (cell: string) => Value | undefined,
-	): Value | undefined => {
-		const cell = cells.get(column);
+	const read = <Value>(field: ReadingField, parse: (cell: string) => Value | undefined): Value | undefined => {
+		const cell = cells.get(field);
 		const value = cell === undefined ? undefined : parse(cell);
 		if (cell !== undefined && value === undefined) {
-			unknown[field] = cap(cell, 100);
+			unknown[readingOfField[field]] = cap(cell, 100);
 		}
 
 		return value;
 	};
 
-	const text = (column: string, field: keyof GpuReading) => read(column, field, readText);
-	const number = (column: string, field: keyof GpuReading) => read(column, field, readNumber);
+	const text = (field: ReadingField) => read(field, readText);
+	const number = (field: ReadingField) => read(field, readNumber);
 	const answer = (column: string) => readAnswer(cells.get(column) ?? '');
 
-	const busId = text('pci.bus_id', 'pciBusId');
-	const failure = findFailure(cells);
-	const temperatureCelsius = number('temperature.gpu', 'temperatureCelsius');
-	const marginCelsius = read('temperature.gpu.tlimit', 'temperatureLimitCelsius', readMargin);
+	const busId = text('pci.bus_id');
+	const failure = failureOfWords(wordsOf(cells));
+	const temperatureCelsius = number('temperature.gpu');
+	const marginCelsius = read('temperature.gpu.tlimit', readMargin);
 	const temperatureLimitCelsius =
 		temperatureCelsius === undefined || marginCelsius === undefined ? undefined : temperatureCelsius + marginCelsius;
 	const reasonBits = read(
 		cells.has('clocks_event_reasons.active') ? 'clocks_event_reasons.active' : 'clocks_throttle_reasons.active',
-		'throttleReasons',
 		readReasonBits,
 	);
-	const eccUncorrectedErrors = number('ecc.errors.uncorrected.volatile.total', 'eccUncorrectedErrors');
+	const eccUncorrectedErrors = number('ecc.errors.uncorrected.volatile.total');
 	const health = healthOf({
 		failure,
 		recoveryAction:
@@ -138,27 +134,27 @@ const readGpu = (index: number, {cells}: CsvRow): BareReading => {
 	});
 	return withoutVoidMemory({
 		index,
-		uuid: text('uuid', 'uuid'),
+		uuid: text('uuid'),
 		pciBusId: normalizePciBusId(busId ?? '') ?? busId,
-		name: text('name', 'name'),
-		memoryUsedMiB: number('memory.used', 'memoryUsedMiB'),
-		memoryTotalMiB: number('memory.total', 'memoryTotalMiB'),
-		memoryReservedMiB: number('memory.reserved', 'memoryReservedMiB'),
-		utilizationPercent: number('utilization.gpu', 'utilizationPercent'),
-		memoryUtilizationPercent: number('utilization.memory', 'memoryUtilizationPercent'),
+		name: text('name'),
+		memoryUsedMiB: number('memory.used'),
+		memoryTotalMiB: number('memory.total'),
+		memoryReservedMiB: number('memory.reserved'),
+		utilizationPercent: number('utilization.gpu'),
+		memoryUtilizationPercent: number('utilization.memory'),
 		temperatureCelsius,
 		temperatureLimitCelsius,
-		powerWatts: number('power.draw', 'powerWatts'),
-		powerLimitWatts: number('power.limit', 'powerLimitWatts'),
-		fanPercent: number('fan.speed', 'fanPercent'),
-		smClockMHz: number('clocks.current.sm', 'smClockMHz'),
-		memoryClockMHz: number('clocks.current.memory', 'memoryClockMHz'),
+		powerWatts: number('power.draw'),
+		powerLimitWatts: number('power.limit'),
+		fanPercent: number('fan.speed'),
+		smClockMHz: number('clocks.current.sm'),
+		memoryClockMHz: number('clocks.current.memory'),
 		throttleReasons: reasonBits === undefined ? undefined : throttleWords(reasonBits),
 		eccUncorrectedErrors,
-		isMigEnabled: read('mig.mode.current', 'isMigEnabled', readSwitch),
+		isMigEnabled: read('mig.mode.current', readSwitch),
 		...(isPending(cells) && {isMigPending: true}),
-		computeMode: text('compute_mode', 'computeMode'),
-		computeCapability: read('compute_cap', 'computeCapability', readVersion),
+		computeMode: text('compute_mode'),
+		computeCapability: read('compute_cap', readVersion),
 		...health,
 		failure,
 		unknown,
@@ -180,20 +176,6 @@ const readSwitch = (text: string): boolean | undefined => ({enabled: true, disab
 
 const readVersion = (text: string): string | undefined => (/^\d{1,3}\.\d{1,3}$/v.test(text) ? text : undefined);
 
-/**
-A GPU is broken when any cell says so, or when not even its identity or its memory could be read. A lone `[Unknown Error]`
-elsewhere is a sensor that does not answer. Broken GPUs were seen to report 0 MiB in use: what they say must not count as free.
-*/
-const findFailure = (cells: Cells): string | undefined => {
-	const broken = cells.values().find((cell) => cell.startsWith('[') && brokenWords.test(cell));
-	const silent = ['uuid', 'memory.used']
-		.map((column) => cells.get(column) ?? '')
-		.find((cell) => silentWords.has(cell.toLowerCase()));
-	const words = broken ?? silent;
-	return words === undefined ? undefined : withoutBrackets(words);
-};
-
-const brokenWords = /[Rr]equires [Rr]eset|[Rr]eset [Rr]equired|[Ii]s [Ll]ost/v;
-const silentWords = new Set(['[unknown error]', 'err!']);
-
-const withoutBrackets = (marker: string): string => cap(marker.replace(/^\[(?<words>.*)\]$/v, '$<words>'), 200);
+/** The cells of a row, to be judged by their words. A number is no word. */
+const wordsOf = (cells: Cells): readonly ReadingWord[] =>
+	[...cells].map(([field, word]) => ({field, word, reading: readingNamed(field)}));

@@ -1,4 +1,6 @@
 import type {GpuProcess, GpuReading} from '../../core/model/types.js';
+import {failureOfWords, isLostWord} from '../error-words.js';
+import {addProblems, judgeHealth} from '../health.js';
 import type {BareReading} from '../reading.js';
 import {joinDetails, type ProcessRow} from '../tool/process-rows.js';
 import {cap} from '../tool/text.js';
@@ -50,8 +52,11 @@ export const parseProcessTable = (stdout: string): ProcessTable | undefined => {
 		const uuid = line.cells.get('gpu_uuid') ?? noGpu;
 		const gpu = isMarker(uuid) ? noGpu : uuid;
 		const row = readRow(line.cells);
-		if (row === undefined) {
-			hidden.set(gpu, cap(line.cells.get('pid') ?? '', 100));
+		const lost = ['pid', 'used_gpu_memory']
+			.map((field) => line.cells.get(field) ?? '')
+			.find((cell) => isLostWord(cell));
+		if (row === undefined || lost !== undefined) {
+			hidden.set(gpu, cap(lost ?? line.cells.get('pid') ?? '', 100));
 		} else {
 			const rows = byGpu.get(gpu) ?? [];
 			byGpu.set(gpu, rows);
@@ -103,8 +108,13 @@ export const attachProcesses = async (
 				return {...gpu, processes: undefined};
 			}
 
-			const rows = mergeByPid(table.byGpu.get(uuid) ?? []);
 			const hidden = table.hidden.get(uuid);
+			const failure = failureOfWords([{reading: 'processes', field: 'processes', word: hidden ?? ''}]);
+			if (failure !== undefined) {
+				return addProblems({...gpu, processes: undefined, failure}, judgeHealth({failure}));
+			}
+
+			const rows = mergeByPid(table.byGpu.get(uuid) ?? []);
 			const mayHideSome = hidden !== undefined || strays > 0;
 			return {
 				...gpu,

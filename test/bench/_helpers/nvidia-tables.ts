@@ -17,6 +17,7 @@ const cells: Readonly<Record<string, string>> = {
 	'utilization.gpu': '97',
 	'utilization.memory': '41',
 	'temperature.gpu': '61',
+	pstate: 'P0',
 	'power.draw': '640.50',
 	'power.limit': '700.00',
 	'clocks.current.sm': '1755',

@@ -83,7 +83,7 @@ test('an unknown reading is undefined, and keeps the word of the tool', () => {
 			memoryUsedMiB: 310,
 			utilizationPercent: undefined,
 			temperatureCelsius: undefined,
-			failure: undefined,
+			failure: 'Unknown Error (temperature.gpu)',
 			unknown: {
 				name: '[Unknown Error]',
 				utilizationPercent: '[Not Supported]',
@@ -134,7 +134,12 @@ test('a line about a handle marks the row of that GPU, if it has one', () => {
 
 test('a GPU that needs a reset is broken, although it says 0 MiB', () => {
 	expect(parse('gpus/one-requires-reset.csv').gpus).toMatchObject([
-		{index: 0, memoryUsedMiB: 0, failure: 'GPU requires reset', unknown: {utilizationPercent: '[GPU requires reset]'}},
+		{
+			index: 0,
+			memoryUsedMiB: 0,
+			failure: 'GPU requires reset (utilization.gpu)',
+			unknown: {utilizationPercent: '[GPU requires reset]'},
+		},
 		{index: 1, failure: undefined},
 	]);
 });
@@ -142,7 +147,7 @@ test('a GPU that needs a reset is broken, although it says 0 MiB', () => {
 test.each(['[GPU is lost]', '[Unknown Error]', 'ERR!'])('memory that reads %s means a broken GPU', (word) => {
 	const text = fixture('gpus/one.csv').replace(', 4, 0,', () => `, ${word}, 0,`);
 	expect(parseGpuTable(text, '')?.gpus).toMatchObject([
-		{memoryUsedMiB: undefined, failure: word.replaceAll(/[\[\]]/gv, '')},
+		{memoryUsedMiB: undefined, failure: `${word.replaceAll(/[\[\]]/gv, '')} (memory.used)`},
 	]);
 });
 

@@ -118,7 +118,7 @@ describe('machines of other kinds', () => {
 		['the same, and who is there is not told', spark, ['GPU-1, [N/A], [N/A], [N/A]'], 'unknown'],
 		['the same, and the question failed', spark, undefined, 'unknown'],
 		['Windows hides the pids', wsl, ['GPU-1, [N/A], [N/A], [Insufficient Permissions]'], 'used'],
-		['Windows hides the memory', wsl.replace('9120', '[GPU access blocked by the operating system]'), [], 'unknown'],
+		['Windows hides the memory', wsl.replace('9120', '[GPU access blocked by the operating system]'), [], 'failed'],
 		['nothing of it can be read', '0, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]', [], 'unknown'],
 		['only root may see the memory of parts', wsl.replace('9120', '[Insufficient Permissions]'), [], 'unknown'],
 	])('%s', async (_what, row, processes, kind) => {

@@ -68,7 +68,7 @@ test('what makes a GPU unfit is told, and nothing else', () => {
 		[{kind: 'temperature', words: '90 °C, and it slows down from 88 °C on'}],
 	]);
 	expect(gpusOf(fixture('gpus/one-requires-reset.csv')).map(({health}) => health)).toEqual([
-		[{kind: 'needs-reset', words: 'GPU requires reset'}],
+		[{kind: 'needs-reset', words: 'GPU requires reset (utilization.gpu)'}],
 		undefined,
 	]);
 });

@@ -17,6 +17,7 @@ export const codes = {
 	functionNotFound: 13,
 	gpuIsLost: 15,
 	resetRequired: 16,
+	versionMismatch: 25,
 	unknown: 999,
 } as const;
 
@@ -98,29 +99,24 @@ export const longAt = (memory: DataView, offset = 0): bigint => memory.getBigUin
 /** So many bytes as MiB. */
 export const inMebibytes = (bytes: bigint): number => Math.floor(Number(bytes) / 2 ** 20);
 
-/** The word of nvidia-smi for it. */
-export const wordOf = (no: Refusal): string => {
-	switch (no) {
-		case 'missing':
-		case codes.notSupported:
-		case codes.functionNotFound: {
-			return '[Not Supported]';
-		}
+/** Words that nvidia-smi prints in place of a reading, by the code of the library. */
+const words: ReadonlyMap<Refusal, string> = new Map<Refusal, string>([
+	['missing', '[Not Supported]'],
+	[2, '[Invalid Argument]'],
+	[codes.notSupported, '[Not Supported]'],
+	[codes.noPermission, '[Insufficient Permissions]'],
+	[codes.notFound, '[Not Found]'],
+	[10, '[Timeout]'],
+	[11, '[Interrupt Request Issue]'],
+	[codes.functionNotFound, '[Not Supported]'],
+	[codes.gpuIsLost, '[GPU is lost]'],
+	[codes.resetRequired, '[GPU requires reset]'],
+	[17, '[GPU access blocked by the operating system]'],
+	// The library does not know this form of the question.
+	[codes.versionMismatch, '[Not Supported]'],
+	[26, '[Requested functionality has been deprecated]'],
+	[codes.unknown, '[Unknown Error]'],
+]);
 
-		case codes.noPermission: {
-			return '[Insufficient Permissions]';
-		}
-
-		case codes.gpuIsLost: {
-			return '[GPU is lost]';
-		}
-
-		case codes.resetRequired: {
-			return '[GPU requires reset]';
-		}
-
-		default: {
-			return '[Unknown Error]';
-		}
-	}
-};
+/** Returns the word of nvidia-smi for a refusal. */
+export const wordOf = (no: Refusal): string => words.get(no) ?? `[NVML error ${no}]`;

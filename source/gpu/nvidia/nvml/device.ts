@@ -1,5 +1,7 @@
-import {type GpuReading, type MigInstance, normalizePciBusId} from '../../../core/model/observation.js';
+import {type MigInstance, normalizePciBusId} from '../../../core/model/observation.js';
+import {failureOfWords, withoutBrackets, type ReadingWord} from '../../error-words.js';
 import {healthOf, olderRecoveryAction, type Symptoms} from '../../health.js';
+import {readingNamed, readingOfField, type ReadingField} from '../fields.js';
 import {isBrakingForHeat, throttleWords} from '../problems/throttle.js';
 import {type BareReading, withoutVoidMemory} from '../../reading.js';
 import {
@@ -82,22 +84,25 @@ const fields = {recoveryAction: 230, isResetRequired: 226, isDrainRecommended: 2
 /** The size of `nvmlFieldValue_t`, and where in it stand the code and the value. */
 const layout = {size: 40, code: 28, value: 32} as const;
 
-const readField = (calls: Calls, handle: bigint, id: number): number | undefined => {
+const readField = (calls: Calls, handle: bigint, id: number): Answer<number> => {
 	const memory = new Uint8Array(layout.size);
 	const view = new DataView(memory.buffer);
 	view.setUint32(0, id, true);
-	const code = calls.call(['nvmlDeviceGetFieldValues'], ['handle', 'number', 'memory'], handle, 1, memory);
-	return code === codes.success && integerAt(view, layout.code) === codes.success
-		? integerAt(view, layout.value)
-		: undefined;
+	const called = calls.call(['nvmlDeviceGetFieldValues'], ['handle', 'number', 'memory'], handle, 1, memory);
+	const code = called === codes.success ? integerAt(view, layout.code) : called;
+	return code === codes.success ? {value: integerAt(view, layout.value)} : {no: code};
 };
 
-const readRecovery = (calls: Calls, handle: bigint): string | undefined => {
-	const action = readField(calls, handle, fields.recoveryAction);
+/** Takes the value of an answer, or notes the word for why there is none. The field is named as nvidia-smi names it. */
+type Keep = <Value>(field: string, answer: Answer<Value>) => Value | undefined;
+
+const readRecovery = (calls: Calls, handle: bigint, keep: Keep): string | undefined => {
+	const read = (field: string, id: number) => keep(field, readField(calls, handle, id));
+	const action = read('gpu_recovery_action', fields.recoveryAction);
 	return action === undefined
 		? olderRecoveryAction(
-				readField(calls, handle, fields.isResetRequired) === 1,
-				readField(calls, handle, fields.isDrainRecommended) === 1,
+				read('reset_status.reset_required', fields.isResetRequired) === 1,
+				read('reset_status.drain_and_reset_recommended', fields.isDrainRecommended) === 1,
 			)
 		: recoveryActions[action];
 };
@@ -111,54 +116,63 @@ const askNumbers = (calls: Calls, name: string, handle: bigint, count: number): 
 
 const isOne = (number: number | undefined): boolean | undefined => (number === undefined ? undefined : number === 1);
 
-/** The last of these numbers, as yes or no. */
-const readFlag = (calls: Calls, name: string, handle: bigint, count: number): boolean | undefined =>
-	isOne(valueOf(askNumbers(calls, name, handle, count))?.at(-1));
-
 /** What is known of failing memory, and of what the driver wants to be done. Absent where this GPU or library does not tell. */
 const readRepairs = (
 	calls: Calls,
 	handle: bigint,
-): Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'> => ({
-	recoveryAction: readRecovery(calls, handle),
-	// Rows remapped for corrected and for uncorrected errors, whether more wait for a reset, whether that failed.
-	hasFailedRemapping: readFlag(calls, 'nvmlDeviceGetRemappedRows', handle, 4),
-	hasPendingPages: readFlag(calls, 'nvmlDeviceGetRetiredPagesPendingStatus', handle, 1),
-});
+	keep: Keep,
+): Pick<Symptoms, 'recoveryAction' | 'hasFailedRemapping' | 'hasPendingPages'> => {
+	/** The last of these numbers, as yes or no. */
+	const flag = (field: string, name: string, count: number) =>
+		isOne(keep(field, askNumbers(calls, name, handle, count))?.at(-1));
+	return {
+		recoveryAction: readRecovery(calls, handle, keep),
+		// Rows remapped for corrected and for uncorrected errors, whether more wait for a reset, whether that failed.
+		hasFailedRemapping: flag('remapped_rows.failure', 'nvmlDeviceGetRemappedRows', 4),
+		hasPendingPages: flag('retired_pages.pending', 'nvmlDeviceGetRetiredPagesPendingStatus', 1),
+	};
+};
 
 /** A GPU of which nothing is known but that it fails, and how. */
 export const brokenDevice = (index: number, no: Refusal): BareReading => {
-	const failure = wordOf(no).slice(1, -1);
+	const failure = withoutBrackets(wordOf(no));
 	return {index, failure, ...healthOf({failure}), unknown: {}};
 };
 
 /** Everything that the library tells of one GPU but its processes. */
 export const readDevice = (calls: Calls, handle: bigint, index: number): BareReading => {
 	const unknown: Record<string, string> = {};
-	let broken: Refusal | undefined;
+	const words: ReadingWord[] = [];
 
-	const keep = <Value>(field: keyof GpuReading, answer: Answer<Value>): Value | undefined => {
+	const note: Keep = (field, answer) => {
 		if ('value' in answer) {
 			return answer.value;
 		}
 
-		broken ??= answer.no === codes.gpuIsLost || answer.no === codes.resetRequired ? answer.no : undefined;
-		unknown[field] = wordOf(answer.no);
+		words.push({field, word: wordOf(answer.no), reading: readingNamed(field)});
 		return undefined;
 	};
 
-	const number = (field: keyof GpuReading, names: readonly string[], numbers: readonly number[] = []) =>
+	const keep = <Value>(field: ReadingField, answer: Answer<Value>): Value | undefined => {
+		if ('no' in answer) {
+			unknown[readingOfField[field]] = wordOf(answer.no);
+		}
+
+		return note(field, answer);
+	};
+
+	const number = (field: ReadingField, names: readonly string[], numbers: readonly number[] = []) =>
 		keep(field, ask(calls, names, {handle, numbers}, integerAt));
 
 	const busId = keep(
-		'pciBusId',
+		'pci.bus_id',
 		ask(calls, ['nvmlDeviceGetPciInfo_v3'], {handle, size: 68}, (memory) =>
 			textIn(new Uint8Array(memory.buffer, memory.byteOffset + 36, 32)),
 		),
 	);
-	const memory = keep('memoryUsedMiB', readMemory(calls, handle));
+	const memory = keep('memory.used', readMemory(calls, handle));
 	const rates = keep(
-		'utilizationPercent',
+		'utilization.gpu',
 		ask(
 			calls,
 			['nvmlDeviceGetUtilizationRates'],
@@ -166,10 +180,11 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 			(both) => [integerAt(both), integerAt(both, 4)] as const,
 		),
 	);
-	const temperatureCelsius = number('temperatureCelsius', ['nvmlDeviceGetTemperature'], [0]);
-	const temperatureLimitCelsius = number('temperatureLimitCelsius', ['nvmlDeviceGetTemperatureThreshold'], [1]);
+	const temperatureCelsius = number('temperature.gpu', ['nvmlDeviceGetTemperature'], [0]);
+	number('pstate', ['nvmlDeviceGetPerformanceState', 'nvmlDeviceGetPowerState']);
+	const temperatureLimitCelsius = number('temperature.gpu.tlimit', ['nvmlDeviceGetTemperatureThreshold'], [1]);
 	const reasons = keep(
-		'throttleReasons',
+		'clocks_event_reasons.active',
 		ask(
 			calls,
 			['nvmlDeviceGetCurrentClocksEventReasons', 'nvmlDeviceGetCurrentClocksThrottleReasons'],
@@ -178,12 +193,12 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		),
 	);
 	const eccUncorrectedErrors = keep(
-		'eccUncorrectedErrors',
+		'ecc.errors.uncorrected.volatile.total',
 		ask(calls, ['nvmlDeviceGetTotalEccErrors'], {handle, numbers: [1, 0], size: 8}, long),
 	);
-	const [mig, pendingMig] = keep('isMigEnabled', askNumbers(calls, 'nvmlDeviceGetMigMode', handle, 2)) ?? [];
+	const [mig, pendingMig] = keep('mig.mode.current', askNumbers(calls, 'nvmlDeviceGetMigMode', handle, 2)) ?? [];
 	const isMigEnabled = isOne(mig);
-	const capability = keep('computeCapability', askNumbers(calls, 'nvmlDeviceGetCudaComputeCapability', handle, 2));
+	const capability = keep('compute_cap', askNumbers(calls, 'nvmlDeviceGetCudaComputeCapability', handle, 2));
 	const reading = {
 		index,
 		uuid: keep('uuid', askText(calls, 'nvmlDeviceGetUUID', handle)),
@@ -196,25 +211,27 @@ export const readDevice = (calls: Calls, handle: bigint, index: number): BareRea
 		memoryUtilizationPercent: rates?.[1],
 		temperatureCelsius,
 		temperatureLimitCelsius,
-		powerWatts: keep('powerWatts', ask(calls, ['nvmlDeviceGetPowerUsage'], {handle}, watts)),
-		powerLimitWatts: keep('powerLimitWatts', ask(calls, ['nvmlDeviceGetPowerManagementLimit'], {handle}, watts)),
-		fanPercent: number('fanPercent', ['nvmlDeviceGetFanSpeed']),
-		smClockMHz: number('smClockMHz', ['nvmlDeviceGetClockInfo'], [1]),
-		memoryClockMHz: number('memoryClockMHz', ['nvmlDeviceGetClockInfo'], [2]),
+		powerWatts: keep('power.draw', ask(calls, ['nvmlDeviceGetPowerUsage'], {handle}, watts)),
+		powerLimitWatts: keep('power.limit', ask(calls, ['nvmlDeviceGetPowerManagementLimit'], {handle}, watts)),
+		fanPercent: number('fan.speed', ['nvmlDeviceGetFanSpeed']),
+		smClockMHz: number('clocks.current.sm', ['nvmlDeviceGetClockInfo'], [1]),
+		memoryClockMHz: number('clocks.current.memory', ['nvmlDeviceGetClockInfo'], [2]),
 		throttleReasons: reasons === undefined ? undefined : throttleWords(reasons),
 		eccUncorrectedErrors,
 		isMigEnabled,
 		...(mig !== pendingMig && {isMigPending: true}),
 		...(isMigEnabled === true && {migInstances: readParts(calls, handle)}),
-		computeMode: computeModes[number('computeMode', ['nvmlDeviceGetComputeMode']) ?? -1],
+		computeMode: computeModes[number('compute_mode', ['nvmlDeviceGetComputeMode']) ?? -1],
 		computeCapability: capability?.join('.'),
 	};
-	// Nothing but errors where it says who it is: not a sensor, the GPU.
-	broken ??= reading.uuid === undefined || unknown['memoryUsedMiB'] === '[Unknown Error]' ? codes.unknown : undefined;
-	const failure = broken === undefined ? undefined : wordOf(broken).slice(1, -1);
+	const repairs = readRepairs(calls, handle, note);
+	// A GPU that does not say which one it is cannot be matched with anything else.
+	const failure =
+		failureOfWords(words) ??
+		(reading.uuid === undefined ? `${withoutBrackets(unknown['uuid'] ?? '')} (uuid)` : undefined);
 	const health = healthOf({
 		failure,
-		...readRepairs(calls, handle),
+		...repairs,
 		eccUncorrectedErrors,
 		temperatureCelsius,
 		temperatureLimitCelsius,

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-const source = fileURLToPath(new URL('nvml-stub.c', import.meta.url));
+const ownSource = fileURLToPath(new URL('nvml-stub.c', import.meta.url));
 
 const canCompile = (): boolean => {
 	try {
@@ -24,6 +24,11 @@ if (!hasCompiler) {
 
 /** @returns The directory of a `libnvidia-ml.so.1`. */
 export function compileNvml(...flags: readonly string[]): string {
+	return compileLibrary(ownSource, flags);
+}
+
+/** Compiles another stand-in: the same, of this C file. */
+export function compileLibrary(source: string, flags: readonly string[] = []): string {
 	const directory = mkdtempSync(path.join(tmpdir(), 'nvml-'));
 	execFileSync('cc', ['-shared', '-fPIC', '-w', ...flags, '-o', path.join(directory, 'libnvidia-ml.so.1'), source]);
 	return directory;

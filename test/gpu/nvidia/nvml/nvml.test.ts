@@ -121,11 +121,14 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 		expect(scanWith('crowd').processes.byGpu.get('GPU-0')).toHaveLength(500);
 	});
 
-	test.each(['lost', 'lost-handle'])('a GPU that is lost (%s) leaves the other alone', (words) => {
+	test.each([
+		['lost', 'GPU is lost (memory.used)'],
+		['lost-handle', 'GPU is lost'],
+	])('a GPU that is lost (%s) leaves the other alone', (words, failure) => {
 		const {gpus} = scanWith(words);
 		expect(gpus).toMatchObject([
 			{index: 0, failure: undefined, memoryUsedMiB: 40_123},
-			{index: 1, failure: 'GPU is lost', health: [{kind: 'fell-off-the-bus'}]},
+			{index: 1, failure, health: [{kind: 'fell-off-the-bus'}]},
 		]);
 		expect(gpus[1]?.memoryUsedMiB).toBeUndefined();
 	});
@@ -133,7 +136,10 @@ describe.skipIf(!hasCompiler)('over a stand-in for the library', () => {
 	test('memory that is not told is unknown; an unknown error of it is a broken GPU', () => {
 		// The first form of the function stands in for the second.
 		expect(scanWith('no-memory').gpus[1]).toMatchObject({memoryUsedMiB: 1000, failure: undefined});
-		expect(scanWith('unknown').gpus[1]).toMatchObject({memoryUsedMiB: undefined, failure: 'Unknown Error'});
+		expect(scanWith('unknown').gpus[1]).toMatchObject({
+			memoryUsedMiB: undefined,
+			failure: 'Unknown Error (memory.used)',
+		});
 	});
 
 	test('what makes a GPU unfit is told', () => {

@@ -1,0 +1,107 @@
+/** Every code of NVML in every function that reads something. The expected verdicts are written down here once more. */
+import * as fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {judgeUsage} from '../../../source/core/rules/usage/gpu-usage.js';
+import type {NativeLibrary} from '../../../source/gpu/nvidia/nvml/library.js';
+import {openScanner} from '../../../source/gpu/nvidia/nvml/scan.js';
+import {attachProcesses} from '../../../source/gpu/nvidia/processes.js';
+import {threshold} from './_words.js';
+
+/** Which function reads which field. Those of a fan and of power fail on healthy cards. */
+const functions: Readonly<Record<string, string>> = {
+	nvmlDeviceGetMemoryInfo_v2: 'memory.used',
+	nvmlDeviceGetUtilizationRates: 'utilization.gpu',
+	nvmlDeviceGetTemperature: 'temperature.gpu',
+	nvmlDeviceGetPerformanceState: 'pstate',
+	nvmlDeviceGetClockInfo: 'clocks.current.sm',
+	nvmlDeviceGetUUID: 'uuid',
+	nvmlDeviceGetPowerUsage: 'power.draw',
+	nvmlDeviceGetPowerManagementLimit: 'power.limit',
+	nvmlDeviceGetFanSpeed: 'fan.speed',
+	nvmlDeviceGetName: 'name',
+	nvmlDeviceGetPciInfo_v3: 'pci.bus_id',
+	nvmlDeviceGetTotalEccErrors: 'ecc.errors.uncorrected.volatile.total',
+	nvmlDeviceGetComputeMode: 'compute_mode',
+	nvmlDeviceGetMigMode: 'mig.mode.current',
+	nvmlDeviceGetCudaComputeCapability: 'compute_cap',
+	nvmlDeviceGetTemperatureThreshold: 'temperature.gpu.tlimit',
+	nvmlDeviceGetCurrentClocksEventReasons: 'clocks_event_reasons.active',
+	nvmlDeviceGetFieldValues: 'gpu_recovery_action',
+	nvmlDeviceGetRemappedRows: 'remapped_rows.failure',
+	nvmlDeviceGetRetiredPagesPendingStatus: 'retired_pages.pending',
+	nvmlDeviceGetComputeRunningProcesses_v3: 'processes',
+};
+const names = Object.keys(functions);
+const vital = new Set(names.slice(0, 6));
+const fieldOf = (name: string): string => functions[name] ?? '?';
+
+/** A library with one idle GPU, in which one function gives back this code. */
+const libraryWith = (failing?: string, code = 0): NativeLibrary => ({
+	find: (name) =>
+		names.includes(name) || ['nvmlInit_v2', 'nvmlDeviceGetCount_v2', 'nvmlDeviceGetHandleByIndex_v2'].includes(name)
+			? (...given) => {
+					if (name === failing) {
+						return code;
+					}
+
+					const memory = given.find((one) => one instanceof Uint8Array)!;
+					if (name === 'nvmlDeviceGetCount_v2') {
+						memory[0] = 1;
+					} else if (name === 'nvmlDeviceGetUUID') {
+						memory.set(new TextEncoder().encode('GPU-1'));
+					} else if (name.startsWith('nvmlDeviceGetMemoryInfo')) {
+						new DataView(memory.buffer).setBigUint64(8, 2n ** 36n, true);
+					} else if (name.startsWith('nvmlDeviceGetTemperature')) {
+						memory[0] = name.endsWith('Threshold') ? 90 : 30;
+					} else if (name.startsWith('nvmlDeviceGetCompute') && name.includes('Processes')) {
+						memory.fill(0);
+					}
+
+					return 0;
+				}
+			: undefined,
+});
+
+const scan = async (failing?: string, code?: number) => {
+	const {gpus, processes} = openScanner(libraryWith(failing, code)).scan();
+	const attached = await attachProcesses(gpus, processes, async () => new Map());
+	return {failure: attached.gpus[0]?.failure, use: judgeUsage(attached.gpus[0], threshold).kind};
+};
+
+/** Not supported, no permission, not found, unknown function, another version, deprecated. */
+const absentCodes = new Set([3, 4, 6, 13, 25, 26]);
+const lostCodes: ReadonlyMap<number, string> = new Map([
+	[15, 'GPU is lost'],
+	[16, 'GPU requires reset'],
+]);
+
+test('a healthy GPU is idle', async () => {
+	expect(await scan()).toEqual({failure: undefined, use: 'idle'});
+});
+
+test('the codes for a lost GPU and for a reset break the GPU in every function', async () => {
+	for (const name of names) {
+		for (const [code, word] of lostCodes) {
+			expect(await scan(name, code), name).toEqual({failure: `${word} (${fieldOf(name)})`, use: 'failed'});
+		}
+	}
+});
+
+test('any other code breaks the GPU in a vital function alone', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.constantFrom(...names),
+			fc.oneof(fc.integer({min: 1, max: 40}), fc.constant(999)),
+			async (name, code) => {
+				// The list of processes grows by this code, and the older form of a function stands in after some.
+				fc.pre(!lostCodes.has(code) && code !== 7);
+				fc.pre(name !== 'nvmlDeviceGetMemoryInfo_v2' || code === 999);
+				const {failure, use} = await scan(name, code);
+				const isBroken = vital.has(name) && !absentCodes.has(code);
+				expect(use === 'failed', `${name} ${code} ${failure}`).toBe(isBroken || name === 'nvmlDeviceGetUUID');
+				expect(failure === undefined || failure.endsWith(` (${fieldOf(name)})`)).toBe(true);
+			},
+		),
+		{numRuns: 2000},
+	);
+});
