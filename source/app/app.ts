@@ -18,6 +18,7 @@ import {createHost} from '../host/host.js';
 import {listenForInterruption} from '../host/job/interruption.js';
 import {sendSignal} from '../host/process/send-signal.js';
 import {findClosedPart} from '../security/safe-file.js';
+import {createPatientOutput, type PatientOutput} from '../host/patient-output.js';
 import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
@@ -41,6 +42,33 @@ const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
 const loadNuma = async () => import('../host/numa.js');
+
+/** Stderr for what must not wait for its reader, opened when it is first written to. */
+function lazyErrors(): Pick<PatientOutput, 'write' | 'isStalled' | 'takeRest'> {
+	let output: ReturnType<typeof createPatientOutput>;
+	let isOpened = false;
+	const open = (): typeof output => {
+		if (!isOpened) {
+			isOpened = true;
+			output = createPatientOutput(2, () => undefined);
+		}
+
+		return output;
+	};
+
+	return {
+		write(text) {
+			const opened = open();
+			if (opened === undefined) {
+				writeError(text);
+			} else {
+				opened.write(text);
+			}
+		},
+		isStalled: () => output?.isStalled() ?? false,
+		takeRest: () => output?.takeRest() ?? '',
+	};
+}
 
 export function createApp({config, paint = unpainted, early: runs, openOutput, endWithVerb}: AppOptions): App {
 	let outsideName: string | undefined;
@@ -227,6 +255,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		return startJob;
 	};
 
+	const errors = lazyErrors();
 	return {
 		host,
 		clock,
@@ -247,7 +276,10 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			process.stdout.write(`${text}\n`);
 		},
 		remark(text) {
-			writeError(`${text}\n`);
+			writeError(`${errors.takeRest()}${text}\n`);
+		},
+		progress(text) {
+			errors.write(`${text}\n`);
 		},
 		// Not by process.stdin: merely touching it begins to read what is meant for a job.
 		isTerminal: isatty(0) && isatty(1),
@@ -258,7 +290,10 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			isatty(2) && process.env['TERM'] !== 'dumb'
 				? {
 						write(text) {
-							process.stderr.write(text);
+							// A line that is drawn again soon need not be kept for a reader who is away.
+							if (!errors.isStalled()) {
+								errors.write(text);
+							}
 						},
 						columns: () => process.stderr.columns,
 					}

@@ -111,6 +111,8 @@ export type App = {
 	readonly print: (text: string, done?: string) => void;
 	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
+	/** Prints lines on stderr without waiting for a reader, for what is done meanwhile must go on: a wait in the queue. */
+	readonly progress: (text: string) => void;
 	readonly isTerminal: boolean;
 	/** How wide stdout is; undefined where that is not known, as in a pipe. */
 	readonly columns: number | undefined;

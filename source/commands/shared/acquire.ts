@@ -74,7 +74,7 @@ export async function acquireShown(
 ): Promise<Acquired> {
 	const entryId = givenEntryId(app);
 	const line = createWaitingLine(app);
-	const background = createBackground(app.remark);
+	const background = createBackground(app.progress);
 	// Only who waits has time for it: what is granted at once starts without loading any of it.
 	let stopReminding: (() => Promise<void>) | undefined;
 	const left: Array<() => Promise<void>> = [];
@@ -88,7 +88,7 @@ export async function acquireShown(
 			signal: interruption.signal,
 			entryId,
 			onProgress(progress) {
-				stopReminding ??= keepReminding(app, world, app.remark);
+				stopReminding ??= keepReminding(app, world, app.progress);
 				if (!isSilent) {
 					line.show(progress);
 				}

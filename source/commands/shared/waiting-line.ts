@@ -16,11 +16,11 @@ type WaitingLine = {
 };
 
 export function createWaitingLine({
-	remark,
+	progress: say,
 	liveErrors,
 	onWaiting,
 	clock,
-}: Pick<App, 'remark' | 'liveErrors' | 'onWaiting' | 'clock'>): WaitingLine {
+}: Pick<App, 'progress' | 'liveErrors' | 'onWaiting' | 'clock'>): WaitingLine {
 	const startedMs = clock.monotonicMs();
 	let words = '';
 	let timer: NodeJS.Timeout | undefined;
@@ -46,7 +46,7 @@ export function createWaitingLine({
 
 			words = progressText(progress);
 			if (liveErrors === undefined) {
-				remark(words);
+				say(words);
 				return;
 			}
 

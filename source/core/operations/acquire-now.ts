@@ -5,7 +5,7 @@ import {requirePossible} from '../rules/allocation/impossible.js';
 import {eligibilityOf} from '../rules/allocation/need.js';
 import {withSeenInstances} from '../rules/queue/eligible.js';
 import {withinSharePolicy} from '../rules/allocation/share-policy.js';
-import {judge, latestEndOf} from '../rules/leases/liveness.js';
+import {isAnswering, latestEndOf} from '../rules/leases/liveness.js';
 import {policyValue} from '../rules/policy/policy.js';
 import type {StrategyName} from '../model/need.js';
 import {dependsOnLinks} from '../rules/allocation/choose.js';
@@ -13,7 +13,7 @@ import {emptyPlan} from '../model/plan.js';
 import {requireNoClone} from '../rules/pool/pool.js';
 import type {Host, World} from '../model/ports.js';
 import {checkNote, checkWanted, type AcquireRequest, type Grant, type Wanted} from '../rules/request/request.js';
-import type {GpuLinks, Lease, Observation, QueueEntry} from '../model/types.js';
+import type {GpuLinks, Lease, Observation, QueueEntry, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
 import {transact} from './transact.js';
 
@@ -64,11 +64,11 @@ export const grantOf = (
 	endsBy: latestEndOf(lease),
 });
 
-/** Whether those who wait and are not stopped: a stopped one claims nothing until it wakes. */
-export const isAwakeOn =
-	(host: Host) =>
+/** Returns which entries take their turn. The others claim nothing until they do. */
+export const answeringIn =
+	(snapshot: Snapshot, host: Host) =>
 	(entry: QueueEntry): boolean =>
-		judge(entry, host) !== 'stopped';
+		isAnswering(entry, snapshot, host);
 
 /** A scan in the last moment gets this much time all the same: most take far less. */
 const leastScanMs = 2000;
@@ -177,7 +177,7 @@ export async function acquireNow(
 				lease,
 				force: request.force ?? false,
 				memoryThresholdMiB: world.memoryThresholdMiB,
-				isAwake: isAwakeOn(world.host),
+				isAnswering: answeringIn(snapshot, world.host),
 				grant: {host: world.host.hostname, forced: request.force},
 			});
 			return answer.kind === 'refused'

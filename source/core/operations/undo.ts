@@ -10,7 +10,7 @@ import {anyGpus, type Eligibility} from '../rules/allocation/need.js';
 import {checkWanted, type Wanted} from '../rules/request/request.js';
 import type {GpuRecord, InstanceOfGpu, Lease, Observation, Requester, Snapshot} from '../model/types.js';
 import {transact} from './transact.js';
-import {createFreshScan, isAwakeOn} from './acquire-now.js';
+import {createFreshScan, answeringIn} from './acquire-now.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
 /** How long a face offers to undo a release. */
@@ -172,7 +172,7 @@ export async function undoRelease(
 							lease: {...lease, startTime, lastHeartbeat: startTime, leaseId},
 							force: true,
 							memoryThresholdMiB: world.memoryThresholdMiB,
-							isAwake: isAwakeOn(world.host),
+							isAnswering: answeringIn(snapshot, world.host),
 							grant: {host: world.host.hostname, account: requester.account, reason: 'undone'},
 						});
 						if (answer.kind === 'refused') {

@@ -86,12 +86,18 @@ export function outageText({kind, detail}: Outage): string {
 	}
 }
 
-/** Why it waits, and what others may do meanwhile. Undefined for one that can be served. */
+/** Returns why others go first, and what they may take meanwhile. Undefined for an entry that takes its turn. */
 export function stuckText({
 	outages,
 	keepsHoldings,
 	held,
-}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held'>): string | undefined {
+	silentSeconds,
+}: Pick<QueueRow, 'outages' | 'keepsHoldings' | 'held' | 'silentSeconds'>): string | undefined {
+	if (silentSeconds !== undefined) {
+		const holdings = held.length > 0 ? ` and may take ${gpuList(held)} from it` : '';
+		return `does not answer: its process gave no sign of life for ${shortDuration(silentSeconds)}; others go first${holdings}`;
+	}
+
 	if (outages.length === 0) {
 		return undefined;
 	}

@@ -107,8 +107,9 @@ export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: str
 	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonText(blocker.reason)} : {};
 
 /** What keeps it waiting, and for how long. */
-const waitJson = ({waitedSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
+const waitJson = ({waitedSeconds, silentSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
 	wait_seconds: Math.floor(waitedSeconds),
+	silent_seconds: silentSeconds === undefined ? undefined : Math.floor(silentSeconds),
 	out_of_service: absentWhenEmpty(outOfService),
 	waits_for:
 		outOfService.length === 0

@@ -20,7 +20,7 @@ const progress: Progress = {
 function drawn(columns: number): string {
 	const written: string[] = [];
 	const line = createWaitingLine({
-		remark: () => undefined,
+		progress: () => undefined,
 		liveErrors: {
 			write(text) {
 				written.push(text);

@@ -137,7 +137,7 @@ const isQuiet = ({has, config}: Input): boolean => !has('json') && config.get('r
 function remarkAll(app: App, remarks: ReadonlyArray<string | undefined>): void {
 	for (const remark of remarks) {
 		if (remark !== undefined) {
-			app.remark(remark);
+			app.progress(remark);
 		}
 	}
 }

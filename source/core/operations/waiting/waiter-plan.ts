@@ -14,7 +14,7 @@ import {checkWanted, type AcquireRequest} from '../../rules/request/request.js';
 import {groupsOf, withSeenInstances} from '../../rules/queue/eligible.js';
 import type {EntryNote} from '../../rules/queue/queue.js';
 import {policyValue} from '../../rules/policy/policy.js';
-import {isAwakeOn, leaseFor, type ReadLinks} from '../acquire-now.js';
+import {answeringIn, leaseFor, type ReadLinks} from '../acquire-now.js';
 
 type Options = {
 	readonly request: AcquireRequest;
@@ -50,12 +50,12 @@ export async function planWithScan(
 	snapshot: Snapshot,
 	{request, leaseId, entryId, scan, readLinks, isScanDue = false, seen}: Options,
 ): Promise<ScannedGrant | 'stale'> {
-	const isAwake = isAwakeOn(host);
+	const isAnswering = answeringIn(snapshot, host);
 	const strategy = request.strategy ?? policyValue(snapshot, 'strategy');
 	const options = {
 		preference: {strategy},
 		lease: leaseFor(request, leaseId, host, snapshot.now),
-		isAwake,
+		isAnswering,
 		host: host.hostname,
 		force: request.force,
 	};
@@ -63,7 +63,7 @@ export async function planWithScan(
 	// Those earlier in the queue who have noted what is out of service.
 	const earlier = snapshot.queue
 		.slice(0, Math.max(0, position))
-		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAwake(record.entry));
+		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAnswering(record.entry));
 	const noted = outagesNoted(snapshot, earlier);
 	const isForced = request.force === true;
 	const gpuCount = snapshot.gpus.length;

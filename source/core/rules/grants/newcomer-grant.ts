@@ -81,7 +81,7 @@ type AllocationRequest = {
 	readonly strategy?: StrategyName;
 	/** How the GPUs are linked. Undefined: unknown, or of no account. */
 	readonly links?: GpuLinks;
-	readonly isAwake: (entry: QueueEntry) => boolean;
+	readonly isAnswering: (entry: QueueEntry) => boolean;
 	/** What the audit log says of the grant. */
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
@@ -229,7 +229,7 @@ export function allocate(
 	// Which GPUs are out of service matters to those who wait.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const circumstances: Circumstances = {
-		waiters: waitersOf(snapshot, out, request.isAwake),
+		waiters: waitersOf(snapshot, out, request.isAnswering),
 		clean: cleanRuleOf(snapshot),
 	};
 	const pick = wanted.need?.mig === undefined ? pickGpus : pickInstances;

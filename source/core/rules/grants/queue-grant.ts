@@ -34,7 +34,7 @@ type QueueGrantOptions = {
 	readonly readingOf?: (index: number) => GpuReading | undefined;
 	/** What is out of service, as far as the caller has seen or read. */
 	readonly outOfService: OutOfService;
-	readonly isAwake: (entry: QueueEntry) => boolean;
+	readonly isAnswering: (entry: QueueEntry) => boolean;
 	/** Name of this host. */
 	readonly host: string;
 	/** In spite of use without a reservation. */
@@ -200,14 +200,14 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	}
 
 	const {entry} = snapshot.queue[position] as EntryRecord;
-	const {lease, isAwake, outOfService, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
+	const {lease, isAnswering, outOfService, groups: possible = groupsOf(entry, snapshot.gpus.length)} = options;
 	const held = holdingsOf(snapshot, id);
 	const groups = servableGroups(entry, snapshot.gpus, outOfService, possible);
 	if (groups.length === 0) {
 		return {kind: 'nothing', gpus: gpusOf(held)};
 	}
 
-	const waiters = waitersOf(snapshot, outOfService, isAwake);
+	const waiters = waitersOf(snapshot, outOfService, isAnswering);
 	const choose = wantsInstances(entry) ? chooseForInstances : chooseForGpus;
 	const outageOf = outageFor(entry, snapshot.gpus, outOfService);
 	const {isUsable, isUsableInstance = () => true} = options;

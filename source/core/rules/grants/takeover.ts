@@ -18,12 +18,12 @@ export type Waiters = {
 /**
 @param snapshot - Without the dead.
 @param out - What is out of service.
-@param isAwake - False for an entry whose process is stopped.
+@param isAnswering - False for an entry that does not take its turn: it is stopped, or silent.
 */
 export function waitersOf(
 	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now'>,
 	out: OutOfService,
-	isAwake: (entry: QueueEntry) => boolean,
+	isAnswering: (entry: QueueEntry) => boolean,
 ): Waiters {
 	const holderOf = ({partialQueueId}: Lease): QueueEntry | undefined => {
 		const record = partialQueueId === undefined ? undefined : snapshot.queue.find(({id}) => id === partialQueueId);
@@ -34,15 +34,15 @@ export function waitersOf(
 		groupsFor(entry) {
 			const groups = servableGroups(entry, snapshot.gpus, out);
 			// Last, for it costs an inspection of its process.
-			return groups.length > 0 && isAwake(entry) ? groups : [];
+			return groups.length > 0 && isAnswering(entry) ? groups : [];
 		},
 		gives(lease) {
 			const entry = holderOf(lease);
-			return entry !== undefined && (!isAwake(entry) || !keepsHoldings(entry, snapshot, out));
+			return entry !== undefined && (!isAnswering(entry) || !keepsHoldings(entry, snapshot, out));
 		},
 		reasonToGive(lease) {
 			const entry = holderOf(lease);
-			return entry !== undefined && isAwake(entry) ? 'drained' : 'holder-stopped';
+			return entry !== undefined && isAnswering(entry) ? 'drained' : 'holder-stopped';
 		},
 	};
 }

@@ -23,6 +23,12 @@ type Patience = {
 const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeartbeatSeconds + 10};
 const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
 
+/**
+When an entry of the queue holds up others no longer, although its process may live: after about two missed heartbeats. It keeps its position,
+and claims again with its next heartbeat.
+*/
+const answerPatience: Patience = {limitSeconds: entryHeartbeatSeconds + 10, watchSeconds: entryHeartbeatSeconds};
+
 /** A queue entry that was dropped was silent for longer than this. */
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
 
@@ -85,28 +91,26 @@ const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefi
 /** Another clock may take a watch over after this long, in seconds on the store's clock: the process that began it has had time to end it. */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
-/** Judges by the heartbeat alone. `lost`: what it leads to that it was watched being missed. */
-function judgeSilence<End>(
-	held: Lease | QueueEntry,
-	snapshot: Snapshot,
-	host: Host,
-	{lost, ...patience}: Patience & {readonly lost: End},
-): Judgement<End> {
+/** `heard`: as far as anybody can tell. `missed`: somebody watched the heartbeat being missed. A silence is one to write down, and to watch. */
+type Hearing = 'heard' | 'missed' | Silence;
+
+/** Judges by the heartbeat alone. */
+function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience: Patience): Hearing {
 	const {limitSeconds, watchSeconds} = patience;
 	if (!isLongerAgo(lastSignOf(held), limitSeconds, snapshot, watchSeconds)) {
-		return holds;
+		return 'heard';
 	}
 
 	const seconds = host.monotonic.seconds();
 	if (seconds === undefined) {
-		return holds;
+		return 'heard';
 	}
 
 	const watch = watchOf(held);
 	if (watch?.clock === host.monotonic.id && seconds >= watch.seconds) {
 		// A store that was down could hear no heartbeat.
 		const watchedSeconds = Math.min(seconds - watch.seconds, snapshot.storeUptimeSeconds);
-		return watchedSeconds >= watchSeconds ? {kind: 'ended', ending: lost} : holds;
+		return watchedSeconds >= watchSeconds ? 'missed' : 'heard';
 	}
 
 	const handOver = handOverSeconds(patience);
@@ -115,18 +119,32 @@ function judgeSilence<End>(
 		watch.clock !== host.monotonic.id &&
 		!isLongerAgo(watch.since, handOver, snapshot, handOver)
 	) {
-		return holds;
+		return 'heard';
 	}
 
 	return {
-		kind: 'watch',
-		silence: {
-			clock: host.monotonic.id,
-			seconds: Math.floor(seconds * 1000) / 1000,
-			since: Math.floor(snapshot.now),
-			lastHeartbeat: held.lastHeartbeat === undefined ? undefined : Math.floor(held.lastHeartbeat),
-		},
+		clock: host.monotonic.id,
+		seconds: Math.floor(seconds * 1000) / 1000,
+		since: Math.floor(snapshot.now),
+		lastHeartbeat: held.lastHeartbeat === undefined ? undefined : Math.floor(held.lastHeartbeat),
 	};
+}
+
+/** Returns what a hearing leads to: `lost` where a heartbeat was missed. */
+function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
+	switch (hearing) {
+		case 'heard': {
+			return holds;
+		}
+
+		case 'missed': {
+			return {kind: 'ended', ending: lost};
+		}
+
+		default: {
+			return {kind: 'watch', silence: hearing};
+		}
+	}
 }
 
 /** When this machine was started, on the store's clock. */
@@ -177,9 +195,9 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 
 			return isAdopted
 				? holds
-				: judgeSilence(lease, snapshot, host, {
-						...leasePatience,
-						lost: {reason: 'heartbeat-lost', endTime: Math.min(lastSign, snapshot.now)},
+				: judgementOf(hear(lease, snapshot, host, leasePatience), {
+						reason: 'heartbeat-lost',
+						endTime: Math.min(lastSign, snapshot.now),
 					});
 		}
 	}
@@ -223,8 +241,14 @@ export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending |
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
 	const verdict = judge(entry, host);
+	// The watch over an entry that misses its turn begins early, so that others do not wait for it long.
+	const answer = hear(entry, snapshot, host, answerPatience);
+	const watched = answer === 'missed' ? holds : judgementOf<EndReason>(answer, 'heartbeat-lost');
 	switch (verdict) {
-		case 'alive':
+		case 'alive': {
+			return watched;
+		}
+
 		case 'stopped': {
 			return holds;
 		}
@@ -237,9 +261,26 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 		case 'unknown': {
 			return verdict === 'other-boot' && isBeforeReboot(entry.lastHeartbeat, snapshot, host, entryPatience)
 				? end('reboot')
-				: judgeSilence(entry, snapshot, host, {...entryPatience, lost: 'heartbeat-lost'});
+				: watched.kind === 'watch'
+					? watched
+					: judgementOf<EndReason>(hear(entry, snapshot, host, entryPatience), 'heartbeat-lost');
 		}
 	}
+}
+
+/**
+Whether an entry takes its turn: its process is not stopped, and its heartbeat was not missed. One that does not claims nothing, and others may
+take what it holds.
+*/
+export const isAnswering = (entry: QueueEntry, snapshot: Snapshot, host: Host): boolean =>
+	judge(entry, host) !== 'stopped' && hear(entry, snapshot, host, answerPatience) !== 'missed';
+
+/** Returns how many seconds ago an entry last answered, once that was watched for too long; undefined for one that answers. For display. */
+export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>): number | undefined {
+	const watch = watchOf(entry);
+	return watch !== undefined && now - watch.since >= answerPatience.watchSeconds
+		? Math.max(0, now - entry.lastHeartbeat)
+		: undefined;
 }
 
 /** Whether a holder has to say that it lives: a heartbeat is due, or somebody watches whether it stays silent. */
@@ -280,8 +321,10 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 			? (timedEndOf(lease) ?? Infinity) - now
 			: silenceEndsIn(lease, snapshot, host, leasePatience);
 	});
-	const ofEntries = snapshot.queue.map((record) =>
-		record.kind === 'entry' ? silenceEndsIn(record.entry, snapshot, host, entryPatience) : Infinity,
+	const ofEntries = snapshot.queue.flatMap((record) =>
+		record.kind === 'entry'
+			? [answerPatience, entryPatience].map((patience) => silenceEndsIn(record.entry, snapshot, host, patience))
+			: [],
 	);
 	return Math.min(...[...ofLeases, ...ofEntries].filter((seconds) => seconds >= 0));
 }

@@ -2,7 +2,7 @@
 When each entry of the queue is likely to be served, and because of whom it waits, as far as that can be known: from the ends of
 reservations and the time limits of jobs. A job without a limit ends when it ends, and then no time is given.
 */
-import {latestEndOf} from '../leases/liveness.js';
+import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
 import {isSameLease} from '../leases/ownership.js';
 import {
@@ -227,6 +227,11 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),
 		});
+		// Others go first while it does not answer.
+		if (silentSecondsOf(entry, snapshot) !== undefined) {
+			continue;
+		}
+
 		for (const future of wanted) {
 			futures.set(futureWith(entry, future, waiter));
 		}

@@ -1,6 +1,7 @@
 /** The queue as every face shows it. */
 
 import type {EngineVerdict, QueueEntry, Snapshot} from '../../model/types.js';
+import {silentSecondsOf} from '../leases/liveness.js';
 import {foreseeWaits, type Blocker} from './estimates.js';
 import {keepsHoldings, outagesNoted, outOfServiceFor, type Outage} from './out-of-service.js';
 import {holdingsOf} from './queue.js';
@@ -25,6 +26,8 @@ export type QueueRow = {
 	readonly outages: readonly Outage[];
 	/** False: others may take what it holds, and everything that it would claim. */
 	readonly keepsHoldings: boolean;
+	/** Seconds since an entry last answered, where it does not take its turn: it holds up nobody. Undefined for one that does. */
+	readonly silentSeconds: number | undefined;
 	/** False for one that this pool can never serve. */
 	readonly isPossible: boolean;
 	/** True while no GPUs are known to have what it needs. */
@@ -44,6 +47,7 @@ function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number,
 		outOfService: [],
 		outages: [],
 		keepsHoldings: true,
+		silentSeconds: undefined,
 		isPossible: true,
 		isUnknown: false,
 	};
@@ -78,6 +82,7 @@ function ownRows(snapshot: Snapshot): readonly QueueRow[] {
 			outOfService: [...new Set(outages.map(({gpu}) => gpu))],
 			outages,
 			keepsHoldings: entry === undefined || keepsHoldings(entry, snapshot, out),
+			silentSeconds: entry && silentSecondsOf(entry, snapshot),
 			isPossible: entry !== undefined && isPossible({...entry, eligible: undefined}, snapshot.gpus.length),
 			isUnknown: entry?.eligible !== undefined && !isPossible(entry, snapshot.gpus.length),
 		};

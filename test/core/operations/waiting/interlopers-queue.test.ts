@@ -70,7 +70,7 @@ test('a position that is given up as it is served is not left: what was granted 
 			lease: {user: 'bob', type: 'manual', startTime: world.now(), expiryTime: world.now() + 3600, leaseId: 'got'},
 			outOfService: new Map(),
 			isUsable: () => true,
-			isAwake: () => true,
+			isAnswering: () => true,
 			host: 'box',
 		});
 		await others.store.commit(grant.kind === 'nothing' ? emptyPlan : grant.plan);

@@ -65,7 +65,7 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 				lease,
 				outOfService: outagesByRecord(now),
 				isUsable: () => true,
-				isAwake: isAwakeIn(world),
+				isAnswering: isAwakeIn(world),
 				host: 'box',
 			});
 			if (grant.kind === 'nothing') {

@@ -97,7 +97,7 @@ test('who waits for an instance takes nothing from who waits for GPUs, and the o
 					lease: {user: id, type: 'manual', startTime: 0, leaseId: id},
 					isUsable: () => true,
 					outOfService: new Map(),
-					isAwake: () => true,
+					isAnswering: () => true,
 					host: 'box',
 				});
 				return [id, {kind, gpus: grant.gpus, instances: 'instances' in grant ? grant.instances : undefined}];

@@ -53,7 +53,7 @@ function takenIn(snapshot: Snapshot) {
 		lease: {user: 'first', type: 'run', startTime: now, expiryTime: now + 60, endsBy: now + 60, leaseId: 'first'},
 		isUsable: () => true,
 		outOfService: new Map(),
-		isAwake: () => true,
+		isAnswering: () => true,
 		host: 'box',
 		...(wanted.entry.need?.mig !== undefined && {instances}),
 	});

@@ -237,7 +237,8 @@ test('an entry lives with its process, stopped or not; unjudged, until its silen
 	expect(judgeEntry(waiting, snapshot(), host({10: 'stopped'}))).toEqual({kind: 'holds'});
 	expect(judgeEntry(waiting, snapshot(), host())).toEqual(ended('holder-died'));
 	expect(judgeEntry(entry({machine: 'm', bootId: 'before'}), snapshot(), host())).toEqual(ended('reboot'));
-	expect(judgeEntry(entry({lastHeartbeat: 99_880}), snapshot(), host())).toEqual({kind: 'holds'});
+	expect(judgeEntry(entry({lastHeartbeat: 99_960}), snapshot(), host())).toEqual({kind: 'holds'});
+	expect(judgeEntry(entry({lastHeartbeat: 99_959}), snapshot(), host())).toMatchObject({kind: 'watch'});
 	const silent = entry({lastHeartbeat: 99_879});
 	expect(judgeEntry(silent, snapshot(), host())).toMatchObject({kind: 'watch', silence: {lastHeartbeat: 99_879}});
 	const watched = (seconds: number): QueueEntry => ({

@@ -1,0 +1,112 @@
+/**
+Output that never waits for its reader. Node waits in a write to a terminal or a pipe that nobody reads, and meanwhile sends no heartbeat and takes no
+turn in the queue.
+*/
+import {Buffer} from 'node:buffer';
+import {constants, fstatSync, openSync, writeSync} from 'node:fs';
+
+export type PatientOutput = {
+	/** Writes now, or as soon as the reader takes more. */
+	readonly write: (text: string, written?: () => void) => void;
+	/** Whether something waits for the reader. */
+	readonly isStalled: () => boolean;
+	/** Calls the listener each time the reader has caught up. */
+	readonly onDrain: (listener: () => void) => void;
+	/** Returns what was not written yet, and forgets it. */
+	readonly takeRest: () => string;
+};
+
+const retryMs = 20;
+
+/**
+Opens the terminal or the pipe behind a descriptor once more, so that not waiting is a matter of this process alone: the flag belongs to the open
+file, which the shell and other programs share.
+*/
+function openAgain(fd: 1 | 2): number | undefined {
+	try {
+		const status = fstatSync(fd);
+		// A file opened again would be written from its start.
+		return status.isFIFO() || status.isCharacterDevice()
+			? // eslint-disable-next-line no-bitwise -- Flags of open(2).
+				openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+			: undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/**
+Creates an output for stdout (1) or stderr (2).
+
+@param failed - Gets the error of a reader that has gone.
+@returns Undefined where the descriptor cannot be opened again, such as a file, a socket or another account's terminal.
+*/
+export function createPatientOutput(fd: 1 | 2, failed: (error: unknown) => void): PatientOutput | undefined {
+	const opened = openAgain(fd);
+	if (opened === undefined) {
+		return undefined;
+	}
+
+	let waiting: Array<{rest: Uint8Array; readonly written?: (() => void) | undefined}> = [];
+	let timer: NodeJS.Timeout | undefined;
+	let drained = (): void => undefined;
+
+	/** Writes as much as the reader takes. */
+	function flush(): void {
+		for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+			try {
+				next.rest = next.rest.subarray(writeSync(opened!, next.rest));
+			} catch (error) {
+				if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+					return;
+				}
+
+				waiting = [];
+				failed(error);
+				return;
+			}
+
+			if (next.rest.length > 0) {
+				continue;
+			}
+
+			waiting.shift();
+			next.written?.();
+		}
+	}
+
+	function flushLater(): void {
+		timer = setTimeout(() => {
+			timer = undefined;
+			flush();
+			if (waiting.length > 0) {
+				flushLater();
+			} else {
+				drained();
+			}
+		}, retryMs);
+		timer.unref();
+	}
+
+	return {
+		write(text, written) {
+			waiting.push({rest: Buffer.from(text), written});
+			if (timer === undefined) {
+				flush();
+			}
+
+			if (waiting.length > 0 && timer === undefined) {
+				flushLater();
+			}
+		},
+		isStalled: () => waiting.length > 0,
+		onDrain(listener) {
+			drained = listener;
+		},
+		takeRest() {
+			const rest = Buffer.concat(waiting.map(({rest: left}) => left));
+			waiting = [];
+			return rest.toString();
+		},
+	};
+}
