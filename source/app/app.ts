@@ -22,7 +22,7 @@ import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
 import {unpainted, writeError} from './start-up/unopened-output.js';
-import {createLineHistory} from './user-file.js';
+import {createLineHistory, stateDirectory} from './user-file.js';
 
 type AppOptions = {
 	readonly config: Config;
@@ -322,6 +322,10 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			const directory = path.dirname(path.dirname(file));
 			const part = findClosedPart(file);
 			return part === undefined ? undefined : {part, directory};
+		},
+		async readEnvironment() {
+			const {readEnvironment} = await import('../host/environment.js');
+			return readEnvironment(stateDirectory(), host.account.name);
 		},
 		async checkIsolation() {
 			const {checkIsolation} = await loadIsolation();

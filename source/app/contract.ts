@@ -3,6 +3,7 @@ import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {DeviceHolders} from '../core/model/device-holders.js';
+import type {EnvironmentFacts} from '../core/model/environment.js';
 import type {GrantedGpu, Isolate, IsolationCheck} from '../core/model/isolation.js';
 import type {BindToNodes} from '../core/model/numa.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
@@ -193,6 +194,8 @@ export type App = {
 	readonly notifiesAll: boolean;
 	/** What of this program other accounts may not read, if anything, and the directory that it was installed in. */
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
+	/** Reads what this process lacks of what most programs take for granted. Never rejects. */
+	readonly readEnvironment: () => Promise<EnvironmentFacts>;
 	/** Whether this machine can isolate jobs at all, and by what. Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
 	/** Finds an installation of that version, such as `12.4`. Rejects with a CanhazgpuError `not-found` that says what there is. */

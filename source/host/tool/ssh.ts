@@ -51,6 +51,7 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 		/Host key (?:verification failed|for \S+ has changed)/v,
 		(host) => `Log in once by hand, and compare its key: ssh ${host}`,
 	],
+	[/No user exists for uid/v, () => 'ssh needs an account with a name: add this uid to /etc/passwd'],
 	[/Could not resolve hostname/v, () => 'Name it as ssh finds it: by DNS, or as a Host in ~/.ssh/config'],
 	[new RegExp(notInstalled, 'v'), whereItMustBe],
 ];
