@@ -5,7 +5,14 @@ import process from 'node:process';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {eventually} from '../_helpers/eventually.js';
-import {canLackFacts, createMachine, missingFacts, wholeMachine, type Fact, type Machine} from '../_helpers/machine/missing-facts.js';
+import {
+	canLackFacts,
+	createMachine,
+	missingFacts,
+	wholeMachine,
+	type Fact,
+	type Machine,
+} from '../_helpers/machine/missing-facts.js';
 import {freePort} from '../_helpers/machine/ssh-server.js';
 import {openTerminal} from '../_helpers/machine/terminal.js';
 import type {Ran} from '../_helpers/program/cli.js';
@@ -52,8 +59,7 @@ type Difference = {
 	readonly says: RegExp;
 };
 
-const differences: readonly Difference[] = [
-];
+const differences: readonly Difference[] = [];
 
 /** The exit codes in `--help`, and that of ssh. */
 const documented = new Set([0, 1, 2, 3, 4, 124, 126, 127, 255]);
@@ -83,7 +89,7 @@ async function runTop(machine: Machine, fact: Fact, pool: string): Promise<Ran> 
 	const ended = terminal.exit.then(() => true);
 	const isInteractive = !/std(?:in|out)/v.test(fact.name);
 	try {
-		await (isInteractive ? terminal.waitFor(/4 free|AVAILABLE/v, 30_000) : ended);
+		await (isInteractive ? terminal.waitFor(/Free +4/v, 30_000) : ended);
 		terminal.write('q');
 		const {exitCode} = await terminal.exit;
 		return {exitCode, stdout: '', stderr: ''};
@@ -119,14 +125,14 @@ const isSame = (fact: Fact, ran: Ran, expected: Ran): boolean =>
 
 /** Markdown: a line for each missing fact, a column for each command. */
 function tableOf(whole: ReadonlyMap<string, Ran>, table: ReadonlyMap<Fact, ReadonlyMap<string, Ran>>): string {
-	const notes: string[] = [];
+	const notes = new Map<string, number>();
 	const noteOf = (words: string): number => {
-		const known = notes.indexOf(words);
-		return known === -1 ? notes.push(words) : known + 1;
+		notes.set(words, notes.get(words) ?? notes.size + 1);
+		return notes.get(words)!;
 	};
 
 	const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-	const typed = [...whole.keys()];
+	const typed = whole.keys().toArray();
 	const lines = missingFacts.map((fact) =>
 		line([
 			fact.name,
@@ -146,7 +152,7 @@ function tableOf(whole: ReadonlyMap<string, Ran>, table: ReadonlyMap<Fact, Reado
 		line(['nothing', ...typed.map((words) => String(whole.get(words)?.exitCode))]),
 		...lines,
 		'',
-		...notes.map((words, index) => `${index + 1}. ${words}`),
+		...Array.from(notes, ([words, number]) => `${number}. ${words}`),
 		'',
 	].join('\n');
 }
@@ -179,19 +185,24 @@ describe.runIf(canLackFacts())('a machine that lacks', () => {
 		process.stdout.write(tableOf(whole, table));
 	});
 
-	test.concurrent.each(missingFacts)('$name runs every command, or says what is missing', {timeout: 600_000}, async (fact) => {
-		const all = await runAll(machine, fact);
-		table.set(fact, all);
-		const surprises = [...all].flatMap(([typed, ran]) => {
-			const {exitCode, stderr} = ran;
-			const difference = differences.find((each) => each.fact.test(fact.name) && each.typed.test(typed));
-			const isExpected =
-				difference === undefined
-					? isSame(fact, ran, whole.get(typed)!)
-					: exitCode === difference.exitCode && (isSilent(fact) || difference.says.test(stderr));
-			const isClear = documented.has(exitCode ?? -1) && !/\bbug\b|^\s+at /mv.test(stderr) && stderr.split('\n').length <= 5;
-			return isExpected && isClear ? [] : [{typed, exitCode, stderr}];
-		});
-		expect(surprises).toEqual([]);
-	});
+	test.concurrent.each(missingFacts)(
+		'$name runs every command, or says what is missing',
+		{timeout: 600_000},
+		async (fact) => {
+			const all = await runAll(machine, fact);
+			table.set(fact, all);
+			const surprises = [...all].flatMap(([typed, ran]) => {
+				const {exitCode, stderr} = ran;
+				const difference = differences.find((each) => each.fact.test(fact.name) && each.typed.test(typed));
+				const isExpected =
+					difference === undefined
+						? isSame(fact, ran, whole.get(typed)!)
+						: exitCode === difference.exitCode && (isSilent(fact) || difference.says.test(stderr));
+				const isClear =
+					documented.has(exitCode ?? -1) && !/\bbug\b|^ +at /mv.test(stderr) && stderr.split('\n').length <= 5;
+				return isExpected && isClear ? [] : [{typed, exitCode, stderr}];
+			});
+			expect(surprises).toEqual([]);
+		},
+	);
 });

@@ -29,7 +29,8 @@ export type Fact = {
 const nobodysEnvironment = {HOME: undefined, USER: undefined, LOGNAME: undefined, TERM: undefined, TZ: undefined};
 
 /** /etc without an id of the machine, and no copy of it. */
-const withoutMachineId = 'mount --bind "$1/etc" /etc && { [ ! -d /var/lib/dbus ] || mount -t tmpfs none /var/lib/dbus; }';
+const withoutMachineId =
+	'mount --bind "$1/etc" /etc && { [ ! -d /var/lib/dbus ] || mount -t tmpfs none /var/lib/dbus; }';
 
 export const wholeMachine: Fact = {name: 'nothing'};
 
@@ -65,7 +66,11 @@ export const missingFacts: readonly Fact[] = [
 	{name: '/proc', prepare: 'mount -t tmpfs -o mode=555 none /proc'},
 	{name: '/etc/machine-id', prepare: withoutMachineId},
 	{name: '/etc', prepare: 'mount -t tmpfs -o mode=755 none /etc'},
-	{name: '/dev but null', prepare: ': > "$1/null" && mount --bind /dev/null "$1/null" && mount -t tmpfs -o mode=755 none /dev && : > /dev/null && mount --bind "$1/null" /dev/null'},
+	{
+		name: '/dev but null',
+		prepare:
+			': > "$1/null" && mount --bind /dev/null "$1/null" && mount -t tmpfs -o mode=755 none /dev && : > /dev/null && mount --bind "$1/null" /dev/null',
+	},
 	{name: 'stdin', enter: 'exec <&-'},
 	{name: 'stdout', enter: 'exec >&-'},
 	{name: 'stderr', enter: 'exec 2>&-'},
@@ -84,9 +89,13 @@ export type Machine = {
 
 /** Whether this account may make such machines, which only root may. Says so where it may not. */
 export function canLackFacts(): boolean {
-	const {status, stderr, error} = spawnSync('unshare', ['--mount', '--uts', 'setpriv', '--reuid', String(uid), 'true'], {
-		encoding: 'utf8',
-	});
+	const {status, stderr, error} = spawnSync(
+		'unshare',
+		['--mount', '--uts', 'setpriv', '--reuid', String(uid), 'true'],
+		{
+			encoding: 'utf8',
+		},
+	);
 	if (status !== 0) {
 		console.warn(`Tests are skipped that need unshare --mount --uts as root: ${(error?.message ?? stderr).trim()}`);
 	}
