@@ -1,16 +1,16 @@
 /** Every command works for an account without a name and a home, and `doctor` names what a machine lacks. `test/long` runs every combination. */
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {canLackFacts, createMachine, missingFacts, type Machine} from '../_helpers/machine/missing-facts.js';
+import {canLackFacts, createMachine, missingFacts, type Machine, type Place} from '../_helpers/machine/missing-facts.js';
 
 const factNamed = (wanted: string) => missingFacts.find(({name}) => name === wanted)!;
 
 describe.runIf(canLackFacts())('a machine that lacks', () => {
 	let machine: Machine;
-	let pool: string;
+	let place: Place;
 
 	beforeAll(() => {
 		machine = createMachine();
-		pool = machine.makePool();
+		place = machine.makePlace();
 	});
 
 	afterAll(() => {
@@ -34,7 +34,7 @@ describe.runIf(canLackFacts())('a machine that lacks', () => {
 			['admin --gpus 4 --provider fake', 4, 'Error: This account has no home directory for a private pool'],
 			['status --remote nowhere', 1, 'ssh needs an account with a name'],
 		] as const) {
-			const {stderr, ...ran} = await machine.run(factNamed('home and user name'), pool, typed.split(' '));
+			const {stderr, ...ran} = await machine.run(factNamed('home and user name'), place, typed.split(' '));
 			expect({typed, exitCode: ran.exitCode, stderr}).toEqual({
 				typed,
 				exitCode,
@@ -59,7 +59,7 @@ describe.runIf(canLackFacts())('a machine that lacks', () => {
 		['/proc', [/\/proc is not mounted/v]],
 		['/etc/machine-id', [/\/etc\/machine-id is missing/v]],
 	] as const)('%s is named by doctor', async (name, findings) => {
-		const {exitCode, stdout} = await machine.run(factNamed(name), pool, ['doctor']);
+		const {exitCode, stdout} = await machine.run(factNamed(name), place, ['doctor']);
 		expect(exitCode).toBe(0);
 		for (const words of findings) {
 			expect(stdout).toMatch(words);

@@ -4,7 +4,7 @@ mount and UTS namespace of its own, in which the program runs as an account that
 */
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -77,13 +77,16 @@ export const missingFacts: readonly Fact[] = [
 	{name: 'stdin, stdout and stderr', enter: 'exec <&- >&- 2>&-'},
 ];
 
+/** Directories of the pool that everybody shares, and of the account's home. */
+export type Place = {readonly pool: string; readonly home: string};
+
 export type Machine = {
-	/** Makes another pool of four simulated GPUs that every account may use, and returns its directory. */
-	readonly makePool: () => string;
+	/** Makes another home of the account, and another pool of four simulated GPUs that every account may use. */
+	readonly makePlace: () => Place;
 	/** The words that start the program as the account, in a machine without this fact. */
-	readonly words: (fact: Fact, pool: string, typed: readonly string[]) => readonly [string, ...string[]];
+	readonly words: (fact: Fact, place: Place, typed: readonly string[]) => readonly [string, ...string[]];
 	/** Runs the program in there to its end. */
-	readonly run: (fact: Fact, pool: string, typed: readonly string[]) => Promise<Ran>;
+	readonly run: (fact: Fact, place: Place, typed: readonly string[]) => Promise<Ran>;
 	readonly remove: () => void;
 };
 
@@ -125,18 +128,16 @@ function install(place: string): string {
 		copyFileSync(path.join('/etc', file), path.join(place, 'scratch/etc', file));
 	}
 
-	mkdirSync(path.join(place, 'home'));
 	spawnSync('chmod', ['-R', 'a+rX', place]);
-	spawnSync('chown', [String(uid), path.join(place, 'home')]);
 	return path.join(place, installedProgram());
 }
 
 export function createMachine(): Machine {
 	const place = mkdtempSync(path.join(tmpdir(), 'canhazgpu-facts-'));
 	const program = install(place);
-	const environmentWith = (pool: string): Readonly<Record<string, string>> => ({
+	const environmentWith = ({pool, home}: Place): Readonly<Record<string, string>> => ({
 		PATH: `${place}/bin:/usr/bin:/bin`,
-		HOME: path.join(place, 'home'),
+		HOME: home,
 		USER: 'someone',
 		LOGNAME: 'someone',
 		TERM: 'xterm-256color',
@@ -146,8 +147,8 @@ export function createMachine(): Machine {
 		CANHAZGPU_STORE: 'embedded',
 		CANHAZGPU_POOL_DIRECTORY: pool,
 	});
-	const words: Machine['words'] = ({environment, prepare = ':', enter = ':'}, pool, typed) => {
-		const all = Object.entries({...environmentWith(pool), ...environment});
+	const words: Machine['words'] = ({environment, prepare = ':', enter = ':'}, where, typed) => {
+		const all = Object.entries({...environmentWith(where), ...environment});
 		// Without a PATH the first line of the program finds no node.
 		const start = environment?.['PATH'] === undefined ? [program] : [`${place}/bin/node`, `${place}/dist/cli.js`];
 		return [
@@ -156,9 +157,10 @@ export function createMachine(): Machine {
 			'--uts',
 			'sh',
 			'-c',
-			`cd "$1/../home" && { ${prepare}; } && shift && exec "$@"`,
+			`cd "$2" && { ${prepare}; } && shift 2 && exec "$@"`,
 			'sh',
 			path.join(place, 'scratch'),
+			where.home,
 			'setpriv',
 			'--reuid',
 			String(uid),
@@ -171,30 +173,34 @@ export function createMachine(): Machine {
 			...all.filter(([, value]) => value !== undefined).map(([name, value]) => `${name}=${value!}`),
 			'/bin/sh',
 			'-c',
-			`HERE=${place}/home; ${enter}; exec "$@"`,
+			`HERE=${where.home}; ${enter}; exec "$@"`,
 			'sh',
 			...start,
 			...typed,
 		];
 	};
 
-	let pools = 0;
+	let places = 0;
 	return {
 		words,
-		makePool() {
-			const pool = path.join(place, `pool-${++pools}`);
+		makePlace() {
+			const made = path.join(place, `place-${++places}`);
+			const home = path.join(made, 'home');
+			mkdirSync(home, {recursive: true});
+			chownSync(home, uid, uid);
+			const where = {pool: path.join(made, 'pool'), home};
 			const {status, stderr} = spawnSync(program, ['admin', '--gpus', '4', '--provider', 'fake'], {
-				env: {...environmentWith(pool), HOME: path.join(place, 'scratch')},
+				env: {...environmentWith(where), HOME: path.join(place, 'scratch')},
 				encoding: 'utf8',
 			});
 			if (status !== 0) {
 				throw new Error(`The pool was not made: ${stderr}`);
 			}
 
-			return pool;
+			return where;
 		},
-		async run(fact, pool, typed) {
-			const [command, ...rest] = words(fact, pool, typed);
+		async run(fact, where, typed) {
+			const [command, ...rest] = words(fact, where, typed);
 			const child = spawn(command, rest, {stdio: ['ignore', 'pipe', 'pipe']});
 			const limit = setTimeout(() => {
 				child.kill('SIGKILL');
