@@ -161,8 +161,8 @@ export type App = {
 	) => Promise<{readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
 	/**
 	Runs this program on another host by ssh, as if it had been typed there: it shares our terminal, signals reach it, and the connection's end is
-	its end. A host that does not answer is named on stderr after a few seconds. Resolves with the exit code; 255 is that of ssh itself, too, and of
-	one whose `patience` is over. Rejects with a CanhazgpuError where ssh cannot be started.
+	its end. A host that does not answer is named on stderr after a few seconds. Resolves with the exit code: 255 also where ssh fails, or the
+	`patience` runs out. Rejects with a CanhazgpuError where ssh cannot be started.
 	*/
 	readonly runOnHost: (
 		command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,

@@ -28,14 +28,14 @@ export async function runOnHost(
 			hasAnswered = true;
 		},
 	);
-	// What waits there without a user would be granted GPUs.
+	// A request that waits there without its user would be granted GPUs.
 	const entrance = endsWithUs();
 	const job = await startJob({
 		command: program,
 		args,
 		entrance,
 		environment: process.env,
-		...(hasTerminal ? {} : {onStderr}),
+		...(!hasTerminal && {onStderr}),
 	});
 	const watching = watchAnswer(
 		{

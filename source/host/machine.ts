@@ -16,10 +16,7 @@ export const hasMachineId = (): boolean => findId(idFiles) !== undefined;
 An id of this installation that outlives reboots: 32 hex digits from machine-id(5), or, where there is none (some containers,
 other systems), a digest of the host name, which changes only with that name.
 */
-export const readMachineId = (
-	files: readonly string[] = idFiles,
-	hostname = os.hostname(),
-): string => {
+export const readMachineId = (files: readonly string[] = idFiles, hostname = os.hostname()): string => {
 	const id = findId(files);
 	if (id !== undefined) {
 		return id;

@@ -1,6 +1,12 @@
 /** Every command works for an account without a name and a home, and `doctor` names what a machine lacks. `test/long` runs every combination. */
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {canLackFacts, createMachine, missingFacts, type Machine, type Place} from '../_helpers/machine/missing-facts.js';
+import {
+	canLackFacts,
+	createMachine,
+	missingFacts,
+	type Machine,
+	type Place,
+} from '../_helpers/machine/missing-facts.js';
 
 const factNamed = (wanted: string) => missingFacts.find(({name}) => name === wanted)!;
 

@@ -123,8 +123,11 @@ const startInNode = async (
 				return;
 			}
 
-			// What it started may hold the pipe open long after.
-			child.once('exit', () => setTimeout(settle, pipeGraceMs)).once('close', settle);
+			// A program that it started can hold the pipe open for long.
+			child.once('exit', () => {
+				setTimeout(settle, pipeGraceMs);
+			});
+			child.once('close', settle);
 		}),
 		kill(signal) {
 			child.kill(signal);
@@ -135,7 +138,7 @@ const startInNode = async (
 /** What we use of Bun's own way to start a process. */
 type BunProcess = Pick<ChildProcess, 'exitCode'> & {
 	readonly pid: number;
-	readonly stderr: AsyncIterable<Uint8Array> | null | undefined;
+	readonly stderr: AsyncIterable<Uint8Array> | undefined;
 	readonly signalCode: NonNullable<ProcessEnd['signal']> | undefined;
 	readonly exited: Promise<unknown>;
 	readonly kill: (signal: NodeJS.Signals) => void;

@@ -1,27 +1,26 @@
-/** Tells whether the host of an ssh answers: says on stderr which host it is waiting for, and gives up where that was asked. */
+/** Watches whether a host answers its ssh: names the host on stderr after a few seconds, and ends the ssh when its time is over. */
 import {readlinkSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Job} from '../job/job.js';
 import {answerMarker} from './remote-command.js';
 import {runTool} from './spawn.js';
 
-/** Before it is said which host is waited for. */
+/** Time before the host is named, in ms. */
 const patienceMs = 3000;
-/** Between two looks at a terminal on which ssh still asks its user. */
+/** Time between two looks at a terminal on which ssh asks for a password, in ms. */
 const askingMs = 1000;
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL, in ms. */
 const graceMs = 1000;
 
 export type Patience = {
-	/** Until ssh is ended, where the host does not answer. Undefined: it may take any time. */
+	/** Time after which ssh is ended when the host has not answered, in ms. Undefined: no limit. */
 	readonly connectMs: number | undefined;
-	/** Until ssh is ended, where the host answers and the command there does not end. */
+	/** Time after which ssh is ended when the host has answered and its command has not ended, in ms. Undefined: no limit. */
 	readonly commandMs: number | undefined;
 };
 
 /**
-Passes on what ssh writes to stderr, but for the line by which the script there tells that it runs.
+Passes on the stderr of ssh without {@link answerMarker}, the line by which the script on the host tells that it runs.
 
 @param write - Gets text in latin1, which stands for any bytes.
 */
@@ -57,13 +56,13 @@ export function filterMarker(write: (text: string) => void, onAnswer: () => void
 type Connection = 'connecting' | 'asking' | 'connected';
 
 /**
-Reads from the state of our terminal how far ssh is: it asks for a password without echo, and passes on each key once it is connected.
-`connected`, too, where the terminal does not tell.
+Reads from the modes of our terminal how far ssh has come: it turns echo off for a password, and line editing once it is connected. A terminal that
+cannot be read counts as connected.
 */
 async function readTerminal(): Promise<Connection> {
 	try {
 		const {stdout} = await runTool('stty', ['-F', readlinkSync('/proc/self/fd/0'), '-a'], {timeoutMs: 1000});
-		return !/\sicanon\b/v.test(stdout) ? 'connected' : /\secho\b/v.test(stdout) ? 'connecting' : 'asking';
+		return /\sicanon\b/v.test(stdout) ? (/\secho\b/v.test(stdout) ? 'connecting' : 'asking') : 'connected';
 	} catch {
 		return 'connected';
 	}
@@ -71,9 +70,10 @@ async function readTerminal(): Promise<Connection> {
 
 type Watched = {
 	readonly host: string;
-	readonly job: Pick<Job, 'process' | 'ended'>;
+	/** The ssh. `ended` never rejects. */
+	readonly job: {readonly process: {readonly pid: number}; readonly ended: Promise<unknown>};
 	readonly hasTerminal: boolean;
-	/** Whether the script there has told that it runs. Where there is a terminal, that is asked instead. */
+	/** Whether the script on the host runs. With a terminal, the state of the terminal is read instead. */
 	readonly hasAnswered: () => boolean;
 	/** Prints a line on stderr. */
 	readonly remark: (text: string) => void;

@@ -46,7 +46,15 @@ const hangUpWithConnection = `(
 	kill -HUP $$
 ) </dev/null >/dev/null 2>&1 &`;
 
-function scriptOf({host, words, rest, directory, environment = {}, hasTerminal, announces = false}: RemoteCommand): string {
+function scriptOf({
+	host,
+	words,
+	rest,
+	directory,
+	environment = {},
+	hasTerminal,
+	announces = false,
+}: RemoteCommand): string {
 	const typed = [...words, ...(rest === undefined ? [] : ['--', ...exactWords(rest)])];
 	return [
 		...(announces ? [`echo ${quote(answerMarker.trimEnd())} >&2`] : []),

@@ -114,7 +114,7 @@ function installedProgram(): string {
 	return bin.canhazgpu;
 }
 
-/** Whatever does not end in this time hangs. */
+/** The time after which a program is killed, in ms. */
 const patienceMs = 60_000;
 
 /** Copies the program to where every account may run it. */
@@ -149,7 +149,7 @@ export function createMachine(): Machine {
 	});
 	const words: Machine['words'] = ({environment, prepare = ':', enter = ':'}, where, typed) => {
 		const all = Object.entries({...environmentWith(where), ...environment});
-		// Without a PATH the first line of the program finds no node.
+		// The first line of the program finds node by the PATH.
 		const start = environment?.['PATH'] === undefined ? [program] : [`${place}/bin/node`, `${place}/dist/cli.js`];
 		return [
 			'unshare',

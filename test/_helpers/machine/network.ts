@@ -1,4 +1,4 @@
-/** A second machine as a network namespace, on a cable that can be cut: packets are lost then, and neither end is told. */
+/** A second machine as a network namespace, on a cable that can be cut. A cut loses packets, and neither end notices. */
 import {execFileSync, spawnSync} from 'node:child_process';
 import process from 'node:process';
 
@@ -53,7 +53,7 @@ export function createNetwork(): Network {
 				try {
 					process.kill(Number(pid), 'SIGKILL');
 				} catch {
-					// It has ended meanwhile.
+					// The process has ended.
 				}
 			}
 

@@ -40,7 +40,7 @@ export type SshServers = {
 };
 
 type Options = {
-	/** Where they listen. */
+	/** The address on which they listen. */
 	readonly address?: string;
 	/** Words that start each of them, before its own. */
 	readonly entrance?: readonly string[];
@@ -82,7 +82,7 @@ export async function startSshServers(
 			].join('\n'),
 		);
 		const [command, ...words] = [...entrance, sshd, '-D', '-e', '-f', file(`${name}.conf`)];
-		const child = spawn(command!, words, {stdio: 'ignore', detached: true});
+		const child = spawn(command, words, {stdio: 'ignore', detached: true});
 		servers.set(name, {pid: child.pid!, ended: once(child, 'exit')});
 		await eventually(() => existsSync(file(`${name}.pid`)), 10_000);
 		clientLines.push(

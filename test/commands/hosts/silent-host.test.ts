@@ -102,7 +102,7 @@ describe('filterMarker', () => {
 		['alone', [answerMarker], ''],
 		['byte by byte, between other text', [...`warning\n${answerMarker}canhazgpu: rest`], 'warning\ncanhazgpu: rest'],
 		['behind its own beginning', ['canhazgpu: the ', answerMarker], 'canhazgpu: the '],
-		['twice: the second is the job\'s', [answerMarker, answerMarker], answerMarker],
+		["twice: the second is the job's", [answerMarker, answerMarker], answerMarker],
 	])('takes out the marker: %s', (_, parts, expected) => {
 		let written = '';
 		let answers = 0;

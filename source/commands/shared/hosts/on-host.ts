@@ -61,11 +61,11 @@ function ownDirectory(): string | undefined {
 /** The exit code of ssh itself. A command may have it, too. */
 const connectionFailure = 255;
 
-/** Until a connection is given up that nobody watches. Longer than any login takes. */
+/** Time after which a connection without a user is given up, in ms. No login takes longer. */
 const connectMs = 30_000;
-/** The same for a request that may not wait. */
+/** The same time for a request that does not wait. */
 const nonblockConnectMs = 10_000;
-/** Longer than it takes to log in, to scan the GPUs and to write. */
+/** Time after which a short command is given up, in ms: more than a login, a scan and a write take. */
 const shortCommandMs = 30_000;
 
 /** Returns how long the host may take. A user at a terminal decides that, but not for a request that may not wait. */
@@ -79,7 +79,7 @@ function patienceOf(app: App, input: Input, {name}: Command): Patience {
 	};
 }
 
-/** Says what a connection that failed, ended or was given up means. */
+/** Prints why a connection failed or ended, and what to do. */
 function remarkFailure(app: App, {hasAnswered, problem}: HostRun, host: string, command: Command): void {
 	const ask = `canhazgpu status --remote ${host}`;
 	if (problem !== undefined) {
@@ -101,16 +101,16 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 	const {command, host, keepsDirectory, entryId, waitSeconds} = options;
 	const run = await app.runOnHost(
 		{
-		host,
-		words: [
-			command.name,
-			...typedFlags(command, input, waitSeconds === undefined ? undefined : 'wait'),
-			...(waitSeconds === undefined ? [] : [`--wait=${waitSeconds}s`]),
-			...input.words,
-		],
-		rest: input.rest,
-		directory: keepsDirectory === true ? ownDirectory() : undefined,
-		environment: entryId === undefined ? {} : {[queueEntryVariable]: entryId},
+			host,
+			words: [
+				command.name,
+				...typedFlags(command, input, waitSeconds === undefined ? undefined : 'wait'),
+				...(waitSeconds === undefined ? [] : [`--wait=${waitSeconds}s`]),
+				...input.words,
+			],
+			rest: input.rest,
+			directory: keepsDirectory === true ? ownDirectory() : undefined,
+			environment: entryId === undefined ? {} : {[queueEntryVariable]: entryId},
 		},
 		patienceOf(app, input, command),
 	);

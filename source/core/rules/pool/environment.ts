@@ -44,7 +44,11 @@ export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 			`${stateDirectory ?? ''} cannot be written: nothing is remembered, and this account can have no private pool`,
 			'Set HOME or XDG_STATE_HOME to a directory of your own.',
 		],
-		[facts.hostname === '', 'This machine has no host name: it is shown as localhost', 'Set one: hostnamectl hostname NAME'],
+		[
+			facts.hostname === '',
+			'This machine has no host name: it is shown as localhost',
+			'Set one: hostnamectl hostname NAME',
+		],
 		[
 			!facts.hasMachineId,
 			'/etc/machine-id is missing: this machine is recognized by its host name',
