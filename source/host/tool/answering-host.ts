@@ -1,4 +1,4 @@
-/** Watches whether a host answers its ssh: names the host on stderr after a few seconds, and ends the ssh when its time is over. */
+/** Watches whether a host answers: names it on stderr after a few seconds, and ends the ssh after its limit. */
 import {readlinkSync} from 'node:fs';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
