@@ -23,7 +23,7 @@ import type {App, OpenOptions, OpenWorld} from './contract.js';
 import {findSlurm, foreignWorld} from './foreign-engine.js';
 import {createLocations} from './locations.js';
 import {unpainted, writeError} from './start-up/unopened-output.js';
-import {createLineHistory} from './user-file.js';
+import {createLineHistory, stateDirectory} from './user-file.js';
 
 type AppOptions = {
 	readonly config: Config;
@@ -358,6 +358,10 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			const part = findClosedPart(file);
 			return part === undefined ? undefined : {part, directory};
 		},
+		async readEnvironment() {
+			const {readEnvironment} = await import('../host/environment.js');
+			return readEnvironment(stateDirectory(), host.account.name);
+		},
 		async checkIsolation() {
 			const {checkIsolation} = await loadIsolation();
 			return checkIsolation(process.env);
@@ -382,17 +386,9 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			const {callOnHost} = await import('../host/tool/remote-command.js');
 			return callOnHost(call);
 		},
-		async runOnHost(command) {
-			const {sshCommand} = await import('../host/tool/remote-command.js');
-			const words = sshCommand({...command, hasTerminal: isatty(0) && isatty(1)});
-			const startJob = await prepareJob(words, process.env, 'now');
-			const [program, ...args] = words;
-			// What waits there without a user would be granted GPUs.
-			const {endsWithUs} = await import('../host/tool/system-tool.js');
-			const job = await startJob({command: program, args, entrance: endsWithUs(), environment: process.env});
-			const {exitCode} = await job.ended;
-			job.letGo();
-			return exitCode;
+		async runOnHost(command, patience) {
+			const {runOnHost} = await import('./run-on-host.js');
+			return runOnHost(command, patience, prepareJob);
 		},
 		prepareJob,
 	};

@@ -3,6 +3,7 @@ import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {DeviceHolders} from '../core/model/device-holders.js';
+import type {EnvironmentFacts} from '../core/model/environment.js';
 import type {GrantedGpu, Isolate, IsolationCheck} from '../core/model/isolation.js';
 import type {BindToNodes} from '../core/model/numa.js';
 import type {Clock, GpuProvider, Host, World} from '../core/model/ports.js';
@@ -12,9 +13,11 @@ import type {FactsOfProcesses, ProviderName, Requester} from '../core/model/type
 import type {Paint} from '../format/text/paint.js';
 import type {Job, JobOptions} from '../host/job/job.js';
 import type {sendSignal} from '../host/process/send-signal.js';
+import type {Patience} from '../host/tool/answering-host.js';
 import type {RemoteCall, RemoteCommand} from '../host/tool/remote-command.js';
 import type {LineHistory} from './user-file.js';
 
+export type {Patience} from '../host/tool/answering-host.js';
 export type {Job, JobOptions} from '../host/job/job.js';
 
 /** A pool that is open, with everything the core's verbs need. */
@@ -89,6 +92,15 @@ export type PreparedCuda = {
 	readonly warning: string | undefined;
 };
 
+/** How a command on another host ended. */
+export type HostRun = {
+	readonly exitCode: number;
+	/** Whether the host answered, as far as that is known. */
+	readonly hasAnswered: boolean | undefined;
+	/** Why its connection was given up, in words. */
+	readonly problem: string | undefined;
+};
+
 /** What the composition root gives to commands. */
 export type App = {
 	readonly host: Host;
@@ -151,9 +163,13 @@ export type App = {
 	) => Promise<{readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
 	/**
 	Runs this program on another host by ssh, as if it had been typed there: it shares our terminal, signals reach it, and the connection's end is
-	its end. Resolves with the exit code; 255 is that of ssh itself, too. Rejects with a CanhazgpuError where ssh cannot be started.
+	its end. A host that does not answer is named on stderr after a few seconds. Resolves with the exit code: 255 also where ssh fails, or the
+	`patience` runs out. Rejects with a CanhazgpuError where ssh cannot be started.
 	*/
-	readonly runOnHost: (command: Omit<RemoteCommand, 'hasTerminal'>) => Promise<number>;
+	readonly runOnHost: (
+		command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
+		patience: Patience,
+	) => Promise<HostRun>;
 	/**
 	Runs this program on another host by ssh, as if it had been typed there without a terminal, and collects what it prints. Rejects with a
 	CanhazgpuError in words where ssh fails, and where no answer came within 30 s unless it `isUnbounded`: then it lasts until `signal` is aborted.
@@ -195,6 +211,8 @@ export type App = {
 	readonly notifiesAll: boolean;
 	/** What of this program other accounts may not read, if anything, and the directory that it was installed in. */
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
+	/** Reads what this process lacks of what most programs take for granted. Never rejects. */
+	readonly readEnvironment: () => Promise<EnvironmentFacts>;
 	/** Whether this machine can isolate jobs at all, and by what. Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
 	/** Finds an installation of that version, such as `12.4`. Rejects with a CanhazgpuError `not-found` that says what there is. */

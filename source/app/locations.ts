@@ -21,10 +21,14 @@ export type Locations = {
 	/** Database of the pool that everybody on the machine shares. */
 	readonly sharedDirectory: string;
 	readonly databaseIn: (directory: string) => string;
-	/** Directory of this user's own pool. */
+	/**
+	Directory of this user's own pool.
+
+	@throws CanhazgpuError `store-unreachable` where the account has no home directory.
+	*/
 	readonly privateDirectory: string;
-	/** What this user typed into the monitor. */
-	readonly lineHistory: string;
+	/** The file of what this user typed into the monitor. Undefined where nothing can be kept. */
+	readonly lineHistory: string | undefined;
 	/** Says on every face that a pool is private. */
 	readonly privateLabel: string;
 	readonly facts: () => StoreFacts;
@@ -76,8 +80,19 @@ function attempt(work: () => void): boolean {
 export function createLocations(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
 	const announcement = path.join(sharedDirectory, 'pool.json');
-	const privateDirectory = (): string => machineStateDirectory(host);
-	const memory = (): string => path.join(privateDirectory(), 'found.json');
+	const privateDirectory = (): string | undefined => machineStateDirectory(host);
+	/** The file that remembers where the pool was found. Undefined where this account keeps none. */
+	const memory = (): string | undefined => {
+		const directory = privateDirectory();
+		return directory === undefined || !isOwnState(directory) ? undefined : path.join(directory, 'found.json');
+	};
+
+	const state = stateDirectory();
+	const hasPrivatePool = (): boolean => {
+		const directory = privateDirectory();
+		return directory !== undefined && existsSync(path.join(directory, databaseName));
+	};
+
 	const canAnnounce = (): boolean =>
 		attempt(() => {
 			if (!isBelieved(sharedDirectory) || findUnsafeRecordLocation(sharedDirectory) !== undefined) {
@@ -89,9 +104,16 @@ export function createLocations(config: Config, host: Host): Locations {
 		sharedDirectory,
 		databaseIn: (directory) => path.join(directory, databaseName),
 		get privateDirectory() {
-			return privateDirectory();
+			const directory = privateDirectory();
+			if (directory === undefined) {
+				throw new CanhazgpuError('store-unreachable', 'This account has no home directory for a private pool', {
+					hint: 'Set HOME or XDG_STATE_HOME to a directory of your own. For everybody: sudo canhazgpu admin',
+				});
+			}
+
+			return directory;
 		},
-		lineHistory: path.join(stateDirectory(), 'history'),
+		lineHistory: state === undefined ? undefined : path.join(state, 'history'),
 		get privateLabel() {
 			return `PRIVATE pool of ${host.account.name}: nobody else sees these reservations. For everybody: sudo canhazgpu admin`;
 		},
@@ -101,18 +123,17 @@ export function createLocations(config: Config, host: Host): Locations {
 			recorded: readPoolRecord(announcement, 'machine'),
 			// Most choices need no memory.
 			get remembered() {
-				return isOwnState(privateDirectory()) ? readPoolRecord(memory(), 'user') : undefined;
+				const file = memory();
+				return file === undefined ? undefined : readPoolRecord(file, 'user');
 			},
-			hasPrivatePool: existsSync(path.join(privateDirectory(), databaseName)),
+			hasPrivatePool: hasPrivatePool(),
 		}),
 		remember(record) {
 			// Only a help for the next time: a home that cannot be written is no reason to fail.
 			attempt(() => {
-				if (
-					isOwnState(privateDirectory()) &&
-					JSON.stringify(readPoolRecord(memory(), 'user')) !== JSON.stringify(record)
-				) {
-					writePoolRecord(memory(), record, {directoryMode: 0o700, fileMode: 0o600});
+				const file = memory();
+				if (file !== undefined && JSON.stringify(readPoolRecord(file, 'user')) !== JSON.stringify(record)) {
+					writePoolRecord(file, record, {directoryMode: 0o700, fileMode: 0o600});
 				}
 			});
 		},

@@ -3,6 +3,7 @@ import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import type {Store} from '../core/model/ports.js';
 import type {PoolRecord} from '../core/model/types.js';
+import {CanhazgpuError, codeOf, hasCode, messageOf} from '../errors.js';
 import {isSameServer, locationOf, withUrl} from '../store/redis/address.js';
 import type {Audience} from '../store/sqlite/index.js';
 import type {Locations} from './locations.js';
@@ -80,10 +81,27 @@ export async function openEmbedded({locations}: Context, directory: string, newF
 	return openSqliteStore({path: locations.databaseIn(directory), create: newFor !== undefined, ...newFor});
 }
 
-/** This user's own pool. */
-export const openPrivate = async (context: Context, create: boolean): Promise<Store> =>
-	openEmbedded(
-		context,
-		context.locations.privateDirectory,
-		create ? {directoryMode: 0o700, fileMode: 0o600} : undefined,
-	);
+/** Errors that mean that a directory cannot be made in, or used. */
+const unusableDirectory = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST']);
+
+/**
+Opens this user's own pool.
+
+@throws CanhazgpuError `store-unreachable` where this account has no home directory, or may not write there.
+*/
+export async function openPrivate(context: Context, create: boolean): Promise<Store> {
+	const directory = context.locations.privateDirectory;
+	try {
+		return await openEmbedded(context, directory, create ? {directoryMode: 0o700, fileMode: 0o600} : undefined);
+	} catch (error) {
+		const cause = hasCode(error, 'store-unreachable') ? error.cause : undefined;
+		if (cause === undefined || !unusableDirectory.has(codeOf(cause) ?? '')) {
+			throw error;
+		}
+
+		throw new CanhazgpuError('store-unreachable', messageOf(error), {
+			hint: 'Set HOME or XDG_STATE_HOME to a directory of your own.',
+			cause: error,
+		});
+	}
+}

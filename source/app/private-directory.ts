@@ -31,6 +31,12 @@ Makes it, or finds it, with mode 0700: below XDG_RUNTIME_DIR, or where this acco
 */
 export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 	const directory = runtimeDirectory() ?? machineStateDirectory(host);
+	if (directory === undefined) {
+		throw new CanhazgpuError('failed', 'This account has no home directory for its private files', {
+			hint: 'Set HOME or XDG_RUNTIME_DIR to a directory of your own.',
+		});
+	}
+
 	const hint = 'Name a directory of your own by XDG_RUNTIME_DIR.';
 	try {
 		const unsafe = findUnsafeLocation(directory, {trustsOwner: false});

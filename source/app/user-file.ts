@@ -1,21 +1,27 @@
 /** Small files in which a user's own visits leave something for the next one. They are only a help: nothing here ever fails. */
 import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
-import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import {findHome} from '../config/home.js';
 import type {Host} from '../core/model/ports.js';
 import {findUnsafeLocation, isOurs, readSafely} from '../security/safe-file.js';
 
-/** Where this user's files are, whatever the machine. */
-export function stateDirectory(): string {
+/** Returns the directory of this user's files, which all machines share. Undefined where the account has no home directory. */
+export function stateDirectory(): string | undefined {
 	const given = process.env['XDG_STATE_HOME'];
-	const home = given !== undefined && path.isAbsolute(given) ? given : path.join(homedir(), '.local', 'state');
-	return path.join(home, 'canhazgpu');
+	if (given !== undefined && path.isAbsolute(given)) {
+		return path.join(given, 'canhazgpu');
+	}
+
+	const home = findHome();
+	return home === undefined ? undefined : path.join(home, '.local', 'state', 'canhazgpu');
 }
 
-/** One for each machine: a home directory may be on many. */
-export const machineStateDirectory = ({machineId}: Pick<Host, 'machineId'>): string =>
-	path.join(stateDirectory(), machineId);
+/** Returns the directory of this user's files for one machine: a home directory may be on many. Undefined as {@link stateDirectory}. */
+export function machineStateDirectory({machineId}: Pick<Host, 'machineId'>): string | undefined {
+	const directory = stateDirectory();
+	return directory === undefined ? undefined : path.join(directory, machineId);
+}
 
 /** Undefined where there is none, where it is another account's, and where it is longer than that. */
 export function readUserFile(file: string, longestBytes: number): string | undefined {
@@ -59,8 +65,16 @@ export type LineHistory = {
 	readonly add: (line: string) => void;
 };
 
-/** The lines that were typed into the monitor's command line, for this user, newest last. */
-export function createLineHistory(file: string): LineHistory {
+/**
+The lines that were typed into the monitor's command line, for this user, newest last.
+
+@param file - Undefined where nothing can be kept.
+*/
+export function createLineHistory(file: string | undefined): LineHistory {
+	if (file === undefined) {
+		return {load: () => [], add: () => undefined};
+	}
+
 	const load = (): readonly string[] => {
 		const lines = readUserFile(file, longestBytes)?.slice(-mostCharacters).split('\n') ?? [];
 		return lines.filter((line) => line !== '').slice(-mostLines);

@@ -11,6 +11,7 @@ import {
 	judgeVersions,
 	type Finding,
 } from '../core/rules/pool/diagnosis.js';
+import {judgeEnvironment} from '../core/rules/pool/environment.js';
 import {emptyPlan} from '../core/model/plan.js';
 import {isRoot} from '../core/rules/leases/ownership.js';
 import {requireNoClone, requirePool} from '../core/rules/pool/pool.js';
@@ -210,7 +211,7 @@ export const doctor: Command = {
 	examples: [['canhazgpu doctor', 'exit code 1 when something is wrong']],
 	flags: {json: jsonFlag},
 	async run(app, input) {
-		const findings = await examineAll(app, input);
+		const findings = [...(await examineAll(app, input)), ...judgeEnvironment(await app.readEnvironment())];
 		app.print(
 			input.has('json')
 				? harmlessJson({findings: findings.map((finding) => findingJson(finding))})

@@ -3,11 +3,11 @@ Finds the config files and reads each into a plain object: those that belong to 
 there.
 */
 import {lstatSync, statSync, type Stats} from 'node:fs';
-import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError, messageOf} from '../errors.js';
 import {effectiveUid, isOurs, isWritableByOthers, ownerText, readSafely} from '../security/safe-file.js';
+import {findHome} from './home.js';
 
 export type ConfigFile = {
 	readonly file: string;
@@ -206,16 +206,6 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 	});
 }
 
-/** Undefined where there is no home, or it is named in a way that depends on where one happens to be. */
-function findHome(): string | undefined {
-	try {
-		const home = homedir();
-		return path.isAbsolute(home) ? home : undefined;
-	} catch {
-		return undefined;
-	}
-}
-
 /** Undefined where the directory was deleted: no file can be in it. */
 function findDirectory(): string | undefined {
 	try {
@@ -249,7 +239,7 @@ export function ownConfigFile(named: string | undefined): {
 	const home = findHome();
 	if (named === undefined && home === undefined) {
 		throw new CanhazgpuError('config', 'There is no home directory for a config file', {
-			hint: 'Name a file: --config FILE',
+			hint: 'Set HOME to a directory of your own, or name a file: --config FILE',
 		});
 	}
 

@@ -41,7 +41,8 @@ export const createHost = ({users = createUsers(), outsideName = () => undefined
 		monotonicClockId({machineId: machineId(), bootId: bootId(), timeNamespace: self().timeNamespace}),
 	);
 	return {
-		hostname: os.hostname(),
+		// A container can have none, and an empty name is no name for a host.
+		hostname: os.hostname() === '' ? 'localhost' : os.hostname(),
 		get machineId() {
 			return machineId();
 		},

@@ -3,20 +3,23 @@ import {readFileSync} from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
 
+const idFiles = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
+
+const findId = (files: readonly string[]): string | undefined =>
+	// An image not yet booted holds the word `uninitialized`.
+	files.map((file) => readLine(file)).find((id) => id !== undefined && /^[\da-f]{32}$/v.test(id) && !/^0+$/v.test(id));
+
+/** Whether this installation has an id of its own. */
+export const hasMachineId = (): boolean => findId(idFiles) !== undefined;
+
 /**
 An id of this installation that outlives reboots: 32 hex digits from machine-id(5), or, where there is none (some containers,
 other systems), a digest of the host name, which changes only with that name.
 */
-export const readMachineId = (
-	files: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id'],
-	hostname = os.hostname(),
-): string => {
-	for (const file of files) {
-		// An image not yet booted holds the word `uninitialized`.
-		const id = readLine(file);
-		if (id !== undefined && /^[\da-f]{32}$/v.test(id) && !/^0+$/v.test(id)) {
-			return id;
-		}
+export const readMachineId = (files: readonly string[] = idFiles, hostname = os.hostname()): string => {
+	const id = findId(files);
+	if (id !== undefined) {
+		return id;
 	}
 
 	// Hardly any machine comes here, and the module takes a while to load.

@@ -67,7 +67,12 @@ export function createToolTime(config: Config, host: Host, monotonicMs: () => nu
 		return {limitMs: () => given * 1000, watch: (provider) => provider};
 	}
 
-	const file = path.join(machineStateDirectory(host), 'gpu-tool.json');
+	const directory = machineStateDirectory(host);
+	if (directory === undefined) {
+		return {limitMs: () => timeLimitMs({}), watch: (provider) => provider};
+	}
+
+	const file = path.join(directory, 'gpu-tool.json');
 	const recall = (): ToolMemory => parse(readUserFile(file, longestBytes) ?? '{}');
 	return {
 		limitMs: () => timeLimitMs(recall()),

@@ -26,7 +26,7 @@ export const unpainted: Paint = {
 const pauseMs = 5;
 
 /** Writes to stderr without opening it. What has no reader is lost. */
-export function writeError(text: string): void {
+export function writeError(text: string | Uint8Array): void {
 	let left = Buffer.from(text);
 	while (left.length > 0) {
 		try {

@@ -1,10 +1,10 @@
 /** Answers a shell that asks what can stand at the caret: soon and without a word of complaint, or not at all. */
-import {homedir} from 'node:os';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {findCommand, parseInput, verbs} from '../arguments.js';
 import type {Command, KnownKind} from '../command.js';
 import {globalFlags} from '../flags.js';
+import {findHome} from '../../config/home.js';
 import {CanhazgpuError} from '../../errors.js';
 import {completeWords, type Candidate} from './words.js';
 
@@ -54,7 +54,7 @@ async function knownOrNothing(...asked: Parameters<typeof known>): Promise<reado
 }
 
 /** What the shell would have made of it. */
-const expanded = (word: string): string => (word.startsWith('~/') ? homedir() + word.slice(1) : word);
+const expanded = (word: string): string => (word.startsWith('~/') ? `${findHome() ?? '~'}${word.slice(1)}` : word);
 
 /**
 Prints in the first line what can stand there, `words`, `files` or `command` (what follows `--` is another program's); then the words, each

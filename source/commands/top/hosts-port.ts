@@ -161,7 +161,9 @@ export function createHostsPort({app, names, clock, broken}: Options): HostsPort
 		ask: async (host) => namingReplaced(async () => askOnce(app, host)),
 		run: async (host, words, options) => namingReplaced(async () => app.callOnHost({host, words, ...options})),
 		async openMonitor(host) {
-			const exitCode = await namingReplaced(async () => app.runOnHost({host, words: ['top'], rest: undefined}));
+			const {exitCode} = await namingReplaced(async () =>
+				app.runOnHost({host, words: ['top'], rest: undefined}, {connectMs: undefined, commandMs: undefined}),
+			);
 			if (exitCode !== 0) {
 				app.remark(`\ncanhazgpu: the monitor of ${sanitize(host)} ended with ${exitCode}. Press Enter to go back.`);
 				await untilEnter();

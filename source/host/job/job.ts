@@ -31,6 +31,8 @@ export type JobOptions = {
 	readonly onTimeout?: () => void;
 	/** True where this process leaves stdout and stderr unopened until the job has ended. */
 	readonly leavesOutput?: boolean;
+	/** Gets what the job writes to stderr, in latin1, which stands for any bytes. Left out: the job has our own stderr. */
+	readonly onStderr?: (text: string) => void;
 };
 
 export type JobEnd = {
@@ -97,6 +99,7 @@ export const startJob = async ({
 	graceSeconds = 30,
 	onTimeout,
 	leavesOutput = false,
+	onStderr,
 }: JobOptions): Promise<Job> => {
 	if (!leavesOutput) {
 		surviveLostOutput();
@@ -122,6 +125,7 @@ export const startJob = async ({
 		command: exactCommand,
 		args: exactArgs,
 		entrance,
+		onStderr,
 		manner: {ignored, openFiles: openFiles === ownOpenFiles() ? undefined : openFiles},
 		environment: exactEnvironment({
 			...environment,

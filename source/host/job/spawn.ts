@@ -1,6 +1,8 @@
+import {Buffer} from 'node:buffer';
 import {spawn, type ChildProcess} from 'node:child_process';
 import {fstatSync} from 'node:fs';
 import process from 'node:process';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {CanhazgpuError, codeOf, messageOf} from '../../errors.js';
 import {checkCommand} from '../tool/command.js';
 import {withoutSecrets} from '../tool/secrets.js';
@@ -16,6 +18,8 @@ type Options = {
 	/** Complete environment of the child, which is not given what is secret in it. */
 	readonly environment: Environment;
 	readonly manner: Manner;
+	/** Gets what the child writes to stderr, in latin1, which stands for any bytes. Left out: the child has our own stderr. */
+	readonly onStderr?: ((text: string) => void) | undefined;
 };
 
 /** How a process ended: the code that it exited with, or the signal that ended it; by its number where Bun knows no name for it. */
@@ -41,16 +45,17 @@ export const spawnJob = async ({
 	entrance = [],
 	environment: given,
 	manner,
+	onStderr,
 }: Options): Promise<StartedProcess> => {
 	const file = checkCommand(command, given);
 	const environment = withoutSecrets(given);
 	const [program, ...others] = [...entrance, command];
 	const words = [program, ...others, ...args] as const;
 	const launcher = needsLauncher(words, environment, manner) ? launcherOf(words, environment, manner) : undefined;
-	const stdio = stdioFor(args);
+	const stdio = stdioFor(args, onStderr === undefined ? 'inherit' : 'pipe');
 	if (launcher !== undefined) {
 		try {
-			return await start(launcher, {environment: {}, stdio});
+			return await start(launcher, {environment: {}, stdio, onStderr});
 		} catch (error) {
 			throw startFailure(error, file);
 		}
@@ -58,7 +63,7 @@ export const spawnJob = async ({
 
 	try {
 		// Not every runtime finds it where we did: in an empty entry of PATH, say.
-		return await start(words, {environment, stdio, file: entrance.length === 0 ? file : undefined});
+		return await start(words, {environment, stdio, onStderr, file: entrance.length === 0 ? file : undefined});
 	} catch (error) {
 		// A script without `#!`: POSIX wants it run by sh, and not every C library does so by itself.
 		if (codeOf(error) !== 'ENOEXEC' || entrance.length > 0) {
@@ -67,7 +72,7 @@ export const spawnJob = async ({
 	}
 
 	try {
-		return await start(['/bin/sh', file, ...args], {environment, stdio});
+		return await start(['/bin/sh', file, ...args], {environment, stdio, onStderr});
 	} catch (error) {
 		throw startFailure(error, file);
 	}
@@ -76,13 +81,17 @@ export const spawnJob = async ({
 type StartOptions = {
 	readonly environment: Environment;
 	readonly stdio: Stdio[];
+	readonly onStderr: Options['onStderr'];
 	/** The program, when its name is another than the first word. */
 	readonly file?: string;
 };
 
+/** How long the stderr of a child is read on after its end, in ms. */
+const pipeGraceMs = 250;
+
 const startInNode = async (
 	[command, ...args]: readonly [string, ...string[]],
-	{environment, stdio, file = command}: StartOptions,
+	{environment, stdio, onStderr, file = command}: StartOptions,
 ): Promise<StartedProcess> => {
 	const child = spawn(file, args, {
 		argv0: command,
@@ -99,12 +108,26 @@ const startInNode = async (
 
 	// A signal that may not be sent is reported here, and must not end us.
 	child.on('error', () => undefined);
+	const {stderr} = child;
+	stderr?.setEncoding('latin1').on('data', (text: string) => onStderr?.(text));
 	return {
 		pid,
 		ended: new Promise((resolve) => {
-			child.once('exit', (code, signal) => {
-				resolve({code: code ?? undefined, signal: signal ?? undefined});
+			const settle = () => {
+				stderr?.destroy();
+				resolve({code: child.exitCode ?? undefined, signal: child.signalCode ?? undefined});
+			};
+
+			if (stderr === null) {
+				child.once('exit', settle);
+				return;
+			}
+
+			// A program that it started can hold the pipe open for long.
+			child.once('exit', () => {
+				setTimeout(settle, pipeGraceMs);
 			});
+			child.once('close', settle);
 		}),
 		kill(signal) {
 			child.kill(signal);
@@ -115,6 +138,7 @@ const startInNode = async (
 /** What we use of Bun's own way to start a process. */
 type BunProcess = Pick<ChildProcess, 'exitCode'> & {
 	readonly pid: number;
+	readonly stderr: AsyncIterable<Uint8Array> | undefined;
 	readonly signalCode: NonNullable<ProcessEnd['signal']> | undefined;
 	readonly exited: Promise<unknown>;
 	readonly kill: (signal: NodeJS.Signals) => void;
@@ -127,17 +151,25 @@ type WithBun = {
 /** Bun's own node:child_process comes to the same call, 2 ms later. */
 const startInBun = async (
 	[command, ...args]: readonly [string, ...string[]],
-	{environment, stdio, file = command}: StartOptions,
+	{environment, stdio, onStderr, file = command}: StartOptions,
 ): Promise<StartedProcess> => {
 	const child = (globalThis as unknown as WithBun).Bun.spawn([file, ...args], {
 		argv0: command,
 		env: environment,
 		stdio,
 	});
+	const readStderr = async (): Promise<void> => {
+		for await (const bytes of onStderr === undefined ? [] : (child.stderr ?? [])) {
+			onStderr?.(Buffer.from(bytes).toString('latin1'));
+		}
+	};
+
+	const stderrEnded = readStderr();
 	return {
 		pid: child.pid,
 		ended: (async () => {
 			await child.exited;
+			await Promise.race([stderrEnded, sleep(pipeGraceMs)]);
 			return {code: child.exitCode ?? undefined, signal: child.signalCode ?? undefined};
 		})(),
 		kill(signal) {
@@ -152,13 +184,13 @@ const startInBun = async (
 
 const start = process.versions['bun'] === undefined ? startInNode : startInBun;
 
-type Stdio = 'inherit' | 'ignore' | number;
+type Stdio = 'inherit' | 'ignore' | 'pipe' | number;
 
 /**
 Node closes most other descriptors in its children. A job is given those that our caller had opened; where they are not known, those which an
 argument names, or else the `<(...)` of some shells would name nothing.
 */
-const stdioFor = (args: readonly string[]): Stdio[] => {
+const stdioFor = (args: readonly string[], stderr: Stdio): Stdio[] => {
 	const passed = new Set(
 		descriptorsAtStart()?.filter((descriptor) => descriptor > 2) ??
 			args
@@ -167,7 +199,7 @@ const stdioFor = (args: readonly string[]): Stdio[] => {
 				.filter((descriptor) => descriptor > 2 && isPipeOrFile(descriptor)),
 	);
 	return Array.from({length: Math.max(2, ...passed) + 1}, (_, descriptor) =>
-		descriptor <= 2 ? 'inherit' : passed.has(descriptor) ? descriptor : 'ignore',
+		descriptor === 2 ? stderr : descriptor < 2 ? 'inherit' : passed.has(descriptor) ? descriptor : 'ignore',
 	);
 };
 

@@ -6,6 +6,7 @@ import {runTool} from './spawn.js';
 import {
 	checkRemoteHost,
 	failed,
+	keepAlive,
 	mostBytes,
 	notInstalled,
 	rowsSchema,
@@ -23,9 +24,6 @@ type FollowedStatus = {
 	/** How many wait there. */
 	readonly waitingCount: number | undefined;
 };
-
-/** A connection that is cut without a word is noticed by ssh itself. */
-const keepAlive = ['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'];
 
 const lineSchema = v.object({
 	gpus: v.optional(rowsSchema),

@@ -3,7 +3,7 @@ import {Buffer} from 'node:buffer';
 import {CanhazgpuError} from '../../errors.js';
 import {encodeBytes, exactWords} from '../inherited/exact-text.js';
 import {runTool} from './spawn.js';
-import {checkRemoteHost, sshFailed, whereItMustBe} from './ssh.js';
+import {checkRemoteHost, connectSeconds, keepAlive, sshFailed, whereItMustBe} from './ssh.js';
 import {endsWithUs} from './system-tool.js';
 
 export type RemoteCommand = {
@@ -18,7 +18,12 @@ export type RemoteCommand = {
 	readonly environment?: Readonly<Record<string, string>>;
 	/** Whether a person sits before it: ssh then asks for what it needs, and the command there has a terminal, too. */
 	readonly hasTerminal: boolean;
+	/** Whether the script there says first that it runs, by {@link answerMarker} on stderr. */
+	readonly announces?: boolean;
 };
+
+/** The line by which the script on the other host tells that it runs. */
+export const answerMarker = 'canhazgpu: the host answers\n';
 
 /** Linux takes 128 KiB as one word; the rest is room for what goes round it. */
 const longestScript = 90_000;
@@ -41,9 +46,18 @@ const hangUpWithConnection = `(
 	kill -HUP $$
 ) </dev/null >/dev/null 2>&1 &`;
 
-function scriptOf({host, words, rest, directory, environment = {}, hasTerminal}: RemoteCommand): string {
+function scriptOf({
+	host,
+	words,
+	rest,
+	directory,
+	environment = {},
+	hasTerminal,
+	announces = false,
+}: RemoteCommand): string {
 	const typed = [...words, ...(rest === undefined ? [] : ['--', ...exactWords(rest)])];
 	return [
+		...(announces ? [`echo ${quote(answerMarker.trimEnd())} >&2`] : []),
 		String.raw`command -v canhazgpu >/dev/null || { printf '%s\n' ${quote(`Error: canhazgpu is not installed on ${host}`)} ${quote(whereItMustBe(host))} >&2; exit 127; }`,
 		...(directory === undefined
 			? []
@@ -69,11 +83,17 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 		});
 	}
 
-	const options = ['ClearAllForwardings=yes', 'RemoteCommand=none', ...(command.hasTerminal ? [] : ['BatchMode=yes'])];
+	const options = [
+		`ConnectTimeout=${connectSeconds}`,
+		'ClearAllForwardings=yes',
+		'RemoteCommand=none',
+		...(command.hasTerminal ? [] : ['BatchMode=yes']),
+	];
 	return [
 		'ssh',
 		command.hasTerminal ? '-axt' : '-axT',
 		...options.flatMap((option) => ['-o', option]),
+		...keepAlive,
 		'--',
 		checkRemoteHost(command.host),
 		`exec sh -c 'eval "$(printf %s ${script} | base64 -d)"'`,
@@ -84,8 +104,8 @@ export function sshCommand(command: RemoteCommand): readonly [string, ...string[
 const answerMs = 30_000;
 /** More than any change of a reservation prints. */
 const mostBytes = 1_000_000;
-/** The exit code of ssh itself. */
-const connectionFailure = 255;
+/** The exit code of ssh itself. A command may have it, too. */
+export const connectionFailure = 255;
 
 export type RemoteCall = {
 	readonly host: string;

@@ -7,7 +7,8 @@ import {runTool, type ToolFailure} from './spawn.js';
 export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: number; readonly status: string};
 
 const boundMs = 10_000;
-const connectSeconds = 5;
+/** Until the host has accepted the connection and its key is agreed on. */
+export const connectSeconds = 5;
 export const mostBytes = 4_000_000;
 /** More is not kept of what another host or ssh says of a failure. */
 const longestText = 300;
@@ -22,6 +23,9 @@ export const sshOptions: readonly string[] = [
 		(option) => ['-o', option],
 	),
 ];
+
+/** Has ssh itself notice, within 20 s, a connection that is cut without a word. It ends with 255 then. */
+export const keepAlive: readonly string[] = ['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'];
 
 export const rowsSchema = v.array(
 	v.looseObject({gpu_id: v.pipe(v.number(), v.safeInteger(), v.minValue(0)), status: v.string()}),
@@ -51,6 +55,7 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 		/Host key (?:verification failed|for \S+ has changed)/v,
 		(host) => `Log in once by hand, and compare its key: ssh ${host}`,
 	],
+	[/No user exists for uid/v, () => 'ssh needs an account with a name: add this uid to /etc/passwd'],
 	[/Could not resolve hostname/v, () => 'Name it as ssh finds it: by DNS, or as a Host in ~/.ssh/config'],
 	[new RegExp(notInstalled, 'v'), whereItMustBe],
 ];

@@ -39,8 +39,19 @@ export type SshServers = {
 	readonly stopAll: () => Promise<void>;
 };
 
+type Options = {
+	/** The address on which they listen. */
+	readonly address?: string;
+	/** Words that start each of them, before its own. */
+	readonly entrance?: readonly string[];
+};
+
 /** @param directory - Of keys and configurations. */
-export async function startSshServers(directory: string, boxes: Readonly<Record<string, Box>>): Promise<SshServers> {
+export async function startSshServers(
+	directory: string,
+	boxes: Readonly<Record<string, Box>>,
+	{address = '127.0.0.1', entrance = []}: Options = {},
+): Promise<SshServers> {
 	ensureSshServer();
 	mkdirSync(directory, {recursive: true, mode: 0o700});
 	const file = (name: string): string => path.join(directory, name);
@@ -57,7 +68,7 @@ export async function startSshServers(directory: string, boxes: Readonly<Record<
 			file(`${name}.conf`),
 			[
 				`Port ${port}`,
-				'ListenAddress 127.0.0.1',
+				`ListenAddress ${address}`,
 				`HostKey ${file('host')}`,
 				`AuthorizedKeysFile ${file('authorized')}`,
 				`PidFile ${file(`${name}.pid`)}`,
@@ -70,12 +81,13 @@ export async function startSshServers(directory: string, boxes: Readonly<Record<
 				'',
 			].join('\n'),
 		);
-		const child = spawn(sshd, ['-D', '-e', '-f', file(`${name}.conf`)], {stdio: 'ignore', detached: true});
+		const [command, ...words] = [...entrance, sshd, '-D', '-e', '-f', file(`${name}.conf`)];
+		const child = spawn(command, words, {stdio: 'ignore', detached: true});
 		servers.set(name, {pid: child.pid!, ended: once(child, 'exit')});
 		await eventually(() => existsSync(file(`${name}.pid`)), 10_000);
 		clientLines.push(
 			`Host ${name}`,
-			'HostName 127.0.0.1',
+			`HostName ${address}`,
 			`Port ${port}`,
 			`User ${userInfo().username}`,
 			`IdentityFile ${file('user')}`,

@@ -108,7 +108,7 @@ test('a bug while the hosts are asked again is told, and the exit code stays tha
 			await asked.promise;
 			// An unhandled rejection comes before this.
 			await sleep(0);
-			return 7;
+			return {exitCode: 7, hasAnswered: true, problem: undefined};
 		},
 		remark(words) {
 			remarks.push(words);

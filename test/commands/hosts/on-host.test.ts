@@ -280,7 +280,7 @@ test.each([
 	],
 	[
 		'run --on far -- sh -c exit\u{A0}255',
-		'canhazgpu: far was not reached, the connection ended, or the command ended with 255. To see which: canhazgpu status --remote far\n',
+		'canhazgpu: the connection to far was lost, or the command ended with 255. What it began there may go on. To see it: canhazgpu status --remote far\n',
 	],
 ])('%s: exit code 255, and a line that names the host and says what to do', async (words, stderr) => {
 	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));

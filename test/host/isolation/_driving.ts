@@ -29,6 +29,9 @@ export const driverIn = (directory: string): readonly [string, string] => [
 	path.join(directory, 'driver.mjs'),
 ];
 
+/** A line of shell that prints the command line of its parent process, one word a line. `ps` differs from system to system. */
+export const tellParent = String.raw`tr '\0' '\n' </proc/$PPID/cmdline`;
+
 /** Answers of one driver, in the order of the requests. */
 export async function answersOf(
 	driver: {readonly stdin: Writable; readonly stdout: Readable},

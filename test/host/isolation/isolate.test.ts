@@ -1,11 +1,11 @@
 /** Isolation as an ordinary account of the machine: real bubblewrap, real namespaces, device nodes that stand in for GPUs. */
 import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {eventually} from '../../_helpers/eventually.js';
 import {findBubblewrap} from '../../_helpers/packages/find-bubblewrap.js';
 import {
 	canMakeDevices,
@@ -14,7 +14,7 @@ import {
 	type StandIn,
 } from '../../_helpers/machine/stand-in-devices.js';
 import type {DriverAnswer, DriverRequest} from './_driver.js';
-import {answersOf, buildDriver, driverIn, openedIn, openScript, tryAll} from './_driving.js';
+import {answersOf, buildDriver, driverIn, openedIn, openScript, tellParent, tryAll} from './_driving.js';
 
 /** An account that no machine has. */
 const uid = 54_321;
@@ -45,6 +45,25 @@ afterAll(() => {
 		rmSync(made, {recursive: true, force: true});
 	}
 });
+
+/**
+Lines of shell that print `no process` as soon as no process of this machine has $TEXT among its words. They give up after $patience looks. Of all
+that runs here, only what the test itself started can have such a word.
+*/
+const awaitNoWordsWith = String.raw`
+	runs() {
+		for process in /proc/[0-9]*; do
+			case $({ tr '\0' ' ' <$process/cmdline; } 2>/dev/null) in *"$TEXT"*) return 0;; esac
+		done
+		return 1
+	}
+	left=${'$'}{patience:-200}
+	while runs; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || exit 1
+		sleep 0.05
+	done
+	echo no process`;
 
 type Options = {
 	/** What starts the driver, before its own words. */
@@ -146,15 +165,12 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 			})),
 		);
 		expect(codes.map(({end}) => end)).toEqual([0, 1, 77, 130, 'SIGINT', 'SIGKILL', 'SIGSEGV']);
-		const [plain] = await ask(
-			[{...one(), command: ['sh', '-c', 'readlink /proc/self/ns/pid; ps -o comm= -p $PPID; pwd']}],
-			{
-				cwd: directory,
-			},
-		);
+		const [plain] = await ask([{...one(), command: ['sh', '-c', `readlink /proc/self/ns/pid; ${tellParent}; pwd`]}], {
+			cwd: directory,
+		});
 		expect(plain!.output!.split('\n')).toEqual([
 			expect.stringMatching(/^pid:\[\d+\]$/v),
-			expect.stringMatching(/^(?:node|MainThread)$/v),
+			...driverIn(directory),
 			directory,
 			'',
 		]);
@@ -166,19 +182,30 @@ describe.runIf(canMakeDevices())('as an ordinary account', () => {
 	});
 
 	test('nothing that was opened for the isolation is left in the job, and no bubblewrap runs on', async () => {
-		const command = ['sh', '-c', 'for file in /proc/$$/fd/*; do basename "$file"; done; ps -o comm= -u $(id -u)'];
+		const command = ['sh', '-c', `for file in /proc/$$/fd/*; do basename "$file"; done; ${awaitNoWordsWith}`];
+		// The words of bubblewrap name the directory of the nodes that it hides, and no other process has it among its words.
+		const environment = {TEXT: box.root};
 		const granted = box.gpus.map(({pciBusId}, index) => ({index, pciBusId}));
-		// All GPUs: the command is started without an entrance.
-		// The account has processes of other tests, too, that come and go.
-		await eventually(async () => {
-			const [isolated, plain] = await ask([
-				{...one(), command},
-				{root: box.root, granted, command},
-			]);
-			expect(plain!.output).toMatch(/^0\n1\n2\n/v);
-			expect(isolated!.output).toBe(plain!.output);
-			return true;
-		});
+		const [isolated, plain] = await ask([
+			{...one(), command, environment},
+			// All GPUs: the command is started without an entrance.
+			{root: box.root, granted, command, environment},
+		]);
+		expect([isolated!.entrance === 0, plain!.entrance === 0]).toEqual([false, true]);
+		expect(plain!.output).toMatch(/^0\n1\n2\n(?:\d+\n)*no process\n$/v);
+		expect(isolated!.output).toBe(plain!.output);
+	});
+
+	test('a process that runs on with the directory of the nodes among its words is seen by the job', async () => {
+		const leftOver = spawn('sh', ['-c', 'sleep 600; :', box.root], {stdio: 'ignore', detached: true});
+		try {
+			await once(leftOver, 'spawn');
+			const command = ['sh', '-c', `patience=1; ${awaitNoWordsWith}`];
+			const [answer] = await ask([{...one(), command, environment: {TEXT: box.root}}]);
+			expect(answer!.output).toBe('');
+		} finally {
+			process.kill(-leftOver.pid!, 'SIGKILL');
+		}
 	});
 
 	test.each([

@@ -79,16 +79,22 @@ describe.each(shells)('by %s', (shell) => {
 	});
 });
 
-test('without a terminal ssh asks nothing, and lends nothing', () => {
+test('without a terminal ssh asks nothing, lends nothing, and notices a dead connection', () => {
 	expect(sshCommand({host: 'me@box', words: ['status'], rest: undefined, hasTerminal: false}).slice(0, -1)).toEqual([
 		'ssh',
 		'-axT',
+		'-o',
+		'ConnectTimeout=5',
 		'-o',
 		'ClearAllForwardings=yes',
 		'-o',
 		'RemoteCommand=none',
 		'-o',
 		'BatchMode=yes',
+		'-o',
+		'ServerAliveInterval=5',
+		'-o',
+		'ServerAliveCountMax=3',
 		'--',
 		'me@box',
 	]);

@@ -8,7 +8,7 @@ import {CanhazgpuError} from '../../../errors.js';
 import {withoutName} from '../../../format/tables/host-tables.js';
 import {longDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {App} from '../../../app/contract.js';
+import type {App, HostRun, Patience} from '../../../app/contract.js';
 import type {Command, Input} from '../../../command-line/command.js';
 import {globalFlags} from '../../../command-line/flags.js';
 import {createBackground} from '../background.js';
@@ -61,27 +61,62 @@ function ownDirectory(): string | undefined {
 /** The exit code of ssh itself. A command may have it, too. */
 const connectionFailure = 255;
 
+/** Time after which a connection without a user is given up, in ms. No login takes longer. */
+const connectMs = 30_000;
+/** The same time for a request that does not wait. */
+const nonblockConnectMs = 10_000;
+/** Time after which a short command is given up, in ms: more than a login, a scan and a write take. */
+const shortCommandMs = 30_000;
+
+/** Returns how long the host may take. A user at a terminal decides that, but not for a request that may not wait. */
+function patienceOf(app: App, input: Input, {name}: Command): Patience {
+	const isNonblock = input.has('nonblock');
+	// A job runs for as long as it takes, and a reservation waits for its GPUs.
+	const isShort = name !== 'run' && (name !== 'reserve' || isNonblock);
+	return {
+		connectMs: isNonblock ? nonblockConnectMs : app.isTerminal ? undefined : connectMs,
+		commandMs: isShort ? shortCommandMs : undefined,
+	};
+}
+
+/** Prints why a connection failed or ended, and what to do. */
+function remarkFailure(app: App, {hasAnswered, problem}: HostRun, host: string, command: Command): void {
+	const ask = `canhazgpu status --remote ${host}`;
+	if (problem !== undefined) {
+		app.remark(`Error: ${problem}\nTo see what it is: ${ask}`);
+		return;
+	}
+
+	const orCommand = command.takesRest === true ? ', or the command ended with 255' : '';
+	app.remark(
+		hasAnswered === true
+			? `canhazgpu: the connection to ${host} was lost${orCommand}. What it began there may go on. To see it: ${ask}`
+			: command.takesRest === true
+				? `canhazgpu: ${host} was not reached, the connection ended, or the command ended with 255. To see which: ${ask}`
+				: `canhazgpu: ${host} was not reached, or the connection ended. To see why: ${ask}`,
+	);
+}
+
 async function runThere(app: App, input: Input, options: ThereOptions): Promise<number> {
 	const {command, host, keepsDirectory, entryId, waitSeconds} = options;
-	const exitCode = await app.runOnHost({
-		host,
-		words: [
-			command.name,
-			...typedFlags(command, input, waitSeconds === undefined ? undefined : 'wait'),
-			...(waitSeconds === undefined ? [] : [`--wait=${waitSeconds}s`]),
-			...input.words,
-		],
-		rest: input.rest,
-		directory: keepsDirectory === true ? ownDirectory() : undefined,
-		environment: entryId === undefined ? {} : {[queueEntryVariable]: entryId},
-	});
+	const run = await app.runOnHost(
+		{
+			host,
+			words: [
+				command.name,
+				...typedFlags(command, input, waitSeconds === undefined ? undefined : 'wait'),
+				...(waitSeconds === undefined ? [] : [`--wait=${waitSeconds}s`]),
+				...input.words,
+			],
+			rest: input.rest,
+			directory: keepsDirectory === true ? ownDirectory() : undefined,
+			environment: entryId === undefined ? {} : {[queueEntryVariable]: entryId},
+		},
+		patienceOf(app, input, command),
+	);
+	const {exitCode} = run;
 	if (exitCode === connectionFailure) {
-		const name = sanitize(host);
-		app.remark(
-			command.takesRest === true
-				? `canhazgpu: ${name} was not reached, the connection ended, or the command ended with 255. To see which: canhazgpu status --remote ${name}`
-				: `canhazgpu: ${name} was not reached, or the connection ended. To see why: canhazgpu status --remote ${name}`,
-		);
+		remarkFailure(app, run, sanitize(host), command);
 	}
 
 	if (exitCode === 0 && command.name === 'reserve' && !input.has('short')) {

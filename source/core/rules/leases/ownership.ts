@@ -21,6 +21,9 @@ export const requesterOf = (account: Account, label?: string): Requester => {
 export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
 	uid === 0 && userNamespace === undefined;
 
+/** The user namespace of a process that sees no /proc: neither its uid outside nor the number of the namespace is known. */
+const unreadableNamespace = '?/?';
+
 /** Why it is unknown who asks, and what to do then. Undefined when it is known. */
 export const doubtAbout = ({
 	userNamespace,
@@ -28,7 +31,9 @@ export const doubtAbout = ({
 }: Pick<Requester, 'userNamespace' | 'outsideName'>): string | undefined =>
 	userNamespace === undefined || outsideName !== undefined
 		? undefined
-		: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
+		: userNamespace === unreadableNamespace
+			? 'Without /proc it is unknown which account asks. Mount it: mount -t proc proc /proc'
+			: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
 
 /** The account that owns it. Records without one were written before accounts were kept: their label was the account. */
 export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? held.user;

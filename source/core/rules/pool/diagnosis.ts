@@ -6,7 +6,8 @@ import {policyDoubtOf, policyRows, unreadablePolicy} from '../policy/policy.js';
 import {judgeUsage, wordsOnce} from '../usage/gpu-usage.js';
 
 export type Finding = {
-	readonly check: 'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'isolation' | 'clock' | 'versions';
+	readonly check:
+		'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'isolation' | 'clock' | 'versions' | 'environment';
 	readonly level: 'ok' | 'warning' | 'error';
 	readonly words: string;
 	/** What to do about it. */

@@ -1,0 +1,104 @@
+/** Reads which facts about its environment this process lacks, for `doctor`. */
+import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {isatty} from 'node:tty';
+import type {EnvironmentFacts} from '../core/model/environment.js';
+import {codeOf} from '../errors.js';
+import {hasMachineId} from './machine.js';
+
+function isAccessible(file: string, mode: number): boolean {
+	try {
+		accessSync(file, mode);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+const {R_OK: readable, W_OK: writable, X_OK: searchable} = constants;
+
+function readDirectory(): EnvironmentFacts['directory'] {
+	try {
+		process.cwd();
+	} catch {
+		return 'deleted';
+	}
+
+	// eslint-disable-next-line no-bitwise
+	return isAccessible('.', readable | searchable) ? 'usable' : 'unreadable';
+}
+
+/** Whether a process of another account shows what it runs. The first process is root's, or this account's in a container. */
+function showsOthers(): boolean {
+	try {
+		readFileSync('/proc/1/stat');
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function readProc(): EnvironmentFacts['proc'] {
+	if (process.platform !== 'linux') {
+		return 'usable';
+	}
+
+	if (!existsSync('/proc/self/stat')) {
+		return 'absent';
+	}
+
+	return existsSync('/proc/sys/kernel') ? (showsOthers() ? 'usable' : 'own-only') : 'processes-only';
+}
+
+function readTemporaryDirectory(): EnvironmentFacts['temporaryDirectory'] {
+	const directory = os.tmpdir();
+	try {
+		// eslint-disable-next-line no-bitwise
+		accessSync(directory, writable | searchable);
+	} catch (error) {
+		return {path: directory, state: codeOf(error) === 'ENOENT' ? 'absent' : 'unwritable'};
+	}
+
+	return {path: directory, state: statfsSync(directory).bavail === 0 ? 'full' : 'usable'};
+}
+
+/** Returns the value of TZ where Node knows no such time zone, and so shows times in UTC. */
+function findUnknownTimeZone(): string | undefined {
+	const name = (process.env['TZ'] ?? '').replace(/^:/v, '');
+	if (name === '' || /^(?:UTC|GMT)0?$/v.test(name)) {
+		return undefined;
+	}
+
+	try {
+		new Intl.DateTimeFormat('en', {timeZone: name}).format();
+		return undefined;
+	} catch {
+		return name;
+	}
+}
+
+/** Whether this account can write there, or make the directory where it is missing. */
+function canWrite(directory: string): boolean {
+	const parent = path.dirname(directory);
+	return existsSync(directory) || parent === directory ? isAccessible(directory, writable) : canWrite(parent);
+}
+
+/** @param stateDirectory - The directory where this account keeps its state. */
+export function readEnvironment(stateDirectory: string | undefined, accountName: string): EnvironmentFacts {
+	const uid = process.getuid?.();
+	return {
+		uid,
+		hasAccount: uid === undefined || accountName !== String(uid),
+		stateDirectory,
+		canWriteState: stateDirectory !== undefined && canWrite(stateDirectory),
+		hostname: os.hostname(),
+		hasMachineId: process.platform !== 'linux' || hasMachineId(),
+		directory: readDirectory(),
+		proc: readProc(),
+		temporaryDirectory: readTemporaryDirectory(),
+		unknownTimeZone: findUnknownTimeZone(),
+		lacksTerminalType: isatty(1) && (process.env['TERM'] ?? '') === '',
+	};
+}

@@ -1,0 +1,64 @@
+/** A second machine as a network namespace, on a cable that can be cut. A cut loses packets, and neither end notices. */
+import {execFileSync, spawnSync} from 'node:child_process';
+import process from 'node:process';
+
+export type Network = {
+	/** The address of the machine behind the cable. */
+	readonly address: string;
+	/** Words that start a program on that machine. */
+	readonly entrance: readonly string[];
+	readonly cut: () => void;
+	readonly mend: () => void;
+	/** Ends everything that runs on that machine, and removes it. */
+	readonly remove: () => void;
+};
+
+const ip = (...words: readonly string[]): string => execFileSync('ip', words, {encoding: 'utf8'});
+
+/** Whether this account can make network namespaces, as root can. Says so where it cannot. */
+export function canHaveNetwork(): boolean {
+	const {status, stderr, error} = spawnSync('unshare', ['--net', 'ip', 'link'], {encoding: 'utf8'});
+	if (status !== 0) {
+		console.warn(`Tests are skipped that need ip and network namespaces: ${(error?.message ?? stderr).trim()}`);
+	}
+
+	return status === 0;
+}
+
+export function createNetwork(): Network {
+	const id = process.pid;
+	const name = `chg-${id}`;
+	const [near, far] = [`chga${id}`, `chgb${id}`];
+	// RFC 2544: addresses for benchmarks, which no network routes.
+	const prefix = `198.18.${id % 256}`;
+	const first = 4 * (Math.floor(id / 256) % 63);
+	ip('netns', 'add', name);
+	ip('link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', name);
+	ip('address', 'add', `${prefix}.${first + 1}/30`, 'dev', near);
+	ip('link', 'set', near, 'up');
+	ip('-n', name, 'address', 'add', `${prefix}.${first + 2}/30`, 'dev', far);
+	ip('-n', name, 'link', 'set', 'lo', 'up');
+	ip('-n', name, 'link', 'set', far, 'up');
+	return {
+		address: `${prefix}.${first + 2}`,
+		entrance: ['ip', 'netns', 'exec', name],
+		cut() {
+			ip('-n', name, 'link', 'set', far, 'down');
+		},
+		mend() {
+			ip('-n', name, 'link', 'set', far, 'up');
+		},
+		remove() {
+			for (const pid of ip('netns', 'pids', name).split('\n').filter(Boolean)) {
+				try {
+					process.kill(Number(pid), 'SIGKILL');
+				} catch {
+					// The process has ended.
+				}
+			}
+
+			ip('link', 'delete', near);
+			ip('netns', 'delete', name);
+		},
+	};
+}

@@ -1,0 +1,123 @@
+/** Hosts whose ssh connects and then says nothing, by a stand-in for ssh. `test/long/hosts/dead-connection.test.ts` has real connections that die. */
+import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {filterMarker} from '../../../source/host/tool/answering-host.js';
+import {answerMarker} from '../../../source/host/tool/remote-command.js';
+import {isLong} from '../../_helpers/slow.js';
+import {openTerminal} from '../../_helpers/machine/terminal.js';
+import {createEmbeddedBox, starter, starterText, type Box} from '../../_helpers/program/cli.js';
+import {start} from '../../_helpers/program/processes.js';
+
+let here: Box;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+	here = await createEmbeddedBox(1);
+	const directory = path.join(here.home, 'silent');
+	mkdirSync(directory);
+	const file = path.join(directory, 'ssh');
+	writeFileSync(file, '#!/bin/sh\nexec sleep 600\n');
+	chmodSync(file, 0o755);
+	environment = {PATH: `${directory}:${here.environment['PATH']!}`};
+});
+
+afterAll(() => {
+	here.remove();
+});
+
+const waiting = 'canhazgpu: waiting for quiet to answer\n';
+const gaveUp = (seconds: number): string =>
+	`${waiting}Error: quiet: no answer within ${seconds} s\nTo see what it is: canhazgpu status --remote quiet\n`;
+
+test.concurrent.each([
+	['reserve --on quiet --nonblock', 10],
+	['run --on quiet --nonblock -- true', 10],
+	...(isLong
+		? ([
+				['reserve --on quiet', 30],
+				['release --on quiet', 30],
+				['extend --on quiet -d 1h', 30],
+				['queue --on quiet', 30],
+				['run --on quiet -- true', 30],
+			] as const)
+		: []),
+] as const)('%s says which host it waits for, and gives up after %i s', async (words, seconds) => {
+	const beganMs = performance.now();
+	const {exitCode, stdout, stderr} = await here.run(words, environment);
+	expect([exitCode, stdout, stderr]).toEqual([255, '', gaveUp(seconds)]);
+	expect((performance.now() - beganMs) / 1000).toBeGreaterThan(seconds - 1);
+	expect((performance.now() - beganMs) / 1000).toBeLessThan(seconds + 15);
+});
+
+test.concurrent('release names the host that it waits for within seconds', async () => {
+	const release = start(here, 'release --on quiet', environment);
+	await release.says(/canhazgpu: waiting for quiet to answer\n/v, 20_000);
+	release.kill('SIGINT');
+	expect((await release.ended).stderr).toBe(waiting);
+});
+
+describe('on a terminal', () => {
+	const open = (words: string) =>
+		openTerminal(starter, [...starterText, ...words.split(' ')], {
+			columns: 100,
+			rows: 24,
+			cwd: here.home,
+			environment: {...here.environment, ...environment},
+		});
+
+	test.concurrent('reserve --nonblock gives up, and release goes on until Ctrl-C', async () => {
+		const [reserve, release] = [open('reserve --on quiet --nonblock'), open('release --on quiet')];
+		expect(await reserve.exit).toMatchObject({exitCode: 255});
+		expect(reserve.screen().join('\n')).toContain('Error: quiet: no answer within 10 s');
+		await release.waitFor('canhazgpu: waiting for quiet to answer');
+		release.write('\u{3}');
+		await release.exit;
+		await Promise.all([reserve.close(), release.close()]);
+	});
+
+	test.runIf(isLong).concurrent('an ssh that asks for a password is not disturbed', async () => {
+		const terminal = openTerminal(
+			'sh',
+			[
+				'-c',
+				String.raw`mkdir -p asking && printf '#!/bin/sh\nstty -echo; printf "password: "; read -r word; stty echo; exit 9\n' >asking/ssh && chmod +x asking/ssh && PATH=$PWD/asking:$PATH exec "$@"`,
+				'sh',
+				starter,
+				...starterText,
+				...'reserve --on quiet --nonblock'.split(' '),
+			],
+			{columns: 100, rows: 24, cwd: here.home, environment: here.environment},
+		);
+		await terminal.waitFor('password:');
+		await expect(terminal.waitFor('waiting for', 13_000)).rejects.toThrow('did not show');
+		terminal.write('secret\r');
+		expect(await terminal.exit).toMatchObject({exitCode: 9});
+		await terminal.close();
+	});
+});
+
+describe('filterMarker', () => {
+	test.each([
+		['alone', [answerMarker], ''],
+		['byte by byte, between other text', [...`warning\n${answerMarker}canhazgpu: rest`], 'warning\ncanhazgpu: rest'],
+		['behind its own beginning', ['canhazgpu: the ', answerMarker], 'canhazgpu: the '],
+		["twice: the second is the job's", [answerMarker, answerMarker], answerMarker],
+	])('takes out the marker: %s', (_, parts, expected) => {
+		let written = '';
+		let answers = 0;
+		const pass = filterMarker(
+			(text) => {
+				written += text;
+			},
+			() => {
+				answers++;
+			},
+		);
+		for (const part of parts) {
+			pass(part);
+		}
+
+		expect([written, answers]).toEqual([expected, 1]);
+	});
+});
