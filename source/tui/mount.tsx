@@ -3,7 +3,7 @@ import process from 'node:process';
 import {constants} from 'node:os';
 import chalk, {supportsColor} from 'chalk';
 import {render} from 'ink';
-import {Monitor} from './components/monitor.js';
+import {App} from './app.js';
 import {flashMs, initialState, type Settings} from './state/state.js';
 import type {Flash} from './state/messages.js';
 import {startingWith} from './state/view/reduce.js';
@@ -133,7 +133,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	});
 	modes.take();
 	const instance = render(
-		<Monitor
+		<App
 			world={world}
 			watched={{gpus: options.watchedGpus ?? world.gpus, clock: world.clock}}
 			store={store}
