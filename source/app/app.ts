@@ -278,6 +278,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		remark(text) {
 			writeError(`${errors.takeRest()}${text}\n`);
 		},
+		openPatientOutput: (failed) => createPatientOutput(1, failed),
 		progress(text) {
 			errors.write(`${text}\n`);
 		},

@@ -23,6 +23,8 @@ type Properties = {
 	/** The GPUs that are shown, which may be others than those that are reserved. */
 	readonly watched: Watched;
 	readonly store: StateStore;
+	/** The state as it is drawn, which stands still while the terminal is not read; `store` by default. */
+	readonly drawn?: StateStore;
 	readonly ports: MonitorPorts;
 	readonly waits: Waits;
 	readonly scanIntervalMs: number;
@@ -94,7 +96,7 @@ function Monitor(properties: Properties): ReactElement {
 
 export function App(properties: Properties): ReactElement {
 	return (
-		<StoreContext value={properties.store}>
+		<StoreContext value={properties.drawn ?? properties.store}>
 			<Monitor {...properties} />
 		</StoreContext>
 	);

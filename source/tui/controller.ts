@@ -1,5 +1,5 @@
 /** From keys to intents, and from intents to the state or to the world. */
-import {sanitize} from '../format/text/text.js';
+import {sanitize, sanitizeTyped} from '../format/text/text.js';
 import type {Action} from './state/actions.js';
 import type {StateStore} from './state/store.js';
 import {completeLine, openChosenLine} from './verbs/command-line.js';
@@ -149,7 +149,8 @@ export function createController(
 			act(intent);
 		} else if (texts.includes(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
-		} else if (isPanelMode(mode) && key !== 'escape') {
+		} else if (isPanelMode(mode) && key !== 'escape' && getState().flash?.next === undefined) {
+			// A stray key does not replace the line that says what to type next.
 			dispatch(warning(unboundText(key, bindings)));
 		}
 	}
@@ -197,7 +198,7 @@ export function createController(
 		},
 		paste(text) {
 			if (modeOf(getState()) !== 'small') {
-				dispatch({kind: 'typed', text: sanitize(text)});
+				dispatch({kind: 'typed', text: sanitizeTyped(text)});
 			}
 		},
 	};

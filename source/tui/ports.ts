@@ -12,6 +12,7 @@ import type {HostStatus} from '../format/hosts/remote-gpu.js';
 import type {GpuColumnName, GraphCharacters, PresetName, ThemeName} from '../format/monitor-settings.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
 import type {Wish} from '../core/operations/engine.js';
+import type {PatientOutput} from './terminal-output.js';
 import type {SeenHost} from './state/hosts/state.js';
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
@@ -169,6 +170,8 @@ export type MonitorOptions = {
 	readonly noColor?: boolean;
 	/** A time of day from seconds since the epoch; the local time unless said otherwise. */
 	readonly formatTime?: (seconds: number) => string;
+	/** Opens the terminal for writing without waiting for its reader. Undefined where that cannot be done. */
+	readonly openOutput?: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly stdout?: NodeJS.WriteStream;
 	readonly stdin?: NodeJS.ReadStream;
 	readonly stderr?: NodeJS.WriteStream;

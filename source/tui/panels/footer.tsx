@@ -9,6 +9,7 @@ import {usePressKey} from '../keys/key-context.js';
 import {modeOf} from '../state/keys.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
+import {isFiltered} from '../state/table/state.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {verbOf} from '../verbs/index.js';
 import {Hint} from '../widgets/hint.js';
@@ -52,6 +53,9 @@ function hintOf({footer, intent, modes, keys}: Binding, state: State): ShownHint
 const widthOfHints = (hints: readonly ShownHint[]): number =>
 	margin + hints.reduce((sum, {name, word}) => sum + widthOf(`${name} ${word}`) + gap, -gap);
 
+/** Whether Escape does something over the table of all hosts: it clears the filter, or goes back to the pool of this computer. */
+const canGoBack = ({settings, hosts}: State): boolean => settings.hasNoPool !== true || isFiltered(hosts.filter);
+
 /** Returns the hints that fit, in the order of the table of keys. */
 export const footerHints = remembering(
 	(state: State) => [state],
@@ -59,6 +63,7 @@ export const footerHints = remembering(
 		const mode = modeOf(state);
 		let hints = bindingsWith(state.settings.keys)
 			.filter(({modes, footer}) => footer !== undefined && modes.includes(mode))
+			.filter(({keys}) => !keys.includes('escape') || mode !== 'hosts' || canGoBack(state))
 			.map((binding) => hintOf(binding, state));
 		while (hints.length > 1 && widthOfHints(hints) > state.size.columns) {
 			const soonest = Math.max(...hints.map(({soon}) => soon));
