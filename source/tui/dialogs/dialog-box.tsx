@@ -4,12 +4,7 @@ import {useMonitor} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {useStyle} from '../themes/theme-context.js';
 import {Label} from '../widgets/label.js';
-
-/**
-Fills a box with blanks, so that what is behind it does not show through. Ink fills with the background of the terminal where it does not know
-the colour's name; a test of this file notices if that ever changes.
-*/
-const opaque = 'default';
+import {opaque} from '../widgets/opaque.js';
 
 /** The widest dialog that asks something. */
 const widest = 84;
@@ -42,7 +37,7 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 	}
 
 	// On a high screen the dialog stands a little above the middle.
-	const height = rows - (rows > 18 ? 2 : 0);
+	const height = rows - (rows > 18 ? 2 : 1);
 	return (
 		<Box position="absolute" width={columns} height={height} alignItems="center" justifyContent="center">
 			<Box paddingX={1} backgroundColor={opaque} flexShrink={1} maxHeight={rows - 1}>
@@ -77,11 +72,14 @@ type PartProperties = {
 	readonly children: ReactNode;
 };
 
+/** Large enough that parts give way nearly one after another, and small enough for the arithmetic of the layout. */
+const shrinkBase = 20;
+
 /** One part of a dialog. Where not all parts fit, the least important ones lose their lines first. */
 export const DialogPart = ({givesWay, least = 0, children}: PartProperties): ReactElement => (
 	<Box
 		flexDirection="column"
-		flexShrink={givesWay === 0 ? 0 : 1000 ** givesWay}
+		flexShrink={givesWay === 0 ? 0 : shrinkBase ** givesWay}
 		minHeight={least}
 		overflow="hidden"
 	>

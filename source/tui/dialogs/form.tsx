@@ -36,7 +36,9 @@ function Field({kind, label, hint, field, index, isFocused}: FieldProperties): R
 	const width = isLong ? textWidth : valueWidth;
 	return (
 		<Box ref={ref} flexShrink={0}>
-			<Label tone="key">{isFocused ? '> ' : '  '}</Label>
+			<Box width={2} flexShrink={0}>
+				<Label tone="key">{isFocused ? '>' : ' '}</Label>
+			</Box>
 			<Box width={labelWidth} flexShrink={0}>
 				<Label tone={isFocused ? 'strong' : 'plain'}>{label}</Label>
 			</Box>

@@ -10,7 +10,8 @@ import {helpGroups, type HelpGroup} from '../state/keys.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';
-import type {Tone} from '../themes/tones.js';
+import {useDrawing} from '../themes/drawing-context.js';
+import {loadTone, type Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
 import {StillTable} from '../widgets/still-table.js';
 import {DialogBox} from './dialog-box.js';
@@ -67,6 +68,30 @@ const marks: Group = {
 		mark('hidden', 'the GPU tool reports no processes'),
 	],
 };
+
+/** Shares of which each colour of utilization and memory is shown. */
+const loadShares = [0.2, 0.7, 1] as const;
+
+/** What the colours of bars and graphs mean. */
+function Colours(): ReactElement {
+	const {isAscii} = useDrawing();
+	const bar = (isAscii ? '#' : '━').repeat(4);
+	return (
+		<Box flexDirection="column" marginTop={1} flexShrink={0}>
+			<Label>
+				{loadShares.map((share) => (
+					<Label key={share} tone={loadTone('load', share)}>
+						{bar}
+					</Label>
+				))}
+				{' load: calm, busy, nearly full'}
+			</Label>
+			<Label>
+				<Label tone={loadTone('memory', 0.7)}>{bar.repeat(3)}</Label> memory in use
+			</Label>
+		</Box>
+	);
+}
 
 const widthOfGroup = ({title, lines}: Group): number =>
 	Math.max(widthOf(title), ...lines.map(({words}) => keyWidth + widthOf(words)));
@@ -127,6 +152,9 @@ type Page = {
 /** Title, states and a blank line. */
 const stateRows = shownStates.length + 2;
 
+/** A blank line and the colours. */
+const colourRows = 3;
+
 /** Returns the open page of the help, as it fits the screen. The message and the keys stay in view. */
 export const openPage = remembering(
 	({settings, size, panels}: State) => [settings.keys, size, panels.helpPage],
@@ -135,7 +163,7 @@ export const openPage = remembering(
 		const rows = Math.max(1, size.rows - 4);
 		const width = settings.isLinear ? 0 : size.columns - 6;
 		const keys = pagesOf(keyGroups(state), rows, width);
-		const hasBoth = rows >= stateRows + marks.lines.length + 1;
+		const hasBoth = rows >= stateRows + marks.lines.length + 1 + colourRows;
 		const words = hasBoth
 			? [{columns: [[marks]], hasStates: true}]
 			: [
@@ -203,6 +231,7 @@ export function HelpDialog(): ReactElement {
 					</Box>
 				))}
 			</Box>
+			{columns.some((column) => column.includes(marks)) ? <Colours /> : undefined}
 		</DialogBox>
 	);
 }

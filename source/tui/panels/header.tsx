@@ -132,6 +132,8 @@ export function Header(): ReactElement {
 	const {model, memory} = inventory(gpuCount, observation?.gpus ?? []);
 	const cannotChange = isReadonly || isLost;
 	const isRoomy = columns >= 100;
+	// Each of these needs room that the model gives up on a small screen.
+	const notices = [isLost, poolLabel !== undefined, observation?.simulated === true].filter(Boolean).length;
 	return (
 		<EdgeLine
 			left={
@@ -142,7 +144,7 @@ export function Header(): ReactElement {
 					<Box flexShrink={2}>
 						<Label>{sanitize(hostname)}</Label>
 					</Box>
-					{gpuCount === 0 || columns < 70 ? undefined : (
+					{gpuCount === 0 || columns < 70 + 15 * notices ? undefined : (
 						<Label>
 							{model}
 							{memory === undefined ? '' : `-${memory}`}
@@ -157,7 +159,11 @@ export function Header(): ReactElement {
 							<Label tone="warning">SIMULATED</Label>
 						</Fixed>
 					) : undefined}
-					{poolLabel === undefined ? undefined : <Label tone="warning">{sanitize(poolLabel)}</Label>}
+					{poolLabel === undefined ? undefined : (
+						<Fixed>
+							<Label tone="warning">{sanitize(poolLabel)}</Label>
+						</Fixed>
+					)}
 					<Box flexShrink={3}>
 						<Freshness />
 					</Box>

@@ -3,10 +3,11 @@ import type {ReactElement} from 'react';
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
 import {roughDuration} from '../../format/text/durations.js';
+import {migText} from '../../format/status-labels.js';
 import {sanitize} from '../../format/text/text.js';
 import {Usage} from '../panels/gpus/process-cell.js';
 import {hotCelsius} from '../panels/shared/readings.js';
-import {drainText, otherFaultOf, ownerText} from '../panels/shared/row-words.js';
+import {drainText, endText, otherFaultOf, ownerText, placeText} from '../panels/shared/row-words.js';
 import {stateName} from '../state/table/row-state.js';
 import type {TableRow} from '../state/table/fold.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
@@ -44,7 +45,7 @@ function endWords({lease, remainingSeconds}: StatusRow): string | undefined {
 		return `ends in ${roughDuration(Math.max(60, remainingSeconds))}`;
 	}
 
-	return lease.partialQueueId === undefined ? `ends ${lease.type === 'run' ? 'on-exit' : 'never'}` : 'ends queued';
+	return `ends ${endText({lease, remainingSeconds})}`;
 }
 
 /** One GPU in a sentence. */
@@ -62,7 +63,8 @@ export function GpuSentence({row}: {readonly row: TableRow}): ReactElement {
 		row.health[0] === undefined ? drainText(row) : sanitize(row.health[0].words),
 		fault === undefined ? undefined : sanitize(fault),
 	]);
-	const hasUsage = row.processes.length > 0 || row.squatters.length > 0 || row.shares !== undefined;
+	const hasUsage =
+		row.processes.length > 0 || row.shares !== undefined || (placeText(row) ?? migText(row.reading)) !== undefined;
 	return (
 		<Label wrap="wrap">
 			{words}

@@ -3,6 +3,7 @@ import {Box, type DOMElement} from 'ink';
 import {useDrawing} from '../themes/drawing-context.js';
 import {useStyle} from '../themes/theme-context.js';
 import {Label} from './label.js';
+import {opaque} from './opaque.js';
 
 type Properties = {
 	/** Shown over the upper border. */
@@ -56,7 +57,7 @@ export function Panel({
 			borderColor={color}
 			borderDimColor={dimColor}
 		>
-			<Box position="absolute" top={-1} left={isBoxed ? 1 : 2} maxWidth={titleWidth}>
+			<Box position="absolute" top={-1} left={isBoxed ? 1 : 2} maxWidth={titleWidth} backgroundColor={opaque}>
 				<Label> </Label>
 				{title}
 				<Label> </Label>

@@ -105,36 +105,37 @@ export const areProcessesHidden = ({reading}: StatusRow): boolean =>
 export const placeText = ({reading}: StatusRow): string | undefined =>
 	reading?.place && `GPU ${reading.place.gpu} of ${sanitize(reading.place.node)}`;
 
-/** How long until a reservation ends. A near end is marked. */
-export function TimeLeft({seconds}: {readonly seconds: number}): ReactElement {
-	const isSoon = seconds < soonSeconds;
-	return (
-		<Label tone={isSoon ? 'warning' : 'plain'}>
-			{isSoon ? '!' : ''}
-			{shortDuration(seconds)}
-		</Label>
-	);
-}
+const isSoon = (seconds: number): boolean => seconds < soonSeconds;
 
-/** When a reservation ends: after a time, or with its job. */
-export function EndTime({row: {lease, remainingSeconds}}: {readonly row: StatusRow}): ReactElement {
+/** Returns how long until a reservation ends. A near end is marked: `!12m`. */
+const timeLeftText = (seconds: number): string => `${isSoon(seconds) ? '!' : ''}${shortDuration(seconds)}`;
+
+/** How long until a reservation ends. */
+export const TimeLeft = ({seconds}: {readonly seconds: number}): ReactElement => (
+	<Label tone={isSoon(seconds) ? 'warning' : 'plain'}>{timeLeftText(seconds)}</Label>
+);
+
+/** Returns when a reservation ends: after a time, or with its job. */
+export function endText({lease, remainingSeconds}: Pick<StatusRow, 'lease' | 'remainingSeconds'>): string {
 	if (lease === undefined) {
-		return <Label tone="dim">-</Label>;
+		return '-';
 	}
 
 	if (lease.partialQueueId !== undefined) {
-		return <Label>queued</Label>;
+		return 'queued';
 	}
 
 	if (lease.isSuspended === true) {
-		return <Label tone="warning">paused</Label>;
+		return 'paused';
 	}
 
-	return remainingSeconds === undefined ? (
-		<Label>{lease.type === 'run' ? 'on-exit' : 'never'}</Label>
-	) : (
-		<TimeLeft seconds={remainingSeconds} />
-	);
+	return remainingSeconds === undefined ? (lease.type === 'run' ? 'on-exit' : 'never') : timeLeftText(remainingSeconds);
+}
+
+/** When a reservation ends. */
+export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
+	const text = endText(row);
+	return <Label tone={text === '-' ? 'dim' : text === 'paused' || text.startsWith('!') ? 'warning' : 'plain'}>{text}</Label>;
 }
 
 const secondsPerDay = 86_400;

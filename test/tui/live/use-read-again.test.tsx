@@ -1,7 +1,7 @@
 import {render} from 'ink-testing-library';
 import {expect, test, vi} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
-import {useReadAgain} from '../../../source/tui/hooks/use-read-again.js';
+import {useReadAgain} from '../../../source/tui/live/use-read-again.js';
 
 const log: string[] = [];
 let isAway = true;
