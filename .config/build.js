@@ -17,16 +17,6 @@ const pagePlugin = {
 	load: (id) => (pageModule.test(id) ? {code: JSON.stringify(page.files), moduleType: 'json'} : undefined),
 };
 
-/**
-Loads modules of Node.js with `require`. An `import` reads every property of a module, getters included, and those of node:process and node:util
-open stdout and stderr. That makes a pipe non-blocking for every process that shares it: while `run` waits, another job could lose output.
-*/
-const requirePlugin = {
-	name: 'require',
-	resolveId: (id, importer) => (id.startsWith('node:') && !importer?.startsWith('\0') ? `\0${id}` : undefined),
-	load: (id) => (id.startsWith('\0node:') ? `module.exports = require('${id.slice(1)}');` : undefined),
-};
-
 const options = {
 	cwd: root,
 	platform: 'node',
@@ -42,7 +32,7 @@ rmSync(path.join(root, 'dist'), {recursive: true, force: true});
 const {output} = await build({
 	...options,
 	input: {cli: 'source/cli.ts'},
-	plugins: [pagePlugin, requirePlugin],
+	plugins: [pagePlugin],
 	output: {
 		dir: 'dist',
 		chunkFileNames: 'chunks/[name]-[hash].js',
@@ -53,7 +43,6 @@ const {output} = await build({
 		comments: false,
 		codeSplitting: {
 			groups: [
-				{name: 'node', test: /^\0(?:node:|rolldown)/, priority: 2},
 				// Every command loads all of main.ts. It is one file because each file costs time to open.
 				{name: 'main', test: /\/source\/main\.ts$/, priority: 1},
 				{name: 'shared', minShareCount: 3},

@@ -89,8 +89,9 @@ run(
 	// Neither a .env nor a bunfig.toml in the working directory changes the program.
 	'--no-compile-autoload-dotenv',
 	'--no-compile-autoload-bunfig',
-	// The binary reads NVIDIA's library by bun:ffi.
+	// The binary reads NVIDIA's library by bun:ffi, and Ink loads its development tools only in development.
 	'--external=koffi',
+	'--external=react-devtools-core',
 	`--outfile=${binary}`,
 	'dist/cli.js',
 );

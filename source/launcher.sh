@@ -16,10 +16,8 @@ chg_program=$(readlink -f "$0")
 chg_program=${chg_program%/*}/../dist/cli.js
 
 note_start() {
-	# The ignored signals, in hexadecimal.
-	while read -r chg_name chg_signals; do
-		[ "$chg_name" = SigIgn: ] && break
-	done </proc/$$/status
+	# The ignored signals, in hexadecimal. A child process tells them, because bash and busybox ignore SIGQUIT themselves.
+	chg_signals=$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status 2>/dev/null)
 
 	# The open files, except those that the shell has opened to read this script.
 	chg_files=
@@ -30,7 +28,7 @@ note_start() {
 	done
 
 	# The environment in bytes, because a shell drops entries that it cannot name. Linux allows 128 KiB in one variable, and about 2 MiB in all.
-	chg_environment=$(od -A n -v -t x1 /proc/$$/environ)
+	chg_environment=$(od -A n -v -t x1 /proc/$$/environ 2>/dev/null)
 	if [ ${#chg_environment} -ge 120000 ] || [ "$1" -ge 1500000 ]; then
 		chg_environment=
 	fi
@@ -43,7 +41,7 @@ note_start() {
 case "$*" in
 	*run* | *reserve*)
 		chg_words=$*
-		note_start ${#chg_words} 2>/dev/null
+		note_start ${#chg_words}
 		;;
 esac
 
