@@ -114,7 +114,11 @@ await measure('Redis', redisBox, () => {
 const slow = (await client.slowlog('GET', 100_000)) as ReadonlyArray<
 	readonly [number, number, number, readonly string[]]
 >;
-const [longest = 0] = slow.map((command) => command[2]).toSorted((a, b) => b - a);
+// Without our own plain reads of everything.
+const [longest = 0] = slow
+	.filter(([, , , words]) => words.at(-2) !== '0' || words.at(-1) !== '-1')
+	.map((command) => command[2])
+	.toSorted((a, b) => b - a);
 report('Redis: the longest that one command held it up', longest / 1000, {limit: 5, unit: 'ms'});
 printFigure('commands of three reports', slow.length, '');
 client.disconnect();
@@ -136,7 +140,12 @@ database.close();
 await measure('embedded', embeddedBox, () => {
 	const began = performance.now();
 	const records = new DatabaseSync(path.join(embeddedBox.poolDirectory, 'pool.sqlite'), {readOnly: true});
-	records.prepare('SELECT end_second, raw, user FROM history ORDER BY end_second').all();
+	const rows = records.prepare('SELECT end_second, raw, user FROM history ORDER BY end_second').iterate();
+	const count = rows.reduce((sum) => sum + 1, 0);
+	if (count !== recordCount) {
+		throw new Error(`${count} of ${recordCount} records were read`);
+	}
+
 	records.close();
 	return (performance.now() - began) / 1000;
 });
