@@ -3,12 +3,16 @@ import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
 import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
+import {createApp} from './app/app.js';
 import {completionVerb, libraryVerb} from './app/names.js';
+import {askedAlone, findCommand, parseInput, refuseRest, splitArguments, verbs} from './command-line/arguments.js';
 import type {Command, Understood} from './command-line/command.js';
+import {loadConfig} from './config/config.js';
 import {CanhazgpuError, isMissingPart} from './errors.js';
 import type {Output} from './format/text/output-columns.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
+import {takeInherited} from './host/inherited/inherited.js';
 
 /** Oldest Node that runs it: `node:sqlite` opens a database by its URL. */
 const oldestNode = [22, 15] as const;
@@ -62,8 +66,6 @@ export async function understand(
 	outerFile?: string,
 	outputOf?: () => Output,
 ): Promise<Understood> {
-	const {askedAlone, splitArguments, findCommand, parseInput, refuseRest, verbs} =
-		await import('./command-line/arguments.js');
 	const split = splitArguments(argv);
 	if (split.verb === undefined) {
 		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(outputOf)};
@@ -96,7 +98,6 @@ export async function understand(
 	}
 
 	refuseRest(command, split);
-	const {loadConfig} = await import('./config/config.js');
 	const file = parsed.text('config') ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});
 	const grammar = {verbs, find: findCommand, understand: async (inner: readonly string[]) => understand(inner, file)};
@@ -135,7 +136,6 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 		writeError(`Warning: ${sanitize(warning)}\n`);
 	}
 
-	const {createApp} = await import('./app/app.js');
 	const paint = leavesOutput(argv) ? undefined : await loadPaint(!input.has('no-color'));
 	return command.run(createApp({config: input.config, paint, early, openOutput, endWithVerb}), input);
 }
@@ -208,6 +208,7 @@ function endWithVerb(): void {
 
 /** Runs the program on its arguments; returns the exit code, and throws for nothing but a part that is missing. */
 export async function main(argv: readonly string[]): Promise<number> {
+	takeInherited();
 	if (!leavesOutput(argv)) {
 		openOutput();
 	}
