@@ -119,7 +119,8 @@ function withoutFacades(code, fileName, facades) {
 /** What `run` loads on an engine that starts the command itself, and so shows how long it takes to start. Most of it is what each verb loads. */
 const startRoots = [
 	'main.ts',
-	'command-line/arguments.ts',
+	'command-line/find-command.ts',
+	'command-line/usage-errors.ts',
 	'config/config.ts',
 	'app/app.ts',
 	'commands/run.ts',

@@ -47,13 +47,13 @@ export async function makeManPages(root, outputs) {
 		return import(pathToFileURL(path.join(root, 'dist', fileName)).href);
 	};
 
-	const [{manPage}, {verbs, findCommand}, {topics}, {flagRows, globalFlags}] = await Promise.all([
+	const [{manPage}, {commandNames, findCommand}, {topics}, {flagRows, globalFlags}] = await Promise.all([
 		importAlone(root, 'source/format/markdown/roff.ts'),
-		importBuilt('source/command-line/arguments.ts'),
+		importBuilt('source/command-line/find-command.ts'),
 		importBuilt('source/help/topics.ts'),
 		importAlone(root, 'source/command-line/flags.ts'),
 	]);
-	const commands = await Promise.all(verbs.map((verb) => findCommand(verb)));
+	const commands = await Promise.all(commandNames.map((name) => findCommand(name)));
 	const {version} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 	const directory = path.join(root, 'dist/man');
 	mkdirSync(directory, {recursive: true});

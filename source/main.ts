@@ -62,20 +62,27 @@ export async function understand(
 	outerFile?: string,
 	outputOf?: () => Output,
 ): Promise<Understood> {
-	const {askedAlone, splitArguments, findCommand, parseInput, refuseRest, verbs} =
-		await import('./command-line/arguments.js');
-	const split = splitArguments(argv);
-	if (split.verb === undefined) {
-		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(outputOf)};
+	// Scripts ask for it, and it takes no parser.
+	if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
+		return {text: packageJson.version};
 	}
 
-	if (split.verb === 'help') {
-		const {words, has} = parseInput({name: 'help', flags: {}, takesWords: true}, split);
+	const [{splitLine, findCommand, commandNames}, {askedAlone, parseInput, refuseRest}] = await Promise.all([
+		import('./command-line/find-command.js'),
+		import('./command-line/parse.js'),
+	]);
+	const line = splitLine(argv);
+	if (line.name === undefined) {
+		return {text: askedAlone(line) === 'version' ? packageJson.version : await help(outputOf)};
+	}
+
+	if (line.name === 'help') {
+		const {words, has} = parseInput({name: 'help', flags: {}, takesWords: true}, line);
 		if (has('version')) {
 			return {text: packageJson.version};
 		}
 
-		refuseRest({name: 'help'}, split);
+		refuseRest({name: 'help'}, line);
 		if (words.length === 0 || words[0] === 'help') {
 			return {text: await help(outputOf)};
 		}
@@ -85,8 +92,8 @@ export async function understand(
 		return {text: await helpOn(words, {isPlain: has('no-color'), output, environment: process.env})};
 	}
 
-	const command = await findCommand(split.verb, split.misplaced);
-	const {overrides, ...parsed} = parseInput(command, split);
+	const command = await findCommand(line.name, line.misplaced);
+	const {overrides, ...parsed} = parseInput(command, line);
 	if (parsed.has('help')) {
 		return {text: await help(outputOf, command)};
 	}
@@ -95,11 +102,15 @@ export async function understand(
 		return {text: packageJson.version};
 	}
 
-	refuseRest(command, split);
+	refuseRest(command, line);
 	const {loadConfig} = await import('./config/config.js');
 	const file = parsed.text('config') ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});
-	const grammar = {verbs, find: findCommand, understand: async (inner: readonly string[]) => understand(inner, file)};
+	const grammar = {
+		verbs: commandNames,
+		find: findCommand,
+		understand: async (inner: readonly string[]) => understand(inner, file),
+	};
 	return {command, input: {...parsed, config, grammar}};
 }
 

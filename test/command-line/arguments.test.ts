@@ -3,7 +3,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
-import {findCommand, verbs} from '../../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../../source/command-line/find-command.js';
 import {completeWords} from '../../source/command-line/completion/words.js';
 import {wantedOf} from '../../source/commands/shared/request-flags.js';
 import {globalFlags} from '../../source/command-line/flags.js';
@@ -104,7 +104,13 @@ test.each([
 	],
 	[['help', 'json'], Object.keys(schemas)],
 ])('Tab behind %j offers what is usual', async (before, offered) => {
-	const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: false, know: async () => []};
+	const options = {
+		verbs: commandNames,
+		find: findCommand,
+		globals: globalFlags,
+		isDescribed: false,
+		know: async () => [],
+	};
 	const completed = await completeWords(before, '', options);
 	expect(completed.kind === 'words' && completed.candidates.map(({word}) => word)).toEqual(offered);
 });
@@ -264,7 +270,7 @@ describe('a flag that may stand without a value', () => {
 
 	test('takes no word of its own, neither when it is read nor when it is completed', async () => {
 		const options = {
-			verbs,
+			verbs: commandNames,
 			find: findCommand,
 			globals: globalFlags,
 			isDescribed: false,
