@@ -5,6 +5,7 @@ import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
 import {completionVerb, libraryVerb} from './app/names.js';
 import type {Command, Understood} from './command-line/command.js';
+import type {SplitLine} from './command-line/find-command.js';
 import {CanhazgpuError, isMissingPart} from './errors.js';
 import type {Output} from './format/text/output-columns.js';
 import type {Paint} from './format/text/paint.js';
@@ -52,6 +53,29 @@ async function help(outputOf: (() => Output) | undefined, command?: Command): Pr
 	return command === undefined ? mainHelp(columns) : commandHelp(command, columns);
 }
 
+/** Returns the text that a line without a command asks for, or one with `help` in its place. */
+async function generalText({name, words: typed, rest}: SplitLine, outputOf?: () => Output): Promise<string> {
+	const {parseInput} = await import('./command-line/parse.js');
+	const program = {name: name ?? 'canhazgpu', flags: {}, takesWords: true, takesRest: name === undefined};
+	const {words, has} = parseInput(program, {words: typed, rest: rest ?? []});
+	if (has('version')) {
+		return packageJson.version;
+	}
+
+	if (name === undefined && !has('help') && (typed.length > 0 || rest !== undefined)) {
+		const {missingCommand} = await import('./command-line/usage-errors.js');
+		throw missingCommand(typed, rest);
+	}
+
+	if (name === undefined || words.length === 0 || words[0] === 'help') {
+		return help(outputOf);
+	}
+
+	const {helpOn} = await import('./command-line/topic-help.js');
+	const output = outputOf?.();
+	return helpOn(words, {isPlain: has('no-color'), output, environment: process.env});
+}
+
 /**
 @param argv
 @param outerFile - The config file of the command within which this one is typed.
@@ -67,29 +91,13 @@ export async function understand(
 		return {text: packageJson.version};
 	}
 
-	const [{splitLine, findCommand, commandNames}, {askedAlone, parseInput, refuseRest}] = await Promise.all([
+	const [{splitLine, findCommand, commandNames}, {parseInput}] = await Promise.all([
 		import('./command-line/find-command.js'),
 		import('./command-line/parse.js'),
 	]);
 	const line = splitLine(argv);
-	if (line.name === undefined) {
-		return {text: askedAlone(line) === 'version' ? packageJson.version : await help(outputOf)};
-	}
-
-	if (line.name === 'help') {
-		const {words, has} = parseInput({name: 'help', flags: {}, takesWords: true}, line);
-		if (has('version')) {
-			return {text: packageJson.version};
-		}
-
-		refuseRest({name: 'help'}, line);
-		if (words.length === 0 || words[0] === 'help') {
-			return {text: await help(outputOf)};
-		}
-
-		const {helpOn} = await import('./command-line/topic-help.js');
-		const output = outputOf?.();
-		return {text: await helpOn(words, {isPlain: has('no-color'), output, environment: process.env})};
+	if (line.name === undefined || line.name === 'help') {
+		return {text: await generalText(line, outputOf)};
 	}
 
 	const command = await findCommand(line.name, line.misplaced);
@@ -102,7 +110,6 @@ export async function understand(
 		return {text: packageJson.version};
 	}
 
-	refuseRest(command, line);
 	const {loadConfig} = await import('./config/config.js');
 	const file = parsed.text('config') ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});

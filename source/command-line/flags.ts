@@ -29,10 +29,8 @@ export const flagRows = (flags: Flags): ReadonlyArray<readonly [typed: string, s
 		summary,
 	]);
 
-export type NamedFlag = Flag & {readonly name: string};
-
 /** Returns the flag that `--gpus` or `-g` means. */
-export function flagOf(typed: string, flags: Flags): NamedFlag | undefined {
+export function flagOf(typed: string, flags: Flags): (Flag & {readonly name: string}) | undefined {
 	const [name, flag] =
 		Object.entries(flags).find(
 			([long, {shortFlag, aliases = []}]) =>

@@ -2,11 +2,12 @@
 import process from 'node:process';
 import meow from 'meow';
 import type {ConfigSources} from '../config/config.js';
+import type {SettingPath} from '../config/schema.js';
 import type {Command, Flags, Input} from './command.js';
 import type {SplitLine} from './find-command.js';
 import {globalFlags} from './flags.js';
 import {spellForMeow} from './spelling.js';
-import {missingCommand, missingDashes, missingValue, programName, runsNoCommand, strayWord} from './usage-errors.js';
+import {missingDashes, missingValue, runsNoCommand, strayWord} from './usage-errors.js';
 
 /** `gpu-ids` -> `gpuIds`, as meow names a flag. */
 const meowName = (name: string): string =>
@@ -45,7 +46,7 @@ function callMeow(argv: readonly string[], flags: Flags) {
 
 type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
-/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, a stray word. */
+/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, or words that mean nothing. */
 export function parseInput(
 	{name: command, flags: own, takesRest, takesWords}: Pick<Command, 'name' | 'flags' | 'takesRest' | 'takesWords'>,
 	{words, rest}: Pick<SplitLine, 'words' | 'rest'>,
@@ -62,60 +63,32 @@ export function parseInput(
 	});
 	const {flags: parsed, input} = callMeow(argv, flags);
 	const texts = (name: string): readonly string[] => [parsed[meowName(name)] ?? []].flat().map(String);
-	const given = new Map(
-		Object.entries(flags).flatMap(([name, flag]) => {
-			const all = texts(name);
-			return all.length === 0 ? [] : [[name, flag.isMultiple === true ? all.join(',') : all.at(-1)!] as const];
-		}),
-	);
-	const empty = given.entries().find(([name, text]) => text === '' && flags[name]!.mayBeEmpty !== true);
-	if (empty !== undefined) {
-		throw missingValue(empty[0], flags[empty[0]]!);
+	const given = new Map<string, string>();
+	const overrides = new Map<SettingPath, {readonly text: string; readonly name: string}>();
+	for (const [name, flag] of Object.entries(flags)) {
+		const all = texts(name);
+		const text = flag.isMultiple === true && all.length > 0 ? all.join(',') : all.at(-1);
+		if (text === '' && flag.mayBeEmpty !== true) {
+			throw missingValue(name, flag);
+		}
+
+		if (text !== undefined) {
+			given.set(name, text);
+			if (flag.setting !== undefined) {
+				overrides.set(flag.setting, {text, name: `--${name}`});
+			}
+		}
 	}
 
 	if (input.length > 0 && takesWords !== true) {
 		throw strayWord(command, input[0]!);
 	}
 
-	return {
-		has: (name) => given.has(name) && (flags[name]!.value !== undefined || given.get(name) === 'true'),
-		text: (name) => given.get(name),
-		texts,
-		words: input,
-		rest,
-		overrides: new Map(
-			[...given].flatMap(([name, text]) => {
-				const {setting} = flags[name]!;
-				return setting === undefined ? [] : [[setting, {text, name: `--${name}`}] as const];
-			}),
-		),
-	};
-}
-
-/** @throws CanhazgpuError `usage` where a command follows one that runs none. */
-export function refuseRest(
-	{name, takesRest}: Pick<Command, 'name' | 'takesRest'>,
-	{rest = []}: Pick<SplitLine, 'rest'>,
-) {
-	if (rest.length > 0 && takesRest !== true) {
-		throw runsNoCommand(name);
-	}
-}
-
-/**
-Returns what a line without a command asks for.
-
-@throws CanhazgpuError `usage` for flags that mean nothing by themselves.
-*/
-export function askedAlone({words, rest}: Pick<SplitLine, 'words' | 'rest'>): 'help' | 'version' {
-	const {has} = parseInput({name: programName, flags: {}, takesWords: true}, {words, rest});
-	if (has('version')) {
-		return 'version';
+	const has = (name: string): boolean =>
+		given.has(name) && (flags[name]!.value !== undefined || given.get(name) === 'true');
+	if (takesRest !== true && rest !== undefined && rest.length > 0 && !has('help') && !has('version')) {
+		throw runsNoCommand(command);
 	}
 
-	if (has('help') || (words.length === 0 && rest === undefined)) {
-		return 'help';
-	}
-
-	throw missingCommand(words, rest);
+	return {has, text: (name) => given.get(name), texts, words: input, rest, overrides};
 }

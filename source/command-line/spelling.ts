@@ -48,10 +48,7 @@ const isFlagToo = (word: string, flags: Flags): boolean =>
 	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && flagOf(word.slice(0, 2), flags) !== undefined);
 
 /** The values that a switch may be given, as in the Go program: scripts write `--json=1`. */
-const switchStates = new Map([
-	...['true', 't', '1'].map((word) => [word, true] as const),
-	...['false', 'f', '0'].map((word) => [word, false] as const),
-]);
+const switchStates = new Map(Object.entries({true: true, t: true, 1: true, false: false, f: false, 0: false}));
 
 type Line = {
 	readonly flags: Flags;

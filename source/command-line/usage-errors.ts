@@ -4,15 +4,12 @@ import {shellCommand} from '../format/text/shell.js';
 import type {Flag, Flags} from './command.js';
 import {nearest, otherFlagOf} from './suggestions.js';
 
-/** The name of the program itself, where no command is typed. */
-export const programName = 'canhazgpu';
-
 const helpOf = (command: string): string =>
-	command === programName ? `${programName} --help` : `${programName} ${command} --help`;
+	command === 'canhazgpu' ? 'canhazgpu --help' : `canhazgpu ${command} --help`;
 
 /**
 @param typed - The flag with its dashes and without a value.
-@param command - The command that lacks it, or {@link programName}.
+@param command - The command that lacks it, or `canhazgpu` for the program itself.
 */
 export function unknownFlag(typed: string, command: string, flags: Flags): CanhazgpuError {
 	const name = typed.replace(/^--?/v, '');
