@@ -28,7 +28,7 @@ export type KnownKind =
 	/** The asker's own entries in the queue. */
 	| 'queue-entries';
 
-/** One flag. Its key in {@link Flags} is its long name. `shortFlag`, `aliases` and `isMultiple` are meow's own words. */
+/** A flag, whose long name is its key in {@link Flags}. `shortFlag`, `aliases` and `isMultiple` are the names that meow uses. */
 export type Flag = {
 	/** One letter. */
 	readonly shortFlag?: string;

@@ -21,5 +21,5 @@ export const labelFlag: Flag = {
 	mayBeEmpty: true,
 };
 
-/** What people often type for a time; any other will do as well. */
+/** Durations that completion offers. Any other is accepted, too. */
 export const usualDurations: readonly string[] = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];
