@@ -67,16 +67,18 @@ export function parseInput(
 	const overrides = new Map<SettingPath, {readonly text: string; readonly name: string}>();
 	for (const [name, flag] of Object.entries(flags)) {
 		const all = texts(name);
-		const text = flag.isMultiple === true && all.length > 0 ? all.join(',') : all.at(-1);
+		const text = flag.isMultiple === true ? all.join(',') : all.at(-1);
+		if (text === undefined || all.length === 0) {
+			continue;
+		}
+
 		if (text === '' && flag.mayBeEmpty !== true) {
 			throw missingValue(name, flag);
 		}
 
-		if (text !== undefined) {
-			given.set(name, text);
-			if (flag.setting !== undefined) {
-				overrides.set(flag.setting, {text, name: `--${name}`});
-			}
+		given.set(name, text);
+		if (flag.setting !== undefined) {
+			overrides.set(flag.setting, {text, name: `--${name}`});
 		}
 	}
 

@@ -52,7 +52,6 @@ const switchStates = new Map(Object.entries({true: true, t: true, 1: true, false
 
 type Line = {
 	readonly flags: Flags;
-	/** The name of the command. */
 	readonly command: string;
 	/** Called with the index of each word that is neither a flag nor a value. */
 	readonly onWord: (index: number) => void;
