@@ -4,7 +4,7 @@ program's source and runs it.
 */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {findCommand, verbs} from '../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../source/command-line/find-command.js';
 import {flagRows, globalFlags} from '../source/command-line/flags.js';
 import {manPage} from '../source/format/markdown/roff.js';
 import {topics} from '../source/help/topics.js';
@@ -32,7 +32,7 @@ const verbText = ({name, summary, usage, flags, notes = [], examples}) => [
 
 /** @param root - The folder of this repository. */
 export async function makeManPages(root) {
-	const commands = await Promise.all(verbs.map((verb) => findCommand(verb)));
+	const commands = await Promise.all(commandNames.map((name) => findCommand(name)));
 	const {version} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 	const directory = path.join(root, 'dist/man');
 	mkdirSync(directory, {recursive: true});
