@@ -1,8 +1,6 @@
-/*
-Makes dist/canhazgpu-PLATFORM of the built program: one file that runs where there is no Node, beside it the licences of what is in it, and an
-archive of both with the script that installs them. The runtime in it is Bun, out of its npm
-package, of a version whose contents are written down here; it is fetched once and kept in node_modules/.cache. Exit code 2: Bun is not to
-be had.
+/**
+Makes dist/canhazgpu-PLATFORM, one file that runs without Node.js, and an archive of it with its licenses, man pages and install script. The
+runtime is Bun, from its npm package, in a version whose checksum is below. Exit code 2: Bun cannot be fetched.
 */
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
@@ -11,7 +9,6 @@ import {
 	cpSync,
 	existsSync,
 	mkdirSync,
-	mkdtempSync,
 	readFileSync,
 	readdirSync,
 	renameSync,
@@ -19,7 +16,6 @@ import {
 	statSync,
 	writeFileSync,
 } from 'node:fs';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import {fileURLToPath} from 'node:url';
@@ -82,74 +78,23 @@ if (!existsSync(bun)) {
 
 const binary = path.join('dist', `canhazgpu-${platform}`);
 
-/** Compiles dist/cli.js and all that it loads into one file. */
-function compile(file, ...more) {
-	run(
-		bun,
-		'build',
-		'--compile',
-		'--format=esm',
-		// Each verb loads what it needs, compiled beforehand.
-		'--splitting',
-		'--bytecode',
-		// Most verbs end before it pays to compile a loop to machine code: that took a sixth of their processor time.
-		'--compile-jit-policy=10',
-		// A directory that somebody happens to be in has no say.
-		'--no-compile-autoload-dotenv',
-		'--no-compile-autoload-bunfig',
-		// Of Node alone.
-		'--external=koffi',
-		...more,
-		`--outfile=${file}`,
-		'dist/cli.js',
-	);
-}
-
-/** What people run most, and on which engine. A start in front of Slurm comes first: all else there is the work of Slurm's own commands. */
-const usualVerbs = [
-	['run --gpus 2 -- true', 'slurm'],
-	['status', 'local'],
-	['reserve --short', 'local'],
-	['release', 'local'],
-	['run -- true', 'local'],
-];
-
-/**
-Runs a binary in a pool of its own, and has it write down in which order it needs its code.
-
-@returns Files for `--bytecode-order`.
-*/
-function recordOrder(program, directory) {
-	const commands = path.join(directory, 'commands');
-	mkdirSync(commands);
-	// In the place of Slurm's own, which starts the job.
-	writeFileSync(path.join(commands, 'srun'), '#!/bin/sh\n', {mode: 0o755});
-	const environment = {
-		PATH: `${commands}:/usr/bin:/bin`,
-		HOME: directory,
-		CANHAZGPU_POOL_DIRECTORY: path.join(directory, 'pool'),
-		CANHAZGPU_STORE: 'embedded',
-	};
-	const execute = (words, more) =>
-		execFileSync(program, words.split(' '), {cwd: directory, env: {...environment, ...more}, stdio: 'ignore'});
-	mkdirSync(environment.CANHAZGPU_POOL_DIRECTORY);
-	execute('admin --gpus 8 --provider fake');
-	return usualVerbs.map(([words, engine], index) => {
-		const order = path.join(directory, `order-${index}`);
-		execute(words, {BUN_BYTECODE_ORDER_OUT: order, CANHAZGPU_ENGINE: engine});
-		return order;
-	});
-}
-
-// What is needed together lies together then, so that a start reads fewer pages of the file.
-const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-binary-'));
-try {
-	const first = path.join(directory, 'canhazgpu');
-	compile(first);
-	compile(binary, `--bytecode-order=${recordOrder(first, directory).join(',')}`);
-} finally {
-	rmSync(directory, {recursive: true, force: true});
-}
+run(
+	bun,
+	'build',
+	'--compile',
+	'--format=esm',
+	// Each command loads the code that it needs, compiled beforehand.
+	'--splitting',
+	'--bytecode',
+	// Neither a .env nor a bunfig.toml in the working directory changes the program.
+	'--no-compile-autoload-dotenv',
+	'--no-compile-autoload-bunfig',
+	// The binary reads NVIDIA's library by bun:ffi, and Ink loads its development tools only in development.
+	'--external=koffi',
+	'--external=react-devtools-core',
+	`--outfile=${binary}`,
+	'dist/cli.js',
+);
 
 const texts = ['dist/third-party-licenses.txt', '.config/bun-licenses.txt'].map((file) =>
 	readFileSync(path.join(root, file), 'utf8').replaceAll('@VERSION@', version),

@@ -1,20 +1,13 @@
-/*
-Makes the man pages in dist/man/: canhazgpu(1) of the help of the verbs, canhazgpu-TOPIC(7) of each help topic.
+/**
+Makes the man pages: canhazgpu(1) from the help of the commands, canhazgpu-TOPIC(7) from each help topic. The build bundles this file with the
+program's source and runs it.
 */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {pathToFileURL} from 'node:url';
-import {rolldown} from 'rolldown';
-
-/** A module that the program does not load, bundled by itself. */
-async function importAlone(root, file) {
-	const bundle = await rolldown({cwd: root, input: file, platform: 'node'});
-	const {
-		output: [{code}],
-	} = await bundle.generate({format: 'esm'});
-	await bundle.close();
-	return import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
-}
+import {commandNames, findCommand} from '../source/command-line/find-command.js';
+import {flagRows, globalFlags} from '../source/command-line/flags.js';
+import {manPage} from '../source/format/markdown/roff.js';
+import {topics} from '../source/help/topics.js';
 
 const row = (typed, words) => `| \`${typed.replaceAll('|', '\\|')}\` | ${words.replaceAll('|', '\\|')} |`;
 
@@ -22,7 +15,7 @@ const table = (rows) => ['| | |', '|---|---|', ...rows, ''];
 
 const rowsTable = (rows) => table(rows.map(([typed, words]) => row(typed.trim(), words)));
 
-const verbText = ({name, summary, usage, flags, notes = [], examples}, flagRows) => [
+const verbText = ({name, summary, usage, flags, notes = [], examples}) => [
 	`## canhazgpu ${name}`,
 	'',
 	`${summary}.`,
@@ -37,23 +30,9 @@ const verbText = ({name, summary, usage, flags, notes = [], examples}, flagRows)
 	...rowsTable(examples),
 ];
 
-/**
-@param root - The folder of this repository, with the built program in dist/.
-@param outputs - What the bundler tells of the files it wrote.
-*/
-export async function makeManPages(root, outputs) {
-	const importBuilt = async (entry) => {
-		const {fileName} = outputs.find(({facadeModuleId}) => facadeModuleId === path.join(root, entry));
-		return import(pathToFileURL(path.join(root, 'dist', fileName)).href);
-	};
-
-	const [{manPage}, {verbs, findCommand}, {topics}, {flagRows, globalFlags}] = await Promise.all([
-		importAlone(root, 'source/format/markdown/roff.ts'),
-		importBuilt('source/command-line/arguments.ts'),
-		importBuilt('source/help/topics.ts'),
-		importAlone(root, 'source/command-line/flags.ts'),
-	]);
-	const commands = await Promise.all(verbs.map((verb) => findCommand(verb)));
+/** @param root - The folder of this repository. */
+export async function makeManPages(root) {
+	const commands = await Promise.all(commandNames.map((name) => findCommand(name)));
 	const {version} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 	const directory = path.join(root, 'dist/man');
 	mkdirSync(directory, {recursive: true});
@@ -64,7 +43,7 @@ export async function makeManPages(root, outputs) {
 		'',
 		'`canhazgpu VERB [flags]`, or `chg` for short',
 		'',
-		...commands.flatMap((command) => verbText(command, flagRows)),
+		...commands.flatMap((command) => verbText(command)),
 		'## Flags of every verb',
 		'',
 		...rowsTable(flagRows(globalFlags)),

@@ -6,8 +6,7 @@ import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {brotliCompressSync} from 'node:zlib';
-import {gzipAsync} from '@gfx/zopfli';
+import {brotliCompressSync, gzipSync} from 'node:zlib';
 import {build} from 'esbuild';
 import {rolldown} from 'rolldown';
 import type {PageFile} from '../source/web/server/assets.js';
@@ -124,12 +123,12 @@ async function bundleStyles() {
 }
 
 /** The file as it is sent: compressed as far as it goes, once for all servers. */
-const compressed = async (file: string, type: string, text: string, isImmutable: boolean): Promise<PageFile> => ({
+const compressed = (file: string, type: string, text: string, isImmutable: boolean): PageFile => ({
 	path: file,
 	type,
 	isImmutable,
 	br: brotliCompressSync(text).toString('base64'),
-	gzip: Buffer.from(await gzipAsync(text, {})).toString('base64'),
+	gzip: gzipSync(text, {level: 9}).toString('base64'),
 });
 
 export async function bundlePage(): Promise<BundledPage> {
@@ -140,13 +139,13 @@ export async function bundlePage(): Promise<BundledPage> {
 	const html = read('index.html')
 		.replace('"main.tsx"', `"/page/${hash}/page.js"`)
 		.replace('"styles/page.css"', `"/page/${hash}/page.css"`);
-	const files = await Promise.all([
+	const files = [
 		compressed('/', 'text/html; charset=utf-8', html, false),
-		...['icon.svg', 'icon-taken.svg', 'icon-stale.svg'].map(async (name) =>
+		...['icon.svg', 'icon-taken.svg', 'icon-stale.svg'].map((name) =>
 			compressed(`/${name}`, 'image/svg+xml', read(`icons/${name}`), false),
 		),
-		...parts.map(async ({name, text}) => compressed(`/page/${hash}/${name}`, types[path.extname(name)]!, text, true)),
-	]);
+		...parts.map(({name, text}) => compressed(`/page/${hash}/${name}`, types[path.extname(name)]!, text, true)),
+	];
 	return {
 		files,
 		inputs: [...inputs, ...chunks.flatMap(({moduleIds}) => moduleIds.map((id) => path.relative(root, id)))],

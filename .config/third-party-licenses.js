@@ -1,11 +1,14 @@
 /*
 The licences of the packages that are bundled, as their authors want them to be passed on.
 */
-import {readFileSync, readdirSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 
 /** Files in which a package keeps its licence, and notices that belong to it. */
 const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
+
+/** The licences of the packages inside a package that is itself a bundle. meow has this file. */
+const innerLicences = 'build/licenses.md';
 
 /** Of a file in `node_modules/a/node_modules/@b/c`, that folder; undefined for a file of our own. */
 const packageOf = (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
@@ -24,6 +27,7 @@ function noticeOf(folder, root) {
 	const texts = readdirSync(folder)
 		.filter((file) => licenceFile.test(file))
 		.sort()
+		.concat(existsSync(path.join(folder, innerLicences)) ? [innerLicences] : [])
 		.map((file) => readFileSync(path.join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim());
 	if (texts.length === 0 && license !== 'MIT') {
 		throw new Error(`${name} ${version} brings no text of its licence (${license})`);

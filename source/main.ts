@@ -3,12 +3,16 @@ import process from 'node:process';
 import packageJson from '../package.json' with {type: 'json'};
 import {leavesOutput, writeError} from './app/start-up/unopened-output.js';
 import {mayScan, startTools, type EarlyRuns} from './app/start-up/early-readings.js';
+import {createApp} from './app/app.js';
 import {completionVerb, libraryVerb} from './app/names.js';
+import {commandNames, findCommand, splitLine, type SplitLine} from './command-line/find-command.js';
 import type {Command, Understood} from './command-line/command.js';
+import {loadConfig} from './config/config.js';
 import {CanhazgpuError, isMissingPart} from './errors.js';
 import type {Output} from './format/text/output-columns.js';
 import type {Paint} from './format/text/paint.js';
 import {sanitize, stackText} from './format/text/text.js';
+import {takeInherited} from './host/inherited/inherited.js';
 
 /** Oldest Node that runs it: `node:sqlite` opens a database by its URL. */
 const oldestNode = [22, 15] as const;
@@ -52,6 +56,29 @@ async function help(outputOf: (() => Output) | undefined, command?: Command): Pr
 	return command === undefined ? mainHelp(columns) : commandHelp(command, columns);
 }
 
+/** Returns the text that a line without a command asks for, or one with `help` in its place. */
+async function generalText({name, words: typed, rest}: SplitLine, outputOf?: () => Output): Promise<string> {
+	const {parseInput} = await import('./command-line/parse.js');
+	const program = {name: name ?? 'canhazgpu', flags: {}, takesWords: true, takesRest: name === undefined};
+	const {words, has} = parseInput(program, {words: typed, rest: rest ?? []});
+	if (has('version')) {
+		return packageJson.version;
+	}
+
+	if (name === undefined && !has('help') && (typed.length > 0 || rest !== undefined)) {
+		const {missingCommand} = await import('./command-line/usage-errors.js');
+		throw missingCommand(typed, rest);
+	}
+
+	if (name === undefined || words.length === 0 || words[0] === 'help') {
+		return help(outputOf);
+	}
+
+	const {helpOn} = await import('./command-line/topic-help.js');
+	const output = outputOf?.();
+	return helpOn(words, {isPlain: has('no-color'), output, environment: process.env});
+}
+
 /**
 @param argv
 @param outerFile - The config file of the command within which this one is typed.
@@ -62,31 +89,20 @@ export async function understand(
 	outerFile?: string,
 	outputOf?: () => Output,
 ): Promise<Understood> {
-	const {askedAlone, splitArguments, findCommand, parseInput, refuseRest, verbs} =
-		await import('./command-line/arguments.js');
-	const split = splitArguments(argv);
-	if (split.verb === undefined) {
-		return {text: askedAlone(split) === 'version' ? packageJson.version : await help(outputOf)};
+	// Scripts ask for it, and it takes no parser.
+	if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
+		return {text: packageJson.version};
 	}
 
-	if (split.verb === 'help') {
-		const {words, has} = parseInput({name: 'help', flags: {}, takesWords: true}, split);
-		if (has('version')) {
-			return {text: packageJson.version};
-		}
-
-		refuseRest({name: 'help'}, split);
-		if (words.length === 0 || words[0] === 'help') {
-			return {text: await help(outputOf)};
-		}
-
-		const {helpOn} = await import('./command-line/topic-help.js');
-		const output = outputOf?.();
-		return {text: await helpOn(words, {isPlain: has('no-color'), output, environment: process.env})};
+	// The parser is large, and the GPU scan that starts first does not wait for it.
+	const {parseInput} = await import('./command-line/parse.js');
+	const line = splitLine(argv);
+	if (line.name === undefined || line.name === 'help') {
+		return {text: await generalText(line, outputOf)};
 	}
 
-	const command = await findCommand(split.verb, split.misplaced);
-	const {overrides, ...parsed} = parseInput(command, split);
+	const command = await findCommand(line.name, line.misplaced);
+	const {overrides, ...parsed} = parseInput(command, line);
 	if (parsed.has('help')) {
 		return {text: await help(outputOf, command)};
 	}
@@ -95,11 +111,13 @@ export async function understand(
 		return {text: packageJson.version};
 	}
 
-	refuseRest(command, split);
-	const {loadConfig} = await import('./config/config.js');
 	const file = parsed.text('config') ?? outerFile;
 	const config = await loadConfig({flags: overrides, environment: process.env, file});
-	const grammar = {verbs, find: findCommand, understand: async (inner: readonly string[]) => understand(inner, file)};
+	const grammar = {
+		verbs: commandNames,
+		find: findCommand,
+		understand: async (inner: readonly string[]) => understand(inner, file),
+	};
 	return {command, input: {...parsed, config, grammar}};
 }
 
@@ -135,7 +153,6 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 		writeError(`Warning: ${sanitize(warning)}\n`);
 	}
 
-	const {createApp} = await import('./app/app.js');
 	const paint = leavesOutput(argv) ? undefined : await loadPaint(!input.has('no-color'));
 	return command.run(createApp({config: input.config, paint, early, openOutput, endWithVerb}), input);
 }
@@ -208,6 +225,7 @@ function endWithVerb(): void {
 
 /** Runs the program on its arguments; returns the exit code, and throws for nothing but a part that is missing. */
 export async function main(argv: readonly string[]): Promise<number> {
+	takeInherited();
 	if (!leavesOutput(argv)) {
 		openOutput();
 	}

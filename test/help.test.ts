@@ -4,7 +4,7 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
 import packageJson from '../package.json' with {type: 'json'};
 import {topicNames, topics} from '../source/help/topics.js';
-import {findCommand, verbs} from '../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../source/command-line/find-command.js';
 import {completeWords} from '../source/command-line/completion/words.js';
 import {globalFlags} from '../source/command-line/flags.js';
 import {understand} from '../source/main.js';
@@ -33,7 +33,7 @@ test.each(topicNames)('help %s shows the topic, in lines that fit a usual termin
 	expect(text).not.toMatch(/\*\*|^#{1,6} [A-Z]|\]\(/mv);
 	// Code is shown as it is; everything else is wrapped.
 	const tooWide = text.split('\n').filter((line) => line.length > 80 && !/^ {4}/v.test(line));
-	const isTopicAlone = !verbs.includes(name);
+	const isTopicAlone = !commandNames.includes(name);
 	expect(isTopicAlone ? tooWide : []).toEqual([]);
 });
 
@@ -49,7 +49,7 @@ test('help of a verb is that of its flag --help', async () => {
 	expect(await understand(['help'])).toEqual(await understand(['--help']));
 });
 
-test.each(['', ...verbs].flatMap((verb) => [80, 60].map((columns) => [verb, columns] as const)))(
+test.each(['', ...commandNames].flatMap((verb) => [80, 60].map((columns) => [verb, columns] as const)))(
 	'the help `%s` fits a terminal of %d columns, and loses no word',
 	async (verb, columns) => {
 		vi.stubEnv('COLUMNS', String(columns));
@@ -99,9 +99,15 @@ test('help takes the flags of every verb', async () => {
 test.each([
 	['mo', ['monitor']],
 	['q', ['queue']],
-	['', [...verbs, ...topicNames.filter((name) => !verbs.includes(name))]],
+	['', [...commandNames, ...topicNames.filter((name) => !commandNames.includes(name))]],
 ])('Tab behind `help %s` offers verbs and topics, each once', async (word, offered) => {
-	const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
+	const options = {
+		verbs: commandNames,
+		find: findCommand,
+		globals: globalFlags,
+		isDescribed: true,
+		know: async () => [],
+	};
 	const completed = await completeWords(['help'], word, options);
 	expect(completed.kind === 'words' && completed.candidates.map((candidate) => candidate.word)).toEqual(offered);
 	expect(completed.kind === 'words' && completed.candidates.filter(({about}) => about === undefined)).toEqual([]);
@@ -181,7 +187,7 @@ describe('man pages', () => {
 
 	test('that of the program tells of every verb, and of every topic', () => {
 		const text = readFileSync(new URL('canhazgpu.1', directory), 'utf8');
-		for (const verb of verbs) {
+		for (const verb of commandNames) {
 			expect(text).toContain(`.SH canhazgpu ${verb}\n`);
 		}
 

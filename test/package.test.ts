@@ -231,6 +231,8 @@ describe('licences', () => {
 			.split(/^={80}\n.*\n={80}\n/mv)
 			.slice(1);
 		expect(sections).toHaveLength(titles.length);
+		// A package that is itself a bundle, meow, brings the licences of its parts in a file of its own.
+		expect(notices()).toContain('Name: yargs-parser');
 		for (const section of sections) {
 			expect(section.trim().length).toBeGreaterThan(500);
 		}

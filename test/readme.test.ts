@@ -1,7 +1,7 @@
 /** What the readme, the help topics and the help tell people to type is understood as it stands. */
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {findCommand, verbs} from '../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../source/command-line/find-command.js';
 import {globalFlags} from '../source/command-line/flags.js';
 import {mainHelp} from '../source/command-line/help.js';
 import {settingPaths} from '../source/config/schema.js';
@@ -71,7 +71,7 @@ test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('canhazgpu 
 const foreignFlags = new Set(['model', 'hf-token', 'api-key']);
 
 test('a flag that the readme or a topic names is a flag of some verb', async () => {
-	const commands = await Promise.all(verbs.map(async (verb) => findCommand(verb)));
+	const commands = await Promise.all(commandNames.map(async (verb) => findCommand(verb)));
 	const flags = new Set([...Object.keys(globalFlags), ...commands.flatMap((command) => Object.keys(command.flags))]);
 	for (const [file, text] of Object.entries(documents)) {
 		const named = groupsOf(text.replaceAll(/```.*?```/gsv, ''), /`--(?<name>[a-z][\-a-z]*)/gv, 'name');
@@ -158,7 +158,7 @@ test.each(Object.keys(documents))('every path of the source that %s names is the
 	}
 });
 
-describe.each(verbs)('help of %s', (verb) => {
+describe.each(commandNames)('help of %s', (verb) => {
 	test('names no flag that there is not, and shows calls that are understood', async () => {
 		const {usage, flags, examples} = await findCommand(verb);
 		for (const name of groupsOf(usage, /--(?<name>[\-a-z]+)/gv, 'name')) {
@@ -173,7 +173,7 @@ describe.each(verbs)('help of %s', (verb) => {
 
 test('the help tells of every verb and topic, and of exit codes', async () => {
 	const help = await mainHelp(100);
-	for (const verb of verbs) {
+	for (const verb of commandNames) {
 		expect(help).toMatch(new RegExp(String.raw`^ {2}${verb} {2,}\S`, 'mv'));
 		expect(documents[topicFile('verbs')]).toContain(`**\`canhazgpu ${verb}\`**`);
 	}

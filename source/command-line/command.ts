@@ -28,22 +28,21 @@ export type KnownKind =
 	/** The asker's own entries in the queue. */
 	| 'queue-entries';
 
+/** A flag, whose long name is its key in {@link Flags}. `shortFlag`, `aliases` and `isMultiple` are the names that meow uses. */
 export type Flag = {
 	/** One letter. */
-	readonly short?: string;
+	readonly shortFlag?: string;
 	/** Placeholder of its value in the help, such as `N`. Without one it is a switch. */
 	readonly value?: string;
-	/** What it means without a value; a value then stands behind `=`, and never in a word of its own. */
+	/** The value of `--flag` alone. Another value is then attached by `=`, and never a word of its own. */
 	readonly bare?: string;
 	readonly summary: string;
-	/** Other spellings of its name, which the help does not list. */
-	readonly otherNames?: readonly string[];
+	/** Other long names, which the help does not list. */
+	readonly aliases?: readonly string[];
 	/** The setting that it overrides. */
 	readonly setting?: SettingPath;
-	/** Its value is a list with commas, and it may be given several times: `-G 1 -G 3`. */
-	readonly isList?: true;
-	/** It may be given several times, each with a value of its own: `--set a=1 --set b=2`. See `texts` of {@link Input}. */
-	readonly isRepeated?: true;
+	/** All its values count, not only the last: `-G 1 -G 3` is `-G 1,3`. */
+	readonly isMultiple?: true;
 	/** An empty value is as good as none: scripts give variables that may be empty. */
 	readonly mayBeEmpty?: true;
 	/** What can stand as its value, for completion. Those of a setting that is a choice need not be named. */
@@ -56,9 +55,9 @@ export type Flags = Readonly<Record<string, Flag>>;
 export type Input = {
 	/** Whether the flag, a switch or another, was typed. */
 	readonly has: (flag: string) => boolean;
-	/** The value of a flag without a setting, as it was typed; `true` or `false` of a switch. */
+	/** The value of a flag as it was typed, those of one that may be given several times with commas between them; `true` or `false` of a switch. */
 	readonly text: (flag: string) => string | undefined;
-	/** Every value of a flag that may be given several times, in their order. */
+	/** Every value of a flag, in the order typed. */
 	readonly texts: (flag: string) => readonly string[];
 	/** Words that are no flags. */
 	readonly words: readonly string[];

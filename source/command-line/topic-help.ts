@@ -5,7 +5,8 @@ import type {Output} from '../format/text/output-columns.js';
 import {createPaint} from '../format/text/paint.js';
 import {schemas} from '../help/schema/index.js';
 import {topicNames, topics} from '../help/topics.js';
-import {findCommand, strayWord, verbs} from './arguments.js';
+import {commandNames, findCommand} from './find-command.js';
+import {strayWord} from './usage-errors.js';
 import {columnsFor, commandHelp} from './help.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
@@ -18,8 +19,8 @@ const topicMeant = (word: string): string | undefined =>
 async function refuse(word: string): Promise<never> {
 	const typed = word.toLowerCase();
 	const topic = topicMeant(typed);
-	const guess = otherNameOf(typed) ?? topic ?? nearest(typed, [...verbs, ...topicNames]);
-	if (guess !== undefined && verbs.includes(guess) && topic === undefined) {
+	const guess = otherNameOf(typed) ?? topic ?? nearest(typed, [...commandNames, ...topicNames]);
+	if (guess !== undefined && commandNames.includes(guess) && topic === undefined) {
 		await findCommand(word);
 	}
 
@@ -66,7 +67,7 @@ export async function helpOn(
 		return schemaText(name);
 	}
 
-	const isVerb = verbs.includes(word);
+	const isVerb = commandNames.includes(word);
 	const topic = Object.hasOwn(topics, word) ? topics[word] : undefined;
 	if (!isVerb && topic === undefined) {
 		return refuse(word);

@@ -6,7 +6,7 @@ import {instancesJson, partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Input} from '../command-line/command.js';
-import {checkLabel} from '../command-line/flags.js';
+import {checkLabel} from './shared/flag-values.js';
 import {wantFlags} from './shared/request-flags.js';
 import {withWorld} from './shared/with-world.js';
 

@@ -24,7 +24,7 @@ import type {Engine} from '../core/operations/engine.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
 import {fenceText, isolationReason, isolationRemedy} from '../format/isolation.js';
-import {jsonFlag} from '../command-line/flags.js';
+import {jsonFlag} from './shared/common-flags.js';
 import {recentLossText} from './shared/data-loss.js';
 import {withWorld} from './shared/with-world.js';
 

@@ -7,8 +7,8 @@ import {sanitize} from '../format/text/text.js';
 import type {App, OpenWorld} from '../app/contract.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import type {Command, Input} from '../command-line/command.js';
-import {jsonFlag, usualDurations} from '../command-line/flags.js';
 import {isTransient} from '../core/operations/waiting/waiter.js';
+import {jsonFlag, usualDurations} from './shared/common-flags.js';
 import {parseSince} from './shared/time-of-day.js';
 import {withWorld} from './shared/with-world.js';
 
@@ -91,14 +91,14 @@ export const events: Command = {
 		['canhazgpu events --follow --json', 'one JSON object a line, as it happens'],
 	],
 	flags: {
-		follow: {short: 'f', summary: 'go on as things happen, until Ctrl-C'},
-		count: {short: 'n', value: 'COUNT', summary: `the newest COUNT of them (${mostShown}; with --since, all)`},
+		follow: {shortFlag: 'f', summary: 'go on as things happen, until Ctrl-C'},
+		count: {shortFlag: 'n', value: 'COUNT', summary: `the newest COUNT of them (${mostShown}; with --since, all)`},
 		since: {
 			value: 'WHEN',
 			summary: 'no further back than this: 2h, 7d, 2026-05-01, 2026-05-01T18:30',
 			completes: usualDurations,
 		},
-		user: {short: 'u', value: 'NAME', summary: 'only of this account or label', completes: 'users'},
+		user: {shortFlag: 'u', value: 'NAME', summary: 'only of this account or label', completes: 'users'},
 		json: jsonFlag,
 	},
 	async run(app, input) {

@@ -9,7 +9,8 @@ import {gpuList} from '../format/text/gpu-list.js';
 import {partName, partsOfHoldings} from '../format/instances.js';
 import {notYoursError} from '../format/owner.js';
 import type {Command, Input} from '../command-line/command.js';
-import {idsFlag, jsonFlag, labelFlag, namedPartsOf, refuseBoth, usualDurations} from '../command-line/flags.js';
+import {idsFlag, jsonFlag, labelFlag, usualDurations} from './shared/common-flags.js';
+import {namedPartsOf, refuseBoth} from './shared/flag-values.js';
 import {onFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
 import {checkLeft, leaseFlag, meantLeases, nothingFoundText, remarkMissing} from './shared/meant-leases.js';
 import {parseTimeOfDay} from './shared/time-of-day.js';
@@ -43,7 +44,7 @@ export const extend: Command = {
 	flags: {
 		'gpu-ids': idsFlag('timed-gpus'),
 		duration: {
-			short: 'd',
+			shortFlag: 'd',
 			value: 'TIME',
 			summary: 'by how much: 30m, 2h, 1d',
 			setting: 'extend.duration',

@@ -24,7 +24,8 @@ import {counted} from '../format/text/numbers.js';
 import {sanitize} from '../format/text/text.js';
 import type {App} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {jsonFlag, refuseBoth} from '../command-line/flags.js';
+import {jsonFlag} from './shared/common-flags.js';
+import {refuseBoth} from './shared/flag-values.js';
 import {parseSince} from './shared/time-of-day.js';
 import {withWorld} from './shared/with-world.js';
 
@@ -125,7 +126,7 @@ export const report: Command = {
 	],
 	flags: {
 		days: {
-			short: 'd',
+			shortFlag: 'd',
 			value: 'N',
 			summary: 'how far back (30; records are kept for 90 days at least)',
 			setting: 'report.days',
@@ -138,7 +139,7 @@ export const report: Command = {
 		},
 		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)', completes: Object.keys(splits)},
 		used: {summary: 'what was reserved against what was used (--days 7)'},
-		user: {short: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
+		user: {shortFlag: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
 		json: {...jsonFlag, setting: 'report.json'},
 		format: {value: 'FORM', summary: 'table or csv (table)', completes: forms},
 	},

@@ -8,7 +8,8 @@ import {setDuration} from '../format/text/durations.js';
 import {partsText} from '../format/instances.js';
 import {sanitize} from '../format/text/text.js';
 import type {Command} from '../command-line/command.js';
-import {checkLabel, jsonFlag, refuseBoth, usualDurations} from '../command-line/flags.js';
+import {checkLabel, refuseBoth} from './shared/flag-values.js';
+import {jsonFlag, usualDurations} from './shared/common-flags.js';
 import {acquireShown} from './shared/acquire.js';
 import {detailsFor, requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 import {hostOf, onAnyFlag, runOnNamedHost} from './shared/hosts/on-flag.js';
@@ -33,7 +34,7 @@ export const reserve: Command = {
 	flags: {
 		...wantFlags('reserve'),
 		duration: {
-			short: 'd',
+			shortFlag: 'd',
 			value: 'TIME',
 			summary: 'for how long: 30m, 2h, 1d (8h)',
 			setting: 'reserve.duration',
@@ -41,11 +42,11 @@ export const reserve: Command = {
 			completes: usualDurations,
 		},
 		force: {
-			short: 'f',
+			shortFlag: 'f',
 			summary: 'also GPUs in use without a reservation, or that cannot be read',
 			setting: 'reserve.force',
 		},
-		short: {short: 's', summary: 'print the ids alone: 0,5', setting: 'reserve.short'},
+		short: {shortFlag: 's', summary: 'print the ids alone: 0,5', setting: 'reserve.short'},
 		json: jsonFlag,
 		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
 		on: onAnyFlag,

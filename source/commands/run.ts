@@ -1,7 +1,8 @@
 import type {AcquireRequest} from '../core/rules/request/request.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import type {Command, Input} from '../command-line/command.js';
-import {checkLabel, jsonFlag, refuseBoth, usualDurations} from '../command-line/flags.js';
+import {checkLabel, refuseBoth} from './shared/flag-values.js';
+import {jsonFlag, usualDurations} from './shared/common-flags.js';
 import {hostOf, onAnyFlag} from './shared/hosts/on-flag.js';
 import {isolateFlag} from './shared/job/isolation.js';
 import {numaFlag} from './shared/job/numa.js';
@@ -43,7 +44,7 @@ export const run: Command = {
 	flags: {
 		...wantFlags('run'),
 		timeout: {
-			short: 't',
+			shortFlag: 't',
 			value: 'TIME',
 			summary: 'stop the command after this long',
 			setting: 'run.timeout',
@@ -54,7 +55,7 @@ export const run: Command = {
 		mps: {summary: 'let the MPS daemon of this account hold a share to its memory'},
 		isolate: isolateFlag,
 		numa: numaFlag,
-		quiet: {short: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
+		quiet: {shortFlag: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
 		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
 		on: onAnyFlag,
 		...laterFlags,

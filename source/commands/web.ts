@@ -28,7 +28,7 @@ export const web: Command = {
 		['canhazgpu web --demo', 'look around on simulated GPUs; nothing is kept'],
 	],
 	flags: {
-		port: {short: 'p', value: 'N', summary: 'port to listen on (8080); 0 is any that is free', setting: 'web.port'},
+		port: {shortFlag: 'p', value: 'N', summary: 'port to listen on (8080); 0 is any that is free', setting: 'web.port'},
 		host: {value: 'HOST', summary: 'address to listen on (127.0.0.1: this machine alone)', setting: 'web.host'},
 		mine: {summary: 'a dashboard that acts as you, on a socket that you alone reach; it prints how to open it'},
 		demo: {summary: 'simulated GPUs in memory; nothing is kept'},

@@ -8,8 +8,9 @@ import {holdersJson, holdersText} from '../format/tables/holders.js';
 import {harmlessJson} from '../format/text/json.js';
 import type {OpenWorld} from '../app/contract.js';
 import type {Command, Input} from '../command-line/command.js';
-import {idsFlag, idsOf, jsonFlag} from '../command-line/flags.js';
 import {requireLocal} from '../core/operations/engine.js';
+import {idsFlag, jsonFlag} from './shared/common-flags.js';
+import {idsOf} from './shared/flag-values.js';
 import {withWorld} from './shared/with-world.js';
 
 /** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */

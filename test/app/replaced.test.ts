@@ -7,8 +7,8 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, program} from '../_helpers/program/cli.js';
 
 test.each([
-	['what is loaded late', /\/(?:start|common|rolldown)-[^\/]*$/v],
-	['all but the start', /\/(?:start|rolldown)-[^\/]*$/v],
+	['what is loaded late', /\/(?:main|rolldown)-[^\/]*$/v],
+	['all but the start', /\/rolldown-[^\/]*$/v],
 ])('a verb says that the program was replaced, and shows no stack, without %s', async (_, left) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);

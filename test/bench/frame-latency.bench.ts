@@ -12,7 +12,7 @@ import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {person} from '../_helpers/world.js';
-import {median, percentile, report, printFigure} from './_helpers/measure.js';
+import {median, percentile, printFigure, reportTime} from './_helpers/measure.js';
 import {cpuSeconds, openMonitor, residentMiB, shownAt} from './_helpers/monitor.js';
 import {createBenchWorld} from './_helpers/world.js';
 
@@ -141,7 +141,7 @@ async function idle(box: Box): Promise<void> {
 }
 
 function printLatencies(name: string, latencies: readonly number[], limit: number): void {
-	report(`${name}, median`, median(latencies), {limit, unit: 'ms'});
+	reportTime(`${name}, median`, median(latencies), limit);
 	printFigure(`${name}, p99`, percentile(latencies, 0.99), 'ms');
 }
 
@@ -152,13 +152,13 @@ const largeBox = await createEmbeddedBox(64);
 const crowdedLargeBox = await crowdedBox(64, 500);
 
 const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
-printLatencies('commit to frame on Redis', await commitsToFrames(redisBox, redisStore), 100);
+printLatencies('commit to frame on Redis', await commitsToFrames(redisBox, redisStore), 3);
 // Shared or private: that depends on who runs this.
 const file = readdirSync(embeddedBox.home, {recursive: true, encoding: 'utf8'}).find(
 	(name) => path.basename(name) === 'pool.sqlite',
 )!;
 const embeddedStore = await openSqliteStore({path: path.join(embeddedBox.home, file), create: false});
-printLatencies('commit to frame without Redis', await commitsToFrames(embeddedBox, embeddedStore), 400);
+printLatencies('commit to frame without Redis', await commitsToFrames(embeddedBox, embeddedStore), 12);
 printFigure(
 	'key to frame, 8 GPUs, p95 (goal 33)',
 	percentile(await keysToFrames(embeddedBox, gpuKeys(gpuCount)), 0.95),
@@ -166,7 +166,7 @@ printFigure(
 );
 printFigure('key to frame, 64 GPUs, p95 (goal 33)', percentile(await keysToFrames(largeBox, gpuKeys(64)), 0.95), 'ms');
 const crowded = await keysToFrames(crowdedLargeBox, {shown: 'Unreserved 64', rows: 64, selected: (row) => `> ${row} `});
-report('key to frame, 64 GPUs and 500 processes, p95', percentile(crowded, 0.95), {limit: 33, unit: 'ms'});
+reportTime('key to frame, 64 GPUs and 500 processes, p95', percentile(crowded, 0.95), 1);
 // Sorted by their memory, the last one stands first.
 const crowd = await keysToFrames(crowdedLargeBox, {
 	shown: 'Unreserved 64',
@@ -174,7 +174,7 @@ const crowd = await keysToFrames(crowdedLargeBox, {
 	rows: 500,
 	selected: (row) => new RegExp(String.raw`> .*--rank ${499 - row}\b`, 'v'),
 });
-report('key to frame in the table of 500 processes, p95', percentile(crowd, 0.95), {limit: 33, unit: 'ms'});
+reportTime('key to frame in the table of 500 processes, p95', percentile(crowd, 0.95), 1);
 const starts = [];
 for (let round = 0; round < 7; round++) {
 	starts.push(await start(redisBox));

@@ -8,7 +8,7 @@ import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {startSshServers} from '../_helpers/machine/ssh-server.js';
 import {createEmbeddedBox} from '../_helpers/program/cli.js';
-import {median, report, printFigure} from './_helpers/measure.js';
+import {median, report, printFigure, reportTime} from './_helpers/measure.js';
 import {cpuSeconds, openMonitor, residentMiB, shownAt, type Monitor} from './_helpers/monitor.js';
 
 const gpuCount = 8;
@@ -161,10 +161,7 @@ async function fiftyHosts(): Promise<void> {
 	await sleep(3000);
 	const together = await costOf(monitor, aloneSeconds);
 	printFigure('fifty hosts: the first answer of the last of them to its frame', latencies[0]!, 'ms');
-	report('fifty hosts: a change on one of them to its frame, median', median(latencies.slice(1)), {
-		limit: 100,
-		unit: 'ms',
-	});
+	reportTime('fifty hosts: a change on one of them to its frame, median', median(latencies.slice(1)), 3);
 	printFigure('fifty hosts: top alone', alone.own, '% of one core');
 	printFigure('fifty hosts: top over them, each of which tells something every 5 s', together.own, '% of one core');
 	report('fifty hosts: RSS', residentMiB(monitor), {limit: 150, unit: 'MiB'});

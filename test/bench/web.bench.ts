@@ -6,7 +6,7 @@ import process from 'node:process';
 import {createBox} from '../_helpers/program/cli.js';
 import {startRedis} from '../_helpers/store/redis-server.js';
 import {bearLoad} from '../web/_load.js';
-import {percentile, report, printFigure} from './_helpers/measure.js';
+import {percentile, report, printFigure, reportTime} from './_helpers/measure.js';
 
 const seconds = Number(process.env['WEB_BENCH_SECONDS'] ?? 60);
 const redis = await startRedis();
@@ -19,7 +19,7 @@ printFigure('99th percentile', percentile(borne.took, 0.99), 'ms');
 printFigure('processor', (borne.processorSeconds / seconds) * 100, '% of one core');
 printFigure('changes of the pool', borne.changes, '');
 printFigure('readings of the tool that goes on', borne.readings, '');
-report('slowest request', Math.max(...borne.took), {limit: 1000, unit: 'ms'});
+reportTime('slowest request', Math.max(...borne.took), 30);
 report('requests that failed', borne.failed.length, {limit: 0, unit: ''});
 report('scans at the same time', borne.scansAtOnce, {limit: 1, unit: ''});
 report('tools that go on, at the same time', borne.streamsAtOnce, {limit: 1, unit: ''});

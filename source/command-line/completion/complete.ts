@@ -1,7 +1,7 @@
 /** Answers a shell that asks what can stand at the caret: soon and without a word of complaint, or not at all. */
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {findCommand, parseInput, verbs} from '../arguments.js';
+import {commandNames, findCommand} from '../find-command.js';
 import type {Command, KnownKind} from '../command.js';
 import {globalFlags} from '../flags.js';
 import {findHome} from '../../config/home.js';
@@ -12,7 +12,8 @@ import {completeWords, type Candidate} from './words.js';
 const patienceMs = 1000;
 
 async function known(kind: KnownKind, verb: Command, words: readonly string[]): Promise<readonly Candidate[]> {
-	const [{loadConfig}, {candidatesOf}] = await Promise.all([
+	const [{parseInput}, {loadConfig}, {candidatesOf}] = await Promise.all([
+		import('../parse.js'),
 		import('../../config/config.js'),
 		import('./known-values.js'),
 	]);
@@ -68,7 +69,7 @@ export async function printCompletion([shell, ...words]: readonly string[]): Pro
 		words.slice(0, -1).map((each) => expanded(each)),
 		word,
 		{
-			verbs,
+			verbs: commandNames,
 			find: findCommand,
 			globals: globalFlags,
 			// Bash shows words alone.

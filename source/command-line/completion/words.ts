@@ -4,7 +4,7 @@ command line both ask here.
 */
 import {idWordsOf} from '../../core/rules/request/gpu-ids.js';
 import type {Command, Flag, Flags, KnownKind} from '../command.js';
-import {verbPosition} from '../flags.js';
+import {commandPosition, flagOf} from '../flags.js';
 
 export type Candidate = {
 	readonly word: string;
@@ -37,14 +37,9 @@ const words = (candidates: readonly Candidate[]): Completed => ({kind: 'words', 
 
 const plain = (list: readonly string[]): readonly Candidate[] => list.map((word) => ({word}));
 
-const flagOf = (flags: Flags, word: string): Flag | undefined =>
-	Object.entries(flags).find(
-		([name, {short, otherNames = []}]) =>
-			word === `-${short ?? '-'}` || [name, ...otherNames].some((spelled) => word === `--${spelled}`),
-	)?.[1];
-
 type Walk = {
-	readonly flags: ReadonlySet<Flag>;
+	/** The names of those that were given. */
+	readonly flags: ReadonlySet<string>;
 	/** How many words were no flags, and no values of flags. */
 	readonly others: number;
 	/** The last word is a flag that wants a value. */
@@ -53,7 +48,7 @@ type Walk = {
 
 /** What the words before are about. */
 function walk(before: readonly string[], flags: Flags): Walk {
-	const seen = new Set<Flag>();
+	const seen = new Set<string>();
 	let others = 0;
 	let wanting: Flag | undefined;
 	for (const word of before) {
@@ -62,9 +57,9 @@ function walk(before: readonly string[], flags: Flags): Walk {
 			continue;
 		}
 
-		const flag = flagOf(flags, word.split('=', 1)[0]!);
+		const flag = flagOf(word.split('=', 1)[0]!, flags);
 		if (flag !== undefined) {
-			seen.add(flag);
+			seen.add(flag.name);
 			wanting = flag.value === undefined || flag.bare !== undefined || word.includes('=') ? undefined : flag;
 		} else if (!word.startsWith('-')) {
 			others++;
@@ -115,7 +110,7 @@ async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know)
 		return undefined;
 	}
 
-	const flag = flagOf(flags, name);
+	const flag = flagOf(name, flags);
 	const completed = flag?.value === undefined ? words([]) : await valuesOf(flag, text, know);
 	return completed.kind === 'words'
 		? words(completed.candidates.map((candidate) => ({...candidate, word: `${name}=${candidate.word}`})))
@@ -123,9 +118,9 @@ async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know)
 }
 
 /** The flags that were not given yet, or may be given again. */
-const unused = (flags: Flags, seen: ReadonlySet<Flag>): readonly Candidate[] =>
+const unused = (flags: Flags, seen: ReadonlySet<string>): readonly Candidate[] =>
 	Object.entries(flags)
-		.filter(([, flag]) => flag.isRepeated === true || !seen.has(flag))
+		.filter(([name, flag]) => flag.isMultiple === true || !seen.has(name))
 		.map(([name, {summary}]) => ({word: `--${name}`, about: summary}));
 
 const describedVerbs = async ({verbs, find, isDescribed}: CompletionOptions): Promise<readonly Candidate[]> =>
@@ -192,7 +187,7 @@ async function anyWords(before: readonly string[], word: string, options: Comple
 	const {verbs, names = {}, find} = options;
 	const separator = before.indexOf('--');
 	const own = separator === -1 ? before : before.slice(0, separator);
-	const index = verbPosition(own);
+	const index = commandPosition(own);
 	const verb = own[index];
 	if (verb === undefined) {
 		return separator === -1 ? firstWords(before, word, options) : words([]);

@@ -4,7 +4,7 @@ import type {ProviderName} from '../../core/model/types.js';
 import {readForDisplay} from '../../core/operations/transact.js';
 import type {App} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
-import {jsonFlag} from '../../command-line/flags.js';
+import {jsonFlag} from '../shared/common-flags.js';
 import {harmlessJson} from '../../format/text/json.js';
 import {policyKeyNames, policyKeys} from '../../core/rules/policy/keys.js';
 import {withWorld} from '../shared/with-world.js';
@@ -87,9 +87,9 @@ export const admin: Command = {
 		['canhazgpu admin --set strategy=lru', 'spread the work over all GPUs'],
 	],
 	flags: {
-		gpus: {short: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
+		gpus: {shortFlag: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
 		provider: {
-			short: 'p',
+			shortFlag: 'p',
 			value: 'NAME',
 			summary: `${new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(providerNames)} (detected)`,
 			setting: 'admin.provider',
@@ -103,13 +103,13 @@ export const admin: Command = {
 		set: {
 			value: 'KEY=VALUE',
 			summary: 'set a key of the policy; may be given several times',
-			isRepeated: true,
+			isMultiple: true,
 			completes: policyKeyNames.flatMap((key) => policyKeys[key].completes.map((value) => `${key}=${value}`)),
 		},
 		unset: {
 			value: 'KEY',
 			summary: 'let the default of that key hold again; all: of every key that is not set in the same call',
-			isRepeated: true,
+			isMultiple: true,
 			completes: 'policy-keys',
 		},
 		json: jsonFlag,

@@ -9,7 +9,7 @@ import {harmlessJson} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
 import type {App} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
-import {idsOf, refuseBoth} from '../../command-line/flags.js';
+import {idsOf, refuseBoth} from '../shared/flag-values.js';
 import {withWorld} from '../shared/with-world.js';
 
 /**

@@ -4,8 +4,8 @@ import type {Requester} from '../../core/model/types.js';
 import type {App} from '../../app/contract.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import type {Flag, Input} from '../../command-line/command.js';
-import {checkLabel} from '../../command-line/flags.js';
 import {missingParts, namedText, type HeldPart, type NamedParts} from '../../format/instances.js';
+import {checkLabel} from './flag-values.js';
 
 export const leaseFlag: Flag = {
 	value: 'ID',

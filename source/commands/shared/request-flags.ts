@@ -1,7 +1,6 @@
 /** What `run` and `reserve` have in common on the command line: how many GPUs, what these must have, and how long to wait. */
 import type {App} from '../../app/contract.js';
 import type {Flags, Input} from '../../command-line/command.js';
-import {idsFlag, namedPartsOf, refuseBoth, usualDurations} from '../../command-line/flags.js';
 import type {StrategyName} from '../../core/model/need.js';
 import type {InstanceNeed, Need} from '../../core/model/types.js';
 import {inventoryText} from '../../core/rules/allocation/impossible.js';
@@ -11,6 +10,8 @@ import {shareMiBOf} from '../../core/rules/request/memory-size.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import type {NamedParts} from '../../format/instances.js';
 import {sanitize} from '../../format/text/text.js';
+import {namedPartsOf, refuseBoth} from './flag-values.js';
+import {idsFlag, usualDurations} from './common-flags.js';
 import {withWorld} from './with-world.js';
 
 type Verb = 'run' | 'reserve';
@@ -29,14 +30,14 @@ const needFlags = (verb: Verb): Flags => ({
 	'min-memory': {
 		value: 'SIZE',
 		summary: 'GPUs with so much memory or more: 40G',
-		otherNames: ['gpu-memory'],
+		aliases: ['gpu-memory'],
 		setting: `${verb}.min-memory`,
 		completes: ['16G', '24G', '40G', '48G', '80G'],
 	},
 	model: {
 		value: 'NAMES',
 		summary: 'GPUs of one of these models: h100,a100',
-		isList: true,
+		isMultiple: true,
 		mayBeEmpty: true,
 		setting: `${verb}.model`,
 		completes: ['a10', 'a100', 'b200', 'h100', 'h200', 'l4', 'l40s', 'mi300x', 't4', 'v100'],
@@ -207,12 +208,18 @@ function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 
 /** The flags by which both say what they want. */
 export const wantFlags = (verb: Verb): Flags => ({
-	gpus: {short: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
+	gpus: {shortFlag: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
 	'gpu-ids': idsFlag('parts'),
 	...needFlags(verb),
-	note: {short: 'n', value: 'TEXT', summary: 'what for; everybody sees it', setting: `${verb}.note`, mayBeEmpty: true},
+	note: {
+		shortFlag: 'n',
+		value: 'TEXT',
+		summary: 'what for; everybody sees it',
+		setting: `${verb}.note`,
+		mayBeEmpty: true,
+	},
 	user: {
-		short: 'u',
+		shortFlag: 'u',
 		value: 'NAME',
 		summary: 'the name to show, where people share an account',
 		setting: `${verb}.user`,
@@ -224,7 +231,7 @@ export const wantFlags = (verb: Verb): Flags => ({
 		setting: `${verb}.nonblock`,
 	},
 	wait: {
-		short: 'w',
+		shortFlag: 'w',
 		value: 'TIME',
 		summary: 'give up after this long in the queue, with exit code 3',
 		setting: `${verb}.wait`,

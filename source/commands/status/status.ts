@@ -8,7 +8,7 @@ import {policyProblemText} from '../../format/policy.js';
 import {CanhazgpuError} from '../../errors.js';
 import type {App, OpenWorld} from '../../app/contract.js';
 import type {Command, Input} from '../../command-line/command.js';
-import {jsonFlag} from '../../command-line/flags.js';
+import {jsonFlag} from '../shared/common-flags.js';
 import {recentLossText} from '../shared/data-loss.js';
 import {withWorld} from '../shared/with-world.js';
 import type {StatusForm} from './hosts.js';
@@ -60,9 +60,9 @@ export const status: Command = {
 	],
 	flags: {
 		json: {...jsonFlag, setting: 'status.json'},
-		summary: {short: 's', summary: 'one line for the whole machine', setting: 'status.summary'},
-		follow: {short: 'f', summary: 'with --json: a line now, and again with each change and scan, until Ctrl-C'},
-		remote: {short: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
+		summary: {shortFlag: 's', summary: 'one line for the whole machine', setting: 'status.summary'},
+		follow: {shortFlag: 'f', summary: 'with --json: a line now, and again with each change and scan, until Ctrl-C'},
+		remote: {shortFlag: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
 		all: {summary: 'of this host and of those in remote_hosts'},
 	},
 	async run(app, input) {

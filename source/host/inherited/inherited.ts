@@ -2,7 +2,7 @@
 What this process was started with, and Node changes as it starts: it gives every signal its default action, raises the limit of open files, and
 keeps open files from its children. A job is to get what it would get from the shell.
 
-The first lines of the built cli.js are for sh, which has not changed anything yet. It leaves what it finds in the environment, and becomes Node.
+source/launcher.sh notes these facts in the environment before it starts Node.
 */
 import {Buffer} from 'node:buffer';
 import {fstatSync, readdirSync, readFileSync} from 'node:fs';

@@ -21,6 +21,9 @@ import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 
 export const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 
+/** The shell script that npm installs as `canhazgpu`. */
+export const launcher = fileURLToPath(new URL('../../../source/launcher.sh', import.meta.url));
+
 const binary = process.env['CANHAZGPU_TEST_BINARY'];
 
 /** What starts the program, before its own words: the built one, or that in the binary which the tests were told to run. */

@@ -1,3 +1,4 @@
+import {spawnSync} from 'node:child_process';
 import process from 'node:process';
 
 export const percentile = (values: readonly number[], share: number): number => {
@@ -12,6 +13,22 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 	const started = performance.now();
 	await work();
 	return performance.now() - started;
+}
+
+/** The median of milliseconds that Node takes to start and end: the unit of every limit of time, because machines differ in speed. */
+export function bareStart(): number {
+	const figures = Array.from({length: 11}, () => {
+		const started = performance.now();
+		spawnSync(process.execPath, ['-e', '0']);
+		return performance.now() - started;
+	});
+	return median(figures);
+}
+
+/** Reports a time in bare starts of Node, measured now. The limits leave about half of themselves for a busy machine. */
+export function reportTime(name: string, milliseconds: number, limit: number): void {
+	printFigure(name, milliseconds, 'ms');
+	report(name, milliseconds / bareStart(), {limit, unit: 'bare starts of Node'});
 }
 
 /** One line of the report. A figure over its limit fails the run. */

@@ -1,6 +1,6 @@
 /** The built monitor on a terminal of its own, watched from outside. */
 import {readFileSync} from 'node:fs';
-import {program, type Box} from '../../_helpers/program/cli.js';
+import {launcher, type Box} from '../../_helpers/program/cli.js';
 import {openTerminal, type Terminal} from '../../_helpers/machine/terminal.js';
 
 export type Monitor = Terminal & {
@@ -10,14 +10,14 @@ export type Monitor = Terminal & {
 };
 
 /**
-Started as people start it: its first lines say how Node is to be started.
+Opens the monitor the way users do, with the launcher.
 
 @param environment - More than that of the box.
 */
 export function openMonitor(box: Box, environment: Readonly<Record<string, string>> = {}): Monitor {
 	let last = 0;
 	const startedAt = performance.now();
-	const terminal = openTerminal(program, ['top'], {
+	const terminal = openTerminal(launcher, ['top'], {
 		columns: 120,
 		rows: 32,
 		cwd: box.home,

@@ -49,6 +49,7 @@ const wanted = {count: 1, ids: undefined, need: undefined};
 const anywhere = {
 	has: (name: string) => name === 'on',
 	text: (name: string) => (name === 'on' ? 'any' : undefined),
+	texts: () => [],
 	words: [],
 	rest: ['true'],
 	config: {get: () => ['near', 'far']},

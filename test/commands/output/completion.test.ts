@@ -5,10 +5,10 @@ import path from 'node:path';
 import fc from 'fast-check';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import type {App} from '../../../source/app/contract.js';
-import {findCommand, verbs} from '../../../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../../../source/command-line/find-command.js';
 import {candidatesOf} from '../../../source/command-line/completion/known-values.js';
 import {completeWords} from '../../../source/command-line/completion/words.js';
-import {globalFlags, verbPosition} from '../../../source/command-line/flags.js';
+import {commandPosition, globalFlags} from '../../../source/command-line/flags.js';
 import {understand} from '../../../source/main.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {createBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
@@ -195,7 +195,7 @@ test('completion needs no pool', async () => {
 	expect(stdout).toMatch(/^#compdef canhazgpu chg\n/v);
 });
 
-const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
+const options = {verbs: commandNames, find: findCommand, globals: globalFlags, isDescribed: true, know: async () => []};
 
 const offered = async (before: readonly string[], word: string): Promise<readonly string[]> => {
 	const completed = await completeWords(before, word, options);
@@ -203,8 +203,8 @@ const offered = async (before: readonly string[], word: string): Promise<readonl
 };
 
 test('every verb and every flag is offered, once', async () => {
-	expect(await offered([], '')).toEqual([...verbs, 'help']);
-	for (const verb of verbs) {
+	expect(await offered([], '')).toEqual([...commandNames, 'help']);
+	for (const verb of commandNames) {
 		const {flags, takesRest} = await findCommand(verb);
 		const names = [...Object.keys(flags), ...Object.keys(globalFlags)].map((name) => `--${name}`);
 		expect(await offered([verb], '-')).toEqual([...names, ...(takesRest === true ? ['--'] : [])]);
@@ -213,7 +213,7 @@ test('every verb and every flag is offered, once', async () => {
 
 test('whatever is typed, only what goes on from it is offered', async () => {
 	const vocabulary = [
-		...verbs,
+		...commandNames,
 		'help',
 		'--',
 		'-G',
@@ -234,7 +234,7 @@ test('whatever is typed, only what goes on from it is offered', async () => {
 			expect(found.filter((candidate) => !candidate.startsWith(last))).toEqual([]);
 			expect(found).toEqual([...new Set(found)]);
 			const own = before.slice(0, before.indexOf('--'));
-			expect(completed.kind === 'command').toBe(before.includes('--') && own[verbPosition(own)] === 'run');
+			expect(completed.kind === 'command').toBe(before.includes('--') && own[commandPosition(own)] === 'run');
 		}),
 		{numRuns: 200},
 	);

@@ -3,7 +3,7 @@ import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {findCommand, verbs} from '../../../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../../../source/command-line/find-command.js';
 import {globalFlags} from '../../../source/command-line/flags.js';
 import {CanhazgpuError} from '../../../source/errors.js';
 import {understand} from '../../../source/main.js';
@@ -104,7 +104,7 @@ async function complaintAbout(words: readonly string[]): Promise<CanhazgpuError 
 	}
 }
 
-test.each(verbs)('%s repeats no more than a hundred characters of what is typed', async (verb) => {
+test.each(commandNames)('%s repeats no more than a hundred characters of what is typed', async (verb) => {
 	const rest = verb === 'run' ? ['--', 'true'] : [];
 	const flags = Object.entries({...globalFlags, ...(await findCommand(verb)).flags});
 	const typed = [

@@ -1,7 +1,7 @@
 /** What `--json` prints, checked against the JSON Schema that `help json` shows: no key is missing there, and none is there in vain. */
 import {readdirSync, writeFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {findCommand, verbs} from '../../../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../../../source/command-line/find-command.js';
 import {providerNames} from '../../../source/core/model/observation.js';
 import admin from '../../../source/help/schema/admin.json' with {type: 'json'};
 import {schemas} from '../../../source/help/schema/index.js';
@@ -95,7 +95,7 @@ test('each file is a schema that help shows', async () => {
 });
 
 test('every verb with --json has a schema, and run that of reserve', async () => {
-	const commands = await Promise.all(verbs.map(async (verb) => findCommand(verb)));
+	const commands = await Promise.all(commandNames.map(async (verb) => findCommand(verb)));
 	const printing = commands.filter(({flags}) => Object.hasOwn(flags, 'json')).map(({name}) => name);
 	expect(printing.filter((name) => name !== 'run' && !Object.hasOwn(schemas, name))).toEqual([]);
 });

@@ -96,8 +96,16 @@ describe('on the command line', () => {
 		['reserve --gpus 99', 2, 'Cannot reserve 99 GPUs: the pool has 8\nAsk for 8 or fewer.'],
 		['reserve --gpu-ids 8', 2, 'GPU 8 is out of range\nThe pool has 8 GPU(s): ids are 0 to 7.'],
 		['reserve --gpu-ids 1,1', 2, 'GPU 1 is named twice in 1,1\nName each GPU once.'],
-		['reserve --gpu-ids 1,x', 2, '--gpu-ids: "x" is not a GPU id\nWrite ids with commas between them, or a range: --gpu-ids 1,3 or 0-3'],
-		['reserve --gpu-ids 1,', 2, '--gpu-ids: "" is not a GPU id\nWrite ids with commas between them, or a range: --gpu-ids 1,3 or 0-3'],
+		[
+			'reserve --gpu-ids 1,x',
+			2,
+			'--gpu-ids: "x" is not a GPU id\nWrite ids with commas between them, or a range: --gpu-ids 1,3 or 0-3',
+		],
+		[
+			'reserve --gpu-ids 1,',
+			2,
+			'--gpu-ids: "" is not a GPU id\nWrite ids with commas between them, or a range: --gpu-ids 1,3 or 0-3',
+		],
 		[
 			'reserve --gpus 2 --gpu-ids 1,2,3',
 			2,

@@ -8,13 +8,13 @@ import process from 'node:process';
 import {buffer} from 'node:stream/consumers';
 import fc from 'fast-check';
 import {expect, onTestFinished, test} from 'vitest';
-import {program, starter, starterText, type Box} from '../../_helpers/program/cli.js';
+import {launcher, starter, starterText, type Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {fileIn, freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
 
 /** As a user has it in PATH: a file that can be executed. */
 const isBinary = starterText.length === 0;
-const installed = isBinary ? starter : program;
+const installed = isBinary ? starter : launcher;
 
 /** Runs a script of bash, in which `$CHG` is the program. */
 function inBash(box: Box, script: string) {

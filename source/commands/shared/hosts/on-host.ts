@@ -21,8 +21,8 @@ const localFlags = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', '
 const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly string[] =>
 	Object.entries({...globalFlags, ...flags})
 		.filter(([name]) => name !== 'on' && name !== leftOut)
-		.flatMap(([name, {isRepeated}]) => {
-			const typed = isRepeated === true ? input.texts(name) : [input.text(name)];
+		.flatMap(([name, {isMultiple}]) => {
+			const typed = isMultiple === true ? input.texts(name) : [input.text(name)];
 			return (
 				typed
 					.filter((text) => text !== undefined)

@@ -1,6 +1,6 @@
 /** Every flag of the Go program's source, with its letter and its default, and what its completion offers. */
 import {globalFlags} from '../../../../source/command-line/flags.js';
-import {findCommand, verbs} from '../../../../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../../../../source/command-line/find-command.js';
 import type {Flag, Flags} from '../../../../source/command-line/command.js';
 import {countOf} from '../../../../source/commands/shared/request-flags.js';
 import {loadConfig} from '../../../../source/config/config.js';
@@ -11,7 +11,9 @@ type Form = 'switch' | 'value';
 const form = (flag: Flag | undefined): string =>
 	flag === undefined
 		? 'none'
-		: [flag.short === undefined ? '' : `-${flag.short} `, flag.value === undefined ? 'switch' : 'value'].join('');
+		: [flag.shortFlag === undefined ? '' : `-${flag.shortFlag} `, flag.value === undefined ? 'switch' : 'value'].join(
+				'',
+			);
 
 /** The flags that `cmd.Flags()` declares: name -> letter and whether it takes a value. */
 const declared: Readonly<Record<string, Readonly<Record<string, Form | `-${string} ${Form}`>>>> = {
@@ -106,7 +108,7 @@ async function completionCases(): Promise<readonly Case[]> {
 		...['admin', 'queue', 'release', 'report', 'reserve', 'run', 'status', 'web'].map((verb): Case => [
 			`the verb ${verb}`,
 			true,
-			verbs.includes(verb),
+			commandNames.includes(verb),
 		]),
 		...['30m', '1h', '2h', '4h', '8h', '1d', '2d'].map((text): Case => [
 			`--duration ${text}`,
@@ -114,7 +116,7 @@ async function completionCases(): Promise<readonly Case[]> {
 			durations.includes(text),
 		]),
 		...['1', '3', '7', '14', '30', '60', '90'].map((text): Case => [`--days ${text}`, true, days.includes(text)]),
-		['the verb completion', false, verbs.includes('completion')],
+		['the verb completion', false, commandNames.includes('completion')],
 	];
 }
 

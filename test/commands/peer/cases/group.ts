@@ -1,6 +1,6 @@
 /** What a case is: one input, what the Go program makes of it by its source, and what this program makes of it now. */
 import {understand} from '../../../../source/main.js';
-import {checkLabel} from '../../../../source/command-line/flags.js';
+import {checkLabel} from '../../../../source/commands/shared/flag-values.js';
 import {commandOf} from '../../../../source/commands/run.js';
 import {countOf, waitSecondsOf} from '../../../../source/commands/shared/request-flags.js';
 import {formOf} from '../../../../source/commands/status/status.js';

@@ -1,6 +1,6 @@
 /** What the Go program's tests say of its parts: simulated GPUs, the table of `status`, its verbs and its constants. */
 import {globalFlags} from '../../../../source/command-line/flags.js';
-import {findCommand, verbs} from '../../../../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../../../../source/command-line/find-command.js';
 import {leaseHeartbeatSeconds} from '../../../../source/core/rules/leases/liveness.js';
 import {statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuReading, GpuRecord} from '../../../../source/core/model/types.js';
@@ -102,7 +102,7 @@ async function structureCases(): Promise<readonly Case[]> {
 	return [
 		...own,
 		['flags of every verb', redis, redis.filter((flag) => Object.hasOwn(globalFlags, flag))],
-		['no verb completion', false, verbs.includes('completion')],
+		['no verb completion', false, commandNames.includes('completion')],
 		['its keys', ['canhazgpu:gpu_count', 'canhazgpu:allocation_lock'], [keys.gpuCount, keys.allocationLock]],
 		['seconds between two heartbeats', 60, leaseHeartbeatSeconds],
 		['seconds without a heartbeat until a job counts as lost', 300, limits.find((_, index) => freed[index])],

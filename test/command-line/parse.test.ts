@@ -1,9 +1,9 @@
-/** How a line is read, without starting anything: as cobra reads it, the library of the Go program. */
+/** Command lines are read as cobra reads them, the library of the Go program. Nothing is started. */
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, describe, expect, test} from 'vitest';
-import {findCommand, verbs} from '../../source/command-line/arguments.js';
+import {commandNames, findCommand} from '../../source/command-line/find-command.js';
 import {completeWords} from '../../source/command-line/completion/words.js';
 import {wantedOf} from '../../source/commands/shared/request-flags.js';
 import {globalFlags} from '../../source/command-line/flags.js';
@@ -16,7 +16,7 @@ afterAll(() => {
 	rmSync(directory, {recursive: true});
 });
 
-/** What a line gives, with this config file alone. */
+/** Reads a line with this config file and no other. */
 async function read(typed: string | readonly string[], content = '') {
 	const file = path.join(directory, 'config.yaml');
 	writeFileSync(file, content, {mode: 0o600});
@@ -104,30 +104,36 @@ test.each([
 	],
 	[['help', 'json'], Object.keys(schemas)],
 ])('Tab behind %j offers what is usual', async (before, offered) => {
-	const options = {verbs, find: findCommand, globals: globalFlags, isDescribed: false, know: async () => []};
+	const options = {
+		verbs: commandNames,
+		find: findCommand,
+		globals: globalFlags,
+		isDescribed: false,
+		know: async () => [],
+	};
 	const completed = await completeWords(before, '', options);
 	expect(completed.kind === 'words' && completed.candidates.map(({word}) => word)).toEqual(offered);
 });
 
 describe('an empty value, as a variable that is empty gives it', () => {
-	test('of --note and --user is as good as none, also where a file gives one', async () => {
+	test('of --note or --user overrides the setting with none', async () => {
 		const {input} = await read(['run', '-n', '', '--user=', '--', 'true'], 'run: {note: from the file, user: team}');
 		expect(input.config.get('run.note')).toBeUndefined();
 		expect(input.config.get('run.user')).toBeUndefined();
 	});
 
-	test('of --duration and --wait is the default', async () => {
+	test('of --duration or --wait means the default', async () => {
 		const {input} = await read(['reserve', '-d', '', '-w='], 'reserve: {wait: 5m}');
 		expect(input.config.get('reserve.duration')).toBe(8 * 3600);
 		expect(input.config.get('reserve.wait')).toBeUndefined();
 	});
 
-	test('of --timeout is no limit, also where a file gives one', async () => {
+	test('of --timeout overrides the setting with no limit', async () => {
 		const {input} = await read(['run', '-t', '', '--', 'true'], 'run: {timeout: 1h}');
 		expect(input.config.get('run.timeout')).toBeUndefined();
 	});
 
-	test('of --gpu-ids is refused: nobody means any GPU by that', async () => {
+	test('of --gpu-ids is refused', async () => {
 		await expect(read(['reserve', '--gpu-ids='])).rejects.toMatchObject({
 			exitCode: 2,
 			message: expect.stringMatching(/ needs a value$/v) as unknown,
@@ -151,7 +157,7 @@ test.each([
 });
 
 describe('switches and lists in a config file', () => {
-	test('every option of the verbs can stand there', async () => {
+	test('a config file may set every option of a command', async () => {
 		const file = `
 run: {nonblock: true, gpu-ids: [1, 3], timeout: "", note: ""}
 reserve: {nonblock: true, gpu-ids: "0, 2", short: true, force: true}
@@ -264,7 +270,7 @@ describe('a flag that may stand without a value', () => {
 
 	test('takes no word of its own, neither when it is read nor when it is completed', async () => {
 		const options = {
-			verbs,
+			verbs: commandNames,
 			find: findCommand,
 			globals: globalFlags,
 			isDescribed: false,

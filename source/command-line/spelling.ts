@@ -1,0 +1,98 @@
+/**
+Spells the flags of a line as meow reads them. The Go program reads a line as cobra and getopt do, and so must we. meow differs:
+
+| typed | means | meow takes it for |
+|---|---|---|
+| `-d2h`, `-fnote` | a flag and its value | `-d -2 -h`, `-f -n -o -t -e` |
+| `--note -5%`, `-d -1h` | a flag and its value | two flags |
+| `--note="a"` with the quotes | their value keeps them | a value without them |
+| `--json 1`, `--json=1`, `--json true` | on and a word, on, on and a word | off, off, on |
+| `--note`, `--note ''` | an error, an empty value | twice the same |
+| `--no-json`, `--gpuIds`, `--bogus` | unknown flags | flags |
+
+So each flag becomes a word of its own with its value attached, in the quotes that meow removes: `-fd 2h` is `-f=true -d="2h"`.
+*/
+import type {Flags} from './command.js';
+import {flagOf} from './flags.js';
+import {missingValue, switchWithValue, unknownFlag} from './usage-errors.js';
+
+/** A flag with its dashes, and the value that is attached to it. */
+type TypedFlag = {readonly typed: string; readonly value: string | undefined};
+
+/** Takes the flags out of one word: of `--gpus=2` one, of `-fd2h` two. */
+function flagsIn(word: string, flags: Flags): readonly TypedFlag[] {
+	if (word.startsWith('--')) {
+		const [typed = '', ...value] = word.split('=');
+		return [{typed, value: value.length === 0 ? undefined : value.join('=')}];
+	}
+
+	const found: TypedFlag[] = [];
+	const letters = [...word.slice(1)];
+	for (const [index, letter] of letters.entries()) {
+		const typed = `-${letter}`;
+		const attached = letters.slice(index + 1).join('');
+		const flag = flagOf(typed, flags);
+		const takesRest = flag?.value !== undefined && flag.bare === undefined && attached !== '';
+		if (takesRest || attached.startsWith('=')) {
+			return [...found, {typed, value: attached.replace(/^=/v, '')}];
+		}
+
+		found.push({typed, value: undefined});
+	}
+
+	return found;
+}
+
+/** Whether a word behind a flag is likely the next flag and not its value. `-1h` is a value, which is then refused by its name. */
+const isFlagToo = (word: string, flags: Flags): boolean =>
+	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && flagOf(word.slice(0, 2), flags) !== undefined);
+
+/** The values that a switch may be given, as in the Go program: scripts write `--json=1`. */
+const switchStates = new Map(Object.entries({true: true, t: true, 1: true, false: false, f: false, 0: false}));
+
+type Line = {
+	readonly flags: Flags;
+	readonly command: string;
+	/** Called with the index of each word that is neither a flag nor a value. */
+	readonly onWord: (index: number) => void;
+};
+
+/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, or a switch with one. */
+export function spellForMeow(words: readonly string[], {flags, command, onWord}: Line): readonly string[] {
+	let index = 0;
+	const spell = ({typed, value: attached}: TypedFlag): string => {
+		const flag = flagOf(typed, flags);
+		if (flag === undefined) {
+			throw unknownFlag(typed, command, flags);
+		}
+
+		if (flag.value === undefined) {
+			const state = switchStates.get(attached?.toLowerCase() ?? 'true');
+			if (state === undefined) {
+				throw switchWithValue(flag.name, attached!);
+			}
+
+			return `${typed}=${state}`;
+		}
+
+		const value = attached ?? flag.bare ?? words[++index];
+		if (value === undefined || (attached === undefined && isFlagToo(value, flags))) {
+			throw missingValue(flag.name, flag);
+		}
+
+		return `${typed}="${value}"`;
+	};
+
+	const spelled: string[] = [];
+	for (; index < words.length; index++) {
+		const word = words[index]!;
+		if (word.startsWith('-') && word !== '-') {
+			spelled.push(...flagsIn(word, flags).map((flag) => spell(flag)));
+		} else {
+			onWord(index);
+			spelled.push(word);
+		}
+	}
+
+	return spelled;
+}

@@ -1,0 +1,57 @@
+/** The errors of a command line that cannot be understood. */
+import {CanhazgpuError, cutShort, quoted} from '../errors.js';
+import {shellCommand} from '../format/text/shell.js';
+import type {Flag, Flags} from './command.js';
+import {nearest, otherFlagOf} from './suggestions.js';
+
+const helpOf = (command: string): string =>
+	command === 'canhazgpu' ? 'canhazgpu --help' : `canhazgpu ${command} --help`;
+
+/**
+@param typed - The flag with its dashes and without a value.
+@param command - The command that lacks it, or `canhazgpu` for the program itself.
+*/
+export function unknownFlag(typed: string, command: string, flags: Flags): CanhazgpuError {
+	const name = typed.replace(/^--?/v, '');
+	const guess = otherFlagOf(name, Object.keys(flags)) ?? nearest(name.replace(/^no-/v, ''), Object.keys(flags));
+	return new CanhazgpuError('usage', `${command} has no flag ${cutShort(typed)}`, {
+		hint: guess === undefined ? `See its flags: ${helpOf(command)}` : `Did you mean --${guess}?`,
+	});
+}
+
+export const missingValue = (name: string, {value}: Flag): CanhazgpuError =>
+	new CanhazgpuError('usage', `--${name} needs a value`, {hint: `Write --${name} ${value}`});
+
+export const switchWithValue = (name: string, value: string): CanhazgpuError =>
+	new CanhazgpuError('usage', `--${name} takes no value, and is given ${quoted(value)}`, {
+		hint: `Write --${name} alone, or leave it out.`,
+	});
+
+export const strayWord = (command: string, word: string): CanhazgpuError =>
+	new CanhazgpuError('usage', `${command} does not know what to do with ${quoted(word)}`, {
+		hint: `See how it is typed: ${helpOf(command)}`,
+	});
+
+/** A command to run was typed without `--`, so that its flags would be taken for ours. `position` is that of its first word. */
+export const missingDashes = (command: string, words: readonly string[], position: number): CanhazgpuError => {
+	const typed = shellCommand([command, ...words.slice(0, position)]);
+	return new CanhazgpuError('usage', `${command} needs -- before the command ${quoted(words[position]!)}`, {
+		hint: `Write: canhazgpu ${cutShort(typed)} -- ${cutShort(shellCommand(words.slice(position)))}`,
+	});
+};
+
+export const runsNoCommand = (command: string): CanhazgpuError =>
+	new CanhazgpuError('usage', `${command} runs no command, so nothing may follow --`, {
+		hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
+	});
+
+/** A line without a command that does not ask for the help or the version either. */
+export function missingCommand(words: readonly string[], rest: readonly string[] | undefined): CanhazgpuError {
+	const typed = cutShort(shellCommand(rest === undefined ? words : [...words, '--', ...rest]));
+	return new CanhazgpuError('usage', `Which verb? There is none in: ${typed}`, {
+		hint:
+			rest === undefined || rest.length === 0
+				? 'For example: canhazgpu status. See all of them: canhazgpu --help'
+				: `To run a command: canhazgpu run ${typed}`,
+	});
+}
