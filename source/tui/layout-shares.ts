@@ -195,7 +195,7 @@ export function boxed(body: number, {columns, rows}: Size, preset: PresetName, c
 }
 
 /** Shares out the lines where each panel has one line above it. */
-export function ruled(body: number, _size: Size, preset: PresetName, {gpus, waiting}: Counts): Shares {
+export function ruled(body: number, preset: PresetName, {gpus, waiting}: Counts): Shares {
 	if (preset === 'processes' || preset === 'queue') {
 		const shares = stacked(body + 2, {columns: 0, gpus, waiting, allGpus: gpus, innerQueueWidth: 0}, preset);
 		return {...shares, eventRows: Math.max(0, shares.eventRows - 1)};

@@ -40,6 +40,8 @@ export type LoadTiles = {
 export type Layout = {
 	/** Panels with borders on all sides, or with a titled line above each where the terminal is small. */
 	readonly frame: 'boxed' | 'ruled';
+	/** A line stands between the last panel and the message. */
+	readonly hasLastRule: boolean;
 	/** From top to bottom; each has one stack, or two side by side. */
 	readonly blocks: ReadonlyArray<readonly Stack[]>;
 	/** GPUs side by side in one line of the table. */
@@ -55,12 +57,9 @@ export type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 /** Header, summary, message and footer. */
 const fixedRows = 4;
 
-/** The line above the message, where panels have no borders below. */
-const lastRule = 1;
-
 const isBoxed = ({columns, rows}: State['size']): boolean => columns >= 100 && rows >= 20;
 
-const bodyRowsOf = (size: State['size']): number => size.rows - fixedRows - (isBoxed(size) ? 0 : lastRule);
+const bodyRowsOf = (size: State['size']): number => size.rows - fixedRows;
 
 /** Columns that the queue needs beside the detail. In a wide layout there is room for who blocks an entry. */
 const queueWidthOf = (columns: number, isWide: boolean): number =>
@@ -131,15 +130,24 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 		waiting: Math.max(waiting, focus === 'queue' ? 1 : 0),
 		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), frame),
 	};
-	const shares = (frame === 'boxed' ? boxed : ruled)(body, size, view.preset, counts);
-	const blocks = frame === 'boxed' ? boxedBlocks(shares, columns) : ruledBlocks(shares, columns);
-	const layout: Layout = {frame, blocks, tableColumns, loads: shares.loads};
+	const isBoxedFrame = frame === 'boxed';
+	// Where the title of the detail is all that stands below the table, it is the last line.
+	const bare = isBoxedFrame ? undefined : ruled(body, view.preset, counts);
+	const isBare = bare !== undefined && bare.detailRows + bare.queueRows + bare.eventRows + bare.processRows === 0;
+	const shares = isBoxedFrame
+		? boxed(body, size, view.preset, counts)
+		: isBare
+			? bare
+			: ruled(body - 1, view.preset, counts);
+	const blocks = isBoxedFrame ? boxedBlocks(shares, columns) : ruledBlocks(shares, columns);
+	const hasLastRule = !isBoxedFrame && !isBare;
+	const layout: Layout = {frame, hasLastRule, blocks, tableColumns, loads: shares.loads};
 	if (!isZoomed && isShown(layout, focus)) {
 		return layout;
 	}
 
-	const rows = body - (frame === 'boxed' ? 2 : 1);
-	return {frame, blocks: [[[{panel: focus, width: columns, rows}]]], tableColumns, alone: focus};
+	const alone = {panel: focus, width: columns, rows: body - 2};
+	return {frame, hasLastRule: !isBoxedFrame, blocks: [[[alone]]], tableColumns, alone: focus};
 }
 
 /** Two GPUs stand side by side where not all of them fit below one another. */

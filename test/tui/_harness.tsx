@@ -10,6 +10,7 @@ import {inAscii} from '../../source/tui/ascii.js';
 import {Screen} from '../../source/tui/screens/screen.js';
 import type {Action} from '../../source/tui/state/actions.js';
 import type {MonitorPorts} from '../../source/tui/ports.js';
+import type {MouseEvent} from '../../source/tui/mouse/input.js';
 import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
@@ -179,6 +180,8 @@ export type Session = {
 	/** Types one chunk after another, each once the one before was taken in. */
 	readonly press: (...chunks: readonly string[]) => Promise<void>;
 	readonly paste: (text: string) => Promise<void>;
+	/** What the mouse does at a cell, counted from 0. */
+	readonly mouse: (event: MouseEvent) => Promise<void>;
 	readonly resize: (size: Size) => void;
 	readonly screen: () => string;
 	/** Waits until the screen shows it. */
@@ -236,6 +239,7 @@ export function startMonitor(
 	};
 
 	const waits = createWaits(store.dispatch, broken);
+	let point = (_event: MouseEvent): void => undefined;
 	const instance = render(
 		<App
 			world={box.world}
@@ -244,6 +248,12 @@ export function startMonitor(
 			ports={{inspectProcesses: async (pids) => factsIn(box, pids), ...ports}}
 			waits={waits}
 			scanIntervalMs={scanIntervalMs}
+			mouse={{
+				stdin: stdin as unknown as NodeJS.ReadStream,
+				listen(listener) {
+					point = listener;
+				},
+			}}
 			modes={createTerminalModes(() => undefined)}
 			quit={() => {
 				quits++;
@@ -274,6 +284,10 @@ export function startMonitor(
 		},
 		async paste(text) {
 			stdin.type(`\u{1B}[200~${text}\u{1B}[201~`);
+			await settle();
+		},
+		async mouse(event) {
+			point(event);
 			await settle();
 		},
 		resize(newSize) {

@@ -226,7 +226,7 @@ test('before the first read', async () => {
 	const before = {...state, snapshot: undefined, observation: undefined, connection: {kind: 'connecting'} as const};
 	expect(`\n${frameOf(before)}\n`).toMatchInlineSnapshot(`
 		"
-		 canhazgpu  gpu-box-3  [CONNECTING]  scanning            rw
+		 canhazgpu  gpu-box-3  [CONNECTING]               rw  alice
 		 Free 0  Mine 0  Others 0  Unres 0  Unknown 0       Queue 0
 		── 1:GPUs  sort GPU^ ───────────────────────────────────────
 		  GPU STATE      OWNER           ENDS    UTIL      MEM TEMP

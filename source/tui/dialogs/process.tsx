@@ -44,7 +44,7 @@ const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
 );
 
 /** What a process uses now. */
-function Usage({process}: ProcessRow): ReactElement {
+function Usage({row: {process}}: {readonly row: ProcessRow}): ReactElement {
 	const now = useMonitor(storeNow);
 	const {utilizationPercent, memoryUsedMiB, cpuPercent, hostMemoryMiB, startTime} = process;
 	const seconds = startTime === undefined || now === undefined ? undefined : Math.max(0, now - startTime);
@@ -69,7 +69,7 @@ function Usage({process}: ProcessRow): ReactElement {
 }
 
 /** Whose process it is, whether it may use the GPU, and who holds the GPU. */
-function Ownership({process, row, right}: ProcessRow): ReactElement {
+function Ownership({row: {process, row, right}}: {readonly row: ProcessRow}): ReactElement {
 	const {account} = useSettings().requester;
 	const leases = row.shares?.map(({lease}) => lease) ?? (row.lease === undefined ? [] : [row.lease]);
 	const holders = [...new Set(leases.map((lease) => sanitize(ownerOf(lease))))].join(', ');
@@ -147,11 +147,11 @@ export function ProcessDialog({shown}: ProcessView): ReactElement {
 	const model = row.reading?.name === undefined ? '' : `  ${shortModel(row.reading.name)}`;
 	return (
 		<DialogBox title={`Process ${process.pid} on GPU ${row.index}${model}`} width={width}>
-			<Ownership {...listed} />
+			<Ownership row={listed} />
 			{current === undefined ? (
 				<Label tone="warning">It has ended: this is what was seen last</Label>
 			) : (
-				<Usage {...listed} />
+				<Usage row={listed} />
 			)}
 			{isRoomy ? <Label> </Label> : undefined}
 			{command.map((line, index) => (

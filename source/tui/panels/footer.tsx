@@ -21,7 +21,7 @@ type ShownHint = {
 	readonly word: string;
 	readonly isDisabled: boolean;
 	/** The key that a click presses, as the table of keys names it. */
-	readonly key: string;
+	readonly pressed: string;
 	/** Hints with larger numbers are left out first where there is no room. */
 	readonly soon: number;
 };
@@ -45,7 +45,7 @@ function hintOf({footer, intent, modes, keys}: Binding, state: State): ShownHint
 		name,
 		word: ownWord ?? submitWord ?? usual,
 		isDisabled,
-		key: keys[0]!,
+		pressed: keys[0]!,
 		soon: ownWord === undefined ? soon + (isDisabled ? disabledPart : 0) : leastSoon,
 	};
 }
@@ -77,8 +77,10 @@ export const footerHints = remembering(
 	},
 );
 
+type ClickableProperties = Pick<ShownHint, 'name' | 'word' | 'isDisabled'> & {readonly press: () => void};
+
 /** A hint that can be clicked. */
-function ClickableHint({name, word, isDisabled, key: _key, press}: ShownHint & {readonly press: () => void}): ReactElement {
+function ClickableHint({name, word, isDisabled, press}: ClickableProperties): ReactElement {
 	const ref = useMouse({
 		onClick() {
 			press();
@@ -124,12 +126,14 @@ export function Footer(): ReactElement {
 	return (
 		<Box height={1} paddingLeft={margin} gap={gap} flexShrink={0} overflow="hidden">
 			{help ??
-				hints.map((hint) => (
+				hints.map(({name, word, isDisabled, pressed}) => (
 					<ClickableHint
-						{...hint}
-						key={hint.name}
+						key={name}
+						name={name}
+						word={word}
+						isDisabled={isDisabled}
 						press={() => {
-							press(hint.key);
+							press(pressed);
 						}}
 					/>
 				))}

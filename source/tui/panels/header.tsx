@@ -129,11 +129,12 @@ export function Header(): ReactElement {
 	const gpuCount = useMonitor(gpuCountOf);
 	const observation = useMonitor((state) => state.observation);
 	const isLost = useMonitor(({connection}) => connection.kind === 'lost');
+	const isTrouble = useMonitor(({scanFailure}) => scanFailure !== undefined) || isLost;
 	const {model, memory} = inventory(gpuCount, observation?.gpus ?? []);
 	const cannotChange = isReadonly || isLost;
 	const isRoomy = columns >= 100;
 	// Each of these needs room that the model gives up on a small screen.
-	const notices = [isLost, poolLabel !== undefined, observation?.simulated === true].filter(Boolean).length;
+	const notices = [isTrouble, poolLabel !== undefined, observation?.simulated === true].filter(Boolean).length;
 	return (
 		<EdgeLine
 			left={
@@ -144,10 +145,10 @@ export function Header(): ReactElement {
 					<Box flexShrink={2}>
 						<Label>{sanitize(hostname)}</Label>
 					</Box>
-					{gpuCount === 0 || columns < 70 + 15 * notices ? undefined : (
+					{gpuCount === 0 || columns < 56 + 25 * notices ? undefined : (
 						<Label>
 							{model}
-							{memory === undefined ? '' : `-${memory}`}
+							{memory === undefined || columns < 75 ? '' : `-${memory}`}
 						</Label>
 					)}
 					<Fixed>
@@ -164,15 +165,17 @@ export function Header(): ReactElement {
 							<Label tone="warning">{sanitize(poolLabel)}</Label>
 						</Fixed>
 					)}
-					<Box flexShrink={3}>
-						<Freshness />
-					</Box>
+					{columns < 70 && !isTrouble ? undefined : (
+						<Box flexShrink={isTrouble ? 0.1 : 3}>
+							<Freshness />
+						</Box>
+					)}
 				</>
 			}
 			right={
 				<>
 					<Label tone={cannotChange ? 'warning' : 'plain'}>{cannotChange ? 'ro' : 'rw'}</Label>
-					{columns < 70 ? undefined : <Label>{sanitize(requester.label)}</Label>}
+					{columns < 56 ? undefined : <Label>{sanitize(requester.label)}</Label>}
 					<Clock isShort={!isRoomy} />
 				</>
 			}
@@ -220,7 +223,7 @@ function Loads({columns}: {readonly columns: number}): ReactElement {
 	const longBar = columns >= 150 ? Math.min(30, 12 + Math.floor((columns - 150) / 4)) : 0;
 	return (
 		<>
-			{percents.length === 0 || columns < 70 ? undefined : (
+			{percents.length === 0 || columns < 60 ? undefined : (
 				<TotalLoad
 					word="Util"
 					of="load"

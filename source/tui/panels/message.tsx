@@ -6,6 +6,7 @@ import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {counted} from '../../format/text/numbers.js';
+import {widthOf} from '../../format/text/width.js';
 import {allHostLines, hostLines, type HostLine} from '../state/hosts/lines.js';
 import {remembering} from '../state/memo.js';
 import type {Flash} from '../state/messages.js';
@@ -116,8 +117,15 @@ const ShellCommand = ({children}: {readonly children: string}): ReactElement => 
 	</Label>
 );
 
+/** Cells of `z Undo (10s)` and the blanks before it. */
+const undoColumns = 14;
+
 function MessageText({level, text, command, next}: Message): ReactElement {
+	const {columns} = useMonitor(({size}) => size);
+	const undoWidth = useMonitor(({undo}) => (undo === undefined ? 0 : undoColumns));
 	const [word, tone] = words[level];
+	// What happened is more important than the command that says the same.
+	const isRoomy = widthOf(`${word} ${text}  $ ${command ?? ''}`) + undoWidth + 2 <= columns;
 	return (
 		<>
 			<Box flexShrink={next === undefined ? 1 : 4} minWidth={24}>
@@ -127,7 +135,7 @@ function MessageText({level, text, command, next}: Message): ReactElement {
 			</Box>
 			<Box gap={2} flexShrink={1}>
 				{next === undefined ? undefined : <ShellCommand>{next}</ShellCommand>}
-				{command === undefined ? undefined : <ShellCommand>{command}</ShellCommand>}
+				{command === undefined || !isRoomy ? undefined : <ShellCommand>{command}</ShellCommand>}
 			</Box>
 		</>
 	);

@@ -48,7 +48,7 @@ function Rule(): ReactElement {
 
 /** The whole screen: two lines of summary, the panels, a message and the keys. */
 export function Overview(): ReactElement {
-	const {frame, blocks} = useMonitor(currentLayout);
+	const {hasLastRule, blocks} = useMonitor(currentLayout);
 	const hasHosts = useMonitor(({panels}) => panels.focus === 'hosts');
 	return (
 		<>
@@ -69,7 +69,7 @@ export function Overview(): ReactElement {
 					</Box>
 				))}
 			</Box>
-			{frame === 'ruled' ? <Rule /> : undefined}
+			{hasLastRule ? <Rule /> : undefined}
 			<MessageLine />
 			<Footer />
 		</>

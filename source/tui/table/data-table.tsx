@@ -183,7 +183,7 @@ function Block<Row>({
 			{hasHead ? <Head columns={columns} /> : undefined}
 			{shown.map((row, index) => (
 				<DataRow
-					key={keyOf(row)}
+					key={index}
 					row={row}
 					above={index === 0 ? undefined : shown[index - 1]}
 					below={rows[firstRow + index + 1]}

@@ -34,8 +34,8 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 		<Holding key="holding" row={row} />,
 		...(noteText(row) === '' ? [] : [<Note key="note" {...row} />]),
 		...(frame === 'ruled' ? [] : shares.map((share, at) => <Share key={`share ${at}`} share={share} index={index} />)),
-		...health.map(({words}) => (
-			<Label key={words} tone="error">
+		...health.map(({words}, at) => (
+			<Label key={`health ${at}`} tone="error">
 				{sanitize(words)}
 			</Label>
 		)),
@@ -71,7 +71,7 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 						MIG is on, without an instance
 					</Label>,
 				]
-			: migInstances.map((instance) => <Instance key={`mig ${instance.number}`} gpu={index} instance={instance} />)),
+			: migInstances.map((instance, at) => <Instance key={`mig ${at}`} gpu={index} instance={instance} />)),
 		...(throttleReasons.length === 0
 			? []
 			: [
