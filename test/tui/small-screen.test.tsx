@@ -76,5 +76,5 @@ test('words of the summary never run together, however narrow the screen is', as
 	}
 
 	const state = await stateOf(box, tooSmall);
-	expect(textOf(state, <Summary />)).toBe(' Free 2  Mine 1  Others 3  Unres 1  Err 1  Queue 2');
+	expect(textOf(state, <Summary />)).toBe(' Free 2  Mine 1  Others 3  Unres 1  Err 1 Queue 2');
 });

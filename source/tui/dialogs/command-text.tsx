@@ -1,8 +1,7 @@
 /** The shell command that does the same as the open dialog. */
 import {createContext, use, type ReactElement} from 'react';
 import {sanitize} from '../../format/text/text.js';
-import {Label} from '../widgets/label.js';
-import {DialogPart} from './dialog-box.js';
+import {Paragraph} from './dialog-box.js';
 
 /** The equivalent command of the open dialog; undefined where there is none. */
 export const CommandContext = createContext<string | undefined>(undefined);
@@ -11,10 +10,8 @@ export const CommandContext = createContext<string | undefined>(undefined);
 export function CommandText(): ReactElement | undefined {
 	const command = use(CommandContext);
 	return command === undefined ? undefined : (
-		<DialogPart givesWay={2} least={1}>
-			<Label tone="key" wrap="wrap">
-				$ {sanitize(command)}
-			</Label>
-		</DialogPart>
+		<Paragraph tone="key" most={4} mostWhenLow={1}>
+			{`$ ${sanitize(command)}`}
+		</Paragraph>
 	);
 }

@@ -5,7 +5,7 @@ import {usePressKey} from '../keys/key-context.js';
 import {useMouse} from '../mouse/mouse-context.js';
 import {Label} from '../widgets/label.js';
 import {CommandText} from './command-text.js';
-import {DialogBox, DialogGap, DialogPart, useDialogWidth} from './dialog-box.js';
+import {DialogBox, DialogGap, Paragraph, useDialogWidth} from './dialog-box.js';
 
 /** A letter that can be clicked in place of its key. */
 function Answer({letter, name}: {readonly letter: string; readonly name: string}): ReactElement {
@@ -44,28 +44,24 @@ export function Confirm({title, question, warning, end, isBusy, isWide = false, 
 	const width = useDialogWidth(isWide ? undefined : questionWidth);
 	return (
 		<DialogBox title={title} width={width} end={end}>
-			<DialogPart givesWay={1} least={1}>
-				{children}
-				{warning === undefined ? (
-					<Label> </Label>
-				) : (
-					<Label tone="warning" wrap="wrap">
-						{warning}
-					</Label>
-				)}
-			</DialogPart>
-			<DialogPart givesWay={0}>
-				{isBusy ? (
-					<Label tone="dim">asking the pool</Label>
-				) : (
-					<Box>
-						<Label tone="strong">{question} </Label>
-						<Answer letter="y" name="y" />
-						<Label tone="warning">/</Label>
-						<Answer letter="N" name="n" />
-					</Box>
-				)}
-			</DialogPart>
+			{children}
+			{warning === undefined ? (
+				<DialogGap />
+			) : (
+				<Paragraph tone="warning" most={2} mostWhenLow={2}>
+					{warning}
+				</Paragraph>
+			)}
+			{isBusy ? (
+				<Label tone="dim">asking the pool</Label>
+			) : (
+				<Box flexShrink={0}>
+					<Label tone="strong">{question} </Label>
+					<Answer letter="y" name="y" />
+					<Label tone="warning">/</Label>
+					<Answer letter="N" name="n" />
+				</Box>
+			)}
 			<DialogGap />
 			<CommandText />
 		</DialogBox>

@@ -1,10 +1,15 @@
-import type {ReactElement, ReactNode} from 'react';
+import {createContext, use, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
+import {wrap} from '../../format/text/width.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {useStyle} from '../themes/theme-context.js';
+import type {Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
 import {opaque} from '../widgets/opaque.js';
+
+/** The borders, and a blank beside each. */
+const sides = 4;
 
 /** The widest dialog that asks something. */
 const widest = 84;
@@ -12,6 +17,15 @@ const widest = 84;
 /** Returns the cells of a dialog with borders. */
 export const useDialogWidth = (most = widest): number =>
 	useMonitor(({size}) => Math.min(most, size.columns - 2));
+
+/** With fewer rows, a dialog leaves out what is not needed. */
+const leastRoomyRows = 20;
+
+/** Whether the screen is too low for a dialog with everything in it. */
+export const useIsLow = (): boolean => useMonitor(({size}) => size.rows < leastRoomyRows);
+
+/** Cells inside the open dialog. */
+const InnerWidthContext = createContext(0);
 
 type Properties = {
 	readonly title: string;
@@ -31,7 +45,7 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 		return (
 			<Box flexDirection="column">
 				<Label>{title}:</Label>
-				{children}
+				<InnerWidthContext value={columns}>{children}</InnerWidthContext>
 			</Box>
 		);
 	}
@@ -57,39 +71,35 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 							<Label> {end} </Label>
 						</Box>
 					)}
-					{children}
+					<InnerWidthContext value={Math.min(width, columns - 2) - sides}>{children}</InnerWidthContext>
 				</Box>
 			</Box>
 		</Box>
 	);
 }
 
-type PartProperties = {
-	/** Parts with a larger number give way first where the screen is low; 0 never does. */
-	readonly givesWay: 0 | 1 | 2 | 3 | 4 | 5;
-	/** Lines that stay in any case. */
-	readonly least?: number;
-	readonly children: ReactNode;
+type ParagraphProperties = {
+	readonly tone?: Tone;
+	/** Lines on a screen with enough room, and on a low one. */
+	readonly most: number;
+	readonly mostWhenLow: number;
+	readonly children: string;
 };
 
-/** Large enough that parts give way nearly one after another, and small enough for the arithmetic of the layout. */
-const shrinkBase = 20;
+/** A text in as many lines as it needs and may have. An ellipsis tells that something was cut. */
+export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperties): ReactElement {
+	const isLow = useIsLow();
+	const width = use(InnerWidthContext);
+	return (
+		<Box flexDirection="column" flexShrink={0}>
+			{wrap(children, width, isLow ? mostWhenLow : most).map((line, index) => (
+				<Label key={index} tone={tone}>
+					{line}
+				</Label>
+			))}
+		</Box>
+	);
+}
 
-/** One part of a dialog. Where not all parts fit, the least important ones lose their lines first. */
-export const DialogPart = ({givesWay, least = 0, children}: PartProperties): ReactElement => (
-	<Box
-		flexDirection="column"
-		flexShrink={givesWay === 0 ? 0 : shrinkBase ** givesWay}
-		minHeight={least}
-		overflow="hidden"
-	>
-		{children}
-	</Box>
-);
-
-/** A blank line that gives way before anything else. */
-export const DialogGap = (): ReactElement => (
-	<DialogPart givesWay={5}>
-		<Label> </Label>
-	</DialogPart>
-);
+/** A blank line, where there is room for one. */
+export const DialogGap = (): ReactElement | undefined => (useIsLow() ? undefined : <Label> </Label>);

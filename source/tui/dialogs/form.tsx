@@ -9,7 +9,7 @@ import {Hint} from '../widgets/hint.js';
 import {Label} from '../widgets/label.js';
 import {TextInput} from '../widgets/text-input.js';
 import {CommandText} from './command-text.js';
-import {DialogBox, DialogGap, DialogPart, useDialogWidth} from './dialog-box.js';
+import {DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
 
 const labelWidth = 10;
 /** Cells of a short value, and of a text that was typed. */
@@ -67,21 +67,15 @@ function Complaint({complaint}: Pick<FormState, 'complaint'>): ReactElement | un
 	const {message, hint = '', canWait = false} = complaint;
 	return (
 		<>
-			<DialogPart givesWay={1} least={2}>
-				<Label tone="error" wrap="wrap">
-					{message}
-				</Label>
-			</DialogPart>
+			<Paragraph tone="error" most={4} mostWhenLow={3}>
+				{message}
+			</Paragraph>
 			{hint === '' ? undefined : (
-				<DialogPart givesWay={2} least={1}>
-					<Label wrap="wrap">{hint}</Label>
-				</DialogPart>
+				<Paragraph most={4} mostWhenLow={1}>
+					{hint}
+				</Paragraph>
 			)}
-			{canWait ? (
-				<DialogPart givesWay={0}>
-					<Hint name="w" word="waits for them in the queue" />
-				</DialogPart>
-			) : undefined}
+			{canWait ? <Hint name="w" word="waits for them in the queue" /> : undefined}
 		</>
 	);
 }
@@ -95,25 +89,22 @@ type Properties = {
 
 export function Form({form, title, children}: Properties): ReactElement {
 	const {fields, focused, complaint, isBusy} = form;
+	const isLow = useIsLow();
 	return (
 		<DialogBox title={title} width={useDialogWidth()}>
-			{children === undefined ? undefined : (
-				<DialogPart givesWay={3}>
+			{children === undefined || (isLow && complaint !== undefined) ? undefined : (
+				<Box flexDirection="column" flexShrink={0}>
 					{children}
-					<Label> </Label>
-				</DialogPart>
+					<DialogGap />
+				</Box>
 			)}
-			<DialogPart givesWay={0}>
-				{fields.map((field, index) => (
-					<Field key={field.name} {...field} index={index} isFocused={index === focused} />
-				))}
-			</DialogPart>
+			{fields.map((field, index) => (
+				<Field key={field.name} {...field} index={index} isFocused={index === focused} />
+			))}
 			<DialogGap />
 			<CommandText />
 			{isBusy ? (
-				<DialogPart givesWay={0}>
-					<Label tone="dim">asking the pool</Label>
-				</DialogPart>
+				<Label tone="dim">asking the pool</Label>
 			) : complaint === undefined ? (
 				// Keeps a place for the answer, so that the dialog does not jump.
 				<DialogGap />

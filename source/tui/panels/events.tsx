@@ -1,14 +1,15 @@
 /** The panel of the events, the newest first. */
-import type {ReactElement} from 'react';
+import {useCallback, type ReactElement} from 'react';
 import {Box} from 'ink';
 import type {AuditEntry} from '../../core/model/types.js';
 import {eventText} from '../../format/events.js';
 import {sanitize} from '../../format/text/text.js';
 import {remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
-import {useMonitor, useSettings} from '../state/use-monitor.js';
+import {useDispatch, useMonitor, useSettings} from '../state/use-monitor.js';
 import type {Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
+import {firstLine, ScrollLines} from '../widgets/scroll-lines.js';
 import {PanelFrame, rangeText, type PanelProperties} from './shared/panel-frame.js';
 
 export type ShownEvent = {
@@ -69,11 +70,18 @@ function EventLine({time, words, level}: ShownEvent): ReactElement {
 }
 
 export function EventsPanel({width, rows}: PanelProperties): ReactElement {
+	const dispatch = useDispatch();
 	const all = useMonitor(shownEvents);
 	const problem = useMonitor(({events}) => events.problem);
 	const scroll = useMonitor(({panels}) => panels.scroll.events);
-	const first = Math.max(0, Math.min(scroll, all.length - rows));
+	const first = firstLine(scroll, all.length, rows);
 	const shown = all.slice(first, first + rows);
+	const limitScroll = useCallback(
+		(last: number) => {
+			dispatch({kind: 'scroll-limited', panel: 'events', beyond: scroll, first: last});
+		},
+		[dispatch, scroll],
+	);
 	return (
 		<PanelFrame
 			name="events"
@@ -83,10 +91,16 @@ export function EventsPanel({width, rows}: PanelProperties): ReactElement {
 			rows={rows}
 		>
 			<Box flexDirection="column" paddingLeft={1}>
-				{shown.map((event, index) => (
-					<EventLine key={first + index} {...event} />
-				))}
-				{all.length > 0 ? undefined : problem === undefined ? (
+				{all.length > 0 ? (
+					<ScrollLines
+						lines={all.map((event, index) => (
+							<EventLine key={index} {...event} />
+						))}
+						rows={rows}
+						scroll={scroll}
+						onBeyond={limitScroll}
+					/>
+				) : problem === undefined ? (
 					<Label tone="dim">nothing happened yet</Label>
 				) : (
 					<Label tone="warning">{sanitize(problem)}</Label>

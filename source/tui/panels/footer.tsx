@@ -94,8 +94,8 @@ function ClickableHint({name, word, isDisabled, press}: ClickableProperties): Re
 	);
 }
 
-/** Below the `:` line: an error in it, or what could follow. Undefined where there is nothing to say. */
-function useCommandLineHelp(): ReactElement | undefined {
+/** Returns what stands below the `:` line: an error in it, or what could follow. Undefined where there is nothing to say. */
+export function useCommandLineHelp(): ReactElement | undefined {
 	const dialog = useMonitor((state) => state.dialog);
 	if (dialog?.kind !== 'command') {
 		return undefined;
@@ -119,13 +119,14 @@ function useCommandLineHelp(): ReactElement | undefined {
 	return candidates.length === 0 ? undefined : <Label tone="dim">{candidates.join('  ')}</Label>;
 }
 
-export function Footer(): ReactElement {
+/** @param properties - `hasHelp`: help for the `:` line takes the place of the keys. */
+export function Footer({hasHelp = true}: {readonly hasHelp?: boolean}): ReactElement {
 	const hints = useMonitor(footerHints);
 	const press = usePressKey();
 	const help = useCommandLineHelp();
 	return (
 		<Box height={1} paddingLeft={margin} gap={gap} flexShrink={0} overflow="hidden">
-			{help ??
+			{(hasHelp ? help : undefined) ??
 				hints.map(({name, word, isDisabled, pressed}) => (
 					<ClickableHint
 						key={name}

@@ -23,8 +23,10 @@ export const Fixed = ({children}: {readonly children: ReactNode}): ReactElement 
 /** A line with pieces at both ends. What is not `Fixed` is cut where there is no room. */
 export function EdgeLine({left, right}: {readonly left: ReactNode; readonly right: ReactNode}): ReactElement {
 	return (
-		<Box height={1} paddingX={1} gap={gap} justifyContent="space-between" flexShrink={0} overflow="hidden">
-			<Box gap={gap}>{left}</Box>
+		<Box height={1} paddingX={1} columnGap={1} justifyContent="space-between" flexShrink={0} overflow="hidden">
+			<Box gap={gap} overflow="hidden">
+				{left}
+			</Box>
 			<Box gap={gap} flexShrink={0}>
 				{right}
 			</Box>
@@ -60,6 +62,12 @@ export function PauseBadge(): ReactElement | undefined {
 	);
 }
 
+const BadgeText = ({tone, children}: {readonly tone: Tone; readonly children: ReactNode}): ReactElement => (
+	<Fixed>
+		<Label tone={tone}>{children}</Label>
+	</Fixed>
+);
+
 /** Whether what is shown is up to date: `[LIVE]`, `[STALE 14s]`. */
 function Badge(): ReactElement | undefined {
 	const connection = useMonitor((state) => state.connection);
@@ -69,20 +77,20 @@ function Badge(): ReactElement | undefined {
 	const age = (sinceMs: number): string => shortDuration(Math.max(0, nowMs - sinceMs) / 1000);
 	switch (connection.kind) {
 		case 'connecting': {
-			return <Label tone="warning">[CONNECTING]</Label>;
+			return <BadgeText tone="warning">[CONNECTING]</BadgeText>;
 		}
 
 		case 'lost': {
-			return <Label tone="error">[STALE {age(connection.sinceMs)}]</Label>;
+			return <BadgeText tone="error">[STALE {age(connection.sinceMs)}]</BadgeText>;
 		}
 
 		case 'live': {
 			return scanFailure === undefined ? (
 				isPaused ? undefined : (
-					<Label tone="success">[LIVE]</Label>
+					<BadgeText tone="success">[LIVE]</BadgeText>
 				)
 			) : (
-				<Label tone="warning">[SCAN FAILED {age(scanFailure.sinceMs)}]</Label>
+				<BadgeText tone="warning">[SCAN FAILED {age(scanFailure.sinceMs)}]</BadgeText>
 			);
 		}
 	}
@@ -151,9 +159,7 @@ export function Header(): ReactElement {
 							{memory === undefined || columns < 75 ? '' : `-${memory}`}
 						</Label>
 					)}
-					<Fixed>
-						<Badge />
-					</Fixed>
+					<Badge />
 					<PauseBadge />
 					{observation?.simulated === true ? (
 						<Fixed>
@@ -276,7 +282,7 @@ export function Summary(): ReactElement {
 	const {mine, others, drained, unreserved, errors} = countRows(rows, requester);
 	// On a small screen words are short, and counts of nothing are left out.
 	const isShort = columns < 75;
-	const isBrief = columns < 60;
+	const isBrief = columns < 50;
 	return (
 		<EdgeLine
 			left={

@@ -5,7 +5,7 @@ import {freeGpus, type StatusRow} from '../../core/rules/pool/status.js';
 import {inventory} from '../../format/readings.js';
 import {sanitize} from '../../format/text/text.js';
 import {OpenDialog} from '../dialogs/open-dialog.js';
-import {Footer} from '../panels/footer.js';
+import {Footer, useCommandLineHelp} from '../panels/footer.js';
 import {HostsHeader} from '../panels/hosts/hosts-header.js';
 import {MessageLine} from '../panels/message.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
@@ -112,10 +112,16 @@ function Sentences(): ReactElement {
 }
 
 export function LinearScreen(): ReactElement {
-	const hasDialog = useMonitor(({dialog}) => dialog !== undefined && dialog.kind !== 'command');
+	const dialog = useMonitor((state) => state.dialog?.kind);
+	const help = useCommandLineHelp();
 	return (
 		<Box flexDirection="column">
-			{hasDialog ? (
+			{dialog === 'command' ? (
+				<>
+					<MessageLine />
+					{help}
+				</>
+			) : dialog !== undefined ? (
 				<OpenDialog />
 			) : (
 				<>
@@ -128,7 +134,7 @@ export function LinearScreen(): ReactElement {
 				<Box flexShrink={0}>
 					<Label>Keys:</Label>
 				</Box>
-				<Footer />
+				<Footer hasHelp={false} />
 			</Box>
 		</Box>
 	);

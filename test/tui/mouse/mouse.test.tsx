@@ -21,14 +21,14 @@ function placeOf({screen}: Session, text: string): {readonly column: number; rea
 }
 
 test('a click selects a row, sorts by a title, goes to a panel, and presses the key of a hint', async () => {
-	session = startMonitor(await createScene(), {size});
+	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, store} = session;
 	await shows(/> 0 +Mine/v);
 	await mouse({kind: 'click', ...placeOf(session, 'dave?')});
 	await shows(/> 6 +Unreserved/v);
-	await mouse({kind: 'click', ...placeOf(session, 'OWNER')});
+	await mouse({kind: 'click', ...placeOf(session, 'OWNER     KIND')});
 	await shows('sort OWNER^');
-	await mouse({kind: 'click', ...placeOf(session, 'OWNER')});
+	await mouse({kind: 'click', ...placeOf(session, 'OWNER     KIND')});
 	await shows('sort OWNERv');
 	await mouse({kind: 'click', ...placeOf(session, '3:Queue')});
 	expect(store.getState().panels.focus).toBe('queue');
@@ -37,17 +37,17 @@ test('a click selects a row, sorts by a title, goes to a panel, and presses the 
 });
 
 test('the wheel moves the selection, and scrolls only where it points', async () => {
-	session = startMonitor(await createScene(), {size});
+	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, mouse, store} = session;
 	await shows(/> 0 +Mine/v);
-	await mouse({kind: 'wheel-down', ...placeOf(session, 'alice')});
+	await mouse({kind: 'wheel-down', ...placeOf(session, 'alice     RUN')});
 	expect(store.getState().selectedGpu).toBe(3);
-	await mouse({kind: 'wheel-up', ...placeOf(session, 'alice')});
+	await mouse({kind: 'wheel-up', ...placeOf(session, 'alice     RUN')});
 	expect(store.getState().selectedGpu).toBe(0);
 });
 
 test('a click on the letter of a question answers it, and a click beside the dialog changes nothing', async () => {
-	session = startMonitor(await createBox(2, {leases: {0: lease('alice')}}), {size});
+	session = startMonitor(await createBox(2, {leases: {0: lease('alice')}}), {size, hasMouse: true, isMouseWanted: true});
 	const {shows, hides, mouse, press} = session;
 	await shows(/> 0 +Mine/v);
 	await press('x');
