@@ -11,6 +11,7 @@ import {Screen} from '../../source/tui/screens/screen.js';
 import type {Action} from '../../source/tui/state/actions.js';
 import type {MonitorPorts} from '../../source/tui/ports.js';
 import type {MouseEvent} from '../../source/tui/mouse/input.js';
+import {layoutOf, type PanelId} from '../../source/tui/layout.js';
 import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
@@ -92,6 +93,14 @@ export const textOf = (state: State, component: ReactElement): string =>
 		.split('\n')
 		.map((line) => line.trimEnd())
 		.join('\n');
+
+/** Returns the lines inside each panel that is shown, by its name. */
+export const shownRows = (state: State): Readonly<Partial<Record<PanelId, number>>> =>
+	Object.fromEntries(
+		layoutOf(state)
+			.blocks.flat(2)
+			.map(({panel, rows}) => [panel, rows]),
+	);
 
 /** Returns the whole screen for a state, as lines without colours and trailing spaces. */
 export const frameOf = (state: State): string => textOf(state, <Screen />);

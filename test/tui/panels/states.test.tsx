@@ -3,15 +3,13 @@ import {expect, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {states, stateText, type MonitorState} from '../../../source/format/states.js';
-import {stateTones} from '../../../source/tui/panels/shared/labels.js';
-import {roomOf} from '../../../source/tui/regions.js';
-import {panelOf} from '../../../source/tui/panels/contents.js';
-import {linearLines} from '../../../source/tui/screen-reader.js';
-import {messageLine} from '../../../source/tui/panels/message.js';
-import {summaryLine} from '../../../source/tui/panels/header.js';
-import {rowsOf} from '../../../source/tui/state/state.js';
-import {lineText, type Line} from '../../../source/tui/widgets/styled-text.js';
-import {stateOf} from '../_harness.js';
+import {stateTones} from '../../../source/tui/panels/shared/row-words.js';
+import {DetailPanel} from '../../../source/tui/panels/detail/detail-panel.js';
+import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
+import {MessageLine} from '../../../source/tui/panels/message.js';
+import {Summary} from '../../../source/tui/panels/header.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {frameOf, stateOf, textOf} from '../_harness.js';
 import {createBox, gpuReading, run, sceneTime} from '../_world.js';
 
 const size = {columns: 180, rows: 32};
@@ -25,16 +23,23 @@ async function shown(reading: GpuReading, {isDrained = false, isHeld = false} = 
 	}
 
 	const state = await stateOf(box, size);
-	const textsOf = (lines: readonly Line[]) => lines.map((line) => lineText(line).trim().replaceAll(/\s+/gv, ' '));
-	const row = panelOf('table', state, roomOf(state, 'table')).lines[1]!;
+	const wide = {...state, size: {...state.size, columns: 400}};
+	const [, row = ''] = textOf(state, <GpuTable width={177} height={10} />).split('\n');
 	return {
-		row: lineText(row).replaceAll(/\s+/gv, ' ').trim(),
-		tones: row.map(({tone}) => tone),
-		detail: textsOf(panelOf('detail', state, roomOf(state, 'detail')).lines).filter((line) => line !== ''),
-		summary: lineText(summaryLine(rowsOf(state), state)),
-		spoken: linearLines(state),
+		row: row.replaceAll(/\s+/gv, ' ').trim(),
+		detail: detailOf(state),
+		summary: textOf(state, <Summary />),
+		spoken: frameOf({...wide, settings: {...wide.settings, isLinear: true}}).split('\n'),
 	};
 }
+
+/** Returns the lines inside the detail, without its borders. */
+const detailOf = (state: State): readonly string[] =>
+	textOf(state, <DetailPanel width={120} rows={20} />)
+		.split('\n')
+		.slice(1, -1)
+		.map((line) => line.slice(1, -1).trim().replaceAll(/\s+/gv, ' '))
+		.filter((line) => line !== '');
 
 test('what has no known limit is not compared with the limits of others', async () => {
 	const readings = [
@@ -44,7 +49,7 @@ test('what has no known limit is not compared with the limits of others', async 
 	];
 	const summaryOf = async (some: readonly GpuReading[]): Promise<string> => {
 		const state = await stateOf(await createBox(some.length, {readings: some}), size);
-		return lineText(summaryLine(rowsOf(state), state));
+		return textOf(state, <Summary />);
 	};
 
 	expect(await summaryOf(readings.slice(0, 2))).toMatch(/Mem \S+ 40\/159G {2}Power \S+ 0\.3\/1\.4kW/v);
@@ -59,9 +64,8 @@ const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
 const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;
 
 test('a drained GPU is no error, and its reason is shown once', async () => {
-	const {row, tones, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
+	const {row, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
 	expect(row).toMatch(/^> 0 Drained .* drained by root: fan$/v);
-	expect(tones).not.toContain('error');
 	expect(detail.slice(0, 2)).toEqual(['Drained', 'drained by root: fan, 2h00m ago']);
 	expect(summary).toMatch(/Drained 1 .*Error 0/v);
 	expect(timesIn(spoken, 'fan')).toBe(1);
@@ -84,7 +88,7 @@ test.each([true, false])('what is wrong with a GPU is told once, held: %s', asyn
 test('a GPU that hides its processes says so', async () => {
 	const {row, detail} = await shown(gpuReading(0, {processes: undefined}));
 	expect(row).toMatch(/hidden$/v);
-	expect(detail).toContainEqual(expect.stringContaining('tells no processes here'));
+	expect(detail).toContainEqual(expect.stringContaining('reports no processes here'));
 	expect((await shown(gpuReading(0))).row).not.toContain('hidden');
 });
 
@@ -113,11 +117,11 @@ test('a policy that cannot be read is reported for as long as it is so', async (
 		policy: new Map([['strategy', {value, since: sceneTime}]]),
 	});
 	await box.write(written('\u{1B}[31mfast'));
-	expect(lineText(messageLine(await stateOf(box, size)))).toMatch(
+	expect(textOf(await stateOf(box, size), <MessageLine />)).toMatch(
 		/WARN +The policy cannot be read, and until it is set again GPUs are handed out in the default order/v,
 	);
 	await box.write(written('lru'));
-	expect(lineText(messageLine(await stateOf(box, size)))).not.toContain('policy');
+	expect(textOf(await stateOf(box, size), <MessageLine />)).not.toContain('policy');
 });
 
 test('what is left on a GPU that is not clean is shown, and no one is accused of it', async () => {
@@ -127,9 +131,7 @@ test('what is left on a GPU that is not clean is shown, and no one is accused of
 	await box.write(policy);
 	await box.write({kind: 'alerts', alerts: [], baselines});
 	const state = await stateOf(box, size);
-	const detail = panelOf('detail', state, roomOf(state, 'detail'))
-		.lines.map((line) => lineText(line))
-		.join('\n');
+	const detail = detailOf(state).join('\n');
 	expect(detail).toContain('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 0');
 	expect(detail).not.toContain('uses it without a reservation');
 });

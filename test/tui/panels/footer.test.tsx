@@ -1,8 +1,7 @@
 /** Which keys the last line names where not all of them fit. */
 import {expect, test} from 'vitest';
-import {footerLine} from '../../../source/tui/panels/footer.js';
-import {lineText} from '../../../source/tui/widgets/styled-text.js';
-import {after, stateOf} from '../_harness.js';
+import {Footer} from '../../../source/tui/panels/footer.js';
+import {after, stateOf, textOf} from '../_harness.js';
 import {busy, createBox, gpuReading} from '../_world.js';
 
 /** Alice runs something on GPU 0, and no one holds a GPU. */
@@ -15,7 +14,7 @@ const createSquatted = async () => {
 
 const footersOf = async (columns: number): Promise<readonly string[]> => {
 	const onOwn = await stateOf(await createSquatted(), {columns, rows: 24});
-	return [onOwn, after(onOwn, 'focus-next-row')].map((state) => lineText(footerLine(state)).trimEnd());
+	return [onOwn, after(onOwn, 'focus-next-row')].map((state) => textOf(state, <Footer />));
 };
 
 test('R Adopt has room on every screen while a process of one’s own uses the selected GPU without a reservation', async () => {
@@ -47,7 +46,7 @@ test('over all hosts the keys leave room at the end of the line', async () => {
 			const state = await stateOf(await createBox(2), {columns, rows: 32}, {otherHosts: ['gpu-box-1']}, [
 				'focus-hosts',
 			]);
-			return lineText(footerLine(state)).trimEnd();
+			return textOf(state, <Footer />);
 		}),
 	);
 	expect(footers).toMatchInlineSnapshot(`
