@@ -104,7 +104,7 @@ const leastLowerWide = 20;
 const processShare = 0.35;
 
 /** Events that are shown before any other panel gets their lines. */
-const leastWideEvents = 8;
+const leastWideEvents = 7;
 
 /** Lines of a tile of graphs: good to read, the least that shows more than the table, and the most. */
 const goodTileRows = 5;

@@ -67,8 +67,8 @@ const queueWidthOf = (columns: number, isWide: boolean): number =>
 
 const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
 
-/** Columns of the terminal that each of two GPUs side by side needs. */
-const leastTableColumn = 56;
+/** Columns of the terminal that each of two GPUs side by side needs, by preset. */
+const leastTableColumn = {dense: 56, default: 80} as const;
 
 const stackOf = (width: number, ...places: ReadonlyArray<readonly [panel: PanelId, rows: number]>): Stack =>
 	places.filter(([, rows]) => rows > 0).map(([panel, rows]) => ({panel, width, rows}));
@@ -86,7 +86,7 @@ function boxedBlocks(shares: Shares, columns: number): ReadonlyArray<readonly St
 		? [
 				table,
 				[stackOf(left, ['queue', queueRows]), stackOf(right, ['detail', detailRows])],
-				[stackOf(columns, ['events', eventRows])],
+				...(eventRows === 0 ? [] : [[stackOf(columns, ['events', eventRows])]]),
 			]
 		: [
 				table,
@@ -150,16 +150,6 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	return {frame, hasLastRule: !isBoxedFrame, blocks: [[[alone]]], tableColumns, alone: focus};
 }
 
-/** Two GPUs stand side by side where not all of them fit below one another. */
-function tableColumnsOf({size, view}: Laid, gpus: number): number {
-	const rows = bodyRowsOf(size) - 3;
-	const isRoomy = size.columns >= 2 * leastTableColumn;
-	return gpus > (view.preset === 'dense' ? rows : rows - leastLower) && isRoomy ? 2 : 1;
-}
-
-/** Lines that the panels below the table need before it takes a second column of GPUs. */
-const leastLower = 12;
-
 /** GPUs that the table shows at once in this layout. */
 const shownGpus = (layout: Layout): number =>
 	((placeIn(layout, 'table')?.rows ?? 1) - 1) * layout.tableColumns;
@@ -167,8 +157,25 @@ const shownGpus = (layout: Layout): number =>
 const placeIn = ({blocks}: Layout, panel: PanelId): Place | undefined =>
 	blocks.flat(2).find((place) => place.panel === panel);
 
+/** Returns the layout for so many rows of GPUs: two GPUs stand side by side where they do not fit below one another. */
+function layoutWith(laid: Laid, gpuRows: number): Layout {
+	const {size, view} = laid;
+	const isDense = view.preset === 'dense';
+	const one = layoutFor(laid, gpuRows, 1);
+	if (size.columns < 2 * leastTableColumn[isDense ? 'dense' : 'default']) {
+		return one;
+	}
+
+	if (isDense) {
+		return gpuRows > bodyRowsOf(size) - 3 ? layoutFor(laid, gpuRows, 2) : one;
+	}
+
+	const two = layoutFor(laid, gpuRows, 2);
+	return shownGpus(one) < gpuRows && shownGpus(two) >= gpuRows ? two : one;
+}
+
 /** The layout with a row for each GPU. */
-const unfoldedLayout = (laid: Laid): Layout => layoutFor(laid, gpusOf(laid), tableColumnsOf(laid, gpusOf(laid)));
+const unfoldedLayout = (laid: Laid): Layout => layoutWith(laid, gpusOf(laid));
 
 /** Whether the GPUs of one reservation share a row: as the user chose, or else where not all GPUs fit. */
 export function isFolded(laid: Laid): boolean {
@@ -181,7 +188,7 @@ export function layoutOf(laid: Laid): Layout {
 	}
 
 	const rows = foldedCount(laid.snapshot);
-	return layoutFor(laid, rows, laid.view.preset === 'dense' ? tableColumnsOf(laid, rows) : 1);
+	return laid.view.preset === 'dense' ? layoutWith(laid, rows) : layoutFor(laid, rows, 1);
 }
 
 /** The room inside a panel. */

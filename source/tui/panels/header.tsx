@@ -181,7 +181,7 @@ export function Header(): ReactElement {
 			right={
 				<>
 					<Label tone={cannotChange ? 'warning' : 'plain'}>{cannotChange ? 'ro' : 'rw'}</Label>
-					{columns < 56 ? undefined : <Label>{sanitize(requester.label)}</Label>}
+					{columns < 56 + 7 * notices ? undefined : <Label>{sanitize(requester.label)}</Label>}
 					<Clock isShort={!isRoomy} />
 				</>
 			}

@@ -5,13 +5,13 @@ import {after, frameOf, shownRows, stateOf} from '../_harness.js';
 import {eventsArrived, pastOf} from '../_scene.js';
 import {createScene, waiter} from '../_world.js';
 
-const size = {columns: 120, rows: 28};
+const size = {columns: 120, rows: 30};
 
 test('where events have no room below queue and detail, they stand below a short queue', async () => {
 	const box = await createScene();
 	const state = await stateOf(box, size, {}, [eventsArrived], pastOf(box));
 	const frame = frameOf(state);
-	await expect(`\n${frame}\n`).toMatchFileSnapshot('../frames/120x28/plain.txt');
+	await expect(`\n${frame}\n`).toMatchFileSnapshot('../frames/120x30/plain.txt');
 	const stacks = layoutOf(state).blocks.map((block) => block.map((stack) => stack.map(({panel}) => panel)));
 	expect(stacks).toEqual([[['table']], [['queue', 'events'], ['detail']]]);
 

@@ -40,7 +40,7 @@ test.each([
 		const state = await boxState(gpuCount, size);
 		const {loads} = layoutOf(state);
 		// What happened stays in view.
-		expect(shownRows(state).events).toBeGreaterThanOrEqual(8);
+		expect(shownRows(state).events).toBeGreaterThanOrEqual(7);
 		const lines = frameOf(state).split('\n');
 		expect(lines).toHaveLength(size.rows);
 		expect(lines.filter((line) => line.includes('─ Loads last 5m ─'))).toHaveLength(loads === undefined ? 0 : 1);
@@ -63,7 +63,7 @@ test('a GPU alone has its last day beside the minutes in its detail, on whatever
 	});
 	for (const size of sizes) {
 		const state = await stateOf(box, size, {}, [eventsArrived, nightOf(box)], pastOf(box));
-		expect(shownRows(state).events).toBeGreaterThanOrEqual(8);
+		expect(shownRows(state).events).toBeGreaterThanOrEqual(7);
 		expect(shownRangeOf(state)).toBe(1440);
 		await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot(`../frames/${size.columns}x${size.rows}/one-gpu.txt`);
 	}

@@ -26,7 +26,27 @@ test('shortening leaves out the events, then the graphs, then queue and detail, 
 			shared({columns: 120, rows: 60}, 128),
 			shared({columns: 80, rows: 24}, 64),
 		]),
-	).toMatchInlineSnapshot();
+	).toMatchInlineSnapshot(`
+		[
+		  "120x60: table 8, detail 26, queue 26, events 15",
+		  "120x40: table 8, detail 17, queue 17, events 4",
+		  "120x32: table 8, detail 10, queue 10, events 3",
+		  "120x29: table 8, detail 12, queue 5, events 5",
+		  "120x27: table 8, detail 10, queue 5, events 3",
+		  "120x22: table 4, detail 9, queue 9, events 0",
+		  "120x20: table 4, detail 7, queue 7, events 0",
+		  "120x16: table 4, detail 4, queue 0, events 0",
+		  "80x60: table 8, detail 22, queue 0, events 21",
+		  "80x32: table 8, detail 10, queue 0, events 5",
+		  "80x24: table 8, detail 5, queue 0, events 2",
+		  "80x20: table 8, detail 4, queue 0, events 0",
+		  "80x16: table 8, detail 0, queue 0, events 0",
+		  "80x15: table 8, detail 0, queue 0, events 0",
+		  "120x32: table 19, detail 4, queue 4, events 0",
+		  "120x60: table 37, detail 10, queue 10, events 2",
+		  "80x24: table 17, detail 0, queue 0, events 0",
+		]
+	`);
 });
 
 test('every size has its lines shared out exactly', async () => {

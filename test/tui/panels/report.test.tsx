@@ -58,12 +58,12 @@ test('what was used, by user, by GPU and by day', async () => {
 	onTestFinished(session.unmount);
 	await session.shows('Free 2');
 	await session.press('4');
-	await session.shows(/^│ erin +30\.00 /mv);
+	await session.shows(/^│ +erin +30\.00 /mv);
 	expect(session.screen()).toMatch(/GPU hours, 7 reservations by 4 users in the last 30 days/v);
 	await session.press('>');
-	await session.shows(/^│ GPU 2 +18\.00 /mv);
+	await session.shows(/^│ +GPU 2 +18\.00 /mv);
 	await session.press('>');
-	await session.shows(/^│ 2026-11-\d\d +\d/mv);
+	await session.shows(/^│ +2026-11-\d\d +\d/mv);
 	await session.press('\u{1B}');
 	await session.shows('1:GPUs');
 	await session.hides('GPU HOURS');

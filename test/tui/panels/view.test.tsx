@@ -14,7 +14,18 @@ const names = (width: number): string =>
 		.join(' ');
 
 test('narrowing drops columns in the order of their worth', () => {
-	expect([198, 118, 100, 90, 80, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot();
+	expect([198, 118, 100, 90, 80, 76, 66, 58].map((width) => names(width))).toMatchInlineSnapshot(`
+		[
+		  "gpu state owner kind held ends utilization+ memory+ temperature power history note process",
+		  "gpu state owner kind held ends utilization+ memory+ temperature power history process",
+		  "gpu state owner held ends utilization+ memory+ temperature process",
+		  "gpu state owner ends utilization+ memory+ temperature process",
+		  "gpu state owner ends utilization+ memory temperature process",
+		  "gpu state owner ends utilization memory temperature process",
+		  "gpu state owner ends utilization memory temperature",
+		  "gpu state owner ends utilization memory temperature",
+		]
+	`);
 });
 
 test('the columns fill every width that has room for them', () => {

@@ -90,7 +90,8 @@ test('GPUs of one reservation stand together under a bracket', async () => {
 	expect(rows.map(({index}) => index)).toEqual([1, 3, 0, 2, 4, 5]);
 	const body = textOf(state, <GpuTable width={197} height={10} />)
 		.split('\n')
-		.slice(1);
+		.slice(1)
+		.filter((line) => line !== '');
 	expect(body.map((line) => /[ │╭╰](?:bob|carol|-)/v.exec(line)?.[0])).toEqual([
 		' bob',
 		' bob',

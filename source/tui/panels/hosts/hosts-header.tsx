@@ -6,6 +6,7 @@ import {counted} from '../../../format/text/numbers.js';
 import {sanitize} from '../../../format/text/text.js';
 import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
+import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
 import {Clock, Count, EdgeLine, Fixed, FreeCount, PauseBadge, TotalLoad} from '../header.js';
 
@@ -93,7 +94,10 @@ function Totals({columns}: {readonly columns: number}): ReactElement {
 }
 
 export function HostsHeader(): ReactElement {
-	const {columns} = useMonitor(({size}) => size);
+	const {frame} = useDrawing();
+	const {columns: screenColumns} = useMonitor(({size}) => size);
+	// A screen reader has room for every word.
+	const columns = frame === 'plain' ? Infinity : screenColumns;
 	return (
 		<>
 			<Hosts columns={columns} />
