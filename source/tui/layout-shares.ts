@@ -97,7 +97,7 @@ function usual(body: number, {gpus, waiting}: Counts): Shares {
 /** From this size on there are two columns below the table. */
 const leastWide = {columns: 140, rows: 40} as const;
 
-/** Lines below the table, borders included, that a wide screen keeps for the other panels. */
+/** Lines below the table, borders included, that a wide screen keeps for the other panels once the table has its least. */
 const leastLowerWide = 20;
 
 /** All processes get this share of their column. */
@@ -132,7 +132,7 @@ function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | und
 }
 
 function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): Shares {
-	const tableRows = Math.max(1, Math.min(gpus, body - 3 - leastLowerWide));
+	const tableRows = Math.max(1, Math.min(gpus, Math.max(leastBoxedTable, body - 3 - leastLowerWide)));
 	const lower = body - boxedTable(tableRows);
 	// Two panels one below the other.
 	const inner = lower - 4;

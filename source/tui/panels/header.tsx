@@ -10,6 +10,7 @@ import {sanitize} from '../../format/text/text.js';
 import {gpuCountOf, rowsOf, storeNow, type State} from '../state/state.js';
 import {isMine} from '../state/table/row-state.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
+import {useDrawing} from '../themes/drawing-context.js';
 import {loadTone, type Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
 import {Meter} from '../widgets/meter.js';
@@ -20,8 +21,18 @@ const gap = 2;
 /** A piece of a line that is never cut. */
 export const Fixed = ({children}: {readonly children: ReactNode}): ReactElement => <Box flexShrink={0}>{children}</Box>;
 
-/** A line with pieces at both ends. What is not `Fixed` is cut where there is no room. */
+/** A line with pieces at both ends. What is not `Fixed` is cut where there is no room; a screen reader gets all of it. */
 export function EdgeLine({left, right}: {readonly left: ReactNode; readonly right: ReactNode}): ReactElement {
+	const {frame} = useDrawing();
+	if (frame === 'plain') {
+		return (
+			<Box columnGap={gap} flexWrap="wrap">
+				{left}
+				{right}
+			</Box>
+		);
+	}
+
 	return (
 		<Box height={1} paddingX={1} columnGap={1} justifyContent="space-between" flexShrink={0} overflow="hidden">
 			<Box gap={gap} overflow="hidden">

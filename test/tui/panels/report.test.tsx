@@ -29,7 +29,8 @@ test('each row of the report fits its panel, whatever the names', async () => {
 			const shown: State = {...state, report: {kind: 'made', by: 'user', report: made}};
 			const lines = textOf(shown, <ReportPanel width={width} rows={14} />).split('\n');
 			expect(Math.max(...lines.map((line) => widthOf(line)))).toBeLessThanOrEqual(width);
-			expect(lines).toHaveLength(15);
+			// 14 rows and two borders.
+			expect(lines).toHaveLength(16);
 		}),
 		{numRuns: 60},
 	);
