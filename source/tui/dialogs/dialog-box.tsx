@@ -1,6 +1,7 @@
 import {createContext, use, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import {wrap} from '../../format/text/width.js';
+import {useMouse} from '../mouse/mouse-context.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {useStyle} from '../themes/theme-context.js';
@@ -41,6 +42,8 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 	const {columns, rows} = useMonitor(({size}) => size);
 	const {frame} = useDrawing();
 	const {color, dimColor} = useStyle('focus');
+	// Nothing behind a dialog hears the mouse.
+	const ref = useMouse({onClick: () => true, onWheel: () => undefined});
 	if (frame === 'plain') {
 		return (
 			<Box flexDirection="column">
@@ -53,7 +56,14 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 	// On a high screen the dialog stands a little above the middle.
 	const height = rows - (rows > 18 ? 2 : 1);
 	return (
-		<Box position="absolute" width={columns} height={height} alignItems="center" justifyContent="center">
+		<Box
+			ref={ref}
+			position="absolute"
+			width={columns}
+			height={height}
+			alignItems="center"
+			justifyContent="center"
+		>
 			<Box paddingX={1} backgroundColor={opaque} flexShrink={1} maxHeight={rows - 1}>
 				<Box
 					flexDirection="column"

@@ -21,22 +21,35 @@ const wheelLines = 3;
 export type MouseTargets = {
 	/** Adds a target. Returns a function that removes it. */
 	readonly add: (target: Target) => () => void;
-	/** Passes an event to the innermost target under it that wants it. Returns whether there was one. */
+	/** Passes an event to the target under it that was drawn last and wants it: a dialog covers the panels. Returns whether there was one. */
 	readonly send: (event: MouseEvent) => boolean;
 };
 
+type Placed = {
+	readonly left: number;
+	readonly top: number;
+	/** The way to the box from the root: at each step, the place among its siblings. */
+	readonly path: readonly number[];
+};
+
 /** Returns where a box is on the screen, by the layout that Ink computed. */
-function placeOf(element: DOMElement): {readonly left: number; readonly top: number; readonly depth: number} {
+function placeOf(element: DOMElement): Placed {
 	let left = 0;
 	let top = 0;
-	let depth = 0;
+	const path: number[] = [];
 	for (let node: DOMElement | undefined = element; node !== undefined; node = node.parentNode) {
 		left += node.yogaNode?.getComputedLeft() ?? 0;
 		top += node.yogaNode?.getComputedTop() ?? 0;
-		depth++;
+		path.unshift(node.parentNode?.childNodes.indexOf(node) ?? 0);
 	}
 
-	return {left, top, depth};
+	return {left, top, path};
+}
+
+/** Orders boxes as Ink draws them: parents before their children, siblings from first to last. */
+function byDrawing({path: a}: Placed, {path: b}: Placed): number {
+	const different = a.findIndex((place, step) => place !== b[step]);
+	return different === -1 ? a.length - b.length : a[different]! - (b[different] ?? -1);
 }
 
 export function createMouseTargets(): MouseTargets {
@@ -56,7 +69,7 @@ export function createMouseTargets(): MouseTargets {
 					const height = yogaNode?.getComputedHeight() ?? 0;
 					return column >= left && column < left + width && row >= top && row < top + height;
 				})
-				.toSorted((a, b) => b.depth - a.depth);
+				.toSorted((a, b) => byDrawing(b, a));
 			for (const {handlers, left, top} of under) {
 				const {onClick, onWheel} = handlers.current;
 				const point = {x: column - left, y: row - top};

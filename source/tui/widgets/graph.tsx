@@ -35,7 +35,6 @@ type Properties = CurveProperties & {
 	readonly bottom: string;
 	/** The time at the left end: `-5m`, `09:00`. */
 	readonly from: string;
-	readonly to?: string;
 	/** One line between the curve and the times. */
 	readonly under?: ReactNode;
 };
@@ -44,7 +43,7 @@ type Properties = CurveProperties & {
 export const graphMargin = 11;
 
 /** A graph with its axes. It takes `rows` lines, one for the times, and one for `under`. */
-export function Graph({of, values, rows, top, bottom, from, to = 'now', under}: Properties): ReactElement {
+export function Graph({of, values, rows, top, bottom, from, under}: Properties): ReactElement {
 	const drawing = useDrawing();
 	const {isAscii} = drawing;
 	const columns = Math.ceil(values.length / valuesWithin(1, graphStyleOf(drawing)));
@@ -69,7 +68,7 @@ export function Graph({of, values, rows, top, bottom, from, to = 'now', under}: 
 			{under === undefined ? undefined : <Box marginLeft={graphMargin}>{under}</Box>}
 			<Box marginLeft={graphMargin} width={columns} justifyContent="space-between">
 				<Label tone="dim">{from}</Label>
-				<Label tone="dim">{to}</Label>
+				<Label tone="dim">now</Label>
 			</Box>
 		</Box>
 	);

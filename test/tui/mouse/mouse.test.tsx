@@ -59,3 +59,15 @@ test('a click on the letter of a question answers it, and a click beside the dia
 	await hides('Release GPU 0 now?');
 	await shows('OK released GPU 0');
 });
+
+test('a click in a form chooses a field, whatever is behind the form', async () => {
+	session = startMonitor(await createScene(), {size, hasMouse: true, isMouseWanted: true});
+	const {shows, mouse, press} = session;
+	await shows(/> 0 +Mine/v);
+	await press('r');
+	await shows('Reserve GPUs');
+	await mouse({kind: 'click', ...placeOf(session, 'Note')});
+	await shows(/> Note/v);
+	await mouse({kind: 'click', ...placeOf(session, 'Duration')});
+	await shows(/> Duration/v);
+});

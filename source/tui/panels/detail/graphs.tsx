@@ -14,7 +14,7 @@ import type {Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
 import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
-import {useMonitor, useSettings, useStore} from '../../state/use-monitor.js';
+import {useMonitor, useStore} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Graph, graphMargin} from '../../widgets/graph.js';
 import {graphStyleOf, valuesWithin} from '../../widgets/graph-characters.js';
@@ -84,12 +84,13 @@ function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement
 	);
 }
 
-/** Returns the time at the left end of a graph: how long ago, or for a day the time of day. */
+/** Returns the time at the left end of a graph: how long ago, and for many hours also the time of day. */
 function fromText(state: State, range: PastRange): string {
 	const now = storeNow(state);
+	const ago = `-${rangeWord(range)}`;
 	return range < 360 || now === undefined
-		? `-${rangeWord(range)}`
-		: state.settings.formatTime(now - range * 60).slice(0, 5);
+		? ago
+		: `${ago}, ${state.settings.formatTime(now - range * 60).slice(0, 5)}`;
 }
 
 type Properties = Room & {readonly row: StatusRow};
@@ -101,7 +102,6 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 	// The graphs move on with each second.
 	useMonitor((state) => state.nowMs);
 	const {getState} = useStore();
-	const {formatTime} = useSettings();
 	const style = graphStyleOf(useDrawing());
 	const state = getState();
 	const isPast = range !== ownRange;
@@ -118,7 +118,6 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 		return <Label tone={past === undefined ? 'dim' : 'warning'}> {past?.reason ?? 'reading the past'}</Label>;
 	}
 
-	const now = storeNow(state);
 	const graph = (reading: 'utilization' | 'memory', graphRows: number): ReactElement => {
 		const total = row.reading?.memoryTotalMiB;
 		const isMemory = reading === 'memory';
@@ -129,7 +128,6 @@ export function DetailGraphs({row, rows, width}: Properties): ReactElement | und
 				bottom={isMemory ? '0G' : '0%'}
 				values={shownValues(state, row, reading, {range, count: valuesWithin(columns, style)})}
 				from={fromText(state, range)}
-				to={range < 360 || now === undefined ? 'now' : formatTime(now).slice(0, 5)}
 				rows={graphRows}
 				under={hasHolders ? <Holders holders={holdersOf(state, row, range, columns)} /> : undefined}
 			/>
