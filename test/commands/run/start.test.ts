@@ -138,7 +138,7 @@ test('a store that goes away as the GPUs are granted is waited for, said once, a
 	const {exitCode, remarks} = await createRun(
 		async () => ({
 			process: {pid: 2},
-			ended: Promise.resolve({exitCode: 5, reason: 'exited' as const}),
+			ended: Promise.resolve({exitCode: 5, reason: 'exited' as const, left: []}),
 			letGo: () => undefined,
 		}),
 		() => {

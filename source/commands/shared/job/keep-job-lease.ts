@@ -12,13 +12,15 @@ import {CanhazgpuError} from '../../../errors.js';
 import {endingText} from '../../../format/events.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, OpenWorld} from '../../../app/contract.js';
-import type {EndReason, ProcessIdentity} from '../../../core/model/types.js';
+import type {EndReason, LeftProcess, ProcessIdentity} from '../../../core/model/types.js';
 import {createBackground} from '../background.js';
 import {keepReminding} from '../reminding.js';
 
-type JobLeaseKeeper = {
-	/** Gives the GPUs back, with the reason in their record. Never throws: the job's own exit code counts more. */
-	readonly end: (reason: EndReason) => Promise<void>;
+export type JobLeaseKeeper = {
+	/** Names another process of the job, with which the lease stays if this process is killed. */
+	readonly follow: (job: ProcessIdentity) => void;
+	/** Gives the GPUs back, with the reason and what the job has left in their record. Never throws: the job's own exit code counts more. */
+	readonly end: (reason: EndReason, left: readonly LeftProcess[]) => Promise<void>;
 };
 
 /** After the job's end the store may be away; the GPUs come back anyway, since the job is dead. */
@@ -99,11 +101,11 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	);
 
 	/** Until it is done, or is left to the next reader. */
-	const giveBack = async (reason: EndReason): Promise<void> => {
+	const giveBack = async (reason: EndReason, left: readonly LeftProcess[]): Promise<void> => {
 		const untilMs = app.clock.monotonicMs() + patienceMs;
 		while (jobLease.gpus.length > 0) {
 			try {
-				await endJobLease(world, jobLease, reason);
+				await endJobLease(world, jobLease, reason, left);
 				return;
 			} catch (error) {
 				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
@@ -125,13 +127,17 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	};
 
 	return {
-		async end(reason) {
+		follow(other) {
+			jobLease = withJob(jobLease, other, model);
+			wakeSignal.wake();
+		},
+		async end(reason, left) {
 			ended.abort();
 			// Its last words may take a second; the GPUs do not wait for them.
 			const reminding = stopReminding();
 			await background.attempt(async () => heartbeats);
 			await background.attempt(async () => (await listening)?.());
-			await background.attempt(async () => giveBack(reason));
+			await background.attempt(async () => giveBack(reason, left));
 			await background.attempt(async () => reminding);
 		},
 	};
