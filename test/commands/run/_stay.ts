@@ -16,16 +16,16 @@ export async function withUsedGpus(box: Box): Promise<Readonly<Record<string, st
 	const {searchPath} = stubTool(
 		box,
 		'nvidia-smi',
-		`living() { while read -r pid; do kill -0 "$pid" 2>/dev/null && echo "$pid"; done < '${users}'; }
+		`living() { while read -r pid; do grep -q '^State:.[^XZ]' "/proc/$pid/status" 2>/dev/null && echo "$pid"; done < '${users}'; }
 case "$1" in
 --query-gpu=*)
 	used=4
-	[ -z "$(living)" ] || used=512
+	[ -z "$(living)" ] || used=8196
 	printf '%s\\n' '${header}' '${rows[0]!.replace(', 4, 0,', ", '\"$used\"', 0,")}' '${rows[1]!.replace(', 19818, 97,', ', 4, 0,')}'
 	exit 0;;
 --query-compute-apps=*)
 	echo 'gpu_uuid, pid, used_gpu_memory [MiB]'
-	for pid in $(living); do echo "GPU-0a0a0a0a-1111-2222-3333-000000000000, $pid, 508"; done
+	for pid in $(living); do echo "GPU-0a0a0a0a-1111-2222-3333-000000000000, $pid, 8192"; done
 	exit 0;;
 esac
 exit 2`,

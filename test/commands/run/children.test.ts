@@ -1,5 +1,8 @@
 /** A command of `run` that ends while processes that it started go on. */
+import {chmodSync} from 'node:fs';
+import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {directoryOf, isRoot, mallory, runAs} from '../../_helpers/machine/accounts.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {account, type Box} from '../../_helpers/program/cli.js';
 import {
@@ -47,7 +50,7 @@ describe.each([
 				`End it: kill ${pid}. To keep GPUs until such processes end: canhazgpu run --wait-children\n`,
 		);
 		const {stdout} = await box.run('status', tool);
-		expect(stdout).toMatch(new RegExp(`512MB used by PID ${pid} \\(sleep\\), left by job of ${account}, ended \\d\\d:\\d\\d`, 'v'));
+		expect(stdout).toMatch(new RegExp(`8196MB used by PID ${pid} \\(sleep\\), left by job of ${account}, ended \\d\\d:\\d\\d`, 'v'));
 		const json = await box.run('status --json', tool);
 		expect((JSON.parse(json.stdout) as unknown[])[0]).toMatchObject({
 			status: 'UNRESERVED',
@@ -117,6 +120,21 @@ describe.each([
 		expect(isAlive(pid)).toBe(false);
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'timeout'}]);
 	});
+});
+
+test.runIf(isRoot)('another account is told whose job left the process, too', async () => {
+	const box = await freshRedisBox(redis.port, 2);
+	chmodSync(box.home, 0o755);
+	const tool = await withUsedGpus(box);
+	await box.run(['run', '--gpu-ids', '0', '--', ...server(true)], tool);
+	const pid = await pidOf(box);
+	const cwd = directoryOf(mallory);
+	chmodSync(path.join(box.home, 'stubs', 'nvidia-smi.calls'), 0o666);
+	const {stdout} = await runAs(mallory, ['status', '--json'], {
+		cwd,
+		environment: {...box.environment, ...tool, HOME: cwd, XDG_CACHE_HOME: cwd},
+	});
+	expect((JSON.parse(stdout) as unknown[])[0]).toMatchObject({left_by_job: {user: account, pids: [pid]}});
 });
 
 test('run without --wait-children does not wait for the children', async () => {
