@@ -24,23 +24,19 @@ export const childrenLeft = async ({job, mark}: MarkedJob): Promise<readonly Run
 const pollMs = 100;
 
 /**
-Resolves when none of these processes runs, nor any that the job's processes have started since.
-
-@param stopping - Returns what ends them all, once somebody has asked for that. What survives even that is waited for no longer.
+Resolves when none of these processes runs, nor any that the job's processes have started since, or when somebody begins to end them.
 */
 export const untilChildrenEnd = async (
 	job: MarkedJob,
 	children: readonly Running[],
-	stopping: () => Promise<void> | undefined,
+	isStopping: () => boolean,
 ): Promise<void> => {
 	let living = children;
-	while (living.length > 0 && stopping() === undefined) {
+	while (living.length > 0 && !isStopping()) {
 		await sleep(pollMs);
 		living = living.filter((child) => isRunning(child));
 		if (living.length === 0) {
 			living = await childrenLeft(job);
 		}
 	}
-
-	await stopping();
 };

@@ -183,7 +183,7 @@ export const startJob = async ({
 			stopping ??= endAll();
 		});
 		onChildren?.(children.map((one) => ({...childIdentity(one.pid), startTicks: one.startTicks})));
-		await untilChildrenEnd(job, children, () => stopping);
+		await untilChildrenEnd(job, children, () => stopping !== undefined);
 		stopListening();
 		return received;
 	};

@@ -1,5 +1,12 @@
 import type {Write} from '../../core/model/plan.js';
-import {leaseTypes, type EndedLease, type GpuRecord, type Lease, type LeftProcess, type HeldInstance} from '../../core/model/types.js';
+import {
+	leaseTypes,
+	type EndedLease,
+	type GpuRecord,
+	type Lease,
+	type LeftProcess,
+	type HeldInstance,
+} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';

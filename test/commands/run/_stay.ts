@@ -16,12 +16,12 @@ export async function withUsedGpus(box: Box): Promise<Readonly<Record<string, st
 	const {searchPath} = stubTool(
 		box,
 		'nvidia-smi',
-		`living() { while read -r pid; do grep -q '^State:.[^XZ]' "/proc/$pid/status" 2>/dev/null && echo "$pid"; done < '${users}'; }
+		String.raw`living() { while read -r pid; do grep -q '^State:.[^XZ]' "/proc/$pid/status" 2>/dev/null && echo "$pid"; done < '${users}'; }
 case "$1" in
 --query-gpu=*)
 	used=4
 	[ -z "$(living)" ] || used=8196
-	printf '%s\\n' '${header}' '${rows[0]!.replace(', 4, 0,', ", '\"$used\"', 0,")}' '${rows[1]!.replace(', 19818, 97,', ', 4, 0,')}'
+	printf '%s\n' '${header}' '${rows[0]!.replace(', 4, 0,', ', \'"$used"\', 0,')}' '${rows[1]!.replace(', 19818, 97,', ', 4, 0,')}'
 	exit 0;;
 --query-compute-apps=*)
 	echo 'gpu_uuid, pid, used_gpu_memory [MiB]'

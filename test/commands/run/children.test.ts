@@ -50,7 +50,9 @@ describe.each([
 				`End it: kill ${pid}. To keep GPUs until such processes end: canhazgpu run --wait-children\n`,
 		);
 		const {stdout} = await box.run('status', tool);
-		expect(stdout).toMatch(new RegExp(`8196MB used by PID ${pid} \\(sleep\\), left by job of ${account}, ended \\d\\d:\\d\\d`, 'v'));
+		expect(stdout).toMatch(
+			new RegExp(String.raw`8196MB used by PID ${pid} \(sleep\), left by job of ${account}, ended \d\d:\d\d`, 'v'),
+		);
 		const json = await box.run('status --json', tool);
 		expect((JSON.parse(json.stdout) as unknown[])[0]).toMatchObject({
 			status: 'UNRESERVED',
@@ -73,7 +75,7 @@ describe.each([
 		const box = await create();
 		const wrapper = start(box, ['run', '--wait-children', '--', ...server(false)]);
 		const pid = await pidOf(box);
-		await wrapper.says(new RegExp(`the command has ended, .* PID ${pid}\\.`, 'v'));
+		await wrapper.says(new RegExp(String.raw`the command has ended, .* PID ${pid}\.`, 'v'));
 		expect(await holders(box)).toBe('0:RUN 1:-');
 		endProcess(pid);
 		expect(await wrapper.ended).toMatchObject({exitCode: 7});

@@ -1,5 +1,6 @@
 /** The proxy of requests that the tests of late commits and the chaos test put before a real server. */
 import process from 'node:process';
+import {setImmediate} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {Redis} from 'ioredis';
 import commitLua from '../../../source/store/redis/lua/commit.lua';
@@ -30,7 +31,7 @@ test('a connection through the proxy collects no listeners, however many commits
 		await client.eval(script, 0).catch(() => undefined);
 	}
 
-	await new Promise(setImmediate);
+	await setImmediate();
 	expect(proxy.commits()).toBe(20);
 	expect(warnings).toEqual([]);
 });

@@ -47,7 +47,8 @@ type Kept = {
 };
 
 export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: Kept): JobLeaseKeeper {
-	let jobLease = withJob(granted, job, model);
+	let jobLease = granted;
+	let followed = job;
 	const ended = new AbortController();
 	const wakeSignal = createWakeSignal();
 	const background = createBackground(app.remark);
@@ -65,7 +66,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	};
 
 	const check = async (): Promise<void> => {
-		const answer = await sendHeartbeat(world, jobLease);
+		const answer = await sendHeartbeat(world, withJob(jobLease, followed, model));
 		// From now on only the rest is held, so a loss is said once.
 		jobLease = answer.jobLease;
 		for (const {index, reason} of answer.takenBack) {
@@ -105,7 +106,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		const untilMs = app.clock.monotonicMs() + patienceMs;
 		while (jobLease.gpus.length > 0) {
 			try {
-				await endJobLease(world, jobLease, reason, left);
+				await endJobLease(world, withJob(jobLease, followed, model), reason, left);
 				return;
 			} catch (error) {
 				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
@@ -128,7 +129,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 
 	return {
 		follow(other) {
-			jobLease = withJob(jobLease, other, model);
+			followed = other;
 			wakeSignal.wake();
 		},
 		async end(reason, left) {

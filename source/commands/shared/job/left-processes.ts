@@ -1,4 +1,4 @@
-/** What `run` says of processes that its command has started and that outlive it. */
+/** The messages of `run` about processes that its command has started and that outlive the command. */
 import type {GpuProcess, LeftProcess, ProcessIdentity} from '../../../core/model/types.js';
 import type {App, OpenWorld} from '../../../app/contract.js';
 import {processList} from '../../../format/status-labels.js';
@@ -36,15 +36,19 @@ export async function tellLeft(
 	const scan = await Promise.race([world.gpus.observe(), app.clock.sleep(patienceMs, scanned.signal)]);
 	scanned.abort();
 	const leftPids = new Set(left.map(({pid}) => pid));
-	const used = (scan?.gpus ?? []).filter(({index}) => gpus.includes(index)).map(({index, processes = []}) => ({
-		index,
-		processes: processes.filter(({pid}) => leftPids.has(pid)),
-	}));
+	const used = (scan?.gpus ?? [])
+		.filter(({index}) => gpus.includes(index))
+		.map(({index, processes = []}) => ({
+			index,
+			processes: processes.filter(({pid}) => leftPids.has(pid)),
+		}));
 	const found = new Map(used.flatMap(({processes}) => processes.map((process) => [process.pid, process] as const)));
-	if (found.size > 0) {
-		const indexes = used.filter(({processes}) => processes.length > 0).map(({index}) => index);
-		app.remark(leftText(indexes, [...found.values()]));
+	if (found.size === 0) {
+		return;
 	}
+
+	const indexes = used.filter(({processes}) => processes.length > 0).map(({index}) => index);
+	app.remark(leftText(indexes, found.values().toArray()));
 }
 
 function leftText(gpus: readonly number[], processes: readonly GpuProcess[]): string {

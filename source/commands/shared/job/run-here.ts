@@ -238,19 +238,22 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
-			let keeper: JobLeaseKeeper | undefined;
+			const keeping = Promise.withResolvers<JobLeaseKeeper>();
 			const job = await startCommand({world, jobLease, isolation, binding}, (children) => {
 				app.remark(waitingText(children));
-				keeper?.follow(children[0]!);
+				void background.attempt(async () => {
+					(await keeping.promise).follow(children[0]!);
+				});
 			});
 			// From here on signals are the job's.
 			interruption.end();
 			started.resolve();
-			keeper = keepJobLease(app, world, {
+			const keeper = keepJobLease(app, world, {
 				granted: jobLease,
 				job: job.process,
 				model: modelOfCommand(words.join(' '))?.model,
 			});
+			keeping.resolve(keeper);
 			const {exitCode, reason, left} = await job.ended;
 			await Promise.all([
 				keeper.end(reason, left),

@@ -154,7 +154,7 @@ export function alertChanges(
 	return {
 		standing: [...staying, ...begun.map(({alert}) => alert)],
 		audit: [
-			...begun.map(({alert, ...shown}) => recordOf(alert, options, shown)),
+			...begun.map(({alert, words, left}) => recordOf(alert, options, {words, left})),
 			...healed.values().map((alert) => recordOf(alert, options)),
 		],
 	};

@@ -75,7 +75,7 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly model?: Model;
 	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
 	readonly unreservedUsers: readonly string[];
-	/** Of an unreserved GPU: what the job that had it last has left there. */
+	/** Processes that the last job has left on an unreserved GPU. */
 	readonly left?: LeftByJob | undefined;
 	/** Processes of others on somebody's lease, whatever memory they use. */
 	readonly squatters: readonly GpuProcess[];

@@ -7,7 +7,7 @@ export type LeftByJob = {
 	readonly leaseId: string | undefined;
 	/** When the job ended. */
 	readonly endedAt: number;
-	/** Those of the processes on the GPU that the job has left, or that such a process has started. */
+	/** Processes on the GPU that the job has left, and their children. */
 	readonly processes: readonly GpuProcess[];
 };
 

@@ -46,11 +46,18 @@ test('nothing is known of a GPU whose record names no processes, and of one that
 
 test('no process is charged to a job that started after the job had left its last process, unless that process is its parent', () => {
 	fc.assert(
-		fc.property(fc.array(fc.record({pid: fc.nat(20), startTicks: fc.nat(1000), parentPid: fc.nat(20)})), (processes) => {
-			const found = leftByJob(freed, processes.map((one) => ({...one, user: 'alice'})))?.processes ?? [];
-			for (const {pid, startTicks, parentPid} of found) {
-				expect((pid === 10 && startTicks === 500) || (parentPid === 10 && startTicks! >= 500)).toBe(true);
-			}
-		}),
+		fc.property(
+			fc.array(fc.record({pid: fc.nat(20), startTicks: fc.nat(1000), parentPid: fc.nat(20)})),
+			(processes) => {
+				const found =
+					leftByJob(
+						freed,
+						processes.map((one) => ({...one, user: 'alice'})),
+					)?.processes ?? [];
+				for (const {pid, startTicks, parentPid} of found) {
+					expect((pid === 10 && startTicks === 500) || (parentPid === 10 && startTicks! >= 500)).toBe(true);
+				}
+			},
+		),
 	);
 });
