@@ -71,6 +71,9 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		remark(text) {
 			remarks.push(text);
 		},
+		progress(text) {
+			remarks.push(text);
+		},
 		requester: () => ({account: 'alice', uid: 1000, label: 'alice'}),
 		open: async () => open,
 		loadAhead: async () => undefined,
