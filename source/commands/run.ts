@@ -52,6 +52,9 @@ export const run: Command = {
 			mayBeEmpty: true,
 		},
 		cuda: {value: 'VERSION', summary: 'use this CUDA, such as 12.4, of those that are installed', setting: 'run.cuda'},
+		'wait-children': {
+			summary: 'keep the GPUs until all processes that the command started have ended, too',
+		},
 		mps: {summary: 'let the MPS daemon of this account hold a share to its memory'},
 		isolate: isolateFlag,
 		numa: numaFlag,

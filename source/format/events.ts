@@ -6,7 +6,7 @@ import type {AuditEntry, AuditKind, AuditRecord} from '../core/model/types.js';
 import {instanceText} from '../core/rules/mig/instances.js';
 import {instancesJson} from './instances.js';
 import {needJson} from './json/need-json.js';
-import {eventTime} from './text/days.js';
+import {clockTime, eventTime} from './text/days.js';
 import {optionalTimestamp, roughDuration, timestamp, typedDuration} from './text/durations.js';
 import {gpuList} from './text/gpu-list.js';
 import {counted} from './text/numbers.js';
@@ -144,6 +144,11 @@ function policyText(record: AuditRecord): string {
 		: `${whoText(record)} set ${harmless(key)}=${harmless(value)} in the policy${was}`;
 }
 
+function unreservedText({account, owner, gpus, until, time}: AuditRecord): string {
+	const left = until === undefined ? '' : `: left by job of ${nameText(owner)}, ended ${clockTime(until, time)}`;
+	return `${nameText(account)} uses ${gpuList(gpus)} without a reservation${left}`;
+}
+
 const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	granted: grantText,
 	held: (record) => `${whoText(record)} holds ${heldText(record)} while waiting for more`,
@@ -164,7 +169,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	undrained: (record) => `${whoText(record)} put ${gpuList(record.gpus)} back into service${formerReason(record)}`,
 	policy: policyText,
 	pool: changedPoolText,
-	unreserved: (record) => `${nameText(record.account)} uses ${gpuList(record.gpus)} without a reservation`,
+	unreserved: unreservedText,
 	squatter: (record) =>
 		`${nameText(record.account)} uses ${gpuList(record.gpus)}, which ${nameText(record.owner)} has reserved`,
 	overuse: (record) =>

@@ -3,6 +3,7 @@ import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
 import {firstOf, mebibytes} from './text/numbers.js';
+import {clockTime} from './text/days.js';
 import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
@@ -28,9 +29,22 @@ export function unreservedText(row: StatusRow): string | undefined {
 
 	const by = row.processes.length > 0 ? `by ${processList(row.processes)}` : 'by a process that cannot be seen';
 	const {memoryUsedMiB, isDirty} = row.use;
-	return isDirty === true
-		? `not clean yet: ${leftoverText(row, memoryUsedMiB)}`
-		: `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
+	const used =
+		isDirty === true
+			? `not clean yet: ${leftoverText(row, memoryUsedMiB)}`
+			: `${memoryUsedMiB === undefined ? '' : `${mebibytes(memoryUsedMiB)} `}used ${by}`;
+	const left = leftText(row);
+	return left === undefined ? used : `${used}, ${left}`;
+}
+
+/** `left by job of alice, ended 12:04`, with the processes where others use the GPU, too. Undefined: no job is known to have left any. */
+function leftText({left, processes, freeSeconds = 0}: StatusRow): string | undefined {
+	if (left === undefined) {
+		return undefined;
+	}
+
+	const which = left.processes.length === processes.length ? '' : `${processList(left.processes)} `;
+	return `${which}left by job of ${sanitize(left.account)}, ended ${clockTime(left.endedAt, left.endedAt + freeSeconds)}`;
 }
 
 /** What was left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for, and the verb that finds out whose it is. */

@@ -16,6 +16,7 @@ import {laterOf} from './later-flags.js';
 const own = {
 	cuda: 'it looks for an installation on this machine, and the command runs on another',
 	mps: 'the daemon of this machine knows nothing of the nodes',
+	'wait-children': 'Slurm ends what a command has started together with its job',
 	numa: 'its nodes bind jobs themselves: TaskPlugin in slurm.conf',
 	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
 } as const;
@@ -25,6 +26,7 @@ function checkFlags(input: Input): void {
 	const wanted = {
 		cuda: input.config.get('run.cuda') !== undefined,
 		mps: input.has('mps'),
+		'wait-children': input.has('wait-children'),
 		numa: isBindingWanted(input),
 		isolate: input.has('isolate') || input.config.isGiven('run.isolate'),
 	};

@@ -115,11 +115,18 @@ export type Lease = Held & {
 	readonly job?: ProcessIdentity;
 };
 
+/** A process that a job started and that still ran when the job ended. */
+export type LeftProcess = {readonly pid: number; readonly startTicks: number};
+
 /** What a free GPU's record says of the lease that ended there. */
 export type EndedLease = {
 	/** An {@link EndReason}, or a word of a later version. */
 	readonly reason: string;
 	readonly leaseId?: string;
+	/** The account that owned the lease. Present with `left`. */
+	readonly account?: string;
+	/** Processes of its job that outlived the job. Absent: none are known. */
+	readonly left?: readonly LeftProcess[];
 };
 
 /** What the store holds for one GPU, with the raw value that a commit compares. `raw` is undefined for an absent key. */

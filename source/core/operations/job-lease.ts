@@ -26,6 +26,7 @@ import type {
 	GpuRecord,
 	InstanceOfGpu,
 	Lease,
+	LeftProcess,
 	ProcessIdentity,
 	Snapshot,
 } from '../model/types.js';
@@ -406,8 +407,17 @@ const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | u
 	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
 		?.lease;
 
-/** Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched. */
-export const endJobLease = async (world: World, jobLease: JobLease, reason: EndReason): Promise<readonly number[]> =>
+/**
+Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched.
+
+@param left - Processes of the job that outlive it.
+*/
+export const endJobLease = async (
+	world: World,
+	jobLease: JobLease,
+	reason: EndReason,
+	left: readonly LeftProcess[] = [],
+): Promise<readonly number[]> =>
 	transact<readonly number[]>(world, {
 		isAboutLeases: true,
 		attempt(snapshot) {
@@ -420,7 +430,7 @@ export const endJobLease = async (world: World, jobLease: JobLease, reason: EndR
 							holdings.map((holding) => ({
 								// What the peer dropped from the record is not missing in its history.
 								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(jobLease, holding)!} : holding,
-								ending: {reason, endTime: snapshot.now},
+								ending: {reason, endTime: snapshot.now, left},
 							})),
 							{kind: 'released', gpus, user: holdings[0]!.lease.user},
 							{now: snapshot.now, host: world.host.hostname},

@@ -5,7 +5,7 @@ empty where there are none, and `mig_instances`, which is empty where MIG has sp
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
 import type {GpuProcess, GpuReading, Lease, MigInstance, Observation} from '../../core/model/types.js';
-import {longDuration, optionalTimestamp} from '../text/durations.js';
+import {longDuration, optionalTimestamp, timestamp} from '../text/durations.js';
 import {heldInstanceJson} from '../instances.js';
 import {absentWhenEmpty} from '../text/json.js';
 import {sanitize, shownNote} from '../text/text.js';
@@ -27,6 +27,14 @@ const processJson = (process: GpuProcess) => ({
 	host_memory_mb: process.hostMemoryMiB,
 	container_id: process.containerId,
 });
+
+const leftJson = ({left}: StatusRow) =>
+	left && {
+		user: sanitize(left.account),
+		lease_id: left.leaseId,
+		ended: timestamp(left.endedAt),
+		pids: left.processes.map(({pid}) => pid),
+	};
 
 /** One part of a GPU that MIG has split. */
 const partJson = (part: MigInstance) => ({
@@ -107,6 +115,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	last_released: optionalTimestamp(row.lastReleased),
 	unreserved_users: absentWhenEmpty(unreservedNames(row)),
 	process_info: unreservedText(row),
+	left_by_job: leftJson(row),
 	error: row.problem,
 	uuid: row.reading?.uuid,
 	memory_used_mb: row.reading?.memoryUsedMiB,

@@ -10,8 +10,10 @@ import {callersOpenFiles, ownOpenFiles} from '../inherited/inherited.js';
 import {randomId} from '../tool/random-id.js';
 import {runTool} from '../tool/spawn.js';
 import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
+import {childrenLeft, untilChildrenEnd, type MarkedJob} from './children.js';
+import type {Running} from './descendants.js';
 import {afterSeconds, endChild, endJob} from './time-limit.js';
-import {relaySignals} from './signals.js';
+import {listenOnce, relaySignals} from './signals.js';
 import {spawnJob, type StartedProcess} from './spawn.js';
 import {deferStop} from './terminal-stop.js';
 import {spareTerminalOfOthers, stopWithJob, surviveLostOutput} from './terminal.js';
@@ -31,6 +33,10 @@ export type JobOptions = {
 	readonly onTimeout?: () => void;
 	/** True where this process leaves stdout and stderr unopened until the job has ended. */
 	readonly leavesOutput?: boolean;
+	/** The job ends when all processes that it started have ended. A signal to this process meanwhile ends them. */
+	readonly waitsForChildren?: boolean;
+	/** Called once when the command has ended and the wait for its children begins. */
+	readonly onChildren?: (children: readonly ProcessIdentity[]) => void;
 	/** Gets what the job writes to stderr, in latin1, which stands for any bytes. Left out: the job has our own stderr. */
 	readonly onStderr?: (text: string) => void;
 };
@@ -41,11 +47,16 @@ export type JobEnd = {
 	readonly reason: 'exited' | 'signalled' | 'timeout';
 	/** What ended the job itself, after the time limit too. */
 	readonly signal?: NodeJS.Signals;
+	/** Processes that the job started and that still run, as far as they can be known. */
+	readonly left: readonly Running[];
 };
 
 export type Job = {
 	readonly process: ProcessIdentity;
-	/** Resolves when the job itself has ended, whatever it left running; after the time limit, when all of that has ended, too. Never rejects. */
+	/**
+	Resolves when the job itself has ended, whatever it left running. After the time limit, and where the job waits for its children, it resolves
+	when all of that has ended, too. Never rejects.
+	*/
 	readonly ended: Promise<JobEnd>;
 	/**
 	Signals act on this process again. Until then, also after the end, those that would end it are held off, so that the GPUs can be
@@ -99,6 +110,8 @@ export const startJob = async ({
 	graceSeconds = 30,
 	onTimeout,
 	leavesOutput = false,
+	waitsForChildren = false,
+	onChildren,
 	onStderr,
 }: JobOptions): Promise<Job> => {
 	if (!leavesOutput) {
@@ -145,32 +158,60 @@ export const startJob = async ({
 	});
 	spareTerminalOfOthers();
 
-	const limit = {request: isIgnored('SIGINT') ? 'SIGTERM' : 'SIGINT', graceSeconds} as const;
+	const marked = startTicks === undefined ? undefined : {job: {pid, startTicks}, mark};
+	let request: 'SIGINT' | 'SIGTERM' = isIgnored('SIGINT') ? 'SIGTERM' : 'SIGINT';
+	const endAll = async (): Promise<void> =>
+		marked === undefined
+			? endChild(child, childEnd, {request, graceSeconds})
+			: endJob({...marked, request, graceSeconds});
 	let stopping: Promise<void> | undefined;
 	const callOff =
 		timeoutSeconds === undefined
 			? undefined
 			: afterSeconds(timeoutSeconds, () => {
 					onTimeout?.();
-					stopping =
-						startTicks === undefined
-							? endChild(child, childEnd, limit)
-							: endJob({job: {pid, startTicks}, mark, ...limit});
+					stopping ??= endAll();
 				});
+
+	/** Waits for the children of the job. Returns the signal that ended the wait and them, if one did. */
+	const awaitChildren = async (job: MarkedJob, children: readonly Running[]): Promise<NodeJS.Signals | undefined> => {
+		// A shell without job control has its background commands ignore SIGINT.
+		request = 'SIGTERM';
+		let received: NodeJS.Signals | undefined;
+		const stopListening = listenOnce((signal) => {
+			received = signal;
+			stopping ??= endAll();
+		});
+		onChildren?.(children.map((one) => ({...childIdentity(one.pid), startTicks: one.startTicks})));
+		await untilChildrenEnd(job, children, () => stopping !== undefined);
+		stopListening();
+		return received;
+	};
 
 	const follow = async (): Promise<JobEnd> => {
 		const end = await childEnd;
+		if (!waitsForChildren) {
+			callOff?.();
+		}
+
+		await stopping;
+		const left = marked === undefined || stopping !== undefined ? [] : await childrenLeft(marked);
+		const received =
+			waitsForChildren && marked !== undefined && left.length > 0 ? await awaitChildren(marked, left) : undefined;
 		callOff?.();
 		await stopping;
-		if (stopping !== undefined) {
-			return {...end, exitCode: timedOutExitCode, reason: 'timeout'};
+		const signal = received ?? end.signal;
+		if (signal === 'SIGINT') {
+			dieOf(signal, 128 + os.constants.signals[signal]);
 		}
 
-		if (end.signal === 'SIGINT') {
-			dieOf(end.signal, end.exitCode);
+		if (received !== undefined) {
+			return {exitCode: 128 + os.constants.signals[received], reason: 'signalled', signal: received, left: []};
 		}
 
-		return end;
+		return stopping === undefined
+			? {...end, left: waitsForChildren ? [] : left}
+			: {...end, exitCode: timedOutExitCode, reason: 'timeout', left: []};
 	};
 
 	const ended = follow();
@@ -196,7 +237,7 @@ const spawnOrClose = async (letGo: () => void, options: Parameters<typeof spawnJ
 	}
 };
 
-const endOf = async (ended: StartedProcess['ended']): Promise<JobEnd> => {
+const endOf = async (ended: StartedProcess['ended']): Promise<Omit<JobEnd, 'left'>> => {
 	const {code, signal} = await ended;
 	if (signal === undefined) {
 		return {exitCode: code ?? 1, reason: 'exited'};

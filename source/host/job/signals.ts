@@ -5,6 +5,7 @@ import process from 'node:process';
 import {setImmediate} from 'node:timers/promises';
 import {type ProcessStat, readStat} from '../process/proc.js';
 import {signalsOf} from '../inherited/inherited.js';
+import {isIgnored} from './ignored-signals.js';
 
 /**
 All that would end us and leave the job alone, but for those that cannot be caught. SIGUSR1 is among them: Node keeps it to start its
@@ -115,6 +116,27 @@ export const relaySignals = (): SignalRelay => {
 			}
 		},
 	};
+};
+
+/** Calls back with the first signal that asks this process to end, unless that is ignored. Returns the way to stop listening. */
+export const listenOnce = (callback: (signal: NodeJS.Signals) => void): (() => void) => {
+	const signals = (['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const).filter((signal) => !isIgnored(signal));
+	const stop = (): void => {
+		for (const signal of signals) {
+			process.off(signal, listener);
+		}
+	};
+
+	const listener = (signal: NodeJS.Signals): void => {
+		stop();
+		callback(signal);
+	};
+
+	for (const signal of signals) {
+		process.on(signal, listener);
+	}
+
+	return stop;
 };
 
 /** Whether a process neither handles nor ignores a signal. False where that is unknown. */

@@ -1,5 +1,12 @@
 import type {Write} from '../../core/model/plan.js';
-import {leaseTypes, type EndedLease, type GpuRecord, type Lease, type HeldInstance} from '../../core/model/types.js';
+import {
+	leaseTypes,
+	type EndedLease,
+	type GpuRecord,
+	type Lease,
+	type LeftProcess,
+	type HeldInstance,
+} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {holderFields, jobFields, readBoot, readProcess, readSilence, silenceRecord} from './process.js';
 import {formatRfc3339, wholePast, wholePromise} from './json/time.js';
@@ -45,8 +52,29 @@ function readEnded(fields: Fields): EndedLease | undefined {
 	const ended = fields.object('ended');
 	const reason = ended?.anyText('reason');
 	const leaseId = ended?.anyText('lease_id');
-	return reason === undefined ? undefined : {reason, ...(leaseId !== undefined && {leaseId})};
+	const account = ended?.anyText('user');
+	const left = leftIn(ended?.object('left'));
+	return reason === undefined
+		? undefined
+		: {
+				reason,
+				...(leaseId !== undefined && {leaseId}),
+				...(account !== undefined && left.length > 0 && {account, left}),
+			};
 }
+
+/** Processes that a record names at most. */
+const mostLeft = 64;
+
+/** Reads start times by pid. Entries of another form are skipped. */
+const leftIn = (fields: Fields | undefined): readonly LeftProcess[] =>
+	Object.entries(fields?.rest() ?? {})
+		.slice(0, mostLeft)
+		.flatMap(([pid, startTicks]) =>
+			Number.isSafeInteger(Number(pid)) && Number.isSafeInteger(startTicks)
+				? [{pid: Number(pid), startTicks: Number(startTicks)}]
+				: [],
+		);
 
 /**
 The label of a GPU that is shared. To the Go program, and to versions before shares, its record is a reservation of somebody else without an
@@ -208,7 +236,14 @@ export const encodeFree = (lastReleased: number | undefined, ended?: EndedLease)
 		? undefined
 		: writeRecord({
 				last_released: formatRfc3339(lastReleased),
-				ended: ended && {reason: ended.reason, lease_id: optionalText(ended.leaseId)},
+				ended: ended && {
+					reason: ended.reason,
+					lease_id: optionalText(ended.leaseId),
+					user: optionalText(ended.account),
+					left:
+						ended.left &&
+						Object.fromEntries(ended.left.slice(0, mostLeft).map(({pid, startTicks}) => [pid, startTicks])),
+				},
 			});
 
 /** The instance of MIG that a record is about. Only its UUID has to be there. */

@@ -72,6 +72,19 @@ const commitDigest = createHash('sha1').update(commitScript).digest('hex');
 const isCommit = ([name = '', script]: readonly string[]): boolean =>
 	/^eval/iv.test(name) && (script === commitDigest || script === commitScript);
 
+/** Resolves when the socket has received something, or has ended. Leaves no listener behind: many commits pass one connection. */
+async function answerOf(socket: Socket): Promise<void> {
+	const settled = new AbortController();
+	const {signal} = settled;
+	try {
+		await Promise.race([once(socket, 'data', {signal}), once(socket, 'close', {signal})]);
+	} catch {
+		// The connection failed, and closes.
+	} finally {
+		settled.abort();
+	}
+}
+
 /** Opens one to a port of this machine, on a port of its own. */
 export async function openRequestProxy(serverPort: number): Promise<RequestProxy> {
 	const sockets = new Set<Socket>();
@@ -91,12 +104,8 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 	const sendAlone = async (request: Uint8Array): Promise<void> => {
 		const socket = open();
 		socket.write(request);
-		try {
-			await Promise.race([once(socket, 'data'), once(socket, 'close')]);
-		} catch {
-		} finally {
-			socket.destroy();
-		}
+		await answerOf(socket);
+		socket.destroy();
 	};
 
 	const deliverDue = async (isDue: (fate: CommitFate) => boolean): Promise<void> => {
@@ -121,7 +130,7 @@ export async function openRequestProxy(serverPort: number): Promise<RequestProxy
 		switch (fate) {
 			case 'prompt': {
 				// A server that is killed just now answers nothing, and that is a fate of its own.
-				const answered = Promise.race([once(upstream, 'data'), once(upstream, 'close')]).catch(() => undefined);
+				const answered = answerOf(upstream);
 				upstream.write(request);
 				if (held.some((other) => other.fate === 'arrives after the next')) {
 					await answered;

@@ -71,6 +71,9 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 		remark(text) {
 			remarks.push(text);
 		},
+		progress(text) {
+			remarks.push(text);
+		},
 		requester: () => ({account: 'alice', uid: 1000, label: 'alice'}),
 		open: async () => open,
 		loadAhead: async () => undefined,
@@ -138,7 +141,7 @@ test('a store that goes away as the GPUs are granted is waited for, said once, a
 	const {exitCode, remarks} = await createRun(
 		async () => ({
 			process: {pid: 2},
-			ended: Promise.resolve({exitCode: 5, reason: 'exited' as const}),
+			ended: Promise.resolve({exitCode: 5, reason: 'exited' as const, left: []}),
 			letGo: () => undefined,
 		}),
 		() => {

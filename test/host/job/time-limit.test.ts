@@ -35,7 +35,7 @@ test('a job that ends well when interrupted has still run out of time', async ()
 	const {exitCode, stderr} = await stage.run(['timeout', '0.2', '--', './job']);
 	expect(exitCode).toBe(124);
 	expect(stderr).toBe('chg: time is up\nchg: released\n');
-	expect(await stage.when('ended')).toEqual({event: 'ended', end: {exitCode: 124, reason: 'timeout'}});
+	expect(await stage.when('ended')).toEqual({event: 'ended', end: {exitCode: 124, reason: 'timeout', left: []}});
 });
 
 test('a job that does not hear is killed after the grace, and was interrupted once', async () => {

@@ -204,6 +204,7 @@ test('what Slurm has no counterpart of is refused with exit code 2, and nothing 
 		'--isolate',
 		'--numa bind',
 		'--share 8G --mps',
+		'--wait-children',
 	]) {
 		const {exitCode, stderr} = await box().run(`run ${flag} -- true`);
 		expect([flag, exitCode, /has no counterpart in Slurm: .+\n.+\n$/v.test(stderr)]).toEqual([flag, 2, true]);

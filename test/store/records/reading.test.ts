@@ -98,6 +98,19 @@ describe('a free GPU', () => {
 		});
 	});
 
+	test('names the processes that the job left, and skips what it cannot read of them', () => {
+		const readEnded = (left: string) =>
+			decodeGpu(4, `{"last_released":1,"ended":{"reason":"exited","user":"alice","left":${left}}}`);
+		expect(readEnded('{"17":420,"x":1,"18":"y","19":[]}')).toMatchObject({
+			kind: 'free',
+			ended: {reason: 'exited', account: 'alice', left: [{pid: 17, startTicks: 420}]},
+		});
+		for (const left of ['1', 'null', '[]', '{}', '"17"', '{"17":null}']) {
+			expect(readEnded(left)).toMatchObject({kind: 'free', ended: {reason: 'exited'}});
+			expect(readEnded(left)).not.toHaveProperty('ended.left');
+		}
+	});
+
 	test.each(['1', '"released"', '[]', 'null', '{}', '{"reason":1}', '{"lease_id":"l"}'])(
 		'stays free when it says %s of what ended',
 		(ended) => {

@@ -49,6 +49,11 @@ test('which lease ended on a freed GPU, and why, beside the time and not as a le
 	expect(encodeFree(start, {reason: 'expired'})).toBe(
 		'{"last_released":"2025-10-09T08:53:20Z","ended":{"reason":"expired"}}',
 	);
+	expect(
+		encodeFree(start, {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 17, startTicks: 420}]}),
+	).toBe(
+		'{"last_released":"2025-10-09T08:53:20Z","ended":{"reason":"exited","lease_id":"l","user":"alice","left":{"17":420}}}',
+	);
 	expect(encodeFree(undefined, {reason: 'expired'})).toBeUndefined();
 });
 

@@ -12,13 +12,15 @@ import {CanhazgpuError} from '../../../errors.js';
 import {endingText} from '../../../format/events.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {App, OpenWorld} from '../../../app/contract.js';
-import type {EndReason, ProcessIdentity} from '../../../core/model/types.js';
+import type {EndReason, LeftProcess, ProcessIdentity} from '../../../core/model/types.js';
 import {createBackground} from '../background.js';
 import {keepReminding} from '../reminding.js';
 
-type JobLeaseKeeper = {
-	/** Gives the GPUs back, with the reason in their record. Never throws: the job's own exit code counts more. */
-	readonly end: (reason: EndReason) => Promise<void>;
+export type JobLeaseKeeper = {
+	/** Names another process of the job, with which the lease stays if this process is killed. */
+	readonly follow: (job: ProcessIdentity) => void;
+	/** Gives the GPUs back, with the reason and what the job has left in their record. Never throws: the job's own exit code counts more. */
+	readonly end: (reason: EndReason, left: readonly LeftProcess[]) => Promise<void>;
 };
 
 /** After the job's end the store may be away; the GPUs come back anyway, since the job is dead. */
@@ -45,7 +47,8 @@ type Kept = {
 };
 
 export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: Kept): JobLeaseKeeper {
-	let jobLease = withJob(granted, job, model);
+	let jobLease = granted;
+	let followed = job;
 	const ended = new AbortController();
 	const wakeSignal = createWakeSignal();
 	const background = createBackground(app.remark);
@@ -63,7 +66,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	};
 
 	const check = async (): Promise<void> => {
-		const answer = await sendHeartbeat(world, jobLease);
+		const answer = await sendHeartbeat(world, withJob(jobLease, followed, model));
 		// From now on only the rest is held, so a loss is said once.
 		jobLease = answer.jobLease;
 		for (const {index, reason} of answer.takenBack) {
@@ -99,11 +102,11 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	);
 
 	/** Until it is done, or is left to the next reader. */
-	const giveBack = async (reason: EndReason): Promise<void> => {
+	const giveBack = async (reason: EndReason, left: readonly LeftProcess[]): Promise<void> => {
 		const untilMs = app.clock.monotonicMs() + patienceMs;
 		while (jobLease.gpus.length > 0) {
 			try {
-				await endJobLease(world, jobLease, reason);
+				await endJobLease(world, withJob(jobLease, followed, model), reason, left);
 				return;
 			} catch (error) {
 				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
@@ -125,13 +128,17 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 	};
 
 	return {
-		async end(reason) {
+		follow(other) {
+			followed = other;
+			wakeSignal.wake();
+		},
+		async end(reason, left) {
 			ended.abort();
 			// Its last words may take a second; the GPUs do not wait for them.
 			const reminding = stopReminding();
 			await background.attempt(async () => heartbeats);
 			await background.attempt(async () => (await listening)?.());
-			await background.attempt(async () => giveBack(reason));
+			await background.attempt(async () => giveBack(reason, left));
 			await background.attempt(async () => reminding);
 		},
 	};

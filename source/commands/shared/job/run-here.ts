@@ -15,7 +15,7 @@ import {harmlessJsonLine} from '../../../format/text/json.js';
 import {setDuration} from '../../../format/text/durations.js';
 import {partsText} from '../../../format/instances.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {App, Job, OpenWorld, PreparedCuda} from '../../../app/contract.js';
+import type {App, Job, JobOptions, OpenWorld, PreparedCuda} from '../../../app/contract.js';
 import type {Input} from '../../../command-line/command.js';
 import {acquireShown} from '../acquire.js';
 import {createBackground} from '../background.js';
@@ -23,7 +23,8 @@ import {queueEntryVariable} from '../hosts/moving.js';
 import {detailsFor} from '../request-flags.js';
 import {createJobIsolator, isolationWishOf, type JobIsolation} from './isolation.js';
 import {gpuEnvironment} from './job-environment.js';
-import {keepJobLease} from './keep-job-lease.js';
+import {keepJobLease, type JobLeaseKeeper} from './keep-job-lease.js';
+import {tellLeft, waitingText} from './left-processes.js';
 import {bindJob, isBindingWanted, notWanted, type JobBinding} from './numa.js';
 
 /** The CUDA that was asked for; undefined where none was. */
@@ -78,7 +79,7 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 	}
 
 	const [command, ...args] = words;
-	return async ({world, jobLease, isolation, binding}: Granted): Promise<Job> =>
+	return async ({world, jobLease, isolation, binding}: Granted, onChildren: JobOptions['onChildren']): Promise<Job> =>
 		startJob({
 			command,
 			args,
@@ -95,6 +96,8 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 				}),
 			},
 			timeoutSeconds,
+			waitsForChildren: input.has('wait-children'),
+			onChildren,
 			onTimeout() {
 				app.remark(`canhazgpu: the time limit of ${setDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
 			},
@@ -235,7 +238,13 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
-			const job = await startCommand({world, jobLease, isolation, binding});
+			const keeping = Promise.withResolvers<JobLeaseKeeper>();
+			const job = await startCommand({world, jobLease, isolation, binding}, (children) => {
+				app.remark(waitingText(children));
+				void background.attempt(async () => {
+					(await keeping.promise).follow(children[0]!);
+				});
+			});
 			// From here on signals are the job's.
 			interruption.end();
 			started.resolve();
@@ -244,8 +253,13 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 				job: job.process,
 				model: modelOfCommand(words.join(' '))?.model,
 			});
-			const {exitCode, reason} = await job.ended;
-			await Promise.all([keeper.end(reason), closeIsolation()]);
+			keeping.resolve(keeper);
+			const {exitCode, reason, left} = await job.ended;
+			await Promise.all([
+				keeper.end(reason, left),
+				background.attempt(async () => tellLeft(app, world, jobLease.gpus, left)),
+				closeIsolation(),
+			]);
 			job.letGo();
 			return exitCode;
 		} catch (error) {

@@ -4,6 +4,7 @@ import type {GpuRecord, Lease, UsageRecord, InstanceOfGpu} from '../../model/typ
 import {heldInstanceOf} from '../mig/instances.js';
 import {isShare, type Holding, type SharedRecord} from './holdings.js';
 import type {Ending} from './liveness.js';
+import {ownerOf} from './ownership.js';
 
 /** The usage record of one lease on one GPU, which it leaves when it ends. A start after the end (clocks, old records, milliseconds for seconds) counts as no time at all. */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
@@ -56,7 +57,11 @@ const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingCha
 	kind: 'free',
 	index,
 	lastReleased: usageOf(index, lease, ending).endTime,
-	ended: {reason: ending.reason, leaseId: lease.leaseId},
+	ended: {
+		reason: ending.reason,
+		leaseId: lease.leaseId,
+		...(ending.left !== undefined && ending.left.length > 0 && {account: ownerOf(lease), left: ending.left}),
+	},
 });
 
 /** The new record of one GPU, of which all changes are given. */

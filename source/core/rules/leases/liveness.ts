@@ -3,7 +3,7 @@ Who is alive. A process that can be judged is judged by itself; any other by its
 end: what cannot be read is unknown, and a heartbeat counts as missed only when somebody watched it being missed on a monotonic clock.
 */
 import type {Host} from '../../model/ports.js';
-import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
+import type {EndReason, Lease, LeftProcess, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
 
 /** Between two heartbeats of a lease. */
@@ -59,7 +59,12 @@ export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>
 	return verdict === 'dead' && !isSameBoot ? 'unknown' : verdict;
 }
 
-export type Ending = {readonly reason: EndReason; readonly endTime: number};
+export type Ending = {
+	readonly reason: EndReason;
+	readonly endTime: number;
+	/** Processes of the job that outlived it. */
+	readonly left?: readonly LeftProcess[];
+};
 
 /** What the judgement of a holder, or of a waiter, leads to. */
 type Judgement<End> =

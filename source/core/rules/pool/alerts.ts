@@ -3,6 +3,7 @@ import type {Write} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {Alert, DataLoss} from '../../model/alerts.js';
 import type {AuditContext} from '../leases/audit-entries.js';
+import type {LeftByJob} from '../usage/left-processes.js';
 import type {StatusRow} from './status.js';
 
 /** A loss of data is shown for so long. */
@@ -38,7 +39,12 @@ const shortestSeconds = 600;
 /** So long after a GPU changed hands, what still runs there is taken for a leftover. */
 const graceSeconds = 60;
 
-type Shown = {readonly alert: Alert; readonly words?: string};
+type Shown = {
+	readonly alert: Alert;
+	readonly words?: string;
+	/** The job that has left all the processes the alert is about. */
+	readonly left?: LeftByJob | undefined;
+};
 
 const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
@@ -49,6 +55,10 @@ export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): 
 	return [...known.filter((alert) => !keys.has(keyOf(alert))), ...found];
 }
 
+/** Returns the job that has left all processes of this account on the GPU. */
+const leftOf = ({left, processes}: Pick<StatusRow, 'left' | 'processes'>, account: string | undefined) =>
+	processes.every((process) => process.user !== account || left?.processes.includes(process)) ? left : undefined;
+
 function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown[] {
 	const isSettled = (row.heldSeconds ?? row.freeSeconds ?? Infinity) >= graceSeconds;
 	const users = row.state === 'unreserved' && isSettled ? row.unreservedUsers : undefined;
@@ -56,6 +66,7 @@ function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown
 	return [
 		...(users?.length === 0 ? [undefined] : (users ?? [])).map((account): Shown => ({
 			alert: {kind: 'unreserved', gpu, account, since},
+			left: leftOf(row, account),
 		})),
 		...[...new Set(squatters.map(({user}) => user))].map((account): Shown => ({
 			alert: {kind: 'squatter', gpu, account, owner: row.owner, since},
@@ -93,8 +104,18 @@ type Options = AuditContext & {
 const recordOf = (
 	{kind, gpu, account, owner}: Alert,
 	{now, host}: Options,
-	reason: string | undefined,
-): AuditRecord => ({time: now, kind, account, owner, host, gpus: [gpu], reason});
+	{words, left}: Pick<Shown, 'words' | 'left'> = {},
+): AuditRecord => ({
+	time: now,
+	kind,
+	account,
+	owner: left?.account ?? owner,
+	host,
+	gpus: [gpu],
+	reason: words,
+	leaseId: left?.leaseId,
+	until: left?.endedAt,
+});
 
 /**
 Compares what stands with what a scan shows.
@@ -133,8 +154,8 @@ export function alertChanges(
 	return {
 		standing: [...staying, ...begun.map(({alert}) => alert)],
 		audit: [
-			...begun.map(({alert, words}) => recordOf(alert, options, words)),
-			...healed.values().map((alert) => recordOf(alert, options, undefined)),
+			...begun.map(({alert, words, left}) => recordOf(alert, options, {words, left})),
+			...healed.values().map((alert) => recordOf(alert, options)),
 		],
 	};
 }

@@ -19,6 +19,7 @@ import type {
 import {cleanRuleOf} from '../usage/cleanliness.js';
 import {judgeUsage, sharedContainers, squattersOf, usersOf, wordsOnce, type GpuUsage} from '../usage/gpu-usage.js';
 import {isGone, isWhole, modeDoubtOf} from '../mig/instances.js';
+import {leftByJob, type LeftByJob} from '../usage/left-processes.js';
 import {maskSecrets} from '../processes/secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
@@ -74,6 +75,8 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly model?: Model;
 	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
 	readonly unreservedUsers: readonly string[];
+	/** Processes that the last job has left on an unreserved GPU. */
+	readonly left?: LeftByJob | undefined;
 	/** Processes of others on somebody's lease, whatever memory they use. */
 	readonly squatters: readonly GpuProcess[];
 	/** Taken out of service by hand: no one new gets it. */
@@ -178,7 +181,8 @@ function sharedRow(
 	};
 }
 
-function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Snapshot): StatusRow {
+function unleasedRow(seen: Seen, record: Extract<GpuRecord, {kind: 'free'}>, snapshot: Snapshot): StatusRow {
+	const {lastReleased} = record;
 	const row = {
 		...seen,
 		lastReleased,
@@ -194,7 +198,13 @@ function unleasedRow(seen: Seen, lastReleased: number | undefined, snapshot: Sna
 		}
 
 		case 'used': {
-			return {...row, state: 'unreserved', unreservedUsers: usersOf(seen.processes), problem: caution};
+			return {
+				...row,
+				state: 'unreserved',
+				unreservedUsers: usersOf(seen.processes),
+				left: leftByJob(record, seen.processes),
+				problem: caution,
+			};
 		}
 
 		case 'unknown':
@@ -261,7 +271,7 @@ function rowOf(record: GpuRecord, context: RowContext): StatusRow {
 		}
 
 		case 'free': {
-			return unleasedRow(seen, record.lastReleased, snapshot);
+			return unleasedRow(seen, record, snapshot);
 		}
 
 		case 'garbage': {

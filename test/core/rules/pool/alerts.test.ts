@@ -1,6 +1,7 @@
 /** What a scan shows is told once: not at every scan, not by every viewer, and an unknown scan takes nothing back. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
+import {emptyPlan} from '../../../../source/core/model/plan.js';
 import {createAlertRecorder, type AlertRecorder} from '../../../../source/core/operations/record-alerts.js';
 import {readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
 import type {GpuReading, HealthProblem} from '../../../../source/core/model/types.js';
@@ -29,6 +30,39 @@ const recorded = async (world: TestWorld): Promise<readonly string[]> =>
 	(await world.store.audit())
 		.filter(({kind}) => ['unreserved', 'squatter', 'health'].includes(kind))
 		.map((record) => eventText(record));
+
+test('use without a reservation by what a job has left names the job and when it ended', async () => {
+	const world = await createTestWorld({gpuCount: 2});
+	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 9000});
+	await release(world, alice, {by: 'gpus', ids: [0]});
+	const snapshot = await world.store.read();
+	const record = snapshot.gpus[0]!;
+	await world.store.commit({
+		...emptyPlan,
+		expect: [{kind: 'gpu', index: 0, raw: record.raw}],
+		writes: [
+			{
+				kind: 'free',
+				index: 0,
+				lastReleased: snapshot.now,
+				ended: {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 100, startTicks: 5}]},
+			},
+		],
+	});
+	world.pass(61);
+	const recordAlerts = createAlertRecorder(world);
+	await scan(world, recordAlerts, {
+		...usedBy(0),
+		processes: [
+			{pid: 100, startTicks: 5, user: 'alice'},
+			{pid: 101, startTicks: 6, user: 'bob'},
+		],
+	});
+	expect(await recorded(world)).toEqual([
+		expect.stringMatching(/^alice uses GPU 0 without a reservation: left by job of alice, ended (?:\S+ )?\d\d:\d\d$/v),
+		'bob uses GPU 0 without a reservation',
+	]);
+});
 
 test('use without a reservation and squatters are recorded once, by the first of the viewers', async () => {
 	const world = await createTestWorld({gpuCount: 2});

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import type {GpuProcess, GpuRecord} from '../../../../source/core/model/types.js';
+import {leftByJob} from '../../../../source/core/rules/usage/left-processes.js';
+
+const left = [{pid: 10, startTicks: 500}];
+
+const freed: GpuRecord = {
+	kind: 'free',
+	index: 0,
+	raw: '{}',
+	lastReleased: 9000,
+	ended: {reason: 'exited', leaseId: 'l', account: 'alice', left},
+};
+
+test('a process with the pid and the start time of one that the job left is its own', () => {
+	const server: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
+	expect(leftByJob(freed, [server, {pid: 11, startTicks: 600, user: 'bob'}])).toEqual({
+		account: 'alice',
+		leaseId: 'l',
+		endedAt: 9000,
+		processes: [server],
+	});
+});
+
+test('a later process with the same pid is not', () => {
+	expect(leftByJob(freed, [{pid: 10, startTicks: 501, user: 'alice'}])).toBeUndefined();
+});
+
+test('a process whose start time is unknown is not', () => {
+	expect(leftByJob(freed, [{pid: 10, user: 'alice'}])).toBeUndefined();
+});
+
+test('a child of a process that the job left is, when it is of the same account', () => {
+	const worker: GpuProcess = {pid: 12, startTicks: 700, parentPid: 10, user: 'alice'};
+	expect(leftByJob(freed, [worker])?.processes).toEqual([worker]);
+	expect(leftByJob(freed, [{...worker, user: 'bob'}])).toBeUndefined();
+	expect(leftByJob(freed, [{...worker, startTicks: 499}])).toBeUndefined();
+});
+
+test('nothing is known of a GPU whose record names no processes, and of one that is held', () => {
+	const process: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
+	expect(leftByJob({...freed, ended: {reason: 'exited', leaseId: 'l'}}, [process])).toBeUndefined();
+	expect(leftByJob({kind: 'garbage', index: 0, raw: '', problem: 'x'}, [process])).toBeUndefined();
+});
+
+test('no process is charged to a job that started after the job had left its last process, unless that process is its parent', () => {
+	fc.assert(
+		fc.property(
+			fc.array(fc.record({pid: fc.nat(20), startTicks: fc.nat(1000), parentPid: fc.nat(20)})),
+			(processes) => {
+				const found =
+					leftByJob(
+						freed,
+						processes.map((one) => ({...one, user: 'alice'})),
+					)?.processes ?? [];
+				for (const {pid, startTicks, parentPid} of found) {
+					expect((pid === 10 && startTicks === 500) || (parentPid === 10 && startTicks! >= 500)).toBe(true);
+				}
+			},
+		),
+	);
+});
