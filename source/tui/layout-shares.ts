@@ -1,6 +1,15 @@
 /** How the lines of the screen are shared out among the panels. The table comes first; the events give way first. */
 import type {PresetName} from '../format/monitor-settings.js';
-import type {LoadTiles} from './layout.js';
+
+/** A tile of the panel `loads`: a line of text and its graphs. */
+export type LoadTiles = {
+	/** Lines of all tiles. */
+	readonly rows: number;
+	/** Tiles side by side. */
+	readonly columns: number;
+	/** Lines of each tile. */
+	readonly tileRows: number;
+};
 
 /** Lines inside each panel; 0 where it is not shown. The head of the table is not counted. */
 export type Shares = {

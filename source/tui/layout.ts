@@ -1,5 +1,5 @@
 /** Which panels are shown, and how many lines and columns each gets, for a given size of the terminal. Ink does the rest. */
-import {boxed, ruled, type Shares} from './layout-shares.js';
+import {boxed, ruled, type LoadTiles, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/table/fold.js';
 import type {State} from './state/state.js';
@@ -26,16 +26,6 @@ export type Place = {
 
 /** Panels one below another. */
 export type Stack = readonly Place[];
-
-/** A tile of the panel `loads`: a line of text and its graphs. */
-export type LoadTiles = {
-	/** Lines of all tiles. */
-	readonly rows: number;
-	/** Tiles side by side. */
-	readonly columns: number;
-	/** Lines of each tile. */
-	readonly tileRows: number;
-};
 
 export type Layout = {
 	/** Panels with borders on all sides, or with a titled line above each where the terminal is small. */

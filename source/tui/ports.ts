@@ -12,8 +12,18 @@ import type {HostStatus} from '../format/hosts/remote-gpu.js';
 import type {GpuColumnName, GraphCharacters, PresetName, ThemeName} from '../format/monitor-settings.js';
 import type {GpuProvider, World} from '../core/model/ports.js';
 import type {Wish} from '../core/operations/engine.js';
-import type {PatientOutput} from './terminal-output.js';
 import type {SeenHost} from './state/hosts/state.js';
+
+/** Output that never waits for its reader. */
+export type PatientOutput = {
+	readonly write: (text: string, written?: () => void) => void;
+	/** Whether something waits for the reader. */
+	readonly isStalled: () => boolean;
+	/** Calls the listener each time the reader has caught up. */
+	readonly onDrain: (listener: () => void) => void;
+	/** Returns what was not written yet, and forgets it. */
+	readonly takeRest: () => string;
+};
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 

@@ -1,16 +1,6 @@
 /** The stream that Ink draws on. */
+import type {PatientOutput} from './ports.js';
 import type {StateStore} from './state/store.js';
-
-/** Output that never waits for its reader. */
-export type PatientOutput = {
-	readonly write: (text: string, written?: () => void) => void;
-	/** Whether something waits for the reader. */
-	readonly isStalled: () => boolean;
-	/** Calls the listener each time the reader has caught up. */
-	readonly onDrain: (listener: () => void) => void;
-	/** Returns what was not written yet, and forgets it. */
-	readonly takeRest: () => string;
-};
 
 type Write = (text: string, written?: () => void) => boolean;
 

@@ -3,20 +3,17 @@ import {useMemo, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import type {GpuProcess} from '../../../core/model/types.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
-import {byMemory, gibibytes, processText} from '../../../format/readings.js';
-import {shortDuration} from '../../../format/text/durations.js';
+import {byMemory, processText} from '../../../format/readings.js';
 import {sanitize} from '../../../format/text/text.js';
 import {truncate} from '../../../format/text/width.js';
 import {asTree} from '../../state/processes/rows.js';
 import {storeNow} from '../../state/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
-import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
-
-type ColumnName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time';
+import {Branch, processCells, type ProcessCellName} from '../shared/process-cells.js';
 
 type Column = {
-	readonly name: ColumnName;
+	readonly name: ProcessCellName;
 	readonly title: string;
 	readonly width: number;
 	/** A narrower panel does without the column. */
@@ -37,34 +34,8 @@ const wide = 60;
 /** With this much room, hardly any name is cut. */
 const veryWide = 100;
 
-const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
-
-/** Returns what is known of a process, in few characters each. */
-export const processCells = (process: GpuProcess, now: number | undefined): Readonly<Record<ColumnName, string>> => ({
-	pid: String(process.pid),
-	user: sanitize(process.user ?? '?'),
-	load: percent(process.utilizationPercent),
-	memory: process.memoryUsedMiB === undefined ? 'N/A' : gibibytes(process.memoryUsedMiB),
-	cpu: process.cpuPercent === undefined ? '-' : `${percent(process.cpuPercent)}%`,
-	time: process.startTime === undefined || now === undefined ? '-' : shortDuration(now - process.startTime),
-});
-
-/** Deeper processes of a tree move no further to the right. */
-const deepest = 8;
-
-/** The line from a parent to its child in a tree. */
-export function Branch({depth}: {readonly depth: number}): ReactElement | undefined {
-	const {isAscii} = useDrawing();
-	return depth === 0 ? undefined : (
-		<Label tone="dim">
-			{' '.repeat(2 * Math.min(depth, deepest) - 2)}
-			{isAscii ? '`-' : '└─'}{' '}
-		</Label>
-	);
-}
-
 type LineProperties = {
-	readonly cells: Readonly<Record<ColumnName, string>>;
+	readonly cells: Readonly<Record<ProcessCellName, string>>;
 	readonly width: number;
 	readonly isHead?: boolean;
 	readonly isSquatter?: boolean;
@@ -94,7 +65,7 @@ function Line({cells, width, isHead = false, isSquatter = false, children}: Line
 	);
 }
 
-const titles = Object.fromEntries(columns.map(({name, title}) => [name, title])) as Readonly<Record<ColumnName, string>>;
+const titles = Object.fromEntries(columns.map(({name, title}) => [name, title])) as Readonly<Record<ProcessCellName, string>>;
 
 export type PlacedProcess = {
 	readonly process: GpuProcess;

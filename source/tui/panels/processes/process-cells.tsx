@@ -10,7 +10,7 @@ import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {CellProperties} from '../../table/data-table.js';
 import {loadTone, type Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
-import {Branch, processCells} from '../detail/process-list.js';
+import {Branch, processCells} from '../shared/process-cells.js';
 import {Nothing} from '../shared/readings.js';
 
 type Properties = CellProperties<ProcessRow>;
