@@ -160,7 +160,7 @@ test('a click on a row or a title of any block names the row or the column, and 
 	expect([click(3, 0), click(8, 0), click(22, 0), click(28, 0)]).toEqual([true, true, true, true]);
 	expect(clicked).toEqual(['id', 'owner', 'id', 'owner']);
 	clicked.length = 0;
-	// Behind the last title, on the line between the blocks, and below the table.
+	// The clicks are behind the last title, on the line between the blocks, and below the table.
 	expect([click(15, 0), click(17, 1), click(5, 3)]).toEqual([false, false, false]);
 	expect(clicked).toEqual([]);
 	unmount();

@@ -29,7 +29,7 @@ test.each([
 	expect(drawn(<Meter of="memory" share={share} width={10} />, {isAscii: true})).toBe(bar);
 });
 
-test('a meter is as wide as it is told, and only a share of 1 fills it', () => {
+test('a meter always has its width, and only a share of 1 fills it', () => {
 	fc.assert(
 		fc.property(
 			fc.double({min: -1, max: 2, noNaN: true}),
