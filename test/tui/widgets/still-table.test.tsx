@@ -20,3 +20,13 @@ test('a still table leaves a cell blank whose row has no value for it', () => {
 		lines('  USER    GPU-HOURS', '  alice', '  bob           2.0'),
 	);
 });
+
+test('a still table aligns its columns behind wide characters', () => {
+	const rows = [
+		{USER: 'alice', 'GPU-HOURS': '1.5'},
+		{USER: '訓練', 'GPU-HOURS': '100.0'},
+	];
+	expect(drawn(<StillTable columns={columns} rows={rows} />)).toBe(
+		lines('  USER    GPU-HOURS', '  alice         1.5', '  訓練        100.0'),
+	);
+});
