@@ -31,20 +31,13 @@ test('a graph of one row leaves out the lower end of its scale', () => {
 	expect(drawn(graph)).toBe(lines('      high│⣀⣀⣀⣤⣤⣶⣶⣿', '           -5m  now'));
 });
 
-test('a graph shows a line under its curve, and the end of its time', () => {
+test('a graph shows a line between its curve and its times', () => {
 	const graph = (
-		<Graph
-			of="memory"
-			values={ramp(8)}
-			rows={1}
-			top="100%"
-			bottom="0%"
-			from="09:00"
-			to="10:00"
-			under={<Label>alice</Label>}
-		/>
+		<Graph of="memory" values={ramp(12)} rows={1} top="100%" bottom="0%" from="09:00" under={<Label>alice</Label>} />
 	);
-	expect(drawn(graph, {graphs: 'blocks'}).split('\n', 2)[1]).toBe('           alice');
+	expect(drawn(graph, {graphs: 'blocks'})).toBe(
+		lines('      100%│▁▁▁▂▃▄▄▅▆▇▇█', '           alice', '           09:00    now'),
+	);
 });
 
 test('an unknown value leaves a gap in the curve, and a known zero shows a trace', () => {
