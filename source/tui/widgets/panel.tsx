@@ -20,15 +20,7 @@ type Properties = {
 };
 
 /** A region of the screen with a title in its border. Content that does not fit is cut off. */
-export function Panel({
-	title,
-	end = '',
-	width,
-	rows,
-	isFocused = false,
-	ref,
-	children,
-}: Properties): ReactElement {
+export function Panel({title, end = '', width, rows, isFocused = false, ref, children}: Properties): ReactElement {
 	const {frame} = useDrawing();
 	const {color, dimColor} = useStyle(isFocused ? 'focus' : 'frame');
 	if (frame === 'plain') {
@@ -57,10 +49,15 @@ export function Panel({
 			borderColor={color}
 			borderDimColor={dimColor}
 		>
-			<Box position="absolute" top={-1} left={isBoxed ? 1 : 2} maxWidth={titleWidth} backgroundColor={opaque}>
-				<Label> </Label>
+			<Box
+				position="absolute"
+				top={-1}
+				left={isBoxed ? 1 : 2}
+				maxWidth={titleWidth}
+				paddingX={1}
+				backgroundColor={opaque}
+			>
 				{title}
-				<Label> </Label>
 			</Box>
 			{end === '' ? undefined : (
 				<Box position="absolute" top={-1} right={isBoxed ? 1 : 2}>
@@ -68,7 +65,9 @@ export function Panel({
 				</Box>
 			)}
 			<Box flexDirection="column" height={rows} overflow="hidden">
-				{children}
+				<Box flexDirection="column" flexShrink={0}>
+					{children}
+				</Box>
 			</Box>
 		</Box>
 	);
