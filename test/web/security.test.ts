@@ -202,7 +202,7 @@ test('the page is small in few requests; other views and what draws a chart are 
 	const scriptPath = paths.find((path) => path.endsWith('.js'))!;
 	const {headers} = await ask(web.port, scriptPath, {headers: {'accept-encoding': 'gzip, deflate'}});
 	expect(headers['content-encoding']).toBe('gzip');
-	expect(Number(headers['content-length'])).toBeLessThan(13_100);
+	expect(Number(headers['content-length'])).toBeLessThan(13_800);
 	const {body: script} = await ask(web.port, scriptPath);
 	const details = lateParts(script).find((name) => name === 'details.js')!;
 	const {body} = await ask(

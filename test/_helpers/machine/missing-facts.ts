@@ -120,7 +120,11 @@ const patienceMs = 60_000;
 /** Copies the program to where every account may run it. */
 function install(place: string): string {
 	chmodSync(place, 0o755);
-	cpSync(path.join(root, 'dist'), path.join(place, 'dist'), {recursive: true});
+	const program = installedProgram();
+	for (const part of ['dist', program]) {
+		cpSync(path.join(root, part), path.join(place, part), {recursive: true});
+	}
+
 	mkdirSync(path.join(place, 'bin'));
 	copyFileSync(process.execPath, path.join(place, 'bin/node'));
 	mkdirSync(path.join(place, 'scratch/etc'), {recursive: true});
@@ -129,7 +133,7 @@ function install(place: string): string {
 	}
 
 	spawnSync('chmod', ['-R', 'a+rX', place]);
-	return path.join(place, installedProgram());
+	return path.join(place, program);
 }
 
 export function createMachine(): Machine {
@@ -189,12 +193,12 @@ export function createMachine(): Machine {
 			mkdirSync(home, {recursive: true});
 			chownSync(home, uid, uid);
 			const where = {pool: path.join(made, 'pool'), home};
-			const {status, stderr} = spawnSync(program, ['admin', '--gpus', '4', '--provider', 'fake'], {
+			const {status, stderr, error} = spawnSync(program, ['admin', '--gpus', '4', '--provider', 'fake'], {
 				env: {...environmentWith(where), HOME: path.join(place, 'scratch')},
 				encoding: 'utf8',
 			});
 			if (status !== 0) {
-				throw new Error(`The pool was not made: ${stderr}`);
+				throw new Error(`The pool was not made: ${error?.message ?? stderr}`);
 			}
 
 			return where;

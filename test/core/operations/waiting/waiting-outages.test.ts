@@ -6,7 +6,7 @@ import type {CommitOutcome, Store} from '../../../../source/core/model/ports.js'
 import {extend, readStatus, release, reserve} from '../../../../source/core/operations/reservations.js';
 import {acquire} from '../../../../source/core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
-import {join, write} from '../../../store/samples.js';
+import {entry, join, write} from '../../../store/samples.js';
 import {encodeAlerts} from '../../../../source/store/records/index.js';
 import {createTestWorld, historyOf, person, startTime, type TestWorld} from '../../../_helpers/world.js';
 import type {AcquireRequest} from '../../../../source/core/rules/request/request.js';
@@ -77,12 +77,13 @@ test('it sends a heartbeat every half minute, for its position and for what it h
 test('one far back in the queue keeps its position by heartbeats alone, and takes the dead before it out all the same', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
-	await write(
-		world.memory,
-		...Array.from({length: 100}, (_, index) =>
-			join(`other-${index}`, {...livingHolder(world, 1000 + index), reservationType: 'run', waitTimeout: undefined}),
-		),
+	const others = new Map(
+		Array.from({length: 100}, (_, index) => {
+			const part = {...livingHolder(world, 1000 + index), reservationType: 'run', waitTimeout: undefined} as const;
+			return [`other-${index}`, entry(`other-${index}`, part)];
+		}),
 	);
+	await write(world.memory, ...[...others.values()].map((other) => ({kind: 'join', entry: other}) as const));
 	const counts = {reads: 0, beats: 0};
 	let judged = 0;
 	const counting: TestWorld = {
@@ -102,6 +103,10 @@ test('one far back in the queue keeps its position by heartbeats alone, and take
 			},
 			async readEntry(id) {
 				counts.beats++;
+				for (const other of world.memory.state.queue.filter((one) => one.startsWith('other-'))) {
+					await write(world.memory, {kind: 'entry', entry: {...others.get(other)!, lastHeartbeat: world.now()}});
+				}
+
 				return world.store.readEntry(id);
 			},
 		},
