@@ -17,7 +17,6 @@ const plain: Readonly<Record<string, string>> = {
 	'…': '~',
 };
 
-const drawn = new RegExp(`[${Object.keys(plain).join('')}]`, 'gv');
-
 /** Returns the text with ASCII in place of drawing characters. Names of people and their texts stay as they are. */
-export const inAscii = (text: string): string => text.replaceAll(drawn, (character) => plain[character]!);
+export const inAscii = (text: string): string =>
+	text.replaceAll(/\P{ASCII}/gv, (character) => plain[character] ?? character);

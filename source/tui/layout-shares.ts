@@ -77,9 +77,7 @@ const nothingBelow = {detailRows: 0, queueRows: 0, eventRows: 0, processRows: 0,
 
 function usual(body: number, {gpus, waiting}: Counts): Shares {
 	const least = Math.min(gpus, leastBoxedTable);
-	const level = boxedLevels.find(
-		({lower, events}) => boxedTable(least) + boxedRows(lower) + boxedRows(events) <= body,
-	);
+	const level = boxedLevels.find(({lower, events}) => boxedTable(least) + boxedRows(lower) + boxedRows(events) <= body);
 	if (level === undefined) {
 		return {...nothingBelow, tableRows: body - 3};
 	}
@@ -97,10 +95,7 @@ function usual(body: number, {gpus, waiting}: Counts): Shares {
 	const moreLower = take(hasEvents ? 6 : spare);
 	const lower = level.lower + moreLower + take(Math.min(10, Math.floor(spare / 2)));
 	const eventRows = hasEvents ? level.events + moreEvents + spare : 0;
-	return withEventsBelowQueue(
-		{...nothingBelow, tableRows, detailRows: lower, queueRows: lower, eventRows},
-		waiting,
-	);
+	return withEventsBelowQueue({...nothingBelow, tableRows, detailRows: lower, queueRows: lower, eventRows}, waiting);
 }
 
 /** From this size on there are two columns below the table. */

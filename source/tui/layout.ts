@@ -102,7 +102,10 @@ const ruledBlocks = (
 ];
 
 const isShown = ({blocks}: Pick<Layout, 'blocks'>, panel: PanelId): boolean =>
-	blocks.flat(2).some((place) => place.panel === panel && place.rows > 0);
+	blocks
+		.flat()
+		.flat()
+		.some((place) => place.panel === panel && place.rows > 0);
 
 /** Returns the layout where the table has so many rows, in so many blocks side by side. */
 function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
@@ -141,11 +144,13 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 }
 
 /** GPUs that the table shows at once in this layout. */
-const shownGpus = (layout: Layout): number =>
-	((placeIn(layout, 'table')?.rows ?? 1) - 1) * layout.tableColumns;
+const shownGpus = (layout: Layout): number => ((placeIn(layout, 'table')?.rows ?? 1) - 1) * layout.tableColumns;
 
 const placeIn = ({blocks}: Layout, panel: PanelId): Place | undefined =>
-	blocks.flat(2).find((place) => place.panel === panel);
+	blocks
+		.flat()
+		.flat()
+		.find((place) => place.panel === panel);
 
 /** Returns the layout for so many rows of GPUs: two GPUs stand side by side where they do not fit below one another. */
 function layoutWith(laid: Laid, gpuRows: number): Layout {
@@ -185,7 +190,8 @@ export function layoutOf(laid: Laid): Layout {
 export type Room = {readonly rows: number; readonly width: number};
 
 /** Cells inside a panel: its borders, and a blank before the right one, are left out. */
-export const innerWidthOf = (width: number, frame: Layout['frame'] | 'plain'): number => (frame === 'boxed' ? width - 3 : width);
+export const innerWidthOf = (width: number, frame: Layout['frame'] | 'plain'): number =>
+	frame === 'boxed' ? width - 3 : width;
 
 /** Returns the room of a panel; no rows where it is not shown. */
 export function roomOf(laid: Laid, panel: PanelId): Room {

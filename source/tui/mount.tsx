@@ -83,7 +83,7 @@ const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: Terminal
 	graphs: options.graphs,
 	hasColor: !(options.noColor ?? isColorRefused()),
 	isInGnuScreen: isInGnuScreen(process.env),
-	// chalk maps exact colours to the nearest of 256.
+	// Chalk maps exact colours to the nearest of 256.
 	hasGradients: colorLevel >= 2,
 	hasSixteenColors: colorLevel === 1,
 	isLight: isLight(options.theme, process.env['COLORFGBG']),

@@ -16,8 +16,7 @@ const sides = 4;
 const widest = 84;
 
 /** Returns the cells of a dialog with borders. */
-export const useDialogWidth = (most = widest): number =>
-	useMonitor(({size}) => Math.min(most, size.columns - 2));
+export const useDialogWidth = (most = widest): number => useMonitor(({size}) => Math.min(most, size.columns - 2));
 
 /** With fewer rows, a dialog leaves out what is not needed. */
 const leastRoomyRows = 20;
@@ -56,14 +55,7 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 	// On a high screen the dialog stands a little above the middle.
 	const height = rows - (rows > 18 ? 2 : 1);
 	return (
-		<Box
-			ref={ref}
-			position="absolute"
-			width={columns}
-			height={height}
-			alignItems="center"
-			justifyContent="center"
-		>
+		<Box ref={ref} position="absolute" width={columns} height={height} alignItems="center" justifyContent="center">
 			<Box paddingX={1} backgroundColor={opaque} flexShrink={1} maxHeight={rows - 1}>
 				<Box
 					flexDirection="column"

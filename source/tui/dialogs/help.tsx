@@ -122,7 +122,11 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 const columnGap = 2;
 
 /** Returns the columns of each page: as many side by side as fit. */
-function pagesOf(groups: readonly Group[], rows: number, width: number): ReadonlyArray<ReadonlyArray<readonly Group[]>> {
+function pagesOf(
+	groups: readonly Group[],
+	rows: number,
+	width: number,
+): ReadonlyArray<ReadonlyArray<readonly Group[]>> {
 	const pages: Array<Array<readonly Group[]>> = [];
 	let used = Infinity;
 	for (const column of inColumns(groups, rows)) {

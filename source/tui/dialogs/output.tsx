@@ -17,7 +17,9 @@ const active = /[\p{Bidi_Control}\p{Control}]/gv;
 const withoutRules = (text: string): string =>
 	text
 		.replaceAll(/[─┼]{2,}/gv, '')
-		.replaceAll(/\s*│\s*/gv, ', ');
+		.split('│')
+		.map((cell) => cell.trim())
+		.join(', ');
 
 export function OutputDialog({title, top, left, lines, chosen, tones}: Output): ReactElement {
 	const rows = useMonitor(outputRowsOf);

@@ -85,7 +85,7 @@ function Ownership({row: {process, row, right}}: {readonly row: ProcessRow}): Re
 			<Label tone={process.user === account ? 'mine' : 'strong'}>{sanitize(process.user ?? 'unknown user')}</Label>
 			<Label tone={isAlarming(right) ? 'warning' : 'plain'}>{processRightText[right].meaning}</Label>
 			{named('held by', holders)}
-			{named('container', process.containerId && sanitize(process.containerId))}
+			{named('container', process.containerId === undefined ? undefined : sanitize(process.containerId))}
 			{named('parent', process.parentPid?.toString())}
 		</Pieces>
 	);

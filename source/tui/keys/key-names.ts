@@ -44,8 +44,7 @@ one packet look like Alt with that key. Alt means nothing here, so they are Esca
 */
 export function keyNames(input: string, key: KeyEvent): readonly string[] {
 	const names = key.eventType === 'release' ? [] : plainKeyNames(input, key);
-	const isEscaped =
-		key.meta && names.length > 0 && names.every((name) => isCharacter(name) || characterKeys.has(name));
+	const isEscaped = key.meta && names.length > 0 && names.every((name) => isCharacter(name) || characterKeys.has(name));
 	return isEscaped ? ['escape', ...names] : names;
 }
 
@@ -59,11 +58,7 @@ function plainKeyNames(input: string, key: KeyEvent): readonly string[] {
 		return [found[1]];
 	}
 
-	if (key.ctrl) {
-		return [`ctrl-${input}`];
-	}
-
-	return [...input].map((character) => typedName(character));
+	return key.ctrl ? [`ctrl-${input}`] : [...input].map((character) => typedName(character));
 }
 
 /** True for a key that stands for the character it writes. */

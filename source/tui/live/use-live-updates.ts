@@ -8,7 +8,6 @@ import {mostEvents} from '../state/state.js';
 import {useDispatch, useMonitor} from '../state/use-monitor.js';
 import type {MonitorPorts} from '../ports.js';
 
-
 type Options = {
 	readonly world: World;
 	/** What is shown of the GPUs. */

@@ -98,7 +98,7 @@ Calls the handlers for what the mouse does inside a box.
 */
 export function useMouse(handlers: MouseHandlers): RefObject<DOMElement | null> {
 	const targets = use(MouseContext);
-	// eslint-disable-next-line @typescript-eslint/no-restricted-types -- React's refs to elements begin with null.
+
 	const ref = useRef<DOMElement | null>(null);
 	const latest = useRef(handlers);
 	useEffect(() => {

@@ -229,7 +229,9 @@ function Loads({columns}: {readonly columns: number}): ReactElement {
 	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
 	const mean = sum(percents) / percents.length / 100;
 	// Memory in use of an unknown total would count as part of the others' totals.
-	const used = sum(gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : [])));
+	const used = sum(
+		gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : [])),
+	);
 	const total = sum(gpus.map(({memoryTotalMiB = 0}) => memoryTotalMiB));
 	const powers = gpus.filter(({powerWatts}) => powerWatts !== undefined);
 	const watts = sum(powers.map(({powerWatts = 0}) => powerWatts));

@@ -63,7 +63,9 @@ function Tile({row, width, rows}: TileProperties): ReactElement {
 	const style = graphStyleOf(useDrawing());
 	const ref = useMouse({
 		onClick() {
-			const index = visibleRows(getState()).findIndex((shown) => membersOf(shown).some((gpu) => gpu.index === row.index));
+			const index = visibleRows(getState()).findIndex((shown) =>
+				membersOf(shown).some((gpu) => gpu.index === row.index),
+			);
 			if (index !== -1) {
 				dispatch({kind: 'pointed', at: {on: 'row', panel: 'table', index}});
 			}

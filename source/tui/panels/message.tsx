@@ -133,7 +133,7 @@ function MessageText({level, text, command, next}: Message): ReactElement {
 					<Label tone={tone}>{word}</Label> {text}
 				</Label>
 			</Box>
-			{next === undefined && !(isRoomy && command !== undefined) ? undefined : (
+			{next === undefined && (!isRoomy || command === undefined) ? undefined : (
 				<Box gap={2} flexShrink={1}>
 					{next === undefined ? undefined : <ShellCommand>{next}</ShellCommand>}
 					{command === undefined || !isRoomy ? undefined : <ShellCommand>{command}</ShellCommand>}

@@ -103,8 +103,8 @@ export function ReportPanel({width, rows}: PanelProperties): ReactElement {
 					<ReportTable by={by} report={shown.report} from={first} to={to} width={innerWidth} />
 					<Label>
 						<Label tone="strong"> {totalHoursText(shown.report)}</Label>,{' '}
-						{counted(shown.report.totalReservations, 'reservation')} by {counted(shown.report.uniqueUsers, 'user')} in the
-						last {counted(reportDays, 'day')}
+						{counted(shown.report.totalReservations, 'reservation')} by {counted(shown.report.uniqueUsers, 'user')} in
+						the last {counted(reportDays, 'day')}
 					</Label>
 				</Box>
 			)}

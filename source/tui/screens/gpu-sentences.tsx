@@ -41,11 +41,9 @@ function endWords({lease, remainingSeconds}: StatusRow): string | undefined {
 		return 'suspended';
 	}
 
-	if (remainingSeconds !== undefined) {
-		return `ends in ${roughDuration(Math.max(60, remainingSeconds))}`;
-	}
-
-	return `ends ${endText({lease, remainingSeconds})}`;
+	return remainingSeconds === undefined
+		? `ends ${endText({lease, remainingSeconds})}`
+		: `ends in ${roughDuration(Math.max(60, remainingSeconds))}`;
 }
 
 /** One GPU in a sentence. */

@@ -121,14 +121,14 @@ export function LinearScreen(): ReactElement {
 					<MessageLine />
 					{help}
 				</>
-			) : dialog !== undefined ? (
-				<OpenDialog />
-			) : (
+			) : dialog === undefined ? (
 				<>
 					<Sentences />
 					<FocusedPanel />
 					<Message />
 				</>
+			) : (
+				<OpenDialog />
 			)}
 			<Box>
 				<Box flexShrink={0}>

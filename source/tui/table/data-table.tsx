@@ -162,7 +162,7 @@ function Block<Row>({
 	const headRows = hasHead ? 1 : 0;
 	const shown = rows.slice(firstRow, firstRow + height - headRows);
 	const ref = useMouse({
-		onClick: ({x, y}) => {
+		onClick({x, y}) {
 			const index = firstRow + y - headRows;
 			const title = y < headRows ? columnAt(columns, x) : undefined;
 			if (title !== undefined && onTitle !== undefined) {

@@ -33,7 +33,5 @@ export function loadColumns<Name extends string>(
 		(round) => Object.fromEntries([...growing].map((name) => [name, round[name]])) as GrowthRound<Name>,
 	);
 	const rest = last.find((name) => columns.some((column) => column.name === name)) ?? columns.at(-1)?.name;
-	return grown(columns, room, rounds, rest).map((column) =>
-		isNumber(column) ? {...column, align: 'end'} : column,
-	);
+	return grown(columns, room, rounds, rest).map((column) => (isNumber(column) ? {...column, align: 'end'} : column));
 }

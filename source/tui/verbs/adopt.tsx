@@ -51,11 +51,7 @@ export const adopt = defineVerb<Confirmation<Adoption>>({
 		);
 	},
 	Dialog: ({dialog: {process, gpu, isBusy}}) => (
-		<Confirm
-			title={`Adopt on GPU ${gpu}`}
-			question="Reserve its GPUs for this process until it ends?"
-			isBusy={isBusy}
-		>
+		<Confirm title={`Adopt on GPU ${gpu}`} question="Reserve its GPUs for this process until it ends?" isBusy={isBusy}>
 			<Label tone="dim">{processLine(process)}</Label>
 		</Confirm>
 	),

@@ -46,7 +46,10 @@ const slurmWarning = ({targets}: Targets): string =>
 		: 'Slurm ends the whole jobs, with all that runs in them.';
 
 /** What stays when one GPU of a reservation is released. */
-function Rest({targets, others}: Pick<Targets, 'targets'> & {readonly others: readonly number[]}): ReactElement | undefined {
+function Rest({
+	targets,
+	others,
+}: Pick<Targets, 'targets'> & {readonly others: readonly number[]}): ReactElement | undefined {
 	const {requester} = useSettings();
 	const [target] = targets;
 	if (others.length === 0) {

@@ -24,14 +24,16 @@ const NoLines = ({children}: PropsWithChildren): ReactElement | undefined =>
 	children === '│' ? <Label> </Label> : undefined;
 
 export function StillTable({columns, rows}: Properties): ReactElement {
-	const widths = columns.map(({title}) => Math.max(...[title, ...rows.map((row) => row[title] ?? '')].map(widthOf)));
+	const widths = columns.map(({title}) =>
+		Math.max(...[title, ...rows.map((row) => row[title] ?? '')].map((text) => widthOf(text))),
+	);
 	/** Returns a cell as wide as its column on the screen: ink-table counts characters. */
 	const cellIn = (toneOf: (column: StillColumn) => Tone) =>
 		function Cell({children, column}: CellProps): ReactElement {
 			const {align = 'left'} = columns[column]!;
 			return (
 				<Box width={widths[column]! + 2} paddingX={1} justifyContent={align === 'left' ? 'flex-start' : 'flex-end'}>
-					<Label tone={toneOf(columns[column]!)}>{String(children).trim()}</Label>
+					<Label tone={toneOf(columns[column]!)}>{(children as string).trim()}</Label>
 				</Box>
 			);
 		};

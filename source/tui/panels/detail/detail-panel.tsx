@@ -107,11 +107,7 @@ function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 	}
 
 	const memory = first.memoryUsedMiB === undefined ? '' : gibibytes(first.memoryUsedMiB);
-	return (
-		<Label>
-			{[first.pid, sanitize(first.user ?? '?'), memory, processText(first)].join(' ')}
-		</Label>
-	);
+	return <Label>{[first.pid, sanitize(first.user ?? '?'), memory, processText(first)].join(' ')}</Label>;
 }
 
 function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: StatusRow}): ReactElement {

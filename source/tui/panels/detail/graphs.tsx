@@ -88,9 +88,7 @@ function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement
 function fromText(state: State, range: PastRange): string {
 	const now = storeNow(state);
 	const ago = `-${rangeWord(range)}`;
-	return range < 360 || now === undefined
-		? ago
-		: `${ago}, ${state.settings.formatTime(now - range * 60).slice(0, 5)}`;
+	return range < 360 || now === undefined ? ago : `${ago}, ${state.settings.formatTime(now - range * 60).slice(0, 5)}`;
 }
 
 type Properties = Room & {readonly row: StatusRow};

@@ -44,12 +44,14 @@ function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: St
 
 function End(held: Held): ReactElement {
 	const text = useMonitor((state) => endText(held, state));
-	return held.lease?.partialQueueId !== undefined ? (
-		<Label>held for its position in the queue until the rest is free</Label>
-	) : held.lease?.isSuspended === true ? (
-		<Label tone="warning">suspended: its job stands still and keeps its GPUs</Label>
+	return held.lease?.partialQueueId === undefined ? (
+		held.lease?.isSuspended === true ? (
+			<Label tone="warning">suspended: its job stands still and keeps its GPUs</Label>
+		) : (
+			<Label>{text}</Label>
+		)
 	) : (
-		<Label>{text}</Label>
+		<Label>held for its position in the queue until the rest is free</Label>
 	);
 }
 

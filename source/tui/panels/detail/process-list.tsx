@@ -65,7 +65,9 @@ function Line({cells, width, isHead = false, isSquatter = false, children}: Line
 	);
 }
 
-const titles = Object.fromEntries(columns.map(({name, title}) => [name, title])) as Readonly<Record<ProcessCellName, string>>;
+const titles = Object.fromEntries(columns.map(({name, title}) => [name, title])) as Readonly<
+	Record<ProcessCellName, string>
+>;
 
 export type PlacedProcess = {
 	readonly process: GpuProcess;
@@ -98,7 +100,7 @@ type Properties = PlacedProcess & {
 
 export function ProcessLine({process, depth, isSquatter, width}: Properties): ReactElement {
 	const now = useMonitor(storeNow);
-	const container = process.containerId && truncate(sanitize(process.containerId), 12);
+	const container = process.containerId === undefined ? undefined : truncate(sanitize(process.containerId), 12);
 	return (
 		<Line cells={processCells(process, now)} width={width} isSquatter={isSquatter}>
 			<Label tone={isSquatter ? 'warning' : 'plain'}>

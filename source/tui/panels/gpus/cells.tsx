@@ -96,10 +96,10 @@ export const gpuCells: Readonly<Record<GpuColumnName, ComponentType<Properties>>
 	power: ({row: {reading}}) => <Text>{rounded(reading?.powerWatts, 'W')}</Text>,
 	history: History,
 	note: ({row}) => <Text>{noteText(row)}</Text>,
-	model: ({row: {reading}}) => <Text>{reading?.name && shortModel(reading.name)}</Text>,
+	model: ({row: {reading}}) => <Text>{reading?.name === undefined ? undefined : shortModel(reading.name)}</Text>,
 	fan: ({row: {reading}}) => <Text>{rounded(reading?.fanPercent, '%')}</Text>,
 	clock: ({row: {reading}}) => <Text>{rounded(reading?.smClockMHz, 'MHz')}</Text>,
-	pci: ({row: {reading}}) => <Text>{reading?.pciBusId && shortBusId(reading.pciBusId)}</Text>,
+	pci: ({row: {reading}}) => <Text>{reading?.pciBusId === undefined ? undefined : shortBusId(reading.pciBusId)}</Text>,
 	numa: ({row: {reading}}) => <Text>{reading?.numaNode?.toString()}</Text>,
 	process: ProcessCell,
 };

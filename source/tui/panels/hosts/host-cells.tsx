@@ -93,7 +93,9 @@ export const hostCells: Readonly<Record<HostColumnName, ComponentType<Properties
 	owner: Owner,
 	ends: End,
 	utilization: ({line: {gpu}, width}) => <Utilization percent={gpu.utilization} width={width} />,
-	memory: ({line: {gpu}, width}) => <Memory usedMiB={gpu.memory_used_mb} totalMiB={gpu.memory_total_mb} width={width} />,
+	memory: ({line: {gpu}, width}) => (
+		<Memory usedMiB={gpu.memory_used_mb} totalMiB={gpu.memory_total_mb} width={width} />
+	),
 	temperature: ({line: {gpu}}) => <Temperature celsius={gpu.temperature} />,
 	model: ({line: {gpu}}) => (gpu.gpu_model === undefined ? <Nothing /> : <Label>{shortModel(gpu.gpu_model)}</Label>),
 	process: Process,

@@ -36,7 +36,8 @@ function User({row: {process, right}}: Properties): ReactElement {
 function MemoryCell({row: {process, row}}: Properties): ReactElement {
 	const total = row.reading?.memoryTotalMiB;
 	const {memoryUsedMiB} = process;
-	const tone = memoryUsedMiB === undefined ? 'dim' : total === undefined ? 'plain' : loadTone('memory', memoryUsedMiB / total);
+	const tone =
+		memoryUsedMiB === undefined ? 'dim' : total === undefined ? 'plain' : loadTone('memory', memoryUsedMiB / total);
 	return <Label tone={tone}>{processCells(process, undefined).memory}</Label>;
 }
 

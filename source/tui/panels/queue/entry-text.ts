@@ -75,7 +75,9 @@ export const blockersOf = ({blockers}: QueueRow, state: State): string =>
 export function blockedByText(row: QueueRow, state: State): string {
 	const blocked = blockersOf(row, state);
 	const [outage] = row.outages;
-	return blocked === '' && outage !== undefined ? `${partsOutText(row.outages, gpuList)}: ${outageText(outage)}` : blocked;
+	return blocked === '' && outage !== undefined
+		? `${partsOutText(row.outages, gpuList)}: ${outageText(outage)}`
+		: blocked;
 }
 
 /** Returns why no one can be served at a position of the queue. */

@@ -64,7 +64,7 @@ function DamagedEntry({row}: {readonly row: QueueRow}): ReactElement {
 	const problem = useMonitor((state) => entryProblem(row, state));
 	return (
 		<Label tone="error">
-			{String(row.position).padStart(2)}  {problem}
+			{String(row.position).padStart(2)} {problem}
 		</Label>
 	);
 }
@@ -112,15 +112,13 @@ export function QueuePanel({width, rows: height}: PanelProperties): ReactElement
 	const {position, user, want, got} = needsOf(rows);
 	const columns = useMemo(() => {
 		const gap = queueGap(innerWidth - markerWidth);
-		return queueColumns(innerWidth - markerWidth, {position, user, want, got}).map(
-			(column): DataColumn<QueueRow> => ({
-				...column,
-				gap,
-				title: titles[column.name],
-				Cell: cells[column.name],
-				emphasisOf: isStale ? () => 'old' : undefined,
-			}),
-		);
+		return queueColumns(innerWidth - markerWidth, {position, user, want, got}).map((column): DataColumn<QueueRow> => ({
+			...column,
+			gap,
+			title: titles[column.name],
+			Cell: cells[column.name],
+			emphasisOf: isStale ? () => 'old' : undefined,
+		}));
 	}, [innerWidth, position, user, want, got, isStale]);
 	const shown = Math.max(0, height - (hasHead ? 1 : 0));
 	const firstRow = Math.max(0, Math.min(selected - Math.floor(shown / 2), rows.length - shown));

@@ -12,7 +12,10 @@ export type ProcessCellName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time
 const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
 
 /** Returns what is known of a process, in few characters each. */
-export const processCells = (process: GpuProcess, now: number | undefined): Readonly<Record<ProcessCellName, string>> => ({
+export const processCells = (
+	process: GpuProcess,
+	now: number | undefined,
+): Readonly<Record<ProcessCellName, string>> => ({
 	pid: String(process.pid),
 	user: sanitize(process.user ?? '?'),
 	load: percent(process.utilizationPercent),

@@ -135,7 +135,9 @@ export function endText({lease, remainingSeconds}: Pick<StatusRow, 'lease' | 're
 /** When a reservation ends. */
 export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
 	const text = endText(row);
-	return <Label tone={text === '-' ? 'dim' : text === 'paused' || text.startsWith('!') ? 'warning' : 'plain'}>{text}</Label>;
+	return (
+		<Label tone={text === '-' ? 'dim' : text === 'paused' || text.startsWith('!') ? 'warning' : 'plain'}>{text}</Label>
+	);
 }
 
 const secondsPerDay = 86_400;
