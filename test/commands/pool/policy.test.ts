@@ -7,6 +7,7 @@ import type {App} from '../../../source/app/contract.js';
 import {understand} from '../../../source/main.js';
 import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile();
 
@@ -92,7 +93,7 @@ test('a value that a key cannot have, and a key that is not set, are refused, an
 	expect((await box.run('admin --policy --json')).stdout).not.toContain('set_by');
 });
 
-test('a record that cannot be read is said by every verb that shows the pool, and replaced by --unset all', async () => {
+slowTest('a record that cannot be read is said by every verb that shows the pool, and replaced by --unset all', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	const client = new Redis(redis.port);
 	const policy = [{key: 'strategy', value: '\u{1B}[31mfast', since: 1}];

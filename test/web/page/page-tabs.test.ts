@@ -93,7 +93,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			.toBe(0);
 	});
 
-	test('the other hosts stay shown when the tab that has the stream is closed, and are asked no more when the tab that shows them is', async () => {
+	slowTest('the other hosts stay shown when the tab that has the stream is closed, and are asked no more when the tab that shows them is', async () => {
 		const {web, others} = await start(['good']);
 		const {page: first} = await openPage(browser, web.url);
 		const [second, third] = [await first.context().newPage(), await first.context().newPage()];

@@ -12,6 +12,7 @@ import {findBubblewrap} from '../../../_helpers/packages/find-bubblewrap.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../../_helpers/machine/stand-in-devices.js';
 import {hasSystemd, startSystemd, type Systemd} from '../../../_helpers/machine/systemd.js';
 import {starter, starterText} from '../../../_helpers/program/cli.js';
+import {isLong} from '../../../_helpers/slow.js';
 
 const isRoot = canMakeDevices();
 const bwrap = findBubblewrap()!;
@@ -77,7 +78,7 @@ const minors = (): string =>
 	`for n in ${box.root}/dev/nvidia[0-9]; do (: < "$n") 2>/dev/null && echo "\${n##*nvidia}"; done`;
 
 describe.each(fences)('in a job that is isolated by %s', (fence) => {
-	test.runIf(there.includes(fence))('canhazgpu shows, reserves, extends, finds holders and releases as outside', async () => {
+	test.runIf(isLong && there.includes(fence))('canhazgpu shows, reserves, extends, finds holders and releases as outside', async () => {
 		const sh = boxOf(fence);
 		await sh('canhazgpu admin --gpus 3 --provider fake');
 		const inside = [

@@ -11,6 +11,7 @@ import {openTerminal, type Terminal} from '../../../_helpers/machine/terminal.js
 import {ensureMultiplexer} from '../../../_helpers/packages/multiplexers.js';
 import {click, mouseReport, placeOf} from '../_mouse.js';
 import {keys} from '../_program.js';
+import {isLong} from '../../../_helpers/slow.js';
 
 let box: Box;
 
@@ -61,7 +62,7 @@ function colorsOf(top: Terminal, row: number): ReadonlySet<number> {
 	return new Set(cells.filter((cell) => !cell.isFgDefault()).map((cell) => cell.getFgColor()));
 }
 
-test.each(['screen', 'screen-256color'])('keys, a paste, colours and a resize in GNU screen as %s', async (term) => {
+test.each(isLong ? ['screen', 'screen-256color'] : ['screen-256color'])('keys, a paste, colours and a resize in GNU screen as %s', async (term) => {
 	const top = startInScreen(term);
 	await top.waitFor(/> 0 +Free/v);
 	expect(top.screen().slice(0, 3).join('\n')).toMatch(/╭─ 1:GPUs/v);
