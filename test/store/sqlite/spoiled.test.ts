@@ -25,9 +25,9 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {audit, leaseWrite, plan, poolWrite, write} from '../samples.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {shareChildren, shareIndexChildren, shareSchemaChildren, writeFreeListCycle} from './_spoiled.js';
 import {makeWorkshop, type Workshop} from './child.js';
-import {slowTest} from '../../_helpers/slow.js';
 
 let workshop: Workshop;
 beforeAll(async () => {
