@@ -78,6 +78,15 @@ const config = [
 		},
 	},
 	{
+		files: ['source/tui/**'],
+		rules: {
+			// A component that is made by a function needs a name for React's messages.
+			'func-names': 'off',
+			// A ref of React is null while nothing is mounted.
+			'@typescript-eslint/no-restricted-types': 'off',
+		},
+	},
+	{
 		files: ['**/*.html'],
 		rules: {
 			// A dashboard of one machine is not shared on social networks.

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { openTerminal } from "../test/_helpers/machine/terminal.ts";
 import { background, draw, foreground, mix } from "./draw-screen.js";
 
-const program = fileURLToPath(new URL("../source/launcher.sh", import.meta.url));
+const program = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
 
 const size = { columns: 120, rows: 32 };
 /** The colours of the terminal's palette that the monitor uses, by number. */

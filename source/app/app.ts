@@ -199,7 +199,8 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 
 		if (options.isEmpty) {
 			const {createMemoryStore} = await import('../store/memory/index.js');
-			return worldOf({providers: await loadGpus(), store: createMemoryStore(), provider: 'fake', scenario: undefined});
+			const store = {...createMemoryStore(), location: 'this computer'};
+			return worldOf({providers: await loadGpus(), store, provider: 'fake', scenario: undefined});
 		}
 
 		const cluster = await foreign();
@@ -278,6 +279,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		remark(text) {
 			writeError(`${errors.takeRest()}${text}\n`);
 		},
+		openPatientOutput: (failed) => createPatientOutput(1, failed),
 		progress(text) {
 			errors.write(`${text}\n`);
 		},

@@ -15,6 +15,7 @@ import type {Job, JobOptions} from '../host/job/job.js';
 import type {sendSignal} from '../host/process/send-signal.js';
 import type {Patience} from '../host/tool/answering-host.js';
 import type {RemoteCall, RemoteCommand} from '../host/tool/remote-command.js';
+import type {PatientOutput} from '../host/patient-output.js';
 import type {LineHistory} from './user-file.js';
 
 export type {Patience} from '../host/tool/answering-host.js';
@@ -125,6 +126,8 @@ export type App = {
 	readonly remark: (text: string) => void;
 	/** Prints lines on stderr without waiting for a reader, for what is done meanwhile must go on: a wait in the queue. */
 	readonly progress: (text: string) => void;
+	/** Opens stdout for writing without waiting for its reader; undefined where that cannot be done. `failed` gets the error of a reader that has gone. */
+	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly isTerminal: boolean;
 	/** How wide stdout is; undefined where that is not known, as in a pipe. */
 	readonly columns: number | undefined;

@@ -1,12 +1,12 @@
 /** From keys to intents, and from intents to the state or to the world. */
-import {sanitize} from '../format/text/text.js';
+import {sanitize, sanitizeTyped} from '../format/text/text.js';
 import type {Action} from './state/actions.js';
 import type {StateStore} from './state/store.js';
 import {completeLine, openChosenLine} from './verbs/command-line.js';
 import type {VerbRunner} from './verbs/dispatch.js';
 import {warning} from './verbs/verb.js';
-import {pointingAt} from './mouse/pointing.js';
 import type {MouseEvent} from './mouse/input.js';
+import type {MouseTargets} from './mouse/mouse-context.js';
 import {isCharacter, keyNames, keyText, type KeyEvent} from './keys/key-names.js';
 import {intentOf, texts, type Binding, type Intended} from './keys/bindings.js';
 import {bindingsWith} from './keys/custom.js';
@@ -24,6 +24,8 @@ type Effects = {
 type Controller = {
 	/** One event of Ink's input. */
 	readonly press: (input: string, key: KeyEvent) => void;
+	/** A key by its name in the table of keys, such as a click on its hint presses. */
+	readonly pressName: (name: string) => void;
 	/** What the mouse did. */
 	readonly point: (event: MouseEvent) => void;
 	/** Pasted text goes into a field or nowhere: it is never taken for keys. */
@@ -32,6 +34,9 @@ type Controller = {
 
 /** Questions that take `y` for yes, and most other keys for no. */
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
+
+/** While a line is typed, clicks would move what it is about. */
+const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'hosts-filter', 'search', 'small']);
 
 /** Which key leads to each panel, and its title there. */
 const panelTitles: Readonly<Record<PanelName, string>> = {
@@ -55,7 +60,12 @@ function unboundText(key: string, bindings: readonly Binding[]): string {
 		: `${name} does nothing here. It is a key of ${panels.join(', ')}`;
 }
 
-export function createController({getState, dispatch}: StateStore, runner: VerbRunner, effects: Effects): Controller {
+export function createController(
+	{getState, dispatch}: StateStore,
+	runner: VerbRunner,
+	effects: Effects,
+	targets: Pick<MouseTargets, 'send'>,
+): Controller {
 	/** Keys that came while Tab was being answered: they belong behind its answer. */
 	let held: string[] | undefined;
 
@@ -139,7 +149,8 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 			act(intent);
 		} else if (texts.includes(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
-		} else if (isPanelMode(mode) && key !== 'escape') {
+		} else if (isPanelMode(mode) && key !== 'escape' && getState().flash?.next === undefined) {
+			// A stray key does not replace the line that says what to type next.
 			dispatch(warning(unboundText(key, bindings)));
 		}
 	}
@@ -178,17 +189,16 @@ export function createController({getState, dispatch}: StateStore, runner: VerbR
 			}
 
 			dispatch({kind: 'key-pressed'});
-			for (const pointing of pointingAt(getState(), event)) {
-				if ('key' in pointing) {
-					pressOne(pointing.key, true);
-				} else {
-					dispatch(pointing.action);
-				}
+			if (!mouselessModes.has(modeOf(getState()))) {
+				targets.send(event);
 			}
+		},
+		pressName(name) {
+			pressOne(name, true);
 		},
 		paste(text) {
 			if (modeOf(getState()) !== 'small') {
-				dispatch({kind: 'typed', text: sanitize(text)});
+				dispatch({kind: 'typed', text: sanitizeTyped(text)});
 			}
 		},
 	};

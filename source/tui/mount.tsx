@@ -3,7 +3,9 @@ import process from 'node:process';
 import {constants} from 'node:os';
 import chalk, {supportsColor} from 'chalk';
 import {render} from 'ink';
-import {Monitor} from './components/monitor.js';
+import {App} from './app.js';
+import {inAscii} from './ascii.js';
+import {whileDrained, withWrite} from './terminal-output.js';
 import {flashMs, initialState, type Settings} from './state/state.js';
 import type {Flash} from './state/messages.js';
 import {startingWith} from './state/view/reduce.js';
@@ -46,6 +48,19 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 	};
 }
 
+/** How long a terminal that nobody reads may take for the last frame, in milliseconds. */
+const lastFrameMs = 1000;
+
+/** Waits until the screen is given back, unless nobody reads the terminal. */
+async function withinTime(unmounted: Promise<unknown>): Promise<void> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, lastFrameMs);
+	});
+	await Promise.race([unmounted.then(() => undefined).catch(() => undefined), late]);
+	clearTimeout(timer);
+}
+
 /** Undefined where the terminal has none. */
 const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
@@ -68,7 +83,8 @@ const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: Terminal
 	graphs: options.graphs,
 	hasColor: !(options.noColor ?? isColorRefused()),
 	isInGnuScreen: isInGnuScreen(process.env),
-	hasGradients: colorLevel === 3,
+	// Chalk maps exact colours to the nearest of 256.
+	hasGradients: colorLevel >= 2,
 	hasSixteenColors: colorLevel === 1,
 	isLight: isLight(options.theme, process.env['COLORFGBG']),
 	scheme: schemeOf(options.theme),
@@ -128,15 +144,27 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) => handleErrors(stream, closed));
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
-	const modes = createTerminalModes((text) => {
-		stdout.write(text);
+	const output = options.openOutput?.((error) => {
+		stdout.emit('error', error);
 	});
+	const write = (text: string, written?: () => void): boolean => {
+		const shown = settings.isAscii ? inAscii(text) : text;
+		if (output === undefined) {
+			return stdout.write(shown, written);
+		}
+
+		output.write(shown, written);
+		return !output.isStalled();
+	};
+
+	const modes = createTerminalModes(write);
 	modes.take();
 	const instance = render(
-		<Monitor
+		<App
 			world={world}
 			watched={{gpus: options.watchedGpus ?? world.gpus, clock: world.clock}}
 			store={store}
+			drawn={output === undefined ? store : whileDrained(store, output)}
 			ports={options.ports ?? noPorts}
 			waits={waits}
 			scanIntervalMs={scanIntervalMs}
@@ -146,7 +174,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			broken={broken}
 		/>,
 		{
-			stdout,
+			stdout: withWrite(stdout, write),
 			stdin: mouse?.stdin ?? stdin,
 			stderr,
 			// A screen reader reads on from where it is: the lines stay among the others.
@@ -166,8 +194,13 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 	modes.setMouse(false);
 	// The terminal first: whatever is printed about the end must be readable.
 	instance.unmount();
-	await instance.waitUntilExit().catch(() => undefined);
+	await withinTime(instance.waitUntilExit());
 	modes.leave();
+	if (isLinear) {
+		// The shell's prompt begins a line of its own.
+		write('\n');
+	}
+
 	// The waits that this monitor began leave the queue: no one would take what they are given.
 	await waits.leaveAll();
 	// Of a terminal that is gone there may be more errors to come, a little later than the writes.

@@ -14,6 +14,17 @@ import type {GpuProvider, World} from '../core/model/ports.js';
 import type {Wish} from '../core/operations/engine.js';
 import type {SeenHost} from './state/hosts/state.js';
 
+/** Output that never waits for its reader. */
+export type PatientOutput = {
+	readonly write: (text: string, written?: () => void) => void;
+	/** Whether something waits for the reader. */
+	readonly isStalled: () => boolean;
+	/** Calls the listener each time the reader has caught up. */
+	readonly onDrain: (listener: () => void) => void;
+	/** Returns what was not written yet, and forgets it. */
+	readonly takeRest: () => string;
+};
+
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 
 /** Sends a signal to a process of this account, as it was seen, and to no other. */
@@ -169,6 +180,8 @@ export type MonitorOptions = {
 	readonly noColor?: boolean;
 	/** A time of day from seconds since the epoch; the local time unless said otherwise. */
 	readonly formatTime?: (seconds: number) => string;
+	/** Opens the terminal for writing without waiting for its reader. Undefined where that cannot be done. */
+	readonly openOutput?: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly stdout?: NodeJS.WriteStream;
 	readonly stdin?: NodeJS.ReadStream;
 	readonly stderr?: NodeJS.WriteStream;

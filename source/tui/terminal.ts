@@ -20,7 +20,7 @@ export type TerminalModes = {
 	readonly setMouse: (isOn: boolean) => void;
 };
 
-export function createTerminalModes(write: (text: string) => void): TerminalModes {
+export function createTerminalModes(write: (text: string) => unknown): TerminalModes {
 	let isTaken = false;
 	let isMouseOn = false;
 	return {

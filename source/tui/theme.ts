@@ -1,12 +1,11 @@
 /** What each tone of text looks like. States and loads have colours, and every colour stands beside a word or a number. */
-import chalk, {type ForegroundColorName} from 'chalk';
-import {colorSchemes, type ColorScheme, type ThemeName} from '../format/monitor-settings.js';
+import {colorSchemes, type ColorScheme, type GraphCharacters, type ThemeName} from '../format/monitor-settings.js';
 import {safeOnDark, safeOnLight} from './themes/color-blind.js';
 import {contrastOnDark, contrastOnLight} from './themes/high-contrast.js';
 import {sixteenContrastOnDark, sixteenContrastOnLight, sixteenOnLight, sixteenSafeOnDark} from './themes/sixteen.js';
 import {completed, loadStyles, type Style, type Styles} from './themes/styles.js';
 import {darkGradients, lightGradients, onDark, onLight} from './themes/usual.js';
-import type {Tone} from './widgets/styled-text.js';
+import type {Tone} from './themes/tones.js';
 
 /** Without colours, or those for letters on a dark or on a light background; the usual ones in 16 colours or with gradients. */
 export type Theme =
@@ -50,68 +49,29 @@ export const stylesOf = (theme: Theme): Styles => styles[theme];
 
 export const styleOf = (tone: Tone, theme: Theme): Style => styles[theme][tone];
 
-type Paint = (text: string) => string;
-
-/** What draws a style, in the order in which Ink would. */
-function painterOf({color, backgroundColor, bold, dimColor, inverse}: Style): Paint {
-	let paint = chalk;
-	if (inverse === true) {
-		paint = paint.inverse;
-	}
-
-	if (backgroundColor !== undefined) {
-		paint = paint.bgHex(backgroundColor);
-	}
-
-	if (bold === true) {
-		paint = paint.bold;
-	}
-
-	if (color !== undefined) {
-		paint = color.startsWith('#') ? paint.hex(color) : paint[color as ForegroundColorName];
-	}
-
-	if (dimColor === true) {
-		paint = paint.dim;
-	}
-
-	return paint;
-}
-
-const painters = new Map<Theme, Map<Tone, Paint>>();
-
-/** What draws text in a tone. */
-export function paintOf(tone: Tone, theme: Theme): Paint {
-	let ofTheme = painters.get(theme);
-	if (ofTheme === undefined) {
-		ofTheme = new Map();
-		painters.set(theme, ofTheme);
-	}
-
-	let paint = ofTheme.get(tone);
-	if (paint === undefined) {
-		paint = painterOf(styleOf(tone, theme));
-		ofTheme.set(tone, paint);
-	}
-
-	return paint;
-}
-
-type Abilities = {
+/** What the terminal can show, and what the user chose for it. */
+export type Appearance = {
+	readonly isAscii: boolean;
+	/** The characters of graphs; braille by default. */
+	readonly graphs?: GraphCharacters;
 	readonly hasColor: boolean;
+	/** Dark letters on a light ground. */
 	readonly isLight: boolean;
+	/** The terminal shows any colour, and not only those of a palette. */
 	readonly hasGradients: boolean;
+	/** The palette has 16 colours. */
 	readonly hasSixteenColors?: boolean;
 	readonly scheme?: ColorScheme;
 };
 
+/** Returns the theme for a terminal. */
 export function themeOf({
 	hasColor,
 	isLight: onWhite,
 	hasGradients,
 	hasSixteenColors = false,
 	scheme = 'usual',
-}: Abilities): Theme {
+}: Omit<Appearance, 'isAscii' | 'graphs'>): Theme {
 	const ground = onWhite ? 'light' : 'dark';
 	if (!hasColor) {
 		return 'mono';

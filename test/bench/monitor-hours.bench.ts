@@ -15,9 +15,10 @@ import {busy, createBox, lease, utcTime} from '../tui/_world.js';
 import {report, printFigure} from './_helpers/measure.js';
 
 process.env['NODE_ENV'] = 'production';
-const {createElement, useSyncExternalStore} = await import('react');
+const {createElement} = await import('react');
 const {render} = await import('ink');
-const {Screen} = await import('../../source/tui/components/screen.js');
+const {Screen} = await import('../../source/tui/screens/screen.js');
+const {StoreContext} = await import('../../source/tui/state/use-monitor.js');
 const {createStateStore} = await import('../../source/tui/state/store.js');
 const {initialState} = await import('../../source/tui/state/state.js');
 keepHeapSmall();
@@ -75,7 +76,7 @@ const store = createStateStore(
 
 const stdout = new Screenful();
 const instance = render(
-	createElement(() => createElement(Screen, {state: useSyncExternalStore(store.subscribe, store.getState)})),
+	createElement(StoreContext, {value: store}, createElement(Screen)),
 	{
 		stdout: stdout as unknown as NodeJS.WriteStream,
 		alternateScreen: true,

@@ -1,16 +1,21 @@
 /** A terminal that is none: the monitor on fake streams of any size, the screen read back as lines. */
 import {EventEmitter} from 'node:events';
 import {stripVTControlCharacters} from 'node:util';
+import type {ReactElement} from 'react';
 import {render, renderToString} from 'ink';
 import xterm from '@xterm/headless';
 import {expect, vi} from 'vitest';
-import {Monitor} from '../../source/tui/components/monitor.js';
-import {Screen} from '../../source/tui/components/screen.js';
+import {App} from '../../source/tui/app.js';
+import {inAscii} from '../../source/tui/ascii.js';
+import {Screen} from '../../source/tui/screens/screen.js';
 import type {Action} from '../../source/tui/state/actions.js';
 import type {MonitorPorts} from '../../source/tui/ports.js';
+import type {MouseEvent} from '../../source/tui/mouse/input.js';
+import {layoutOf, type PanelId} from '../../source/tui/layout.js';
 import {reduce} from '../../source/tui/state/reducer.js';
 import {initialState, type Settings, type Size, type State} from '../../source/tui/state/state.js';
 import {createStateStore, type StateStore} from '../../source/tui/state/store.js';
+import {StoreContext} from '../../source/tui/state/use-monitor.js';
 import {openingOf, type Verb} from '../../source/tui/verbs/verb.js';
 import {createTerminalModes} from '../../source/tui/terminal.js';
 import {createWaits} from '../../source/tui/verbs/shared/waiting.js';
@@ -74,12 +79,31 @@ export async function stateOf(
 	return after(initialState(settingsFor(box, more), size, 1000), ...updates, ...steps);
 }
 
-/** What Ink draws for a state, as lines without their trailing spaces. */
-export const frameOf = (state: State): string =>
-	stripVTControlCharacters(renderToString(<Screen state={state} />, {columns: state.size.columns}))
+/** Returns what Ink draws for a component, with its colours. */
+export const drawnBy = (state: State, component: ReactElement): string => {
+	const drawn = renderToString(<StoreContext value={createStateStore(state)}>{component}</StoreContext>, {
+		columns: state.size.columns,
+	});
+	return state.settings.isAscii ? inAscii(drawn) : drawn;
+};
+
+/** Returns what Ink draws for a component, as lines without colours and trailing spaces. */
+export const textOf = (state: State, component: ReactElement): string =>
+	stripVTControlCharacters(drawnBy(state, component))
 		.split('\n')
 		.map((line) => line.trimEnd())
 		.join('\n');
+
+/** Returns the lines inside each panel that is shown, by its name. */
+export const shownRows = (state: State): Readonly<Partial<Record<PanelId, number>>> =>
+	Object.fromEntries(
+		layoutOf(state)
+			.blocks.flat(2)
+			.map(({panel, rows}) => [panel, rows]),
+	);
+
+/** Returns the whole screen for a state, as lines without colours and trailing spaces. */
+export const frameOf = (state: State): string => textOf(state, <Screen />);
 
 const nothing = (): undefined => undefined;
 
@@ -165,6 +189,8 @@ export type Session = {
 	/** Types one chunk after another, each once the one before was taken in. */
 	readonly press: (...chunks: readonly string[]) => Promise<void>;
 	readonly paste: (text: string) => Promise<void>;
+	/** What the mouse does at a cell, counted from 0. */
+	readonly mouse: (event: MouseEvent) => Promise<void>;
 	readonly resize: (size: Size) => void;
 	readonly screen: () => string;
 	/** Waits until the screen shows it. */
@@ -222,14 +248,21 @@ export function startMonitor(
 	};
 
 	const waits = createWaits(store.dispatch, broken);
+	let point = (_event: MouseEvent): void => undefined;
 	const instance = render(
-		<Monitor
+		<App
 			world={box.world}
 			watched={{gpus: watched, clock: box.world.clock}}
 			store={store}
 			ports={{inspectProcesses: async (pids) => factsIn(box, pids), ...ports}}
 			waits={waits}
 			scanIntervalMs={scanIntervalMs}
+			mouse={{
+				stdin: stdin as unknown as NodeJS.ReadStream,
+				listen(listener) {
+					point = listener;
+				},
+			}}
 			modes={createTerminalModes(() => undefined)}
 			quit={() => {
 				quits++;
@@ -260,6 +293,10 @@ export function startMonitor(
 		},
 		async paste(text) {
 			stdin.type(`\u{1B}[200~${text}\u{1B}[201~`);
+			await settle();
+		},
+		async mouse(event) {
+			point(event);
 			await settle();
 		},
 		resize(newSize) {

@@ -7,6 +7,7 @@ import {reserve} from '../../source/tui/verbs/reserve.js';
 import {release} from '../../source/tui/verbs/release.js';
 import type {VerbRunner} from '../../source/tui/verbs/dispatch.js';
 import {pressing, stateOf, type Step} from './_harness.js';
+import {createMouseTargets} from '../../source/tui/mouse/mouse-context.js';
 import {createScene} from './_world.js';
 
 const never = (): never => {
@@ -23,7 +24,7 @@ async function controllerIn(steps: readonly Step[], more: Partial<Settings> = {}
 		suspend() {
 			suspensions++;
 		},
-	});
+	}, createMouseTargets());
 	return {store, press: controller.press, suspensions: () => suspensions};
 }
 

@@ -84,10 +84,10 @@ test('too small: what matters, and what is needed', async () => {
 	expect(await frame({columns: 59, rows: 5})).toMatchInlineSnapshot(`
 		"
 		 Free 2  Mine 1  Others 3  Unres 1  Err 1          Queue 2
-		 need 60x15, have 59x5   q Quit
-
-
-
+		  GPU     STATE      OWNER      ENDS    UTIL      MEM TEMP
+		> 0       Mine       alice      on-exit  84%   60/80G  75C
+		  1       Free       -          -         0%    0/80G  31C
+		 need 60x15, have 59x5 q Quit
 		"
 	`);
 });
@@ -226,12 +226,12 @@ test('before the first read', async () => {
 	const before = {...state, snapshot: undefined, observation: undefined, connection: {kind: 'connecting'} as const};
 	expect(`\n${frameOf(before)}\n`).toMatchInlineSnapshot(`
 		"
-		 canhazgpu  gpu-box-3  [CONNECTING]  scanning    rw  alice
-		 Free 0  Mine 0  Others 0  Unreserved 0  Unknown 0  Queue 0
+		 canhazgpu  gpu-box-3  [CONNECTING]               rw  alice
+		 Free 0  Mine 0  Others 0  Unres 0  Unknown 0       Queue 0
 		── 1:GPUs  sort GPU^ ───────────────────────────────────────
 		  GPU STATE      OWNER           ENDS    UTIL      MEM TEMP
-
-
+		── 2:Detail ────────────────────────────────────────────────
+		 no GPU is shown
 
 
 

@@ -303,16 +303,16 @@ test('the whole help can be read on the smallest screen, page by page', async ()
 	session = startMonitor(await createScene(), {size: {columns: 60, rows: 15}});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('?');
-	await session.shows(/page 1 of \d/v);
-	const pages = Number(/page 1 of (?<count>\d+)/v.exec(session.screen())!.groups!['count']);
+	await session.shows(/1 of \d/v);
+	const pages = Number(/1 of (?<count>\d+)/v.exec(session.screen())!.groups!['count']);
 	await session.shows('Space Next page');
 	const seen: string[] = [];
 	for (let page = 1; page <= pages; page++) {
-		await session.shows(`page ${page} of ${pages}`);
+		await session.shows(`${page} of ${pages}`);
 		seen.push(session.screen());
 		await session.press(' ');
 	}
 
-	await session.shows(`page 1 of ${pages}`);
+	await session.shows(`1 of ${pages}`);
 	expect(seen.join('\n')).toMatch(/r +reserve GPUs for a time[\s\S]*q +quit[\s\S]*Drained[\s\S]*memory in use/v);
 });

@@ -1,14 +1,20 @@
 /** The screen for a screen reader: whatever is shown to others is said. */
 import {expect, test} from 'vitest';
 import type {Write} from '../../source/core/model/plan.js';
-import type {Size} from '../../source/tui/state/state.js';
-import {linearLines} from '../../source/tui/screen-reader.js';
+import type {Size, State} from '../../source/tui/state/state.js';
 import {commandPrompt, outputOf} from '../../source/tui/state/command-line/state.js';
 import {splitReading} from '../_helpers/mig-box.js';
-import {after, stateOf, type Step} from './_harness.js';
+import {after, frameOf, stateOf, type Step} from './_harness.js';
 import {createBox, createScene, gpuReading, lease} from './_world.js';
 
-const size: Size = {columns: 100, rows: 24};
+const size: Size = {columns: 200, rows: 24};
+
+/** Returns what is read aloud: the lines of the screen, without the blanks between columns. */
+const linearLines = (state: State): readonly string[] =>
+	frameOf(state)
+		.split('\n')
+		.map((line) => line.trim().replaceAll(/\s+/gv, ' '))
+		.filter((line) => line !== '');
 
 const said = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 	linearLines(await stateOf(await createScene(), size, {isLinear: true}, steps));
@@ -38,9 +44,10 @@ test('the words that filter the table of all hosts are said', async () => {
 
 test('the detail of a GPU says what its panel shows, without what changes with every second', async () => {
 	const lines = await said('focus-detail');
-	const from = lines.indexOf('Detail of GPU 0:');
-	expect(lines.slice(from + 1, from + 3)).toEqual([
-		'alice RUN ends when 81234 exits note eval 70B',
+	const from = lines.findIndex((line) => line.startsWith('2:Detail GPU 0'));
+	expect(lines.slice(from + 1, from + 4)).toEqual([
+		'alice RUN held 1h12m ends when 81234 exits',
+		'note eval 70B',
 		expect.stringMatching(/^PID USER/v),
 	]);
 });

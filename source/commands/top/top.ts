@@ -130,6 +130,7 @@ export const top: Command = {
 				isReadonly,
 				otherHosts: others,
 				hasNoPool,
+				openOutput: app.openPatientOutput,
 				ports: {
 					hosts: hostsPort,
 					sendSignal: (world.simulatedProcesses ?? app).sendSignal,

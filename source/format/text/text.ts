@@ -18,6 +18,13 @@ const longest = 4096;
 export const sanitize = (text: string): string =>
 	stripVTControlCharacters(text.slice(0, longest)).replaceAll(acting, ' ').trim();
 
+/** Characters that act on a terminal, other than blanks. */
+const actingTyped = /[[\p{Control}\p{Format}\p{Surrogate}\u{2028}\u{2029}]--\u{200D}]/gv;
+
+/** Returns text that a person typed or pasted: harmless, with its blanks as they are. */
+export const sanitizeTyped = (text: string): string =>
+	stripVTControlCharacters(text.slice(0, longest)).replaceAll(actingTyped, ' ');
+
 /** More lines of a stack than Node writes, so that a message with many of its own fills no terminal. */
 const longestStack = 50;
 

@@ -35,12 +35,20 @@ function typedName(character: string): string {
 	return typed[character] ?? (code <= 26 ? `ctrl-${String.fromCodePoint(code + 96)}` : character);
 }
 
-/** The names of the keys behind one event. Fast typing over a slow line arrives as one event of several characters. */
-export function keyNames(input: string, key: KeyEvent): readonly string[] {
-	if (key.eventType === 'release') {
-		return [];
-	}
+/** Keys that a terminal sends as one character, which Escape may precede in the same packet. */
+const characterKeys: ReadonlySet<string> = new Set(['enter', 'tab', 'backspace']);
 
+/**
+Returns the names of the keys behind one event. Fast typing over a slow line arrives as one event of several characters. Escape and a key in
+one packet look like Alt with that key. Alt means nothing here, so they are Escape, and then the key.
+*/
+export function keyNames(input: string, key: KeyEvent): readonly string[] {
+	const names = key.eventType === 'release' ? [] : plainKeyNames(input, key);
+	const isEscaped = key.meta && names.length > 0 && names.every((name) => isCharacter(name) || characterKeys.has(name));
+	return isEscaped ? ['escape', ...names] : names;
+}
+
+function plainKeyNames(input: string, key: KeyEvent): readonly string[] {
 	if (key.tab) {
 		return [key.shift ? 'shift-tab' : 'tab'];
 	}
@@ -50,11 +58,7 @@ export function keyNames(input: string, key: KeyEvent): readonly string[] {
 		return [found[1]];
 	}
 
-	if (key.ctrl) {
-		return [`ctrl-${input}`];
-	}
-
-	return key.meta ? [] : [...input].map((character) => typedName(character));
+	return key.ctrl ? [`ctrl-${input}`] : [...input].map((character) => typedName(character));
 }
 
 /** True for a key that stands for the character it writes. */

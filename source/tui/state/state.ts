@@ -5,7 +5,7 @@ import type {Released} from '../../core/operations/undo.js';
 import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization-history.js';
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
 import type {MonitorOptions} from '../ports.js';
-import type {Drawing} from '../widgets/drawing.js';
+import type {Appearance} from '../theme.js';
 import {initialProcesses, type ProcessesState} from './processes/state.js';
 import {initialPanels, type PanelsState, type ShownPast, type ShownReport} from './panels/state.js';
 import {initialTable, type TableState} from './table/state.js';
@@ -20,7 +20,7 @@ import type {TextField} from './text-field.js';
 export const flashMs = 4000;
 
 /** What does not change while the monitor runs. */
-export type Settings = Drawing &
+export type Settings = Appearance &
 	Pick<
 		MonitorOptions,
 		'requester' | 'hostname' | 'poolLabel' | 'engine' | 'lacks' | 'isReadonly' | 'keys' | 'otherHosts' | 'hasNoPool'

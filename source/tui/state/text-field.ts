@@ -1,5 +1,5 @@
 /** One line of text being typed. Pure: every edit makes a new value. */
-import {sanitize} from '../../format/text/text.js';
+import {sanitizeTyped} from '../../format/text/text.js';
 
 export type TextField = {
 	readonly value: string;
@@ -80,4 +80,4 @@ export function edit(field: TextField, change: Edit): TextField {
 export type FieldChange = Edit | {readonly text: string};
 
 export const changed = (field: TextField, change: FieldChange): TextField =>
-	typeof change === 'string' ? edit(field, change) : insert(field, sanitize(change.text));
+	typeof change === 'string' ? edit(field, change) : insert(field, sanitizeTyped(change.text));

@@ -18,7 +18,6 @@ export const safeOnDark: BaseStyles = {
 	...loadStyles({
 		load: gradient([80, 130, 200], [130, 170, 200], [240, 220, 80], [255, 120, 60]),
 		memory: gradient([160, 120, 200], [190, 140, 225], [222, 160, 255]),
-		track: '#2d333b',
 	}),
 };
 
@@ -32,6 +31,5 @@ export const safeOnLight: BaseStyles = {
 	...loadStyles({
 		load: gradient([20, 60, 140], [50, 80, 110], [110, 95, 0], [140, 40, 0]),
 		memory: gradient([120, 60, 150], [140, 40, 170], [160, 0, 190]),
-		track: '#d8dde3',
 	}),
 };

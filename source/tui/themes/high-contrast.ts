@@ -14,7 +14,6 @@ export const contrastOnDark: BaseStyles = {
 	...loadStyles({
 		load: gradient([140, 255, 140], [255, 255, 0], [255, 144, 144]),
 		memory: gradient([160, 180, 255], [200, 212, 255]),
-		track: '#404040',
 	}),
 };
 
@@ -31,6 +30,5 @@ export const contrastOnLight: BaseStyles = {
 	...loadStyles({
 		load: gradient([0, 80, 0], [80, 60, 0], [138, 0, 0]),
 		memory: gradient([30, 40, 140], [0, 0, 100]),
-		track: '#d0d0d0',
 	}),
 };

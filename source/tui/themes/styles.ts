@@ -1,6 +1,6 @@
 /** What themes are made of: a style for each tone, and colours for loads. */
 import type {TextProps} from 'ink';
-import {barTone, loadTone, type BarTone, type LoadTone, type Tone} from '../widgets/styled-text.js';
+import {loadTone, type LoadTone, type Tone} from './tones.js';
 
 export type Style = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimColor' | 'inverse'>;
 
@@ -26,30 +26,18 @@ const hotShare = 0.85;
 export type Colors = {
 	readonly load: (share: number) => string;
 	readonly memory: (share: number) => string;
-	/** What bars lie on, where they do. */
-	readonly track?: string;
 };
 
 const tenths = Array.from({length: 11}, (_, tenth) => tenth / 10);
 
-/** The styles of all loads. */
-export const loadStyles = ({load, memory, track}: Colors): Readonly<Record<LoadTone | BarTone, Style>> =>
+/** Returns the styles of all loads. */
+export const loadStyles = ({load, memory}: Colors): Readonly<Record<LoadTone, Style>> =>
 	Object.fromEntries(
-		tenths.flatMap((share) =>
-			(
-				[
-					['load', load(share)],
-					['memory', memory(share)],
-				] as const
-			).flatMap(([of, color]) => {
-				const tone = loadTone(of, share);
-				return [
-					[tone, {color}],
-					[barTone(tone), {color, backgroundColor: track}],
-				];
-			}),
-		),
-	) as Readonly<Record<LoadTone | BarTone, Style>>;
+		tenths.flatMap((share) => [
+			[loadTone('load', share), {color: load(share)}],
+			[loadTone('memory', share), {color: memory(share)}],
+		]),
+	) as Readonly<Record<LoadTone, Style>>;
 
 /** One of three colours. */
 export const inThree =

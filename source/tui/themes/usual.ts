@@ -4,13 +4,11 @@ import {gradient, inThree, loadStyles, type Colors, type BaseStyles} from './sty
 export const darkGradients: Colors = {
 	load: gradient([78, 186, 122], [120, 200, 100], [235, 190, 70], [240, 84, 84]),
 	memory: gradient([100, 130, 215], [120, 155, 240], [150, 190, 255]),
-	track: '#2d333b',
 };
 
 export const lightGradients: Colors = {
 	load: gradient([20, 110, 50], [60, 110, 20], [150, 90, 0], [176, 0, 0]),
 	memory: gradient([75, 85, 200], [60, 60, 190], [45, 35, 170]),
-	track: '#d8dde3',
 };
 
 /** The terminal's own colours: people have chosen them to be read. Six hues have six meanings, so what others hold has none. */

@@ -1,15 +1,14 @@
 /** A verb of the monitor: one record that says all there is to say about one key that does something. */
+import type {ComponentType} from 'react';
 import type {OwnScan} from '../../core/rules/processes/process-targets.js';
 import type {World} from '../../core/model/ports.js';
 import type {Requester} from '../../core/model/types.js';
-import type {DialogText} from '../widgets/dialog-parts.js';
 import type {KeyHint} from '../state/keys.js';
 import type {MonitorPorts} from '../ports.js';
 import type {Action, Dispatch} from '../state/actions.js';
 import type {Answer} from '../state/answers.js';
 import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
-import type {Glyphs} from '../widgets/drawing.js';
 import type {Waits} from './shared/waiting.js';
 
 /** What the effects of verbs act on. */
@@ -70,8 +69,8 @@ export type VerbOf<Asking extends AskingDialog> = {
 	readonly perform?: (context: EffectContext, dialog: Asking, willWait: boolean) => Promise<Outcome>;
 	/** What Enter does in its form, for the footer. */
 	readonly submitWord?: (dialog: Asking) => string;
-	/** The words of its dialog; the frame, the command and the answer are put around them. */
-	readonly view?: (dialog: Asking, state: State, glyphs: Glyphs) => DialogText;
+	/** Its dialog: a `<Form>` or a `<Confirm>` with its own words. */
+	readonly Dialog?: ComponentType<{readonly dialog: Asking}>;
 	readonly dialogKeys?: ReadonlyArray<DialogKey<Asking>>;
 };
 

@@ -1,93 +1,73 @@
-import type {ReactElement} from 'react';
-import {Box} from 'ink';
-import {styleOf, type Theme} from '../theme.js';
-import type {Glyphs} from './drawing.js';
-import {Lines} from './line.js';
-import {block, edge, type Corners, type FrameTone, type Joint} from './panel-frames.js';
-import type {Line} from './styled-text.js';
+import type {ReactElement, ReactNode, Ref} from 'react';
+import {Box, type DOMElement} from 'ink';
+import {useDrawing} from '../themes/drawing-context.js';
+import {useStyle} from '../themes/theme-context.js';
+import {Label} from './label.js';
+import {opaque} from './opaque.js';
 
 type Properties = {
-	readonly title: Line;
-	/** At the other end of the title. */
+	/** Shown over the upper border. */
+	readonly title: ReactNode;
+	/** Shown at the right end of the upper border, such as `1-24 of 64`. */
 	readonly end?: string;
-	readonly lines: readonly Line[];
-	/** With its sides. */
+	/** Cells of the terminal, borders included. */
 	readonly width: number;
 	/** Lines inside. */
 	readonly rows: number;
-	readonly tone?: FrameTone;
-	/** Its upper edge is the lower one of the panel above, too. */
-	readonly edgeTone?: FrameTone;
-	/** What stands at both ends of its upper edge, and of its lower one. */
-	readonly corners?: Corners;
-	readonly joint?: Joint;
-	readonly bottomCorners?: Corners;
-	/** Without, the top of the panel below is its bottom. */
-	readonly hasBottom: boolean;
-	/** Without, the right side of the panel beside it is drawn there. */
-	readonly hasLeft?: boolean;
-	/** Where it stands in what surrounds it. */
-	readonly top: number;
-	readonly left: number;
-	readonly theme: Theme;
-	readonly glyphs: Glyphs;
+	readonly isFocused?: boolean;
+	readonly ref?: Ref<DOMElement>;
+	readonly children?: ReactNode;
 };
 
-const borderOf = (glyphs: Glyphs, [left, right]: Corners) => ({
-	topLeft: glyphs.topLeft,
-	topRight: glyphs.topRight,
-	bottomLeft: glyphs[left],
-	bottomRight: glyphs[right],
-	top: glyphs.horizontal,
-	bottom: glyphs.horizontal,
-	left: glyphs.vertical,
-	right: glyphs.vertical,
-});
+/** A region of the screen with a title in its border. Content that does not fit is cut off. */
+export function Panel({title, end = '', width, rows, isFocused = false, ref, children}: Properties): ReactElement {
+	const {frame} = useDrawing();
+	const {color, dimColor} = useStyle(isFocused ? 'focus' : 'frame');
+	if (frame === 'plain') {
+		return (
+			<Box flexDirection="column">
+				{title}
+				{children}
+			</Box>
+		);
+	}
 
-/** Lines in a frame with a title in its upper edge, which Ink's own borders do not have. */
-export function Panel({
-	title,
-	end,
-	lines,
-	width,
-	rows,
-	tone = 'frame',
-	edgeTone = tone,
-	corners,
-	joint,
-	bottomCorners = ['bottomLeft', 'bottomRight'],
-	hasBottom,
-	hasLeft = true,
-	top,
-	left,
-	theme,
-	glyphs,
-}: Properties): ReactElement {
-	const {color, dimColor} = styleOf(tone, theme);
-	const besideColumns = hasLeft ? 0 : 1;
+	const isBoxed = frame === 'boxed';
+	// The border, and a blank on both sides of each text.
+	const titleWidth = width - 4 - (end === '' ? 0 : end.length + 4);
 	return (
 		<Box
-			position="absolute"
+			ref={ref}
 			flexDirection="column"
-			top={top}
-			left={left}
+			flexShrink={0}
 			width={width}
-			height={rows + (hasBottom ? 2 : 1)}
+			height={rows + (isBoxed ? 2 : 1)}
+			borderStyle="round"
+			borderBottom={isBoxed}
+			borderLeft={isBoxed}
+			borderRight={isBoxed}
+			borderColor={color}
+			borderDimColor={dimColor}
 		>
-			<Lines lines={[edge(width, glyphs, {title, end, corners, tone: edgeTone, joint})]} theme={theme} />
 			<Box
-				flexDirection="column"
-				marginLeft={besideColumns}
-				width={width - besideColumns}
-				height={rows + (hasBottom ? 1 : 0)}
-				borderStyle={borderOf(glyphs, bottomCorners)}
-				borderTop={false}
-				borderBottom={hasBottom}
-				borderLeft={hasLeft}
-				borderColor={color}
-				borderDimColor={dimColor}
+				position="absolute"
+				top={-1}
+				left={isBoxed ? 1 : 2}
+				maxWidth={titleWidth}
+				paddingX={1}
+				backgroundColor={opaque}
 			>
-				<Lines lines={block(lines, rows, width - 2, glyphs.ellipsis)} theme={theme} />
+				{title}
+			</Box>
+			{end === '' ? undefined : (
+				<Box position="absolute" top={-1} right={isBoxed ? 1 : 2}>
+					<Label> {end} </Label>
+				</Box>
+			)}
+			<Box flexDirection="column" height={rows} overflow="hidden">
+				<Box flexDirection="column" flexShrink={0}>
+					{children}
+				</Box>
 			</Box>
 		</Box>
 	);

@@ -8,6 +8,7 @@ import {createEmbeddedBox, createRedisBox, starter, starterText, type Box} from 
 import {eventually} from '../../_helpers/eventually.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile({isDurable: true});
 
@@ -208,7 +209,7 @@ test('a pool that is made in another store tells where it was', async () => {
 	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
 });
 
-test('-n COUNT shows the newest, also of one user and since a time', async () => {
+slowTest('-n COUNT shows the newest, also of one user and since a time', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	for (const note of ['a', 'b', 'c']) {

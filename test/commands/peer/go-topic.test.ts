@@ -1,8 +1,9 @@
 /** The examples of the topic `go`, replayed: each line says exactly what stands below it. */
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished} from 'vitest';
 import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
+import {slowTest} from '../../_helpers/slow.js';
 
 type Example = {readonly command: string; readonly output: string};
 
@@ -17,7 +18,7 @@ function examplesOf(markdown: string): readonly Example[] {
 		});
 }
 
-test('every example of the topic does what it shows', async () => {
+slowTest('every example of the topic does what it shows', async () => {
 	const examples = examplesOf(readFileSync(new URL('../../../source/help/go.md', import.meta.url), 'utf8'));
 	expect(examples.length).toBeGreaterThan(15);
 	const box = await createEmbeddedBox(4);

@@ -9,7 +9,7 @@ import {createEventOrder, recentEvents} from '../../../source/engine/slurm/event
 import {hasHiddenJobs, observationOf, snapshotOf, type ClusterState} from '../../../source/engine/slurm/snapshot.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
 import {sharesText} from '../../../source/format/shares.js';
-import {endText} from '../../../source/tui/panels/shared/labels.js';
+import {endText} from '../../../source/tui/panels/shared/row-words.js';
 import type {Gpu} from '../../../source/web/page/fields.js';
 import {isolated, sharesText as sharesOnPage} from '../../../source/web/page/text.js';
 import {engineReasonText} from '../../../source/format/engine/engine-reasons.js';
@@ -224,7 +224,7 @@ test('a job that is suspended says so in the words of every face, whether it run
 		['RUN', 'suspended'],
 		['MANUAL', 'suspended'],
 	]);
-	expect(rows.map((row) => endText(row).text)).toEqual(['paused', 'paused']);
+	expect(rows.map((row) => endText(row))).toEqual(['paused', 'paused']);
 });
 
 test('a share of a job that is suspended says so beside the shares of jobs that run', () => {

@@ -25,6 +25,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {openSqliteStore} from '../../../source/store/sqlite/index.js';
 import {audit, leaseWrite, plan, poolWrite, write} from '../samples.js';
+import {slowTest} from '../../_helpers/slow.js';
 import {shareChildren, shareIndexChildren, shareSchemaChildren, writeFreeListCycle} from './_spoiled.js';
 import {makeWorkshop, type Workshop} from './child.js';
 
@@ -279,7 +280,7 @@ describe('rows without end', () => {
 	);
 });
 
-test.each([
+slowTest.each([
 	["INSERT OR REPLACE INTO pool VALUES ('notices', hex(zeroblob(3000000)))", 'holds a text of more than'],
 	['INSERT OR REPLACE INTO gpus VALUES (1, hex(zeroblob(300000000)))', 'holds a text of more than'],
 	["INSERT INTO queue VALUES (9223372036854775807, hex(zeroblob(3000000)), '{}')", 'holds a text of more than'],

@@ -223,6 +223,7 @@ test('without other hosts it says where to name them, and Tab passes it by', asy
 
 test('for a screen reader: the sums, and the selected line first', async () => {
 	const frame = frameOf(await hostsState({columns: 80, rows: 24}, ['next-host-line'], {isLinear: true}));
-	expect(frame).toContain('6 hosts 3 answering 1 asked 2 not answering');
-	expect(frame.replaceAll(/\s+/gv, ' ')).toContain('From line 2 of 20: Selected: gpu-box-3 1 Free');
+	const words = frame.replaceAll(/\s+/gv, ' ');
+	expect(words).toContain('6 hosts 3 answering 1 asked 2 not answering');
+	expect(words).toContain('> gpu-box-3 1 Free');
 });

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {statusRows} from '../../../source/core/rules/pool/status.js';
 import type {GpuReading, IdleSpan, Lease} from '../../../source/core/model/types.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
-import {stateWord} from '../../../source/tui/panels/shared/labels.js';
+import {stateName} from '../../../source/tui/state/table/row-state.js';
 import {observationOf} from '../../_helpers/world.js';
 import {answered} from '../hosts/_hosts.js';
 import {leave} from '../../../source/tui/verbs/leave.js';
@@ -24,7 +24,7 @@ async function seen(held: Lease, idleSeconds: number | undefined, reading: GpuRe
 /** Its STATE in the table of its host. */
 async function stateOf(held: Lease, idleSeconds: number | undefined, reading = gpuReading(0)): Promise<string> {
 	const {rows} = await seen(held, idleSeconds, reading);
-	return stateWord(rows[0]!, alice, true).text;
+	return stateName(rows[0]!, alice, true);
 }
 
 /** Its STATE among the GPUs of all hosts. */

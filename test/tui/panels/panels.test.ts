@@ -4,11 +4,9 @@ import {selectedEntry} from '../../../source/tui/state/panels/queue.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import type {Size} from '../../../source/tui/state/state.js';
 import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
-import {loadTone} from '../../../source/tui/widgets/styled-text.js';
-import {scrollLimit} from '../../../source/tui/panels/contents.js';
-import {layoutOf} from '../../../source/tui/layout.js';
-import {pageRowsOf} from '../../../source/tui/regions.js';
-import {after, frameOf, stateOf} from '../_harness.js';
+import {loadTone} from '../../../source/tui/themes/tones.js';
+import {layoutOf, pageRowsOf} from '../../../source/tui/layout.js';
+import {after, frameOf, shownRows, stateOf} from '../_harness.js';
 import {eventsArrived} from '../_scene.js';
 import {createBox, createScene, waiter} from '../_world.js';
 
@@ -16,8 +14,8 @@ const size = {columns: 120, rows: 32};
 
 test('shortening leaves out the events, then the graphs, then queue and detail, and never the table', async () => {
 	const shared = async (more: Size, gpus = 8): Promise<string> => {
-		const {tableRows, detailRows, queueRows, eventRows} = layoutOf(await stateOf(await createBox(gpus), more));
-		return `${more.columns}x${more.rows}: table ${tableRows}, detail ${detailRows}, queue ${queueRows}, events ${eventRows}`;
+		const {table = 1, detail = 0, queue = 0, events = 0} = shownRows(await stateOf(await createBox(gpus), more));
+		return `${more.columns}x${more.rows}: table ${table - 1}, detail ${detail}, queue ${queue}, events ${events}`;
 	};
 
 	expect(
@@ -30,22 +28,22 @@ test('shortening leaves out the events, then the graphs, then queue and detail, 
 		]),
 	).toMatchInlineSnapshot(`
 		[
-		  "120x60: table 8, detail 26, queue 26, events 17",
-		  "120x40: table 8, detail 18, queue 18, events 5",
-		  "120x32: table 8, detail 12, queue 12, events 3",
-		  "120x29: table 8, detail 10, queue 10, events 2",
-		  "120x27: table 8, detail 11, queue 5, events 5",
-		  "120x22: table 8, detail 6, queue 6, events 0",
-		  "120x20: table 8, detail 4, queue 4, events 0",
-		  "120x16: table 9, detail 0, queue 0, events 0",
+		  "120x60: table 8, detail 26, queue 26, events 15",
+		  "120x40: table 8, detail 17, queue 17, events 4",
+		  "120x32: table 8, detail 10, queue 10, events 3",
+		  "120x29: table 8, detail 12, queue 5, events 5",
+		  "120x27: table 8, detail 10, queue 5, events 3",
+		  "120x22: table 8, detail 5, queue 5, events 0",
+		  "120x20: table 13, detail 0, queue 0, events 0",
+		  "120x16: table 8, detail 0, queue 0, events 0",
 		  "80x60: table 8, detail 22, queue 0, events 21",
 		  "80x32: table 8, detail 10, queue 0, events 5",
 		  "80x24: table 8, detail 5, queue 0, events 2",
 		  "80x20: table 8, detail 4, queue 0, events 0",
-		  "80x16: table 9, detail 0, queue 0, events 0",
+		  "80x16: table 8, detail 0, queue 0, events 0",
 		  "80x15: table 8, detail 0, queue 0, events 0",
-		  "120x32: table 20, detail 4, queue 4, events 0",
-		  "120x60: table 39, detail 10, queue 10, events 2",
+		  "120x32: table 19, detail 4, queue 4, events 0",
+		  "120x60: table 37, detail 10, queue 10, events 2",
 		  "80x24: table 17, detail 0, queue 0, events 0",
 		]
 	`);
@@ -56,8 +54,9 @@ test('every size has its lines shared out exactly', async () => {
 		const state = await stateOf(await createBox(gpus), size);
 		for (let rows = 15; rows <= 90; rows++) {
 			for (const columns of [60, 99, 100, 200]) {
-				const {tableRows} = layoutOf({...state, size: {columns, rows}});
-				expect(tableRows).toBeGreaterThanOrEqual(Math.min(gpus, 16, rows - 8));
+				const {table = 1} = shownRows({...state, size: {columns, rows}});
+				const {tableColumns} = layoutOf({...state, size: {columns, rows}});
+				expect((table - 1) * tableColumns, `${gpus} GPUs at ${columns}x${rows}`).toBeGreaterThanOrEqual(Math.min(gpus, 16, rows - 8));
 			}
 		}
 	}
@@ -96,7 +95,8 @@ test('a panel for which there is no room is shown alone when it has the focus', 
 	expect(layoutOf(after(state, 'focus-report')).alone).toBe('report');
 	expect(layoutOf(after(state, 'focus-queue')).alone).toBeUndefined();
 	expect(layoutOf(after(state, 'focus-queue', 'zoom')).alone).toBe('queue');
-	expect(layoutOf(after(state, 'zoom'))).toMatchObject({alone: 'table', tableRows: 17});
+	expect(layoutOf(after(state, 'zoom')).alone).toBe('table');
+	expect(shownRows(after(state, 'zoom'))).toEqual({table: 18});
 });
 
 test('the selection in the queue stays with the entry that was selected', async () => {
@@ -124,10 +124,8 @@ test('panels scroll as far as there are lines', async () => {
 	const shown = pageRowsOf(state, 'events');
 	expect(after(state, 'line-up').panels.scroll.events).toBe(0);
 	const beyond = after(state, 'last-line', 'line-down');
-	const limited = after(beyond, scrollLimit(beyond)!);
-	expect(limited.panels.scroll.events).toBe(40 - shown);
-	expect(frameOf(limited)).toBe(frameOf(beyond));
-	expect(scrollLimit(limited)).toBeUndefined();
+	const limit = {kind: 'scroll-limited', panel: 'events', beyond: beyond.panels.scroll.events, first: 40 - shown} as const;
+	expect(frameOf(after(beyond, limit))).toBe(frameOf(beyond));
 	expect(after(beyond, 'first-line').panels.scroll.events).toBe(0);
 	expect(after(state, 'page-down', 'line-down').panels.scroll.events).toBe(shown + 1);
 	// What is being read stays where it is when something happens; at the top, what is newest is shown.

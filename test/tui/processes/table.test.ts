@@ -6,7 +6,7 @@ import {asTree, selectedProcess, taggedProcesses, visibleProcesses} from '../../
 import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import type {State} from '../../../source/tui/state/state.js';
-import {pageRowsOf} from '../../../source/tui/regions.js';
+import {pageRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {busy, createBox, gpuReading, type Box} from '../_world.js';
 import {anyState} from '../state/_any-state.js';

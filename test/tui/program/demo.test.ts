@@ -26,8 +26,8 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 
 	// The night before, and who worked through it: GPU 0 is the one of alan and then of ada.
 	top.write('[[[');
-	const night = await top.waitFor(/-24h +now/v);
-	expect(night.join('\n')).toMatch(/ala?n?─+ +ad?a?─/v);
+	const night = await top.waitFor(/-24h, \d\d:\d\d +now/v);
+	expect(night.join('\n')).toMatch(/alan─+ +─/v);
 	top.write(']]]');
 	await top.waitFor(/-5m +now/v);
 

@@ -71,9 +71,9 @@ test('--readonly shows everything and changes nothing', async () => {
 		await top.waitFor(' WARN This monitor is read-only: it was started with --readonly');
 		// Away with it, or the next key could not be told from this one.
 		top.write('?');
-		await top.waitFor('─ Keys');
+		await top.waitFor('[Keys] Words');
 		top.write('q');
-		await top.waitFor((screen) => !screen.includes('─ Keys'));
+		await top.waitFor((screen) => !screen.includes('[Keys] Words'));
 	}
 
 	await hold();

@@ -133,7 +133,7 @@ test('what has to wait gives the keys back, and reports its end later', async ()
 	await press(':', 'reserve -g 2', keys.enter);
 	await shows('WAIT Waiting for 2 GPUs: position 1 of 1');
 	await press('?');
-	await shows('─ Keys');
+	await shows('[Keys] Words');
 	resolve(['Reserved 2 GPU(s): [0 1] for 8h 0m 0s', '', 'To use them here:']);
 	await shows('OK Reserved 2 GPU(s): [0 1] for 8h 0m 0s');
 	// It takes nothing away from whatever is open by then.

@@ -3,8 +3,7 @@ import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import {recorded, seriesOf, type UtilizationHistory} from '../../../source/core/live/utilization-history.js';
 import {emptyGraphs} from '../../../source/tui/state/state.js';
-import {graphLines, sparkline, type GraphStyle} from '../../../source/tui/widgets/graph.js';
-import {lineText} from '../../../source/tui/widgets/styled-text.js';
+import {graphRow, sparkRuns, type GraphStyle, type Values} from '../../../source/tui/widgets/graph-characters.js';
 import {gpuReading} from '../_world.js';
 
 const tag = gpuReading(0).uuid!;
@@ -115,45 +114,23 @@ test('a history follows the GPU and not its index', () => {
 
 test('sparklines: a trace is seen, what is unknown is blank', () => {
 	const values = [undefined, 0, 0.01, 0.3, 0.6, 0.99, 1];
-	expect(lineText(sparkline(values, false))).toBe(' ▁▂▃▅██');
-	expect(lineText(sparkline(values, true))).toBe(' .__-##');
-	expect(lineText(sparkline([undefined], true))).toBe(' ');
-	expect(lineText(sparkline([0, 0.01], true))).toBe('._');
-	expect(sparkline([0.2, 0.9], false).map(({tone}) => tone)).toEqual(['load-2', 'load-9']);
+	const drawn = (shown: Values, isAscii: boolean): string =>
+		sparkRuns(shown, isAscii)
+			.map(({text}) => text)
+			.join('');
+	expect(drawn(values, false)).toBe(' ▁▂▃▅██');
+	expect(drawn(values, true)).toBe(' .__-##');
+	expect(drawn([undefined], true)).toBe(' ');
+	expect(drawn([0, 0.01], true)).toBe('._');
+	expect(sparkRuns([0.2, 0.9], false).map(({tone}) => tone)).toEqual(['load-2', 'load-9']);
 });
 
-test('a graph with its scale and its times', () => {
+test('graphs draw each value as high as it is', () => {
 	const values = [undefined, 0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1, undefined, 1];
-	const draw = (style: GraphStyle): string =>
-		`\n${graphLines({of: 'load', top: 'util 100%', bottom: '0%', values}, 4, style)
-			.map((line) => lineText(line))
-			.join('\n')}\n`;
-	expect(draw('blocks')).toMatchInlineSnapshot(`
-		"
-		 util 100%│        ▅█ █
-		          │      ▃███ █
-		          │    ▅█████ █
-		        0%│ ▁▃███████ █
-		           -5m      now
-		"
-	`);
-	expect(draw('ascii')).toMatchInlineSnapshot(`
-		"
-		 util 100%|        _# #
-		          |      _### #
-		          |    _##### #
-		        0%| ._####### #
-		           -5m      now
-		"
-	`);
-	// Two values a cell, so that it is half as wide.
-	expect(draw('braille')).toMatchInlineSnapshot(`
-		"
-		 util 100%│    ⣼⢸
-		          │   ⣼⣿⢸
-		          │  ⣼⣿⣿⢸
-		        0%│⢀⣼⣿⣿⣿⢸
-		           -5mnow
-		"
-	`);
+	const draw = (style: GraphStyle): readonly string[] =>
+		Array.from({length: 4}, (_, line) => graphRow(values, 3 - line, 4, style).trimEnd());
+	expect(draw('blocks')).toEqual(['        ▅█ █', '      ▃███ █', '    ▅█████ █', ' ▁▃███████ █']);
+	expect(draw('ascii')).toEqual(['        _# #', '      _### #', '    _##### #', ' ._####### #']);
+	// Two values share a cell.
+	expect(draw('braille')).toEqual(['    ⣼⢸', '   ⣼⣿⢸', '  ⣼⣿⣿⢸', '⢀⣼⣿⣿⣿⢸']);
 });

@@ -53,7 +53,9 @@ test('keys have names, and a burst of typing is its characters', () => {
 	expect(keyNames('4h\r', plain)).toEqual(['4', 'h', 'enter']);
 	expect(keyNames('', {...plain, tab: true, shift: true})).toEqual(['shift-tab']);
 	expect(keyNames('d', {...plain, ctrl: true})).toEqual(['ctrl-d']);
-	expect(keyNames('x', {...plain, meta: true})).toEqual([]);
+	expect(keyNames('x', {...plain, meta: true})).toEqual(['escape', 'x']);
+	expect(keyNames('', {...plain, meta: true, return: true})).toEqual(['escape', 'enter']);
+	expect(keyNames('', {...plain, meta: true, upArrow: true})).toEqual(['up']);
 	expect(keyNames('', {...plain, pageDown: true})).toEqual(['pagedown']);
 	expect(keyNames('x', {...plain, eventType: 'release'})).toEqual([]);
 });

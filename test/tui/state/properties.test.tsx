@@ -1,14 +1,13 @@
 /** Whatever the box and the terminal are like, a frame is exactly as large as the terminal and holds no control characters. */
 import fc from 'fast-check';
-import {renderToString} from 'ink';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
-import {Screen} from '../../../source/tui/components/screen.js';
+import {Screen} from '../../../source/tui/screens/screen.js';
 import {visibleRows} from '../../../source/tui/state/table/rows.js';
 import {hostLines} from '../../../source/tui/state/hosts/lines.js';
 import {hostRowsOf} from '../../../source/tui/state/hosts/reduce.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
-import {after} from '../_harness.js';
+import {after, drawnBy} from '../_harness.js';
 import {anyState} from './_any-state.js';
 
 const control = /[\p{Bidi_Control}\p{Control}]/v;
@@ -17,7 +16,7 @@ test('a frame has exactly as many lines as the terminal, none wider, and no cont
 	fc.assert(
 		fc.property(anyState, (state) => {
 			// Ink styles nothing where there is no terminal, so each control character would be one of the data.
-			const lines = renderToString(<Screen state={state} />, {columns: state.size.columns}).split('\n');
+			const lines = drawnBy(state, <Screen />).split('\n');
 			expect(lines).toHaveLength(state.size.rows);
 			for (const line of lines) {
 				expect(line).not.toMatch(control);

@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {themeNames} from '../../../source/format/monitor-settings.js';
 import {isLight, schemeOf, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
-import {loadTone, type Tone} from '../../../source/tui/widgets/styled-text.js';
+import {loadTone, type Tone} from '../../../source/tui/themes/tones.js';
 
 type Rgb = readonly [number, number, number];
 

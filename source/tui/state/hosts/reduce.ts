@@ -1,5 +1,5 @@
 /** What the keys, and the answers of hosts, do to the table of all hosts. */
-import {roomOf} from '../../regions.js';
+import {roomOf} from '../../layout.js';
 import {leavePanel} from '../panels/reduce.js';
 import {sortedByNext, withInverted} from '../table/order.js';
 import {isFiltered, noFilter} from '../table/state.js';

@@ -1,7 +1,6 @@
 /** What the keys do to the panels. */
 import {withFlash, type State} from '../state.js';
-import {graphRowsOf, layoutOf} from '../../layout.js';
-import {pageRowsOf, roomOf} from '../../regions.js';
+import {graphRowsOf, layoutOf, pageRowsOf, roomOf} from '../../layout.js';
 import {
 	isScrolling,
 	rangeWord,

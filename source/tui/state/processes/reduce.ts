@@ -1,7 +1,6 @@
 /** What the keys of tables do to the table of processes. */
 import {withFlash, type State} from '../state.js';
-import {layoutOf} from '../../layout.js';
-import {pageRowsOf} from '../../regions.js';
+import {isPanelShown, pageRowsOf} from '../../layout.js';
 import {leavePanel} from '../panels/reduce.js';
 import {filterChanges, firstInView, sortChanges} from '../table/alike.js';
 import type {TableIntent} from '../table/reduce.js';
@@ -100,10 +99,7 @@ export function openProcess(state: State): State {
 /** Goes on to another process while one is open. */
 export const stepProcess = (state: State, by: 1 | -1): State => openProcess(focusBy(state, by));
 
-const isInView = (state: State): boolean => {
-	const {alone, processRows} = layoutOf(state);
-	return alone === 'processes' || (alone === undefined && processRows > 0);
-};
+const isInView = (state: State): boolean => isPanelShown(state, 'processes');
 
 /**
 Keeps the selection on the process that was selected, and in view, whatever happened to the rows. Hundreds of processes are put in order only where

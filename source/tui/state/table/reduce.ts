@@ -18,8 +18,8 @@ export function focusRow(state: State, index: number): State {
 
 /** The neighbour in the same line, where two GPUs stand side by side. */
 function focusColumn(state: State, by: 1 | -1): State {
-	const {tableRows, tableColumns} = layoutOf(state);
-	const target = selectedRowNumber(state) + by * tableRows;
+	const {tableColumns} = layoutOf(state);
+	const target = selectedRowNumber(state) + by * (tableRowsOf(state) / tableColumns);
 	return tableColumns === 1 || target < 0 || target >= visibleRows(state).length ? state : focusRow(state, target);
 }
 

@@ -1,20 +1,13 @@
 /**
 What verbs act on: of the tagged GPUs, or else of the selected one or its whole reservation, those whose lease the asker may change.
 */
-import {latestEndOf} from '../../../core/rules/leases/liveness.js';
 import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js';
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {Lease} from '../../../core/model/types.js';
-import {shortDuration} from '../../../format/text/durations.js';
-import {holderText} from '../../../format/owner.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
-import {fit, wrap} from '../../../format/text/width.js';
-import {dialogWidth, sides} from '../../widgets/dialog-parts.js';
-import {storeNow, type State} from '../../state/state.js';
+import type {State} from '../../state/state.js';
 import {chosenGpus, taggedGpus} from '../../state/table/rows.js';
-import type {Glyphs} from '../../widgets/drawing.js';
-import {span, type Line} from '../../widgets/styled-text.js';
 import {failed, halfDone, succeeded, type Done} from '../verb.js';
 
 /** A GPU that was chosen and is nothing to act on. `reason` comes after its number: `held by bob`. */
@@ -119,8 +112,8 @@ export function targetsOf(state: State, verb: LeaseVerb): Targets {
 	return {targets, leftOut, namedLeaseId: namedLeaseIdOf(state, targets)};
 }
 
-/** `1,3 not reserved; 4 held by bob`. */
-const leftOutText = (leftOut: readonly LeftOut[]): string =>
+/** Returns `1,3 not reserved; 4 held by bob`. */
+export const leftOutText = (leftOut: readonly LeftOut[]): string =>
 	Array.from(
 		Map.groupBy(leftOut, ({reason}) => reason),
 		([reason, gpus]) => `${gpus.map(({index}) => index).join(',')} ${reason}`,
@@ -152,73 +145,6 @@ export const targetNames = (targets: readonly HeldPart[]): string =>
 		targets.map(({index}) => index),
 		mostNamed,
 	);
-
-function endOf(lease: Lease, now: number): string {
-	const end = latestEndOf(lease);
-	const left = end === undefined ? '' : shortDuration(Math.max(0, end - now));
-	return lease.type === 'manual' && end !== undefined
-		? `ends in ${left}`
-		: `ends with its job${end === undefined ? '' : `, in ${left} at the latest`}`;
-}
-
-/** `carol, MANUAL, held 6h40m, ends in 12m`. */
-function holdingText({lease}: HeldPart, state: State): string {
-	const now = storeNow(state) ?? lease.startTime;
-	return [
-		holderText(lease),
-		lease.type === 'run' ? 'RUN' : 'MANUAL',
-		`held ${shortDuration(now - lease.startTime)}`,
-		endOf(lease, now),
-	].join(', ');
-}
-
-/** Lines of a dialog beside these, on the smallest screen. */
-const otherLines = 13;
-const mostGroups = 6;
-const mostLeftOutLines = 2;
-
-/** One line for all that are held alike; of too many lines the rest is counted. */
-function groupLines(targets: readonly HeldPart[], state: State): readonly Line[] {
-	const groups = Map.groupBy(targets, (target) => holdingText(target, state))
-		.entries()
-		.toArray();
-	const most = Math.max(1, Math.min(mostGroups, state.size.rows - otherLines));
-	const shown = groups.length > most ? groups.slice(0, Math.max(1, most - 1)) : groups;
-	const hidden = groups.slice(shown.length).flatMap(([, held]) => held);
-	const names = shown.map(([, held]) => targetNames(held));
-	const width = Math.max(...names.map((name) => name.length));
-	return [
-		...shown.map(([words], position): Line => [span(fit(names[position]!, width)), span(`  ${words}`, 'dim')]),
-		...(hidden.length > 0
-			? [
-					[
-						span(
-							`and ${gpuList(
-								hidden.map(({index}) => index),
-								0,
-							)} more`,
-							'dim',
-						),
-					],
-				]
-			: []),
-	];
-}
-
-/** One GPU that was chosen needs no name beside that in the title. */
-export function targetLines({targets, leftOut}: Targets, state: State, glyphs: Glyphs): readonly Line[] {
-	if (targets.length === 1 && leftOut.length === 0) {
-		return [[span(holdingText(targets[0]!, state), 'dim')]];
-	}
-
-	const words = leftOut.length === 0 ? '' : `Left out: ${leftOutText(leftOut)}`;
-	return [
-		...groupLines(targets, state),
-		...wrap(words, dialogWidth(state) - sides, mostLeftOutLines, glyphs.ellipsis).map((line): Line => [
-			span(line, 'warning'),
-		]),
-	];
-}
 
 export const commandOn = (
 	verb: LeaseVerb,

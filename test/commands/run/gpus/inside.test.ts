@@ -12,12 +12,13 @@ import {findBubblewrap} from '../../../_helpers/packages/find-bubblewrap.js';
 import {canMakeDevices, makeNvidiaDevices, type StandIn} from '../../../_helpers/machine/stand-in-devices.js';
 import {hasSystemd, startSystemd, type Systemd} from '../../../_helpers/machine/systemd.js';
 import {starter, starterText} from '../../../_helpers/program/cli.js';
+import {isLong} from '../../../_helpers/slow.js';
 
 const isRoot = canMakeDevices();
 const bwrap = findBubblewrap()!;
 const hasGroups = isRoot && controlGroupsOf('self').some(({controllers}) => controllers.includes('devices'));
-const there: readonly Fence[] = fences.filter((fence) =>
-	fence === 'bwrap' ? isRoot : fence === 'systemd' ? hasSystemd() : hasGroups,
+const there: ReadonlySet<Fence> = new Set(
+	fences.filter((fence) => (fence === 'bwrap' ? isRoot : fence === 'systemd' ? hasSystemd() : hasGroups)),
 );
 
 let directory: string;
@@ -38,7 +39,7 @@ beforeAll(async () => {
 	);
 	chmodSync(path.join(directory, 'canhazgpu'), 0o755);
 	writeFileSync(path.join(directory, 'minors'), minors());
-	systemd = there.includes('systemd') ? await startSystemd([directory, box.root]) : undefined;
+	systemd = there.has('systemd') ? await startSystemd([directory, box.root]) : undefined;
 });
 
 afterAll(async () => {
@@ -77,43 +78,46 @@ const minors = (): string =>
 	`for n in ${box.root}/dev/nvidia[0-9]; do (: < "$n") 2>/dev/null && echo "\${n##*nvidia}"; done`;
 
 describe.each(fences)('in a job that is isolated by %s', (fence) => {
-	test.runIf(there.includes(fence))('canhazgpu shows, reserves, extends, finds holders and releases as outside', async () => {
-		const sh = boxOf(fence);
-		await sh('canhazgpu admin --gpus 3 --provider fake');
-		const inside = [
-			minors(),
-			'canhazgpu reserve -G 1 --short',
-			'canhazgpu extend -G 1 -d 1h | head -1',
-			'canhazgpu who 2 | head -1',
-			'canhazgpu release | tail -1',
-			'canhazgpu reserve -G 1 --short -u other',
-			`canhazgpu run -q --isolate=require -G 0 -- sh ${directory}/minors 2>&1 | head -1`,
-			'canhazgpu status --json',
-		].join('\n');
-		const {stdout, stderr} = await sh(
-			`canhazgpu run --json --isolate=${fence} -G 2 -- sh -c "$(cat <<'END'\n${inside}\nEND\n)"`,
-		);
-		expect(stderr).toMatch(/^\{.*\}\n$/v);
-		expect(JSON.parse(stderr)).toMatchObject({gpu_ids: [2], isolated: true});
-		const [own, reserved, extended, who, released, other, nested, ...more] = stdout.split('\n');
-		expect([own, reserved, extended, released, other]).toEqual([
-			'0',
-			'1',
-			'Extended 1 GPU(s): [1]',
-			'Released 1 GPU(s): [1]',
-			'1',
-		]);
-		expect(who).toMatch(/^GPU 2: /v);
-		// Systemd makes a scope beside that of the job; by the others a job within it opens no GPU that was closed to the job.
-		expect(nested).toMatch(
-			fence === 'systemd' ? /^1$/v : /^Error: The command was not started, because it cannot be isolated: .*nvidia1/v,
-		);
-		expect(JSON.parse(more.join('\n'))).toMatchObject([
-			{status: 'AVAILABLE'},
-			{status: 'IN_USE', user: 'other', actual_user: 'root'},
-			{status: 'IN_USE', actual_user: 'root', type: 'RUN'},
-		]);
-		const after = await sh('canhazgpu release -G 1; canhazgpu status --json');
-		expect(after.stdout).not.toContain('IN_USE');
-	});
+	test.runIf(isLong && there.has(fence))(
+		'canhazgpu shows, reserves, extends, finds holders and releases as outside',
+		async () => {
+			const sh = boxOf(fence);
+			await sh('canhazgpu admin --gpus 3 --provider fake');
+			const inside = [
+				minors(),
+				'canhazgpu reserve -G 1 --short',
+				'canhazgpu extend -G 1 -d 1h | head -1',
+				'canhazgpu who 2 | head -1',
+				'canhazgpu release | tail -1',
+				'canhazgpu reserve -G 1 --short -u other',
+				`canhazgpu run -q --isolate=require -G 0 -- sh ${directory}/minors 2>&1 | head -1`,
+				'canhazgpu status --json',
+			].join('\n');
+			const {stdout, stderr} = await sh(
+				`canhazgpu run --json --isolate=${fence} -G 2 -- sh -c "$(cat <<'END'\n${inside}\nEND\n)"`,
+			);
+			expect(stderr).toMatch(/^\{.*\}\n$/v);
+			expect(JSON.parse(stderr)).toMatchObject({gpu_ids: [2], isolated: true});
+			const [own, reserved, extended, who, released, other, nested, ...more] = stdout.split('\n');
+			expect([own, reserved, extended, released, other]).toEqual([
+				'0',
+				'1',
+				'Extended 1 GPU(s): [1]',
+				'Released 1 GPU(s): [1]',
+				'1',
+			]);
+			expect(who).toMatch(/^GPU 2: /v);
+			// Systemd makes a scope beside that of the job; by the others a job within it opens no GPU that was closed to the job.
+			expect(nested).toMatch(
+				fence === 'systemd' ? /^1$/v : /^Error: The command was not started, because it cannot be isolated: .*nvidia1/v,
+			);
+			expect(JSON.parse(more.join('\n'))).toMatchObject([
+				{status: 'AVAILABLE'},
+				{status: 'IN_USE', user: 'other', actual_user: 'root'},
+				{status: 'IN_USE', actual_user: 'root', type: 'RUN'},
+			]);
+			const after = await sh('canhazgpu release -G 1; canhazgpu status --json');
+			expect(after.stdout).not.toContain('IN_USE');
+		},
+	);
 });

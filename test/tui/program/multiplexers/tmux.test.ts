@@ -85,12 +85,12 @@ test.each(['tmux-256color', 'screen', 'xterm-256color'])(
 		await top.waitFor(/OK released/v);
 		// The window changes its size while a dialog is open.
 		top.write('?');
-		await top.waitFor('Keys, page');
+		await top.waitFor('[Keys] Words');
 		top.resize({columns: 80, rows: 24});
 		await top.waitFor((screen) => screen.split('\n').length === 24 && screen.includes('Esc Close'));
 		top.write(keys.escape);
 		// Escape and a letter at once would be a letter with Alt.
-		await top.waitFor((screen) => !screen.includes('Keys, page') && screen.includes(' r Reserve'));
+		await top.waitFor((screen) => !screen.includes('[Keys] Words') && screen.includes(' r Reserve'));
 		top.write('q');
 		await top.waitFor('[exited]');
 	},

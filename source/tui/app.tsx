@@ -1,0 +1,103 @@
+/** The monitor: its providers, its live data, its keys and its screen. */
+import {useEffect, useMemo, type ReactElement} from 'react';
+import {useInput, usePaste, useStdout, useWindowSize} from 'ink';
+import type {Watched} from '../core/live/scan-loop.js';
+import type {World} from '../core/model/ports.js';
+import {createController} from './controller.js';
+import {useReport, usePast} from './live/use-read-again.js';
+import {useHosts, useLiveView, useOutputPage, useTick} from './live/use-live-updates.js';
+import {useSuspend} from './live/use-suspend.js';
+import {KeyContext} from './keys/key-context.js';
+import type {MouseInput} from './mouse/input.js';
+import {createMouseTargets, MouseContext} from './mouse/mouse-context.js';
+import type {MonitorPorts} from './ports.js';
+import {Screen} from './screens/screen.js';
+import type {StateStore} from './state/store.js';
+import {StoreContext, useDispatch, useMonitor} from './state/use-monitor.js';
+import type {TerminalModes} from './terminal.js';
+import {createVerbRunner} from './verbs/dispatch.js';
+import type {Waits} from './verbs/shared/waiting.js';
+
+type Properties = {
+	readonly world: World;
+	/** The GPUs that are shown, which may be others than those that are reserved. */
+	readonly watched: Watched;
+	readonly store: StateStore;
+	/** The state as it is drawn, which stands still while the terminal is not read; `store` by default. */
+	readonly drawn?: StateStore;
+	readonly ports: MonitorPorts;
+	readonly waits: Waits;
+	readonly scanIntervalMs: number;
+	readonly mouse?: MouseInput;
+	readonly modes: TerminalModes;
+	readonly quit: () => void;
+	/** Called with a bug. The monitor ends. */
+	readonly broken: (error: unknown) => void;
+};
+
+/** Feeds the state from the store, the GPUs and the other hosts. Returns a function that reads and scans at once. */
+function useLiveData({world, watched, ports, scanIntervalMs, broken}: Properties): () => void {
+	const dispatch = useDispatch();
+	const isReadonly = useMonitor(({settings}) => settings.isReadonly);
+	const hasNoPool = useMonitor(({settings}) => settings.hasNoPool === true);
+	const view = useLiveView({world, watched, scanIntervalMs, isReadonly, hasNoPool}, dispatch, broken);
+	useTick(world);
+	useReport(world, broken);
+	usePast(world, broken);
+	useOutputPage();
+	useHosts(world, ports);
+	return useMemo(
+		() => () => {
+			view.current?.refresh();
+		},
+		[view],
+	);
+}
+
+/** Tells the state the size of the terminal. */
+function useTerminalSize(): void {
+	const dispatch = useDispatch();
+	const {columns, rows} = useWindowSize();
+	useEffect(() => {
+		dispatch({kind: 'resized', size: {columns, rows}});
+	}, [dispatch, columns, rows]);
+}
+
+function Monitor(properties: Properties): ReactElement {
+	const {world, store, ports, waits, mouse, modes, quit, broken} = properties;
+	const refresh = useLiveData(properties);
+	useTerminalSize();
+	const {suspend, lendTerminal} = useSuspend(modes);
+	const {stdout} = useStdout();
+	const targets = useMemo(createMouseTargets, []);
+	const controller = useMemo(() => {
+		const writeTerminal = (text: string): void => {
+			stdout.write(text);
+		};
+
+		const runner = createVerbRunner({world, store, ports, waits, refresh, quit, lendTerminal, writeTerminal});
+		return createController(store, runner, {quit, suspend, refresh, broken}, targets);
+	}, [world, store, ports, waits, refresh, suspend, lendTerminal, quit, broken, stdout, targets]);
+	const isMouseOn = useMonitor((state) => state.isMouseOn === true);
+	useEffect(() => {
+		modes.setMouse(isMouseOn);
+		mouse?.listen(isMouseOn ? controller.point : () => undefined);
+	}, [mouse, modes, isMouseOn, controller]);
+	useInput(controller.press);
+	usePaste(controller.paste);
+	return (
+		<MouseContext value={targets}>
+			<KeyContext value={controller.pressName}>
+				<Screen />
+			</KeyContext>
+		</MouseContext>
+	);
+}
+
+export function App(properties: Properties): ReactElement {
+	return (
+		<StoreContext value={properties.drawn ?? properties.store}>
+			<Monitor {...properties} />
+		</StoreContext>
+	);
+}

@@ -1,0 +1,51 @@
+/** The columns of the table of GPUs: which are shown, and in which order. The table follows at once. */
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import {gpuTitles} from '../panels/gpus/columns.js';
+import {rangeText} from '../panels/shared/panel-frame.js';
+import {useMonitor} from '../state/use-monitor.js';
+import {listedColumns, type ColumnsDialog as Columns} from '../state/view/state.js';
+import {remembering} from '../state/memo.js';
+import type {State} from '../state/state.js';
+import {Hint} from '../widgets/hint.js';
+import {Label} from '../widgets/label.js';
+import {firstLine} from '../widgets/scroll-lines.js';
+import {DialogBox} from './dialog-box.js';
+
+const width = 58;
+const titleWidth = 9;
+
+/** Lines of the screen that stay in view beside the list: the message, the keys and the head of the table. */
+const otherRows = 10;
+
+const listed = remembering(
+	({view, observation}: State) => [view, observation],
+	(state) => listedColumns(state),
+);
+
+export function ColumnsDialog({selected}: Columns): ReactElement {
+	const {shown, all} = useMonitor(listed);
+	const {rows: screenRows} = useMonitor(({size}) => size);
+	const rows = Math.max(3, Math.min(all.length, screenRows - otherRows));
+	const first = firstLine(selected - Math.floor(rows / 2), all.length, rows);
+	return (
+		<DialogBox title="Columns of the GPUs" width={width} end={rangeText(first, first + rows, all.length)}>
+			{all.slice(first, first + rows).map((name, index) => {
+				const isSelected = first + index === selected;
+				const {short, meaning} = gpuTitles[name];
+				return (
+					<Box key={name} flexShrink={0}>
+						<Label tone="key">{isSelected ? '> ' : '  '}</Label>
+						<Label tone={isSelected ? 'strong' : 'plain'}>{shown.includes(name) ? '[x] ' : '[ ] '}</Label>
+						<Box width={titleWidth} flexShrink={0}>
+							<Label tone={isSelected ? 'strong' : 'plain'}>{short.trim()}</Label>
+						</Box>
+						<Label tone="dim">{meaning}</Label>
+					</Box>
+				);
+			})}
+			<Label> </Label>
+			<Hint name="S" word="keeps them in your config, for the next monitor" />
+		</DialogBox>
+	);
+}

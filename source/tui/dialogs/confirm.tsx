@@ -1,0 +1,69 @@
+/** A dialog that asks a question and takes `y` for yes. */
+import type {ReactElement, ReactNode} from 'react';
+import {Box} from 'ink';
+import {usePressKey} from '../keys/key-context.js';
+import {useMouse} from '../mouse/mouse-context.js';
+import {Label} from '../widgets/label.js';
+import {CommandText} from './command-text.js';
+import {DialogBox, DialogGap, Paragraph, useDialogWidth} from './dialog-box.js';
+
+/** A letter that can be clicked in place of its key. */
+function Answer({letter, name}: {readonly letter: string; readonly name: string}): ReactElement {
+	const press = usePressKey();
+	const ref = useMouse({
+		onClick() {
+			press(name);
+			return true;
+		},
+	});
+	return (
+		<Box ref={ref} flexShrink={0}>
+			<Label tone="warning">{letter}</Label>
+		</Box>
+	);
+}
+
+/** The widest question about one thing. */
+const questionWidth = 66;
+
+type Properties = {
+	readonly title: string;
+	readonly question: string;
+	/** What happens that the user may not expect. */
+	readonly warning?: string;
+	readonly end?: string;
+	/** The answer was given, and the pool is asked. */
+	readonly isBusy: boolean;
+	/** As wide as a form, for a list of several things. */
+	readonly isWide?: boolean;
+	/** What the question is about. */
+	readonly children?: ReactNode;
+};
+
+export function Confirm({title, question, warning, end, isBusy, isWide = false, children}: Properties): ReactElement {
+	const width = useDialogWidth(isWide ? undefined : questionWidth);
+	return (
+		<DialogBox title={title} width={width} end={end}>
+			{children}
+			{warning === undefined ? (
+				<DialogGap />
+			) : (
+				<Paragraph tone="warning" most={2} mostWhenLow={2}>
+					{warning}
+				</Paragraph>
+			)}
+			{isBusy ? (
+				<Label tone="dim">asking the pool</Label>
+			) : (
+				<Box flexShrink={0}>
+					<Label tone="strong">{question} </Label>
+					<Answer letter="y" name="y" />
+					<Label tone="warning">/</Label>
+					<Answer letter="N" name="n" />
+				</Box>
+			)}
+			<DialogGap />
+			<CommandText />
+		</DialogBox>
+	);
+}

@@ -1,0 +1,107 @@
+import {createContext, use, type ReactElement, type ReactNode} from 'react';
+import {Box} from 'ink';
+import {wrap} from '../../format/text/width.js';
+import {useMouse} from '../mouse/mouse-context.js';
+import {useMonitor} from '../state/use-monitor.js';
+import {useDrawing} from '../themes/drawing-context.js';
+import {useStyle} from '../themes/theme-context.js';
+import type {Tone} from '../themes/tones.js';
+import {Label} from '../widgets/label.js';
+import {opaque} from '../widgets/opaque.js';
+
+/** The borders, and a blank beside each. */
+const sides = 4;
+
+/** The widest dialog that asks something. */
+const widest = 84;
+
+/** Returns the cells of a dialog with borders. */
+export const useDialogWidth = (most = widest): number => useMonitor(({size}) => Math.min(most, size.columns - 2));
+
+/** With fewer rows, a dialog leaves out what is not needed. */
+const leastRoomyRows = 20;
+
+/** Whether the screen is too low for a dialog with everything in it. */
+export const useIsLow = (): boolean => useMonitor(({size}) => size.rows < leastRoomyRows);
+
+/** Cells inside the open dialog. */
+const InnerWidthContext = createContext(0);
+
+type Properties = {
+	readonly title: string;
+	/** At the right end of the upper border, such as `1-24 of 64`. */
+	readonly end?: string;
+	/** Cells of the terminal, borders included. */
+	readonly width: number;
+	readonly children: ReactNode;
+};
+
+/** A box over the panels. The message and the keys below stay in view. */
+export function DialogBox({title, end = '', width, children}: Properties): ReactElement {
+	const {columns, rows} = useMonitor(({size}) => size);
+	const {frame} = useDrawing();
+	const {color, dimColor} = useStyle('focus');
+	// Nothing behind a dialog hears the mouse.
+	const ref = useMouse({onClick: () => true, onWheel: () => undefined});
+	if (frame === 'plain') {
+		return (
+			<Box flexDirection="column">
+				<Label>{title}:</Label>
+				<InnerWidthContext value={columns}>{children}</InnerWidthContext>
+			</Box>
+		);
+	}
+
+	// On a high screen the dialog stands a little above the middle.
+	const height = rows - (rows > 18 ? 2 : 1);
+	return (
+		<Box ref={ref} position="absolute" width={columns} height={height} alignItems="center" justifyContent="center">
+			<Box paddingX={1} backgroundColor={opaque} flexShrink={1} maxHeight={rows - 1}>
+				<Box
+					flexDirection="column"
+					width={Math.min(width, columns - 2)}
+					paddingX={1}
+					borderStyle="round"
+					borderColor={color}
+					borderDimColor={dimColor}
+				>
+					<Box position="absolute" top={-1} left={1}>
+						<Label tone="strong"> {title} </Label>
+					</Box>
+					{end === '' ? undefined : (
+						<Box position="absolute" top={-1} right={1}>
+							<Label> {end} </Label>
+						</Box>
+					)}
+					<InnerWidthContext value={Math.min(width, columns - 2) - sides}>{children}</InnerWidthContext>
+				</Box>
+			</Box>
+		</Box>
+	);
+}
+
+type ParagraphProperties = {
+	readonly tone?: Tone;
+	/** Lines on a screen with enough room, and on a low one. */
+	readonly most: number;
+	readonly mostWhenLow: number;
+	readonly children: string;
+};
+
+/** A text in as many lines as it needs and may have. An ellipsis tells that something was cut. */
+export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperties): ReactElement {
+	const isLow = useIsLow();
+	const width = use(InnerWidthContext);
+	return (
+		<Box flexDirection="column" flexShrink={0}>
+			{wrap(children, width, isLow ? mostWhenLow : most).map((line, index) => (
+				<Label key={index} tone={tone}>
+					{line}
+				</Label>
+			))}
+		</Box>
+	);
+}
+
+/** A blank line, where there is room for one. */
+export const DialogGap = (): ReactElement | undefined => (useIsLow() ? undefined : <Label> </Label>);

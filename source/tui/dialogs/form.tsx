@@ -1,0 +1,116 @@
+/** A dialog with fields to fill in. */
+import type {ReactElement, ReactNode} from 'react';
+import {Box} from 'ink';
+import {useMouse} from '../mouse/mouse-context.js';
+import {usePressKey} from '../keys/key-context.js';
+import type {Form as FormState, FormField} from '../state/dialogs.js';
+import {useDispatch} from '../state/use-monitor.js';
+import {Hint} from '../widgets/hint.js';
+import {Label} from '../widgets/label.js';
+import {TextInput} from '../widgets/text-input.js';
+import {CommandText} from './command-text.js';
+import {DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
+
+const labelWidth = 10;
+/** Cells of a short value, and of a text that was typed. */
+const valueWidth = 10;
+const textWidth = 40;
+
+type FieldProperties = FormField & {readonly index: number; readonly isFocused: boolean};
+
+/** One line of a form: a label, the value, and a hint. */
+function Field({kind, label, hint, field, index, isFocused}: FieldProperties): ReactElement {
+	const dispatch = useDispatch();
+	const press = usePressKey();
+	const ref = useMouse({
+		onClick() {
+			dispatch({kind: 'field-pointed', field: index});
+			if (kind === 'check') {
+				press(' ');
+			}
+
+			return true;
+		},
+	});
+	const isLong = kind === 'text' && field.value !== '';
+	const width = isLong ? textWidth : valueWidth;
+	return (
+		<Box ref={ref} flexShrink={0}>
+			<Box width={2} flexShrink={0}>
+				<Label tone="key">{isFocused ? '>' : ' '}</Label>
+			</Box>
+			<Box width={labelWidth} flexShrink={0}>
+				<Label tone={isFocused ? 'strong' : 'plain'}>{label}</Label>
+			</Box>
+			<Box width={width} flexShrink={0}>
+				{kind === 'check' ? (
+					<Label tone={isFocused ? 'marked' : 'plain'}>{field.value === '' ? '[ ]' : '[x]'}</Label>
+				) : (
+					<TextInput field={field} width={width} isFocused={isFocused} />
+				)}
+			</Box>
+			{isLong ? undefined : (
+				<Box marginLeft={2}>
+					<Label tone="dim">{hint}</Label>
+				</Box>
+			)}
+		</Box>
+	);
+}
+
+/** Why the request was refused, and what to do. */
+function Complaint({complaint}: Pick<FormState, 'complaint'>): ReactElement | undefined {
+	if (complaint === undefined) {
+		return undefined;
+	}
+
+	const {message, hint = '', canWait = false} = complaint;
+	return (
+		<>
+			<Paragraph tone="error" most={4} mostWhenLow={3}>
+				{message}
+			</Paragraph>
+			{hint === '' ? undefined : (
+				<Paragraph most={4} mostWhenLow={1}>
+					{hint}
+				</Paragraph>
+			)}
+			{canWait ? <Hint name="w" word="waits for them in the queue" /> : undefined}
+		</>
+	);
+}
+
+type Properties = {
+	readonly form: FormState;
+	readonly title: string;
+	/** What the form is about, above its fields. */
+	readonly children?: ReactNode;
+};
+
+export function Form({form, title, children}: Properties): ReactElement {
+	const {fields, focused, complaint, isBusy} = form;
+	const isLow = useIsLow();
+	return (
+		<DialogBox title={title} width={useDialogWidth()}>
+			{children === undefined || (isLow && complaint !== undefined) ? undefined : (
+				<Box flexDirection="column" flexShrink={0}>
+					{children}
+					<DialogGap />
+				</Box>
+			)}
+			{fields.map((field, index) => (
+				<Field key={field.name} {...field} index={index} isFocused={index === focused} />
+			))}
+			<DialogGap />
+			<CommandText />
+			{isBusy ? (
+				<Label tone="dim">asking the pool</Label>
+			) : complaint === undefined ? (
+				// Keeps a place for the answer, so that the dialog does not jump.
+				<DialogGap />
+			) : (
+				<Complaint complaint={complaint} />
+			)}
+		</DialogBox>
+	);
+}

@@ -1,0 +1,45 @@
+import type {ReactElement} from 'react';
+import {isAsking} from '../state/dialogs.js';
+import {useMonitor, useSettings} from '../state/use-monitor.js';
+import {verbOf} from '../verbs/index.js';
+import {ColumnsDialog} from './columns.js';
+import {CommandContext} from './command-text.js';
+import {HelpDialog} from './help.js';
+import {OutputDialog} from './output.js';
+import {ProcessDialog} from './process.js';
+
+/** The dialog that is open, over the panels. The `:` line is not one: it stands above the footer. */
+export function OpenDialog(): ReactElement | undefined {
+	const dialog = useMonitor((state) => state.dialog);
+	const {requester} = useSettings();
+	if (isAsking(dialog)) {
+		const {Dialog, command} = dialog.kind === 'command' ? {} : verbOf(dialog);
+		return Dialog === undefined ? undefined : (
+			<CommandContext value={command?.(dialog, requester)}>
+				<Dialog dialog={dialog} />
+			</CommandContext>
+		);
+	}
+
+	switch (dialog?.kind) {
+		case 'help': {
+			return <HelpDialog />;
+		}
+
+		case 'columns': {
+			return <ColumnsDialog {...dialog} />;
+		}
+
+		case 'process': {
+			return <ProcessDialog {...dialog} />;
+		}
+
+		case 'output': {
+			return <OutputDialog {...dialog} />;
+		}
+
+		case undefined: {
+			return undefined;
+		}
+	}
+}

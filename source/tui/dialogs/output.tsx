@@ -1,0 +1,48 @@
+/** What a command of the `:` line printed: the part that is scrolled to. */
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import {sanitize} from '../../format/text/text.js';
+import {rangeText} from '../panels/shared/panel-frame.js';
+import {outputRowsOf} from '../state/command-line/reduce.js';
+import type {Output} from '../state/command-line/state.js';
+import {useMonitor} from '../state/use-monitor.js';
+import {useDrawing} from '../themes/drawing-context.js';
+import {Label} from '../widgets/label.js';
+import {DialogBox} from './dialog-box.js';
+
+/** Characters that would act on the terminal. Commands remove them; this is the last fence before the screen. */
+const active = /[\p{Bidi_Control}\p{Control}]/gv;
+
+/** Returns a line of a table for a screen reader: its cells without the lines between them. */
+const withoutRules = (text: string): string =>
+	text
+		.replaceAll(/[─┼]{2,}/gv, '')
+		.split('│')
+		.map((cell) => cell.trim())
+		.join(', ');
+
+export function OutputDialog({title, top, left, lines, chosen, tones}: Output): ReactElement {
+	const rows = useMonitor(outputRowsOf);
+	const {columns} = useMonitor(({size}) => size);
+	const {frame} = useDrawing();
+	const shown = lines.slice(top, top + rows);
+	return (
+		<DialogBox
+			title={sanitize(title)}
+			width={columns - 2}
+			end={rangeText(top, Math.min(lines.length, top + rows), lines.length)}
+		>
+			{shown.map((text, row) => {
+				const harmless = [...text.replaceAll(active, '')].slice(left).join('');
+				const words = frame === 'plain' ? withoutRules(harmless) : harmless;
+				const isChosen = chosen === top + row;
+				return (
+					<Box key={row} height={1} flexShrink={0}>
+						{chosen === undefined ? undefined : <Label tone="key">{isChosen ? '>' : ' '}</Label>}
+						<Label tone={isChosen ? 'strong' : (tones.get(top + row) ?? 'plain')}>{words}</Label>
+					</Box>
+				);
+			})}
+		</DialogBox>
+	);
+}

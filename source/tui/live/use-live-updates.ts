@@ -1,0 +1,106 @@
+/** What comes into the state for as long as the monitor is shown. */
+import {useEffect, useRef, type RefObject} from 'react';
+import {startLiveView, type LiveView} from '../../core/live/live-view.js';
+import type {Watched} from '../../core/live/scan-loop.js';
+import type {World} from '../../core/model/ports.js';
+import type {Dispatch} from '../state/actions.js';
+import {mostEvents} from '../state/state.js';
+import {useDispatch, useMonitor} from '../state/use-monitor.js';
+import type {MonitorPorts} from '../ports.js';
+
+type Options = {
+	readonly world: World;
+	/** What is shown of the GPUs. */
+	readonly watched: Watched;
+	readonly scanIntervalMs: number;
+	/** A monitor that is read-only writes nothing into the audit log. */
+	readonly isReadonly: boolean;
+	/** There is no pool to be read. */
+	readonly hasNoPool: boolean;
+};
+
+/** Brings the store, the GPUs and the audit log into the state for as long as the monitor is shown. */
+export function useLiveView(
+	{world, watched, scanIntervalMs, isReadonly, hasNoPool}: Options,
+	dispatch: Dispatch,
+	broken: (error: unknown) => void,
+): RefObject<LiveView | undefined> {
+	const view = useRef<LiveView>(undefined);
+	useEffect(() => {
+		if (hasNoPool) {
+			return undefined;
+		}
+
+		const nowMs = (): number => world.clock.monotonicMs();
+		const started = startLiveView(world, {
+			watched,
+			intervals: {watchedMs: scanIntervalMs, unwatchedMs: scanIntervalMs},
+			mostEvents,
+			recordsAlerts: !isReadonly,
+			broken,
+		});
+		view.current = started;
+		started.subscribe(({now, snapshot, lastScan, lost, events, eventsProblem}, change) => {
+			if (change === 'snapshot' && snapshot !== undefined) {
+				dispatch({kind: 'snapshot-arrived', snapshot, nowMs: nowMs()});
+			} else if (change === 'store-lost' && lost !== undefined) {
+				const ageMs = (now - lost.since) * 1000;
+				dispatch({kind: 'store-lost', reason: lost.reason, nowMs: nowMs(), sinceMs: nowMs() - ageMs});
+			} else if (change === 'scan' && lastScan !== undefined) {
+				dispatch({kind: 'scan-arrived', observation: lastScan, nowMs: nowMs()});
+			} else if (change === 'events') {
+				dispatch(
+					eventsProblem === undefined
+						? {kind: 'events-arrived', entries: events}
+						: {kind: 'events-lost', reason: eventsProblem},
+				);
+			}
+		});
+		return started.stop;
+	}, [world, watched, scanIntervalMs, isReadonly, hasNoPool, dispatch, broken]);
+	return view;
+}
+
+/** Keeps what is known of the other hosts up to date while their table is shown. */
+export function useHosts({clock}: Pick<World, 'clock'>, {hosts}: MonitorPorts): void {
+	const dispatch = useDispatch();
+	const isShown = useMonitor(
+		({panels, settings}) => panels.focus === 'hosts' && (settings.otherHosts?.length ?? 0) > 0,
+	);
+	useEffect(
+		() =>
+			isShown
+				? hosts?.watch((known) => {
+						dispatch({kind: 'hosts-arrived', known, nowMs: clock.monotonicMs()});
+					})
+				: undefined,
+		[clock, hosts, isShown, dispatch],
+	);
+}
+
+/** Keeps the output of a command that follows something, such as `:events --follow`, up to date while it is shown. */
+export function useOutputPage(): void {
+	const dispatch = useDispatch();
+	const liveOutput = useMonitor(({dialog}) => (dialog?.kind === 'output' ? dialog.liveOutput : undefined));
+	useEffect(
+		() =>
+			liveOutput?.begin((page) => {
+				dispatch({kind: 'page-came', liveOutput, page});
+			}),
+		[liveOutput, dispatch],
+	);
+}
+
+/** Lets times go on in a second without news. Whatever arrives brings its own time. */
+export function useTick({clock}: Pick<World, 'clock'>): void {
+	const dispatch = useDispatch();
+	const nowMs = useMonitor((state) => state.nowMs);
+	useEffect(() => {
+		const timer = setInterval(() => {
+			dispatch({kind: 'ticked', nowMs: clock.monotonicMs()});
+		}, 1000);
+		return () => {
+			clearInterval(timer);
+		};
+	}, [clock, nowMs, dispatch]);
+}

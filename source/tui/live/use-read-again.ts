@@ -1,0 +1,125 @@
+/** What a panel shows that is read for it alone: read when it is shown, and again for as long as it is. */
+import {useEffect, useRef} from 'react';
+import {CanhazgpuError} from '../../errors.js';
+import type {World} from '../../core/model/ports.js';
+import {readPast, type Past} from '../../core/operations/history/past.js';
+import {sanitize} from '../../format/text/text.js';
+import {shownRangeOf} from '../layout.js';
+import {ownRange, type ReportKind, reportDays} from '../state/panels/state.js';
+import {storeNow} from '../state/state.js';
+import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
+import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core/rules/pool/report.js';
+import {reportOf} from '../../core/operations/history/report.js';
+import {localDay} from '../../format/text/days.js';
+
+/** Old enough to be read again while it is shown. */
+const freshMs = 60_000;
+/** While the store is away. */
+const retryMs = 5000;
+
+type Reader<Value> = {
+	readonly isShown: boolean;
+	readonly read: () => Promise<Value>;
+	readonly arrived: (value: Value) => void;
+	/** Gets the reason in words. */
+	readonly failed: (reason: string) => void;
+	readonly broken: (error: unknown) => void;
+};
+
+/** @param of - What is read depends on these: when one of them changes, it is read at once. */
+export function useReadAgain<Value>(
+	{isShown, read, arrived, failed, broken}: Reader<Value>,
+	of: readonly unknown[],
+): void {
+	useEffect(() => {
+		if (!isShown) {
+			return;
+		}
+
+		let isOver = false;
+		let timer: NodeJS.Timeout | undefined;
+		const readOnce = async (): Promise<void> => {
+			let nextMs = freshMs;
+			try {
+				const value = await read();
+				if (!isOver) {
+					arrived(value);
+				}
+			} catch (error) {
+				if (!(error instanceof CanhazgpuError)) {
+					broken(error);
+					return;
+				}
+
+				nextMs = retryMs;
+				if (!isOver) {
+					failed(error.message);
+				}
+			}
+
+			if (!isOver) {
+				timer = setTimeout(() => {
+					void readOnce();
+				}, nextMs);
+			}
+		};
+
+		void readOnce();
+		return () => {
+			isOver = true;
+			clearTimeout(timer);
+		};
+	}, [isShown, broken, ...of]);
+}
+
+/** Reads the past of the pool while a graph goes so far back, and continues it each minute. */
+export function usePast(world: World, broken: (error: unknown) => void): void {
+	const dispatch = useDispatch();
+	const {getState} = useStore();
+	const range = useMonitor(shownRangeOf);
+	const isShown = useMonitor(({snapshot}) => snapshot !== undefined) && range > ownRange;
+	const known = useRef<Past>(undefined);
+	useReadAgain(
+		{
+			isShown,
+			read: async () => readPast(world, {now: storeNow(getState())!, seconds: range * 60}, known.current),
+			arrived(past) {
+				known.current = past;
+				dispatch({kind: 'past-arrived', past: {kind: 'read', past}});
+			},
+			failed(reason) {
+				dispatch({kind: 'past-arrived', past: {kind: 'failed', reason: sanitize(reason)}});
+			},
+			broken,
+		},
+		[world, dispatch, range],
+	);
+}
+
+const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
+
+/** Days stand in their own order, the newest first. */
+async function shownReport(world: World, by: ReportKind): Promise<Report> {
+	const made = await reportOf(world, {days: reportDays, split: splits[by]});
+	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;
+}
+
+/** Makes the report while its panel is shown, and again each minute. */
+export function useReport(world: World, broken: (error: unknown) => void): void {
+	const dispatch = useDispatch();
+	const {focus, reportBy: by} = useMonitor(({panels}) => panels);
+	useReadAgain(
+		{
+			isShown: focus === 'report',
+			read: async () => shownReport(world, by),
+			arrived(report) {
+				dispatch({kind: 'report-arrived', report: {kind: 'made', by, report}});
+			},
+			failed(reason) {
+				dispatch({kind: 'report-arrived', report: {kind: 'failed', by, reason}});
+			},
+			broken,
+		},
+		[world, dispatch, by],
+	);
+}

@@ -1,0 +1,109 @@
+/** Mouse events for components: a component registers its box and hears what happens inside. */
+import {createContext, use, useEffect, useRef, type RefObject} from 'react';
+import type {DOMElement} from 'ink';
+import type {MouseEvent} from './input.js';
+
+/** A place inside a box, in cells from its upper left corner. */
+export type Point = {readonly x: number; readonly y: number};
+
+export type MouseHandlers = {
+	/** Returns false to pass the click on to what is behind. */
+	readonly onClick?: (point: Point) => boolean;
+	/** `lines` is below zero when the wheel turns up. */
+	readonly onWheel?: (lines: number, point: Point) => void;
+};
+
+type Target = {readonly element: DOMElement; readonly handlers: RefObject<MouseHandlers>};
+
+/** Lines that one turn of the wheel moves by. */
+const wheelLines = 3;
+
+export type MouseTargets = {
+	/** Adds a target. Returns a function that removes it. */
+	readonly add: (target: Target) => () => void;
+	/** Passes an event to the target under it that was drawn last and wants it: a dialog covers the panels. Returns whether there was one. */
+	readonly send: (event: MouseEvent) => boolean;
+};
+
+type Placed = {
+	readonly left: number;
+	readonly top: number;
+	/** The way to the box from the root: at each step, the place among its siblings. */
+	readonly path: readonly number[];
+};
+
+/** Returns where a box is on the screen, by the layout that Ink computed. */
+function placeOf(element: DOMElement): Placed {
+	let left = 0;
+	let top = 0;
+	const path: number[] = [];
+	for (let node: DOMElement | undefined = element; node !== undefined; node = node.parentNode) {
+		left += node.yogaNode?.getComputedLeft() ?? 0;
+		top += node.yogaNode?.getComputedTop() ?? 0;
+		path.unshift(node.parentNode?.childNodes.indexOf(node) ?? 0);
+	}
+
+	return {left, top, path};
+}
+
+/** Orders boxes as Ink draws them: parents before their children, siblings from first to last. */
+function byDrawing({path: a}: Placed, {path: b}: Placed): number {
+	const different = a.findIndex((place, step) => place !== b[step]);
+	return different === -1 ? a.length - b.length : a[different]! - (b[different] ?? -1);
+}
+
+export function createMouseTargets(): MouseTargets {
+	const targets = new Set<Target>();
+	return {
+		add(target) {
+			targets.add(target);
+			return () => {
+				targets.delete(target);
+			};
+		},
+		send({kind, column, row}) {
+			const under = [...targets]
+				.map((target) => ({...target, ...placeOf(target.element)}))
+				.filter(({element: {yogaNode}, left, top}) => {
+					const width = yogaNode?.getComputedWidth() ?? 0;
+					const height = yogaNode?.getComputedHeight() ?? 0;
+					return column >= left && column < left + width && row >= top && row < top + height;
+				})
+				.toSorted((a, b) => byDrawing(b, a));
+			for (const {handlers, left, top} of under) {
+				const {onClick, onWheel} = handlers.current;
+				const point = {x: column - left, y: row - top};
+				if (kind === 'click' && onClick?.(point) === true) {
+					return true;
+				}
+
+				if (kind !== 'click' && onWheel !== undefined) {
+					onWheel(kind === 'wheel-up' ? -wheelLines : wheelLines, point);
+					return true;
+				}
+			}
+
+			return false;
+		},
+	};
+}
+
+/** Without a provider, nothing hears the mouse. */
+export const MouseContext = createContext<MouseTargets>({add: () => () => undefined, send: () => false});
+
+/**
+Calls the handlers for what the mouse does inside a box.
+
+@returns The ref for that box.
+*/
+export function useMouse(handlers: MouseHandlers): RefObject<DOMElement | null> {
+	const targets = use(MouseContext);
+
+	const ref = useRef<DOMElement | null>(null);
+	const latest = useRef(handlers);
+	useEffect(() => {
+		latest.current = handlers;
+	});
+	useEffect(() => (ref.current ? targets.add({element: ref.current, handlers: latest}) : undefined), [targets]);
+	return ref;
+}

@@ -1,0 +1,161 @@
+/** The panel of the selected GPU: what is known beyond its row in the table. */
+import {useCallback, type ReactElement} from 'react';
+import {Box} from 'ink';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {byMemory, gibibytes, processText} from '../../../format/readings.js';
+import {gpuRanges} from '../../../format/text/gpu-list.js';
+import {sanitize} from '../../../format/text/text.js';
+import {graphRowsOf} from '../../layout.js';
+import {waitingOf} from '../../state/panels/queue.js';
+import type {State} from '../../state/state.js';
+import {selectedGpus, selectedRow} from '../../state/table/rows.js';
+import {useDispatch, useMonitor} from '../../state/use-monitor.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {Label} from '../../widgets/label.js';
+import {firstLine, ScrollLines} from '../../widgets/scroll-lines.js';
+import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {areProcessesHidden, noteText, placeText} from '../shared/row-words.js';
+import {Drain, factsText, Instance, Waiters, waitersOf} from './facts.js';
+import {DetailGraphs} from './graphs.js';
+import {Holding, HoldingWords, Note, Share} from './holding.js';
+import {ProcessHead, ProcessLine, usePlacedProcesses} from './process-list.js';
+
+/** Returns one element for each line that there is to say about a GPU. */
+function useLines(row: StatusRow, width: number, hasHead: boolean): readonly ReactElement[] {
+	const waiters = waitersOf(useMonitor(waitingOf), row.index);
+	const driverVersion = useMonitor(({observation}) => observation?.driverVersion);
+	const processes = usePlacedProcesses(row);
+	const {frame} = useDrawing();
+	const {index, health, drain, shares = [], squatters, reading} = row;
+	const {migInstances = [], isMigEnabled, throttleReasons = []} = reading ?? {};
+	const place = placeText(row);
+	const facts = factsText(reading, driverVersion);
+	return [
+		<Holding key="holding" row={row} />,
+		...(noteText(row) === '' ? [] : [<Note key="note" {...row} />]),
+		...(frame === 'ruled' ? [] : shares.map((share, at) => <Share key={`share ${at}`} share={share} index={index} />)),
+		...health.map(({words}, at) => (
+			<Label key={`health ${at}`} tone="error">
+				{sanitize(words)}
+			</Label>
+		)),
+		...(drain === undefined ? [] : [<Drain key="drain" row={row} />]),
+		...(waiters.length === 0 ? [] : [<Waiters key="waiters" names={waiters} width={width} />]),
+		...(hasHead && processes.length > 0 ? [<ProcessHead key="head" width={width} />] : []),
+		...processes.map(({process, depth}, at) => (
+			<ProcessLine
+				key={`process ${at}`}
+				process={process}
+				depth={depth}
+				isSquatter={squatters.includes(process)}
+				width={width}
+			/>
+		)),
+		...(place === undefined
+			? []
+			: [
+					<Label key="place" tone="dim">
+						{place}; what runs there is not read from here
+					</Label>,
+				]),
+		...(areProcessesHidden(row)
+			? [
+					<Label key="hidden" tone="dim">
+						the GPU tool reports no processes here: some may be hidden
+					</Label>,
+				]
+			: []),
+		...(isMigEnabled === true && migInstances.length === 0
+			? [
+					<Label key="mig" tone="dim">
+						MIG is on, without an instance
+					</Label>,
+				]
+			: migInstances.map((instance, at) => <Instance key={`mig ${at}`} gpu={index} instance={instance} />)),
+		...(throttleReasons.length === 0
+			? []
+			: [
+					<Label key="throttle" tone="warning">
+						slowed down: {sanitize(throttleReasons.join(', '))}
+					</Label>,
+				]),
+		...(facts === undefined
+			? []
+			: [
+					<Label key="facts" tone="dim">
+						{facts}
+					</Label>,
+				]),
+	];
+}
+
+/** Returns `GPU 0`, or `GPU 0 of 0-7` where its reservation has one row. */
+export function amongText(index: number, state: State): string {
+	const gpus = selectedGpus(state);
+	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
+}
+
+/** The most important words, for a title without lines below: the largest process, or who holds the GPU. */
+function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
+	const [first] = byMemory(row.processes);
+	if (first === undefined) {
+		return (
+			<Box gap={2}>
+				<HoldingWords row={row} />
+			</Box>
+		);
+	}
+
+	const memory = first.memoryUsedMiB === undefined ? '' : gibibytes(first.memoryUsedMiB);
+	return <Label>{[first.pid, sanitize(first.user ?? '?'), memory, processText(first)].join(' ')}</Label>;
+}
+
+function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: StatusRow}): ReactElement {
+	const dispatch = useDispatch();
+	const title = useMonitor((state) => `Detail ${amongText(row.index, state)}`);
+	const scroll = useMonitor(({panels}) => panels.scroll.detail);
+	const {frame} = useDrawing();
+	// Each line begins with a blank.
+	const innerWidth = useInnerWidth(width) - 1;
+	const lines = useLines(row, innerWidth, rows > 4);
+	const most = rows - graphRowsOf(rows);
+	// What the text does not need is the graphs'.
+	const shown = Math.min(most, lines.length);
+	const hasGraphs = most < rows;
+	const first = firstLine(scroll, lines.length, shown);
+	const limitScroll = useCallback(
+		(last: number) => {
+			dispatch({kind: 'scroll-limited', panel: 'detail', beyond: scroll, first: last});
+		},
+		[dispatch, scroll],
+	);
+	const model = sanitize(row.reading?.name ?? '');
+	return (
+		<PanelFrame
+			name="detail"
+			title={title}
+			beside={frame === 'ruled' && rows < 2 ? <BriefWords row={row} /> : <Label>{model}</Label>}
+			end={rangeText(first, Math.min(lines.length, first + shown), lines.length)}
+			width={width}
+			rows={rows}
+		>
+			<Box flexDirection="column" paddingLeft={1}>
+				<ScrollLines lines={lines} rows={shown} scroll={scroll} onBeyond={limitScroll} />
+				{hasGraphs && frame !== 'plain' ? (
+					<DetailGraphs row={row} rows={rows - shown} width={innerWidth + 1} />
+				) : undefined}
+			</Box>
+		</PanelFrame>
+	);
+}
+
+export function DetailPanel({width, rows}: PanelProperties): ReactElement {
+	const row = useMonitor(selectedRow);
+	return row === undefined ? (
+		<PanelFrame name="detail" title="Detail" width={width} rows={rows}>
+			<Label tone="dim"> no GPU is shown</Label>
+		</PanelFrame>
+	) : (
+		<SelectedGpu row={row} width={width} rows={rows} />
+	);
+}

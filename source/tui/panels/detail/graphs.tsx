@@ -1,0 +1,152 @@
+/** The graphs of the selected GPU, and who held it under the curve. */
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import {firstColumnMs} from '../../../core/live/utilization-history.js';
+import type {UsageRecord} from '../../../core/model/types.js';
+import {ownerOf} from '../../../core/rules/leases/ownership.js';
+import {holdersByColumn} from '../../../core/rules/pool/occupancy.js';
+import {liveUsage} from '../../../core/rules/pool/report.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {gibibytes} from '../../../format/readings.js';
+import {sanitize} from '../../../format/text/text.js';
+import {widthOf} from '../../../format/text/width.js';
+import type {Room} from '../../layout.js';
+import {remembering} from '../../state/memo.js';
+import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
+import {storeNow, type State} from '../../state/state.js';
+import {useMonitor, useStore} from '../../state/use-monitor.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {Graph, graphMargin} from '../../widgets/graph.js';
+import {graphStyleOf, valuesWithin} from '../../widgets/graph-characters.js';
+import {Label} from '../../widgets/label.js';
+import {shownHistory, shownValues} from '../shared/past-values.js';
+
+const gap = 2;
+
+/** From this width on, two graphs stand side by side. */
+const leastForTwo = 64;
+
+/** In a high and narrow panel, graphs of the past stand one above the other: each has the whole width for its hours. */
+const stacked = {leastRows: 10, mostWidth: 120} as const;
+
+/** Everybody who held GPUs in the time that was read, up to now. */
+const usageOf = remembering(
+	({past, snapshot}: State) => [past, snapshot],
+	({past, snapshot}): readonly UsageRecord[] => [
+		...(past?.kind === 'read' ? past.past.usage : []),
+		...(snapshot === undefined ? [] : liveUsage(snapshot)),
+	],
+);
+
+type Holder = {readonly name: string; readonly isMine: boolean; readonly columns: number};
+
+/** Returns who held the GPU, from left to right, with the columns that each takes. */
+function holdersOf(state: State, row: StatusRow, range: PastRange, columns: number): readonly Holder[] {
+	const {nowMs, spanMs} = shownHistory(state, row, range);
+	const {account} = state.settings.requester;
+	const columnMs = spanMs / columns;
+	const byColumn = holdersByColumn(usageOf(state), row.index, {
+		start: firstColumnMs(columnMs, {columns, nowMs}) / 1000,
+		columnSeconds: columnMs / 1000,
+		columns,
+	});
+	const holders: Array<{name: string; isMine: boolean; columns: number}> = [];
+	for (const records of byColumn) {
+		const name = records.map(({user}) => sanitize(user)).join('+');
+		const last = holders.at(-1);
+		if (last?.name === name) {
+			last.columns++;
+		} else {
+			const isMine = records.some((record) => ownerOf({...record, type: record.reservationType}) === account);
+			holders.push({name, isMine, columns: 1});
+		}
+	}
+
+	return holders;
+}
+
+/** Names where their time begins, with a line to its end: `alice────bob──`. A name that does not fit is left out. */
+function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement {
+	const {isAscii} = useDrawing();
+	const line = isAscii ? '-' : '─';
+	return (
+		<Label>
+			{holders.map(({name, isMine, columns}, index) => {
+				const shown = widthOf(name) < columns ? name : '';
+				const text = name === '' ? ' '.repeat(columns) : shown + line.repeat(columns - widthOf(shown));
+				return (
+					<Label key={index} tone={isMine ? 'mine' : 'others'}>
+						{text}
+					</Label>
+				);
+			})}
+		</Label>
+	);
+}
+
+/** Returns the time at the left end of a graph: how long ago, and for many hours also the time of day. */
+function fromText(state: State, range: PastRange): string {
+	const now = storeNow(state);
+	const ago = `-${rangeWord(range)}`;
+	return range < 360 || now === undefined ? ago : `${ago}, ${state.settings.formatTime(now - range * 60).slice(0, 5)}`;
+}
+
+type Properties = Room & {readonly row: StatusRow};
+
+/** The past of a GPU as far as it is chosen: utilization and memory, together where there is room. */
+export function DetailGraphs({row, rows, width}: Properties): ReactElement | undefined {
+	const range = useMonitor(({panels}) => panels.range);
+	const past = useMonitor((state) => state.past);
+	// The graphs move on with each second.
+	useMonitor((state) => state.nowMs);
+	const {getState} = useStore();
+	const style = graphStyleOf(useDrawing());
+	const state = getState();
+	const isPast = range !== ownRange;
+	const hasHolders = isPast && rows >= 4;
+	const isStacked = isPast && rows >= stacked.leastRows && width < stacked.mostWidth;
+	const beside = !isStacked && width >= leastForTwo ? 2 : 1;
+	const columns = Math.floor((width - gap * beside) / beside) - graphMargin;
+	const height = rows - 1 - (hasHolders ? 1 : 0);
+	if (height < 1 || columns < 1) {
+		return undefined;
+	}
+
+	if (isPast && past?.kind !== 'read') {
+		return <Label tone={past === undefined ? 'dim' : 'warning'}> {past?.reason ?? 'reading the past'}</Label>;
+	}
+
+	const graph = (reading: 'utilization' | 'memory', graphRows: number): ReactElement => {
+		const total = row.reading?.memoryTotalMiB;
+		const isMemory = reading === 'memory';
+		return (
+			<Graph
+				of={isMemory ? 'memory' : 'load'}
+				top={isMemory ? (total === undefined ? 'mem' : `mem ${gibibytes(total)}`) : 'util 100%'}
+				bottom={isMemory ? '0G' : '0%'}
+				values={shownValues(state, row, reading, {range, count: valuesWithin(columns, style)})}
+				from={fromText(state, range)}
+				rows={graphRows}
+				under={hasHolders ? <Holders holders={holdersOf(state, row, range, columns)} /> : undefined}
+			/>
+		);
+	};
+
+	if (isStacked) {
+		const otherRows = 2;
+		const upper = Math.max(1, Math.ceil((rows - 2 * otherRows) / 2));
+		return (
+			<Box flexDirection="column">
+				{graph('utilization', upper)}
+				{graph('memory', Math.max(1, rows - 2 * otherRows - upper))}
+			</Box>
+		);
+	}
+
+	return (
+		<Box gap={gap}>
+			{graph('utilization', height)}
+			{beside === 1 ? undefined : graph('memory', height)}
+		</Box>
+	);
+}

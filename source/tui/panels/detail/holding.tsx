@@ -1,0 +1,182 @@
+/** Who has the selected GPU, until when, and what they say about it. */
+import type {ReactElement, ReactNode} from 'react';
+import {Box} from 'ink';
+import {owns} from '../../../core/rules/leases/ownership.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {isOver, overText, shareOwner, sharedAmount, sharePart, sharesText} from '../../../format/shares.js';
+import {unreservedText} from '../../../format/status-labels.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {sanitize, shownNote} from '../../../format/text/text.js';
+import {storeNow, type State} from '../../state/state.js';
+import {isMine} from '../../state/table/row-state.js';
+import {useMonitor, useSettings} from '../../state/use-monitor.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {Label} from '../../widgets/label.js';
+import {clockText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} from '../shared/row-words.js';
+
+type Held = Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>;
+
+/** Pieces of a line, two blanks apart. */
+const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
+	<Box gap={2} height={1} flexShrink={0}>
+		{children}
+	</Box>
+);
+
+/** Returns when a reservation ends: after a time, or with its job. */
+function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: State): string {
+	const end =
+		remainingSeconds === undefined
+			? undefined
+			: `ends in ${shortDuration(remainingSeconds)} at ${clockText(storeNow(state)! + remainingSeconds, state)}`;
+	if (lease?.type === 'manual') {
+		return end ?? 'never ends';
+	}
+
+	const job = lease?.job?.pid ?? lease?.holder?.pid ?? 'its job';
+	// A screen reader would read each second of it.
+	const heartbeat =
+		heartbeatAgeSeconds === undefined || state.settings.isLinear
+			? ''
+			: `  heartbeat ${shortDuration(heartbeatAgeSeconds)}`;
+	return `${end === undefined ? `ends when ${job} exits` : `${end}, or when ${job} exits`}${heartbeat}`;
+}
+
+function End(held: Held): ReactElement {
+	const text = useMonitor((state) => endText(held, state));
+	return held.lease?.partialQueueId === undefined ? (
+		held.lease?.isSuspended === true ? (
+			<Label tone="warning">suspended: its job stands still and keeps its GPUs</Label>
+		) : (
+			<Label>{text}</Label>
+		)
+	) : (
+		<Label>held for its position in the queue until the rest is free</Label>
+	);
+}
+
+/** The note of a reservation. */
+export function Note({lease}: Held): ReactElement | undefined {
+	const note = sanitize(shownNote(lease?.note ?? ''));
+	return note === '' ? undefined : (
+		<Label>
+			note <Label tone="strong">{note}</Label>
+		</Label>
+	);
+}
+
+const kindOf = ({lease}: Held): string => (lease?.type === 'run' ? 'RUN' : 'MANUAL');
+
+/** How much is shared out; with all shares where they have no lines of their own. */
+function SharedAmount({row}: {readonly row: StatusRow}): ReactElement {
+	const {frame} = useDrawing();
+	const isOverused = row.shares?.some((share) => isOver(share)) === true;
+	return frame === 'boxed' ? (
+		<Label>{sharedAmount(row)}</Label>
+	) : (
+		<Label tone={isOverused ? 'warning' : 'plain'}>{sharesText(row, {isOverFirst: true}) ?? ''}</Label>
+	);
+}
+
+/** Who holds a GPU, what is wrong with it, and until when. */
+function HeldGpu({row}: {readonly row: StatusRow}): ReactElement {
+	const {requester} = useSettings();
+	const {frame} = useDrawing();
+	const isScanned = useIsScanned();
+	const fault = isScanned ? otherFaultOf(row) : undefined;
+	return (
+		<>
+			<Label tone={isMine(row, requester) ? 'mine' : 'others'}>{ownerText(row)}</Label>
+			{row.lease === undefined ? (
+				<SharedAmount row={row} />
+			) : (
+				<>
+					<Label>{kindOf(row)}</Label>
+					{/* On a larger screen, the table says how long it has been held. */}
+					{frame === 'boxed' ? undefined : <Label>held {shortDuration(row.heldSeconds ?? 0)}</Label>}
+				</>
+			)}
+			{fault === undefined ? undefined : <Label tone="error">{sanitize(fault)}</Label>}
+			{row.lease === undefined ? undefined : <End {...row} />}
+		</>
+	);
+}
+
+function FreeSince({row: {freeSeconds, reading}}: {readonly row: StatusRow}): ReactElement | undefined {
+	// A cluster does not say when a GPU was given back.
+	const text =
+		freeSeconds === undefined
+			? reading?.place === undefined
+				? 'never used'
+				: undefined
+			: `for ${shortDuration(freeSeconds)}`;
+	return text === undefined ? undefined : <Label>{text}</Label>;
+}
+
+/** The state of a GPU in a few words. */
+export function HoldingWords({row}: {readonly row: StatusRow}): ReactElement {
+	const isScanned = useIsScanned();
+	switch (row.state) {
+		case 'available': {
+			return (
+				<>
+					<StateWord row={row} />
+					<FreeSince row={row} />
+				</>
+			);
+		}
+
+		case 'unreserved': {
+			return row.use.kind === 'used' && row.use.isDirty === true ? (
+				<>
+					<StateWord row={row} />
+					<Label>{unreservedText(row)}</Label>
+				</>
+			) : (
+				<>
+					<OwnerName row={row} />
+					<Label>uses it without a reservation</Label>
+				</>
+			);
+		}
+
+		case 'error': {
+			const fault = isScanned ? otherFaultOf(row) : row.problem;
+			return (
+				<>
+					<StateWord row={row} />
+					{fault === undefined ? undefined : <Label tone={isScanned ? 'error' : 'dim'}>{sanitize(fault)}</Label>}
+				</>
+			);
+		}
+
+		case 'in-use': {
+			return <HeldGpu row={row} />;
+		}
+	}
+}
+
+/** Who has the GPU, and until when. */
+export const Holding = ({row}: {readonly row: StatusRow}): ReactElement => (
+	<Pieces>
+		<HoldingWords row={row} />
+	</Pieces>
+);
+
+type ShareProperties = {readonly share: NonNullable<StatusRow['shares']>[number]; readonly index: number};
+
+/** One share of a GPU: whose it is, how much, until when, and its note. */
+export function Share({share, index}: ShareProperties): ReactElement {
+	const {requester} = useSettings();
+	return (
+		<Pieces>
+			<Label tone={owns(requester, share.lease) ? 'mine' : 'others'}>
+				{shareOwner(share)}{' '}
+				<Label tone={isOver(share) ? 'warning' : 'strong'}>{sharePart(share, index) + overText(share)}</Label>
+			</Label>
+			<Label>{kindOf(share)}</Label>
+			<End {...share} />
+			<Note {...share} />
+		</Pieces>
+	);
+}

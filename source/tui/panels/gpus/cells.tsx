@@ -1,0 +1,105 @@
+/** The cells of the table of GPUs. */
+import type {ComponentType, ReactElement} from 'react';
+import {Box} from 'ink';
+import {seriesOf} from '../../../core/live/utilization-history.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import type {GpuColumnName} from '../../../format/monitor-settings.js';
+import {shortBusId, shortModel} from '../../../format/readings.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {truncate, widthOf} from '../../../format/text/width.js';
+import {gpuText, meanOf, membersOf, type TableRow} from '../../state/table/fold.js';
+import {tagOf} from '../../state/table/state.js';
+import {useMonitor} from '../../state/use-monitor.js';
+import type {CellProperties} from '../../table/data-table.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {Label} from '../../widgets/label.js';
+import {Sparkline} from '../../widgets/sparkline.js';
+import type {Values} from '../../widgets/graph-characters.js';
+import {Memory, Nothing, Temperature, Utilization} from '../shared/readings.js';
+import {EndTime, noteText, OwnerName, StateWord} from '../shared/row-words.js';
+import {ProcessCell} from './process-cell.js';
+
+type Properties = CellProperties<TableRow>;
+
+/** A text, or a dash where there is none. */
+const Text = ({children}: {readonly children: string | undefined}): ReactElement =>
+	children === undefined || children === '' ? <Nothing /> : <Label>{children}</Label>;
+
+const rounded = (value: number | undefined, unit: string): string | undefined =>
+	value === undefined ? undefined : `${Math.round(value)}${unit}`;
+
+/** The GPUs of a row. Of a list that is too long, the count at its end stays in view. */
+function GpuNumbers({row, width}: Properties): ReactElement {
+	const words = gpuText(row);
+	const count = words.indexOf(' ');
+	const shown =
+		widthOf(words) <= width || count === -1
+			? words
+			: truncate(words.slice(0, count), width - (words.length - count)) + words.slice(count);
+	return <Label tone="strong">{shown}</Label>;
+}
+
+/** GPUs without a lease id, such as those that the Go program reserved, belong to no group. */
+const isSameReservation = (row: StatusRow, other: StatusRow | undefined): boolean =>
+	row.lease?.leaseId !== undefined && row.lease.leaseId === other?.lease?.leaseId;
+
+/** Whether the row above, in view, belongs to the same reservation. */
+export const isRepeated = ({row, above}: Properties): boolean => isSameReservation(row, above);
+
+/** The owner. A line at the left joins the GPUs of one reservation. */
+function Owner({row, above, below}: Properties): ReactElement {
+	const {isAscii} = useDrawing();
+	const [isNotFirst, isNotLast] = [isSameReservation(row, above), isSameReservation(row, below)];
+	const [top, middle, bottom] = isAscii ? '+|+' : '╭│╰';
+	return (
+		<Box>
+			<Box flexShrink={0}>
+				<Label tone="frame">{isNotFirst ? (isNotLast ? middle : bottom) : isNotLast ? top : ' '}</Label>
+			</Box>
+			<OwnerName row={row} />
+		</Box>
+	);
+}
+
+/** Returns the mean of what is known of several GPUs, value by value. */
+const meanValues = (all: readonly Values[]): Values =>
+	all[0]!.map((_, index) => meanOf(all.map((values) => values[index])));
+
+/** Moves what was seen to the left end, so that a monitor just started does not draw far from the column's title. */
+const fromFirstKnown = (values: Values): Values => {
+	const first = values.findIndex((value) => value !== undefined);
+	return first === -1 ? [] : values.slice(first);
+};
+
+/** The utilization of the last five minutes. */
+function History({row, width}: Properties): ReactElement {
+	const history = useMonitor((state) => state.history);
+	const nowMs = useMonitor((state) => state.nowMs);
+	const values = membersOf(row).map(({index, reading}) =>
+		seriesOf(history, tagOf(index, reading), 'utilization', {columns: width, nowMs}),
+	);
+	return <Sparkline values={fromFirstKnown(meanValues(values))} />;
+}
+
+export const gpuCells: Readonly<Record<GpuColumnName, ComponentType<Properties>>> = {
+	gpu: GpuNumbers,
+	state: StateWord,
+	owner: Owner,
+	kind: ({row: {lease}}) => <Text>{lease && (lease.type === 'run' ? 'RUN' : 'MANUAL')}</Text>,
+	held: ({row: {heldSeconds}}) => <Text>{heldSeconds === undefined ? undefined : shortDuration(heldSeconds)}</Text>,
+	ends: EndTime,
+	utilization: ({row: {reading}, width}) => <Utilization percent={reading?.utilizationPercent} width={width} />,
+	memory: ({row: {reading}, width}) => (
+		<Memory usedMiB={reading?.memoryUsedMiB} totalMiB={reading?.memoryTotalMiB} width={width} />
+	),
+	temperature: ({row: {reading}}) => <Temperature celsius={reading?.temperatureCelsius} />,
+	power: ({row: {reading}}) => <Text>{rounded(reading?.powerWatts, 'W')}</Text>,
+	history: History,
+	note: ({row}) => <Text>{noteText(row)}</Text>,
+	model: ({row: {reading}}) => <Text>{reading?.name === undefined ? undefined : shortModel(reading.name)}</Text>,
+	fan: ({row: {reading}}) => <Text>{rounded(reading?.fanPercent, '%')}</Text>,
+	clock: ({row: {reading}}) => <Text>{rounded(reading?.smClockMHz, 'MHz')}</Text>,
+	pci: ({row: {reading}}) => <Text>{reading?.pciBusId === undefined ? undefined : shortBusId(reading.pciBusId)}</Text>,
+	numa: ({row: {reading}}) => <Text>{reading?.numaNode?.toString()}</Text>,
+	process: ProcessCell,
+};

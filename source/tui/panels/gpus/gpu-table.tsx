@@ -1,0 +1,95 @@
+/** The table of the GPUs: one row for each, or for each reservation of several. */
+import {useMemo, type ReactElement} from 'react';
+import type {GpuColumnName} from '../../../format/monitor-settings.js';
+import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
+import {widthOf} from '../../../format/text/width.js';
+import {layoutOf} from '../../layout.js';
+import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';
+import {visibleRows} from '../../state/table/rows.js';
+import {isFiltered, tagOf} from '../../state/table/state.js';
+import {useDispatch, useMonitor} from '../../state/use-monitor.js';
+import {shownColumns} from '../../state/view/state.js';
+import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import {Label, type Emphasis} from '../../widgets/label.js';
+import {isSortKey} from '../../state/mouse.js';
+import {leastWithBar} from '../shared/readings.js';
+import {gpuCells, isRepeated} from './cells.js';
+import {gpuColumns, gpuTitles} from './columns.js';
+
+/** Columns that the store tells; the others come from the GPU tool. */
+const storeColumns: ReadonlySet<GpuColumnName> = new Set(['state', 'owner', 'kind', 'held', 'ends', 'note']);
+
+/** Columns that are the same for all GPUs of a reservation. */
+const reservationColumns: ReadonlySet<GpuColumnName> = new Set(['owner', 'kind', 'held', 'ends', 'note']);
+
+const longest = (rows: readonly TableRow[], textOf: (row: TableRow) => string): number =>
+	Math.max(0, ...rows.map((row) => widthOf(textOf(row))));
+
+/** Returns the columns that fit, with what stands in them. */
+function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
+	const rows = useMonitor(visibleRows);
+	const chosen = useMonitor(shownColumns);
+	const isStale = useMonitor(({connection}) => connection.kind === 'lost');
+	const hasScanFailed = useMonitor(({scanFailure}) => scanFailure !== undefined);
+	const memory = useMonitor(({observation}) => commonMemory(observation?.gpus ?? []));
+	const gpu = longest(rows, gpuText);
+	const model = longest(rows, ({reading}) => shortModel(reading?.name ?? ''));
+	return useMemo(
+		() =>
+			gpuColumns(width, {chosen, gpu, model}).map(({name, width: columnWidth, align}): DataColumn<TableRow> => {
+				const isOld = storeColumns.has(name) ? isStale : name !== 'gpu' && hasScanFailed;
+				const emphasisOf = isOld
+					? (): Emphasis => 'old'
+					: reservationColumns.has(name)
+						? (cell: CellProperties<TableRow>): Emphasis => (isRepeated(cell) ? 'repeated' : 'normal')
+						: undefined;
+				const {short} = gpuTitles[name];
+				const hasMemory = name === 'memory' && columnWidth >= leastWithBar && memory !== undefined;
+				// The line that joins the GPUs of a reservation stands in the blank before the owner.
+				const isOwner = name === 'owner';
+				return {
+					name,
+					title: hasMemory ? `${short}/${gibibytes(memory)}` : isOwner ? ` ${short}` : short,
+					width: isOwner ? columnWidth + 1 : columnWidth,
+					gap: isOwner ? 0 : 1,
+					align,
+					Cell: gpuCells[name],
+					emphasisOf,
+				};
+			}),
+		[width, chosen, gpu, model, isStale, hasScanFailed, memory],
+	);
+}
+
+/** @param properties - Cells and lines of the terminal, the head included. */
+export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
+	const dispatch = useDispatch();
+	const rows = useMonitor(visibleRows);
+	const firstRow = useMonitor((state) => state.firstRow);
+	const selectedGpu = useMonitor((state) => state.selectedGpu);
+	const {tags, filter} = useMonitor(({table}) => table);
+	const blocks = useMonitor((state) => layoutOf(state).tableColumns);
+	const columns = useColumns(blockWidthOf(width, blocks));
+	return (
+		<DataTable
+			columns={columns}
+			rows={rows}
+			firstRow={firstRow}
+			height={height}
+			width={width}
+			blocks={blocks}
+			keyOf={({index}) => String(index)}
+			selectedKey={String(selectedGpu)}
+			isTagged={(row) => membersOf(row).some(({index, reading}) => tags.has(tagOf(index, reading)))}
+			empty={isFiltered(filter) ? <Label tone="dim">No GPU matches; Esc clears the filter</Label> : undefined}
+			onRow={(index) => {
+				dispatch({kind: 'pointed', at: {on: 'row', panel: 'table', index}});
+			}}
+			onTitle={(name) => {
+				if (isSortKey(name)) {
+					dispatch({kind: 'pointed', at: {on: 'heading', panel: 'table', key: name}});
+				}
+			}}
+		/>
+	);
+}

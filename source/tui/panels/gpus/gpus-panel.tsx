@@ -1,0 +1,57 @@
+/** The panel of the GPUs. */
+import type {ReactElement} from 'react';
+import {tableRowsOf} from '../../layout.js';
+import type {State} from '../../state/state.js';
+import {taggedGpus, visibleRows} from '../../state/table/rows.js';
+import {useMonitor} from '../../state/use-monitor.js';
+import {Label} from '../../widgets/label.js';
+import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {TableOrder} from '../shared/table-order.js';
+import {gpuTitles} from './columns.js';
+import {GpuTable} from './gpu-table.js';
+
+const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({members}) => members !== undefined);
+
+/** What the title says: the preset, the order, and whether rows stand for reservations. */
+function Order(): ReactElement {
+	const {preset} = useMonitor(({view}) => view);
+	const {sort, filter} = useMonitor(({table}) => table);
+	const tagged = useMonitor((state) => taggedGpus(state).length);
+	const hasFolds = useMonitor(hasFoldedRows);
+	return (
+		<>
+			{preset === 'default' ? undefined : (
+				<Label>
+					preset <Label tone="strong">{preset}</Label>
+				</Label>
+			)}
+			<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => gpuTitles[name].short.trim()} />
+			{hasFolds ? (
+				<Label>
+					by reservation <Label tone="key">g</Label>
+				</Label>
+			) : undefined}
+		</>
+	);
+}
+
+export function GpusPanel({width, rows: height}: PanelProperties): ReactElement {
+	const innerWidth = useInnerWidth(width);
+	const rows = useMonitor(visibleRows);
+	const firstRow = useMonitor((state) => state.firstRow);
+	const shown = useMonitor(tableRowsOf);
+	const hasFolds = useMonitor(hasFoldedRows);
+	const range = rangeText(firstRow, Math.min(rows.length, firstRow + shown), rows.length);
+	return (
+		<PanelFrame
+			name="table"
+			title="GPUs"
+			beside={<Order />}
+			end={hasFolds && range !== '' ? `${range} rows` : range}
+			width={width}
+			rows={height}
+		>
+			<GpuTable width={innerWidth} height={height} />
+		</PanelFrame>
+	);
+}

@@ -1,0 +1,72 @@
+import type {ReactElement} from 'react';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {byMemory, processText} from '../../../format/readings.js';
+import {isOver, sharesText} from '../../../format/shares.js';
+import {migText} from '../../../format/status-labels.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {TableRow} from '../../state/table/fold.js';
+import {Label} from '../../widgets/label.js';
+import {areProcessesHidden, faultOf, placeText, ServiceWords, useIsScanned} from '../shared/row-words.js';
+import {Nothing} from '../shared/readings.js';
+
+/** Returns the nodes of a job: `8 GPUs of box1, box2`. */
+function nodeText(members: readonly StatusRow[]): string | undefined {
+	const nodes = [...new Set(members.map(({reading}) => reading?.place?.node).filter((node) => node !== undefined))];
+	return nodes.length === 0 ? undefined : sanitize(`${members.length} GPUs of ${nodes.join(', ')}`);
+}
+
+/** Returns the largest process of a GPU and how many more there are. */
+function largestText({processes, reading}: StatusRow): string | undefined {
+	const [first, ...others] = byMemory(processes);
+	const instances = migText(reading);
+	if (first === undefined) {
+		return instances;
+	}
+
+	const words = processText(first) + (others.length > 0 ? ` +${others.length}` : '');
+	return instances === undefined ? words : `MIG: ${words}`;
+}
+
+/** Who uses a GPU against the right of its holder, who shares it, or its largest process. */
+export function Usage({row}: {readonly row: TableRow}): ReactElement {
+	const [squatter] = byMemory(row.squatters);
+	if (squatter !== undefined) {
+		return (
+			<Label tone="warning">
+				! {sanitize(squatter.user ?? '')}: {processText(squatter)}
+			</Label>
+		);
+	}
+
+	const shared = sharesText(row, {isOverFirst: true});
+	if (shared !== undefined) {
+		return <Label tone={row.shares!.some((share) => isOver(share)) ? 'warning' : 'plain'}>{shared}</Label>;
+	}
+
+	const words = (row.members === undefined ? placeText(row) : nodeText(row.members)) ?? largestText(row);
+	return words === undefined ? (
+		areProcessesHidden(row) ? (
+			<Label tone="dim">hidden</Label>
+		) : (
+			<Nothing />
+		)
+	) : (
+		<Label>{words}</Label>
+	);
+}
+
+/** What is wrong with a GPU, or else what runs on it. */
+export function ProcessCell({row}: {readonly row: TableRow}): ReactElement {
+	const isScanned = useIsScanned();
+	const fault = faultOf(row);
+	if (fault !== undefined && isScanned) {
+		return <Label tone="error">{sanitize(fault)}</Label>;
+	}
+
+	const hasServiceWords = row.health.length > 0 || row.drain !== undefined;
+	return hasServiceWords && (row.processes.length === 0 || row.health.length > 0) ? (
+		<ServiceWords row={row} />
+	) : (
+		<Usage row={row} />
+	);
+}

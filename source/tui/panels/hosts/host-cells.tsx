@@ -1,0 +1,102 @@
+/** The cells of the table of all hosts. Texts of other hosts were made harmless when their answers arrived. */
+import type {ComponentType, ReactElement} from 'react';
+import {processText, shortModel} from '../../../format/readings.js';
+import {states} from '../../../format/states.js';
+import {migText} from '../../../format/status-labels.js';
+import {sanitize} from '../../../format/text/text.js';
+import {truncate} from '../../../format/text/width.js';
+import {holdersOf, namedHost, type GpuLine} from '../../state/hosts/lines.js';
+import {idleWord} from '../../state/table/row-state.js';
+import {useMonitor} from '../../state/use-monitor.js';
+import {Label} from '../../widgets/label.js';
+import {Memory, Nothing, Temperature, Utilization} from '../shared/readings.js';
+import {stateTones, TimeLeft} from '../shared/row-words.js';
+import type {HostColumnName} from './columns.js';
+
+type Properties = {readonly line: GpuLine; readonly width: number};
+
+function Owner({line: {gpu, state}}: Properties): ReactElement {
+	const holders = holdersOf(gpu);
+	if (holders.length > 0) {
+		return <Label tone={state === 'mine' ? 'mine' : 'plain'}>{gpu.user ?? `${holders.length} shared`}</Label>;
+	}
+
+	const users = (gpu.unreserved_users ?? []).join(',');
+	return state === 'unreserved' ? <Label tone="warning">{users === '' ? 'unknown' : users}?</Label> : <Nothing />;
+}
+
+function End({line: {gpu, state, atMs}}: Properties): ReactElement {
+	const nowMs = useMonitor((monitor) => monitor.nowMs);
+	if (holdersOf(gpu).length === 0 || state === 'unreserved') {
+		return <Nothing />;
+	}
+
+	if (gpu.held_for_queue !== undefined) {
+		return <Label>queued</Label>;
+	}
+
+	const {remaining_seconds: remaining, reservation_type: type} = gpu;
+	return remaining === undefined ? (
+		<Label>{type === 'run' ? 'on-exit' : type === undefined ? '-' : 'never'}</Label>
+	) : (
+		<TimeLeft seconds={Math.max(0, remaining - (nowMs - atMs) / 1000)} />
+	);
+}
+
+/** Returns where a GPU of a cluster is, or how many MIG instances it has. */
+function placeText({mig_instances: instances, node, node_gpu_id: index}: GpuLine['gpu']): string | undefined {
+	return node === undefined
+		? migText({isMigEnabled: instances !== undefined, migInstances: instances})
+		: `GPU ${index ?? '?'} of ${node}`;
+}
+
+/** What is wrong with a GPU, or else its largest process and how many more there are. */
+function Process({line: {gpu, state}}: Properties): ReactElement {
+	const {drain, health = [], error, processes = [], process_info: use} = gpu;
+	if (state === 'drained') {
+		const by = drain?.by === undefined ? '' : ` by ${drain.by}`;
+		return (
+			<Label tone="warning">
+				drained{by}
+				{drain?.reason === undefined ? '' : `: ${drain.reason}`}
+			</Label>
+		);
+	}
+
+	const fault = health[0] ?? (state === 'error' ? (error ?? 'error') : undefined);
+	if (fault !== undefined) {
+		return <Label tone="error">{fault}</Label>;
+	}
+
+	const [first, ...others] = processes.toSorted((a, b) => (b.memory_used_mb ?? -1) - (a.memory_used_mb ?? -1));
+	const more = others.length > 0 ? ` +${others.length}` : '';
+	const words =
+		first === undefined ? use : processText({pid: first.pid, name: first.name, commandLine: first.command}) + more;
+	if (state === 'unreserved') {
+		return <Label tone="warning">{words ?? 'used without a reservation'}</Label>;
+	}
+
+	const quiet = words ?? placeText(gpu);
+	return quiet === undefined ? <Nothing /> : <Label>{quiet}</Label>;
+}
+
+/** The state of a GPU. A question mark says that its host does not answer any more, so that it may have changed. */
+function State({line: {gpu, state, isLast}, width}: Properties): ReactElement {
+	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
+	return <Label tone={stateTones[state]}>{isLast ? `${truncate(words, width - 1)}?` : words}</Label>;
+}
+
+export const hostCells: Readonly<Record<HostColumnName, ComponentType<Properties>>> = {
+	host: ({line}) => <Label tone={line.isOwn ? 'strong' : 'plain'}>{sanitize(namedHost(line))}</Label>,
+	gpu: ({line: {gpu}}) => <Label tone="strong">{gpu.gpu_id}</Label>,
+	state: State,
+	owner: Owner,
+	ends: End,
+	utilization: ({line: {gpu}, width}) => <Utilization percent={gpu.utilization} width={width} />,
+	memory: ({line: {gpu}, width}) => (
+		<Memory usedMiB={gpu.memory_used_mb} totalMiB={gpu.memory_total_mb} width={width} />
+	),
+	temperature: ({line: {gpu}}) => <Temperature celsius={gpu.temperature} />,
+	model: ({line: {gpu}}) => (gpu.gpu_model === undefined ? <Nothing /> : <Label>{shortModel(gpu.gpu_model)}</Label>),
+	process: Process,
+};

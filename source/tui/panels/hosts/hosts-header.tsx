@@ -1,0 +1,107 @@
+/** The two lines at the top while all hosts are shown: how many answer, and what they have together. */
+import type {ReactElement} from 'react';
+import {gibibytes} from '../../../format/readings.js';
+import {states} from '../../../format/states.js';
+import {counted} from '../../../format/text/numbers.js';
+import {sanitize} from '../../../format/text/text.js';
+import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
+import {useMonitor, useSettings} from '../../state/use-monitor.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {Label} from '../../widgets/label.js';
+import {Clock, Count, EdgeLine, Fixed, FreeCount, PauseBadge, TotalLoad} from '../header.js';
+
+function Hosts({columns}: {readonly columns: number}): ReactElement {
+	const {requester, isReadonly} = useSettings();
+	const hosts = useMonitor((state) => hostNamesOf(state).length);
+	const {answering, asking, failing} = useMonitor(hostTotals);
+	const isRoomy = columns >= 90;
+	return (
+		<EdgeLine
+			left={
+				<>
+					<Fixed>
+						<Label tone="strong">canhazgpu{columns >= 100 ? ' top' : ''}</Label>
+					</Fixed>
+					<Label>{counted(hosts, 'host')}</Label>
+					<Label tone={answering > 0 ? 'success' : 'dim'}>
+						{answering} {isRoomy ? 'answering' : 'live'}
+					</Label>
+					{asking > 0 ? <Label tone="warning">{asking} asked</Label> : undefined}
+					{failing > 0 ? (
+						<Label tone="error">
+							{failing} {isRoomy ? 'not answering' : 'down'}
+						</Label>
+					) : undefined}
+					<PauseBadge />
+				</>
+			}
+			right={
+				<>
+					<Label tone={isReadonly ? 'warning' : 'plain'}>{isReadonly ? 'ro' : 'rw'}</Label>
+					{columns < 70 ? undefined : <Label>{sanitize(requester.label)}</Label>}
+					<Clock isShort={columns < 80} />
+				</>
+			}
+		/>
+	);
+}
+
+function Totals({columns}: {readonly columns: number}): ReactElement {
+	const {free, mine, others, drained, unreserved, errors, gpuCount, waiting, utilization, ...memory} =
+		useMonitor(hostTotals);
+	const {memoryUsedMiB: used, memoryTotalMiB: total} = memory;
+	const isShort = columns < 80;
+	return (
+		<EdgeLine
+			left={
+				<>
+					<FreeCount free={free} />
+					<Count word="Mine" count={mine} tone="mine" />
+					<Count word="Others" count={others} tone="others" />
+					{drained > 0 ? <Count word="Drained" count={drained} tone="plain" /> : undefined}
+					{unreserved > 0 ? (
+						<Count word={isShort ? 'Unres' : states.unreserved.short} count={unreserved} tone="warning" />
+					) : undefined}
+					{errors > 0 ? <Count word={isShort ? 'Err' : 'Error'} count={errors} tone="error" /> : undefined}
+					<Label tone="dim">of {gpuCount}</Label>
+				</>
+			}
+			right={
+				<>
+					{utilization === undefined || columns < 75 ? undefined : (
+						<TotalLoad
+							word="Util"
+							of="load"
+							share={utilization}
+							text={`${Math.round(utilization * 100)}%`}
+							barWidth={columns < 110 ? 0 : 12}
+						/>
+					)}
+					{total === 0 || columns < 90 ? undefined : (
+						<TotalLoad
+							word="Mem"
+							of="memory"
+							share={used / total}
+							text={`${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`}
+							barWidth={0}
+						/>
+					)}
+					<Count word="Queue" count={waiting} tone="strong" />
+				</>
+			}
+		/>
+	);
+}
+
+export function HostsHeader(): ReactElement {
+	const {frame} = useDrawing();
+	const {columns: screenColumns} = useMonitor(({size}) => size);
+	// A screen reader has room for every word.
+	const columns = frame === 'plain' ? Infinity : screenColumns;
+	return (
+		<>
+			<Hosts columns={columns} />
+			<Totals columns={columns} />
+		</>
+	);
+}

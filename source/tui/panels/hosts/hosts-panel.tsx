@@ -1,0 +1,114 @@
+/** The panel of all hosts: a row for each GPU, and one for each host of which there is something to say. */
+import {useMemo, type ReactElement} from 'react';
+import {Box} from 'ink';
+import {roughDuration} from '../../../format/text/durations.js';
+import {sanitize} from '../../../format/text/text.js';
+import {hostLines, namedHost, selectedLineIndex, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
+import {isFiltered} from '../../state/table/state.js';
+import {useDispatch, useMonitor, useSettings} from '../../state/use-monitor.js';
+import {DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import type {Tone} from '../../themes/tones.js';
+import {Label, type Emphasis} from '../../widgets/label.js';
+import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {TableOrder} from '../shared/table-order.js';
+import {hostColumns, hostTitles} from './columns.js';
+import {hostCells} from './host-cells.js';
+
+const noteTones: Readonly<Record<NoteLine['level'], Tone>> = {asking: 'dim', problem: 'error', remark: 'warning'};
+
+/** What is wrong with a host, and how old its values below are. */
+function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: number}): ReactElement {
+	const nowMs = useMonitor((state) => state.nowMs);
+	const {host, words, level, valuesAtMs, isOwn} = note;
+	const tone = noteTones[level];
+	return (
+		<Box gap={1}>
+			<Box width={hostWidth} flexShrink={0}>
+				<Label tone={isOwn ? 'strong' : 'plain'}>{sanitize(host)}</Label>
+			</Box>
+			<Label tone={tone}>
+				{level === 'problem' ? '! ' : ''}
+				{words}
+			</Label>
+			{valuesAtMs === undefined ? undefined : (
+				<Box flexShrink={0}>
+					<Label tone={tone}>(values of {roughDuration((nowMs - valuesAtMs) / 1000)} ago)</Label>
+				</Box>
+			)}
+		</Box>
+	);
+}
+
+/** Returns how a cell looks: a name that repeats that above it, and values of a host that does not answer, are faint. */
+const emphasisOf =
+	(name: keyof typeof hostTitles) =>
+	({row, above}: CellProperties<HostLine>): Emphasis =>
+		name === 'host'
+			? above !== undefined && namedHost(above) === namedHost(row)
+				? 'old'
+				: 'normal'
+			: row.kind === 'gpu' && row.isLast
+				? 'old'
+				: 'normal';
+
+function useColumns(width: number): ReadonlyArray<DataColumn<HostLine>> {
+	return useMemo(
+		() =>
+			hostColumns(width).map((column): DataColumn<HostLine> => {
+				const Content = hostCells[column.name];
+				return {
+					...column,
+					title: hostTitles[column.name],
+					Cell: ({row, width: cellWidth}) =>
+						row.kind === 'gpu' ? <Content line={row} width={cellWidth} /> : undefined,
+					emphasisOf: emphasisOf(column.name),
+				};
+			}),
+		[width],
+	);
+}
+
+export function HostsPanel({width, rows: height}: PanelProperties): ReactElement {
+	const dispatch = useDispatch();
+	const {otherHosts = []} = useSettings();
+	const innerWidth = useInnerWidth(width);
+	const rows = useMonitor(hostLines);
+	const {sort, filter, firstLine} = useMonitor(({hosts}) => hosts);
+	const selected = useMonitor(selectedLineIndex);
+	const columns = useColumns(innerWidth);
+	const empty =
+		rows.length === 0 && isFiltered(filter)
+			? 'No GPU of any host matches; Esc clears the filter'
+			: otherHosts.length === 0
+				? 'Name other hosts in the setting remote_hosts to see them here'
+				: undefined;
+	return (
+		<PanelFrame
+			name="hosts"
+			title="Hosts"
+			beside={<TableOrder sort={sort} filter={filter} tagged={0} titleOf={(name) => hostTitles[name].trim()} />}
+			end={rangeText(firstLine, Math.min(rows.length, firstLine + height - 1), rows.length)}
+			width={width}
+			rows={height}
+		>
+			<DataTable
+				columns={columns}
+				rows={rows}
+				firstRow={firstLine}
+				height={Math.min(height, rows.length + 1)}
+				width={innerWidth}
+				keyOf={({key}) => key}
+				selectedKey={selected === undefined ? undefined : rows[selected]?.key}
+				lineOf={(row) => (row.kind === 'note' ? <Note note={row} hostWidth={columns[0]!.width} /> : undefined)}
+				onRow={(index) => {
+					dispatch({kind: 'pointed', at: {on: 'row', panel: 'hosts', index}});
+				}}
+			/>
+			{empty === undefined ? undefined : (
+				<Box marginTop={1} marginLeft={2}>
+					<Label tone="dim">{empty}</Label>
+				</Box>
+			)}
+		</PanelFrame>
+	);
+}

@@ -1,0 +1,130 @@
+/** The graphs of all GPUs on a wide screen, a tile each: who has it, how busy it is, and how busy it was. */
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import type {StatusRow} from '../../core/rules/pool/status.js';
+import {gibibytes} from '../../format/readings.js';
+import {layoutOf, loadsRangeOf} from '../layout.js';
+import {useMouse} from '../mouse/mouse-context.js';
+import {ownRange, rangeWord} from '../state/panels/state.js';
+import {gpuCountOf, rowsOf} from '../state/state.js';
+import {membersOf} from '../state/table/fold.js';
+import {visibleRows} from '../state/table/rows.js';
+import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
+import {useDrawing} from '../themes/drawing-context.js';
+import {loadTone} from '../themes/tones.js';
+import {Curve} from '../widgets/graph.js';
+import {graphStyleOf, valuesWithin} from '../widgets/graph-characters.js';
+import {Label} from '../widgets/label.js';
+import {Panel} from '../widgets/panel.js';
+import {shownValues} from './shared/past-values.js';
+import {useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
+import {OwnerName, StateWord, useIsScanned} from './shared/row-words.js';
+
+/** Blanks between two tiles, and between the two graphs of a tile. */
+const gap = 2;
+
+/** From this width on, memory has its graph beside that of the utilization. */
+const leastForMemory = 36;
+
+/** How busy a GPU is now, in the colours of the curves below. */
+function Numbers({row: {reading}}: {readonly row: StatusRow}): ReactElement {
+	const {utilizationPercent, memoryUsedMiB, memoryTotalMiB} = reading ?? {};
+	return (
+		<Box gap={1} flexShrink={0}>
+			{utilizationPercent === undefined ? (
+				<Label tone="dim">N/A</Label>
+			) : (
+				<Label tone={loadTone('load', utilizationPercent / 100)}>{Math.round(utilizationPercent)}%</Label>
+			)}
+			{memoryUsedMiB === undefined ? undefined : (
+				<Label tone={memoryTotalMiB === undefined ? 'plain' : loadTone('memory', memoryUsedMiB / memoryTotalMiB)}>
+					{gibibytes(memoryUsedMiB).padStart(4)}
+				</Label>
+			)}
+		</Box>
+	);
+}
+
+/** Who has or uses a GPU; or its state where nobody does. */
+function Holder({row}: {readonly row: StatusRow}): ReactElement {
+	const isNobodys = row.owner === undefined && row.shares === undefined && row.state !== 'unreserved';
+	return isNobodys ? <StateWord row={row} /> : <OwnerName row={row} />;
+}
+
+type TileProperties = {readonly row: StatusRow; readonly width: number; readonly rows: number};
+
+/** `> 0 alice           84%  60G`, and the graphs below. A click selects the GPU. */
+function Tile({row, width, rows}: TileProperties): ReactElement {
+	const dispatch = useDispatch();
+	const {getState} = useStore();
+	const isSelected = useMonitor(({selectedGpu}) => selectedGpu === row.index);
+	const isScanned = useIsScanned();
+	const indexWidth = useMonitor((state) => String(gpuCountOf(state) - 1).length);
+	const style = graphStyleOf(useDrawing());
+	const ref = useMouse({
+		onClick() {
+			const index = visibleRows(getState()).findIndex((shown) =>
+				membersOf(shown).some((gpu) => gpu.index === row.index),
+			);
+			if (index !== -1) {
+				dispatch({kind: 'pointed', at: {on: 'row', panel: 'table', index}});
+			}
+
+			return true;
+		},
+	});
+	const isHalved = width >= leastForMemory;
+	const columns = isHalved ? Math.floor((width - gap) / 2) : width;
+	const valuesOf = (reading: 'utilization' | 'memory') =>
+		shownValues(getState(), row, reading, {
+			range: loadsRangeOf(getState()),
+			count: valuesWithin(columns, style),
+		});
+	return (
+		<Box ref={ref} flexDirection="column" width={width} height={rows} flexShrink={0}>
+			<Box justifyContent="space-between" gap={1}>
+				<Box gap={1}>
+					<Box flexShrink={0}>
+						<Label tone={isSelected ? 'marked' : 'strong'}>
+							{isSelected ? '>' : ' '} {String(row.index).padStart(indexWidth)}
+						</Label>
+					</Box>
+					<Holder row={row} />
+				</Box>
+				{isScanned ? <Numbers row={row} /> : undefined}
+			</Box>
+			<Box gap={gap}>
+				<Curve of="load" values={valuesOf('utilization')} rows={rows - 1} />
+				{isHalved ? <Curve of="memory" values={valuesOf('memory')} rows={rows - 1} /> : undefined}
+			</Box>
+		</Box>
+	);
+}
+
+function Title(): ReactElement {
+	const range = useMonitor(loadsRangeOf);
+	const isUnknown = useMonitor(({past}) => past?.kind === 'failed') && range !== ownRange;
+	return (
+		<Label>
+			<Label tone="strong">Loads</Label> last {rangeWord(range)}
+			{isUnknown ? <Label tone="warning"> unknown</Label> : undefined}
+		</Label>
+	);
+}
+
+export function LoadsPanel({width, rows: height}: PanelProperties): ReactElement {
+	const innerWidth = useInnerWidth(width) - 1;
+	const rows = useMonitor(rowsOf);
+	const columns = useMonitor((state) => layoutOf(state).loads?.columns ?? 1);
+	const tileRows = useMonitor((state) => layoutOf(state).loads?.tileRows ?? 0);
+	const tileWidth = Math.floor((innerWidth - gap * (columns - 1)) / columns);
+	return (
+		<Panel title={<Title />} width={width} rows={height}>
+			<Box flexWrap="wrap" columnGap={gap} paddingLeft={1} width={innerWidth + 1}>
+				{rows.map((row) => (
+					<Tile key={row.index} row={row} width={tileWidth} rows={tileRows} />
+				))}
+			</Box>
+		</Panel>
+	);
+}

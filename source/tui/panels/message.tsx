@@ -1,0 +1,172 @@
+/** The line above the footer: what just happened, what is wrong, or what is being typed. */
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import {recentLoss} from '../../core/rules/pool/alerts.js';
+import {dataLossText} from '../../format/data-loss.js';
+import {policyProblemText} from '../../format/policy.js';
+import {shortDuration} from '../../format/text/durations.js';
+import {counted} from '../../format/text/numbers.js';
+import {widthOf} from '../../format/text/width.js';
+import {allHostLines, hostLines, type HostLine} from '../state/hosts/lines.js';
+import {remembering} from '../state/memo.js';
+import type {Flash} from '../state/messages.js';
+import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
+import {matchCount} from '../state/search.js';
+import {gpuCountOf, type State} from '../state/state.js';
+import {filteredRows} from '../state/table/rows.js';
+import type {TextField} from '../state/text-field.js';
+import {useMonitor, useSettings} from '../state/use-monitor.js';
+import type {Tone} from '../themes/tones.js';
+import {Hint} from '../widgets/hint.js';
+import {Label} from '../widgets/label.js';
+import {TextInput} from '../widgets/text-input.js';
+
+type Message = Omit<Flash, 'level' | 'untilMs'> & {readonly level: Flash['level'] | 'waiting'};
+
+const words: Readonly<Record<Message['level'], readonly [word: string, tone: Tone]>> = {
+	ok: ['OK', 'success'],
+	warning: ['WARN', 'warning'],
+	error: ['ERR', 'error'],
+	waiting: ['WAIT', 'mine'],
+};
+
+/** Returns what is wrong for as long as it is, or what this monitor waits for. */
+export function standingMessage(state: State): Message | undefined {
+	const {connection, snapshot, observation, scanFailure, nowMs, settings} = state;
+	if (connection.kind === 'lost') {
+		// The header has the time of the values.
+		return {level: 'warning', text: `${connection.reason} - changes are disabled`};
+	}
+
+	if (scanFailure !== undefined) {
+		const readings =
+			observation === undefined
+				? 'no readings yet'
+				: `readings are ${shortDuration((nowMs - observation.takenAtMs) / 1000)} old`;
+		return {
+			level: 'warning',
+			text: [`GPU scan failed: ${scanFailure.message} (${readings})`, scanFailure.hint].filter(Boolean).join('. '),
+		};
+	}
+
+	if (connection.kind === 'connecting' && settings.hasNoPool !== true) {
+		return {level: 'ok', text: `reading the pool in ${settings.storeLocation}`};
+	}
+
+	const [wait, ...others] = state.waits;
+	if (wait !== undefined) {
+		return {level: 'waiting', text: wait.words + (others.length > 0 ? ` (and ${others.length} more)` : '')};
+	}
+
+	const loss = snapshot && recentLoss(snapshot);
+	const text = loss ? dataLossText(loss, settings.formatTime) : snapshot && policyProblemText(snapshot);
+	return text === undefined ? undefined : {level: 'warning', text};
+}
+
+/** The message is made again only when the state changed. */
+const messageOf = remembering(
+	(state: State) => [state],
+	(state): Message | undefined => state.flash ?? standingMessage(state),
+);
+
+/** Returns how many rows a filter leaves, of the table whose filter is typed. */
+function filterCount(state: State): string {
+	if (state.processes.prompt !== undefined) {
+		return `${visibleProcesses(state).length} of ${allProcesses(state).length} processes`;
+	}
+
+	const gpusIn = (lines: readonly HostLine[]): number => lines.filter(({kind}) => kind === 'gpu').length;
+	return state.hosts.prompt === undefined
+		? `${filteredRows(state).length} of ${gpuCountOf(state)} GPUs`
+		: `${gpusIn(hostLines(state))} of ${gpusIn(allHostLines(state))} GPUs`;
+}
+
+type PromptProperties = {readonly label: string; readonly field: TextField; readonly count?: string};
+
+/** A line being typed, and at its end how many rows it leaves. */
+function Prompt({label, field, count = ''}: PromptProperties): ReactElement {
+	const {columns} = useMonitor(({size}) => size);
+	return (
+		<Box height={1} paddingX={1} justifyContent="space-between" flexShrink={0}>
+			<Box gap={label === ':' ? 0 : 1}>
+				<Label tone="key">{label}</Label>
+				<TextInput field={field} width={Math.max(8, columns - count.length - label.length - 4)} />
+			</Box>
+			<Label tone="dim">{count}</Label>
+		</Box>
+	);
+}
+
+/** `z Undo (8s)`, for as long as it can be done. */
+function Undo(): ReactElement | undefined {
+	const {isLinear} = useSettings();
+	const seconds = useMonitor(({undo, nowMs}) => (undo === undefined ? 0 : Math.ceil((undo.untilMs - nowMs) / 1000)));
+	// A screen reader would read each second of a countdown.
+	return seconds > 0 ? (
+		<Box flexShrink={0}>
+			<Hint name="z" word={isLinear ? 'Undo' : `Undo (${seconds}s)`} />
+		</Box>
+	) : undefined;
+}
+
+/** A shell command that does what was just done, or what comes next. */
+const ShellCommand = ({children}: {readonly children: string}): ReactElement => (
+	<Label>
+		<Label tone="dim">$ </Label>
+		<Label tone="key">{children}</Label>
+	</Label>
+);
+
+/** Cells of `z Undo (10s)` and the blanks before it. */
+const undoColumns = 14;
+
+function MessageText({level, text, command, next}: Message): ReactElement {
+	const {columns} = useMonitor(({size}) => size);
+	const undoWidth = useMonitor(({undo}) => (undo === undefined ? 0 : undoColumns));
+	const [word, tone] = words[level];
+	// What happened is more important than the command that says the same.
+	const isRoomy = widthOf(`${word} ${text}  $ ${command ?? ''}`) + undoWidth + 2 <= columns;
+	return (
+		<>
+			<Box flexShrink={next === undefined ? 1 : 4} minWidth={24}>
+				<Label>
+					<Label tone={tone}>{word}</Label> {text}
+				</Label>
+			</Box>
+			{next === undefined && (!isRoomy || command === undefined) ? undefined : (
+				<Box gap={2} flexShrink={1}>
+					{next === undefined ? undefined : <ShellCommand>{next}</ShellCommand>}
+					{command === undefined || !isRoomy ? undefined : <ShellCommand>{command}</ShellCommand>}
+				</Box>
+			)}
+		</>
+	);
+}
+
+export function MessageLine(): ReactElement {
+	const search = useMonitor((state) => state.search.prompt);
+	const filter = useMonitor(({hosts, processes, table}) => hosts.prompt ?? processes.prompt ?? table.prompt);
+	const count = useMonitor((state) =>
+		state.search.prompt === undefined ? filterCount(state) : counted(matchCount(state), 'row'),
+	);
+	const dialog = useMonitor((state) => state.dialog);
+	const message = useMonitor(messageOf);
+	if (search !== undefined) {
+		return <Prompt label="Search" field={search} count={count} />;
+	}
+
+	if (filter !== undefined) {
+		return <Prompt label="Filter" field={filter.field} count={count} />;
+	}
+
+	if (dialog?.kind === 'command') {
+		return <Prompt label=":" field={dialog.field} />;
+	}
+
+	return (
+		<Box height={1} paddingX={1} gap={2} justifyContent="space-between" flexShrink={0} overflow="hidden">
+			{message === undefined ? <Box /> : <MessageText {...message} />}
+			<Undo />
+		</Box>
+	);
+}

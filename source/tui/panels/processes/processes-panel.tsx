@@ -1,0 +1,89 @@
+/** The panel of the processes of all GPUs: a row for each process on each of its GPUs. */
+import {useMemo, type ReactElement} from 'react';
+import {allProcesses, taggedProcesses, visibleProcesses} from '../../state/processes/rows.js';
+import type {ProcessRow} from '../../state/processes/state.js';
+import {remembering} from '../../state/memo.js';
+import type {State} from '../../state/state.js';
+import {isFiltered} from '../../state/table/state.js';
+import {useDispatch, useMonitor} from '../../state/use-monitor.js';
+import {DataTable, type DataColumn} from '../../table/data-table.js';
+import {Label} from '../../widgets/label.js';
+import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {TableOrder} from '../shared/table-order.js';
+import {processColumns, processGap, processTitles} from './columns.js';
+import {processTableCells} from './process-cells.js';
+
+const hasContainers = remembering(
+	(state: State) => [allProcesses(state)],
+	(state) => allProcesses(state).some(({process}) => process.containerId !== undefined),
+);
+
+function emptyText({processes: {filter}, observation}: State): string {
+	if (isFiltered(filter)) {
+		return 'No process matches; Esc clears the filter';
+	}
+
+	return observation !== undefined &&
+		observation.gpus.length > 0 &&
+		observation.gpus.every(({place}) => place !== undefined)
+		? 'what runs on the nodes is not read from here'
+		: 'no process is seen on any GPU';
+}
+
+function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {
+	const withContainers = useMonitor(hasContainers);
+	const hasScanFailed = useMonitor(({scanFailure}) => scanFailure !== undefined);
+	return useMemo(
+		() =>
+			processColumns(width, withContainers).map((column): DataColumn<ProcessRow> => ({
+				...column,
+				title: processTitles[column.name],
+				gap: processGap(width),
+				Cell: processTableCells[column.name],
+				emphasisOf: hasScanFailed ? () => 'old' : undefined,
+			})),
+		[width, withContainers, hasScanFailed],
+	);
+}
+
+export function ProcessesPanel({width, rows: height}: PanelProperties): ReactElement {
+	const dispatch = useDispatch();
+	const innerWidth = useInnerWidth(width);
+	const rows = useMonitor(visibleProcesses);
+	const {sort, filter, tags, position, firstRow} = useMonitor(({processes}) => processes);
+	const tagged = useMonitor((state) => taggedProcesses(state).length);
+	const isFocused = useMonitor(({panels}) => panels.focus === 'processes');
+	const empty = useMonitor(emptyText);
+	const columns = useColumns(innerWidth);
+	const shown = height - 1;
+	// The rows follow the selection only while the panel has the focus.
+	const first = isFocused ? Math.max(0, Math.min(firstRow, rows.length - shown)) : 0;
+	return (
+		<PanelFrame
+			name="processes"
+			title="Processes"
+			beside={<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => processTitles[name]} />}
+			end={rangeText(first, Math.min(rows.length, first + shown), rows.length)}
+			width={width}
+			rows={height}
+		>
+			<DataTable
+				columns={columns}
+				rows={rows}
+				firstRow={first}
+				height={height}
+				width={innerWidth}
+				keyOf={({key}) => key}
+				selectedKey={isFocused ? rows[position]?.key : undefined}
+				isTagged={({key}) => tags.has(key)}
+				empty={<Label tone="dim">{empty}</Label>}
+				onRow={(index) => {
+					dispatch({kind: 'pointed', at: {on: 'row', panel: 'processes', index}});
+				}}
+				onTitle={(name) => {
+					dispatch({kind: 'pointed', at: {on: 'heading', panel: 'processes', key: name as keyof typeof processTitles}});
+				}}
+			/>
+		</PanelFrame>
+	);
+}

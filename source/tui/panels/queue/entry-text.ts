@@ -1,0 +1,87 @@
+/** The words of a queue entry: what it wants, has, and waits for. */
+import type {InstanceNeed} from '../../../core/model/mig.js';
+import type {QueueEntry} from '../../../core/model/types.js';
+import {instanceText} from '../../../core/rules/mig/instances.js';
+import {wantedOf} from '../../../core/rules/queue/eligible.js';
+import type {QueueRow} from '../../../core/rules/queue/queue-rows.js';
+import {memoryText, sizeText} from '../../../core/rules/request/memory-size.js';
+import {partsOutText} from '../../../format/queue/waiting-progress.js';
+import {blockersText, endsWithJobs, outageText} from '../../../format/queue/why.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {counted} from '../../../format/text/numbers.js';
+import {sanitize} from '../../../format/text/text.js';
+import type {State} from '../../state/state.js';
+import {clockText} from '../shared/row-words.js';
+
+/** Returns how many of the wanted GPUs are held already: `1/2`. */
+export const gotText = ({held}: QueueRow, entry: QueueEntry): string => `${held.length}/${wantedOf(entry).count}`;
+
+/** Returns `2 MIG 1g.10gb`, or `MIG 0:1,2:0`. */
+const instancesText = (mig: InstanceNeed, count: number): string =>
+	'instances' in mig
+		? `MIG ${mig.instances.map((instance) => instanceText(instance)).join(',')}`
+		: `${count} MIG ${sanitize(mig.profile)}`;
+
+/** Returns what an entry wants: `GPUs 0-3,5` by index, `2 GPUs 40G+ h100` by need, `1 GPU 8G share`. */
+export const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
+	[
+		need.mig === undefined
+			? requestedIds.length > 0
+				? gpuList(requestedIds)
+				: counted(requestedCount, 'GPU')
+			: instancesText(need.mig, requestedCount),
+		...(need.shareMiB === undefined ? [] : [`${sizeText(need.shareMiB)} share`]),
+		...(need.models === undefined ? [] : [sanitize(need.models.join('|'))]),
+		...(need.minMemoryMiB === undefined ? [] : [`${memoryText(need.minMemoryMiB)}+`]),
+		...(need.minCompute === undefined ? [] : [`cc${sanitize(need.minCompute)}+`]),
+		...(need.nvlink === true ? ['NVLink'] : []),
+	].join(' ');
+
+/** Returns when an entry is served: a time, or when a job ends. */
+export function estimateText({estimateSeconds, isPossible, isUnknown, outages, blockers}: QueueRow): string {
+	if (!isPossible) {
+		return 'never';
+	}
+
+	if (isUnknown) {
+		return 'unknown';
+	}
+
+	const [outage] = outages;
+	if (outage !== undefined) {
+		return {
+			drained: 'drained',
+			unreadable: 'broken',
+			broken: 'broken',
+			used: 'in use',
+			unknown: 'unknown',
+			mode: 'unknown',
+		}[outage.kind];
+	}
+
+	if (estimateSeconds === undefined) {
+		return blockers.length === 0 || endsWithJobs(blockers) ? 'on-exit' : 'unknown';
+	}
+
+	return estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
+}
+
+/** Returns whom an entry waits for: `bob on GPU 3 until 14:44`. Empty when it waits for nobody. */
+export const blockersOf = ({blockers}: QueueRow, state: State): string =>
+	blockersText(blockers, (seconds) => clockText(seconds, state));
+
+/** Returns whom or what an entry waits for, such as `GPU 3: used by zoe without a reservation` where nobody holds it. */
+export function blockedByText(row: QueueRow, state: State): string {
+	const blocked = blockersOf(row, state);
+	const [outage] = row.outages;
+	return blocked === '' && outage !== undefined
+		? `${partsOutText(row.outages, gpuList)}: ${outageText(outage)}`
+		: blocked;
+}
+
+/** Returns why no one can be served at a position of the queue. */
+export function entryProblem({position}: QueueRow, {snapshot}: Pick<State, 'snapshot'>): string {
+	const record = snapshot?.queue[position - 1];
+	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';
+}

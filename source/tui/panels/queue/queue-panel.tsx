@@ -1,0 +1,164 @@
+/** The panel of the queue: who waits, for what, and because of whom. */
+import {useMemo, type ComponentType, type ReactElement} from 'react';
+import {Box} from 'ink';
+import {owns} from '../../../core/rules/leases/ownership.js';
+import type {QueueEntry} from '../../../core/model/types.js';
+import type {QueueRow} from '../../../core/rules/queue/queue-rows.js';
+import {holderText} from '../../../format/owner.js';
+import {stuckText} from '../../../format/queue/why.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {widthOf} from '../../../format/text/width.js';
+import {hasQueueHead} from '../../layout.js';
+import {selectedPosition, waitingOf} from '../../state/panels/queue.js';
+import type {State} from '../../state/state.js';
+import {useDispatch, useMonitor, useSettings} from '../../state/use-monitor.js';
+import {DataTable, markerWidth, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import {Label} from '../../widgets/label.js';
+import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {queueColumns, queueGap, type QueueColumnName, type QueueNeeds} from './columns.js';
+import {blockedByText, blockersOf, entryProblem, estimateText, gotText, wantText} from './entry-text.js';
+
+const titles: Readonly<Record<QueueColumnName, string>> = {
+	position: '#',
+	user: 'USER',
+	want: 'WANT',
+	got: 'GOT',
+	waited: 'WAITED',
+	estimate: 'ESTIMATE',
+	blockedBy: 'BLOCKED BY',
+};
+
+type EntryProperties = {readonly row: QueueRow; readonly entry: QueueEntry; readonly state: State};
+
+/** What stands in each column of an entry. */
+const texts: Readonly<Record<Exclude<QueueColumnName, 'position'>, (properties: EntryProperties) => string>> = {
+	user: ({entry}) => holderText(entry),
+	want: ({entry}) => wantText(entry),
+	got: ({row, entry}) => gotText(row, entry),
+	waited: ({row}) => shortDuration(row.waitedSeconds),
+	estimate: ({row}) => estimateText(row),
+	blockedBy: ({row, state}) => blockedByText(row, state),
+};
+
+/** Returns the component for a text of the entry. */
+const cellOf = (name: Exclude<QueueColumnName, 'position'>): ComponentType<CellProperties<QueueRow>> =>
+	function QueueCell({row}) {
+		const {requester} = useSettings();
+		const {entry} = row;
+		const text = useMonitor((state) => (entry === undefined ? '' : texts[name]({row, entry, state})));
+		return <Label tone={entry !== undefined && owns(requester, entry) ? 'mine' : 'plain'}>{text}</Label>;
+	};
+
+const cells: Readonly<Record<QueueColumnName, ComponentType<CellProperties<QueueRow>>>> = {
+	position: ({row}) => <Label>{row.position}</Label>,
+	user: cellOf('user'),
+	want: cellOf('want'),
+	got: cellOf('got'),
+	waited: cellOf('waited'),
+	estimate: cellOf('estimate'),
+	blockedBy: cellOf('blockedBy'),
+};
+
+/** A position that no one can be served at, and why. */
+function DamagedEntry({row}: {readonly row: QueueRow}): ReactElement {
+	const problem = useMonitor((state) => entryProblem(row, state));
+	return (
+		<Label tone="error">
+			{String(row.position).padStart(2)} {problem}
+		</Label>
+	);
+}
+
+function needsOf(rows: readonly QueueRow[]): QueueNeeds {
+	const entries = rows.flatMap((row) => (row.entry === undefined ? [] : [{row, entry: row.entry}]));
+	return {
+		position: String(rows.length).length,
+		user: Math.max(0, ...entries.map(({entry}) => widthOf(holderText(entry)))),
+		want: Math.max(0, ...entries.map(({entry}) => widthOf(wantText(entry)))),
+		got: Math.max(0, ...entries.map(({row, entry}) => gotText(row, entry).length)),
+	};
+}
+
+/** Why an entry waits, in full, where there is room below the rows. */
+function Reason({row, columnWidth}: {readonly row: QueueRow; readonly columnWidth: number}): ReactElement {
+	const stuck = stuckText(row);
+	const blocked = useMonitor((state) => blockersOf(row, state));
+	// The reason of an engine such as Slurm is a sentence.
+	const isSentence = row.blockers[0]?.kind === 'engine';
+	return (
+		<Box flexDirection="column" marginLeft={markerWidth} flexShrink={0}>
+			{stuck === undefined ? undefined : (
+				<Label tone="warning" wrap="wrap">
+					#{row.position} {stuck}
+				</Label>
+			)}
+			{blocked === '' || widthOf(blocked) <= columnWidth ? undefined : (
+				<Label tone="dim" wrap="wrap">
+					#{row.position} {isSentence ? 'waits:' : 'waits for'} {blocked}
+				</Label>
+			)}
+		</Box>
+	);
+}
+
+export function QueuePanel({width, rows: height}: PanelProperties): ReactElement {
+	const dispatch = useDispatch();
+	const innerWidth = useInnerWidth(width);
+	const rows = useMonitor(waitingOf);
+	const selected = useMonitor((state) => selectedPosition(state) ?? 0);
+	const isFocused = useMonitor(({panels}) => panels.focus === 'queue');
+	const isStale = useMonitor(({connection}) => connection.kind === 'lost');
+	const hasHead = useMonitor(hasQueueHead) && rows.length > 0;
+	const {position, user, want, got} = needsOf(rows);
+	const columns = useMemo(() => {
+		const gap = queueGap(innerWidth - markerWidth);
+		return queueColumns(innerWidth - markerWidth, {position, user, want, got}).map((column): DataColumn<QueueRow> => ({
+			...column,
+			gap,
+			title: titles[column.name],
+			Cell: cells[column.name],
+			emphasisOf: isStale ? () => 'old' : undefined,
+		}));
+	}, [innerWidth, position, user, want, got, isStale]);
+	const shown = Math.max(0, height - (hasHead ? 1 : 0));
+	const firstRow = Math.max(0, Math.min(selected - Math.floor(shown / 2), rows.length - shown));
+	const tableHeight = Math.min(height, rows.length + (hasHead ? 1 : 0));
+	const blockerWidth = columns.find(({name}) => name === 'blockedBy')?.width ?? 0;
+	const isChosen = ({position: at}: QueueRow): boolean => isFocused && at === selected + 1;
+	const byWorth = [...rows.filter((row) => isChosen(row)), ...rows.filter((row) => !isChosen(row))];
+	return (
+		<PanelFrame
+			name="queue"
+			title="Queue"
+			end={rangeText(firstRow, Math.min(rows.length, firstRow + shown), rows.length)}
+			width={width}
+			rows={height}
+		>
+			{rows.length === 0 ? (
+				<Box marginLeft={markerWidth}>
+					<Label tone="dim">the queue is empty</Label>
+				</Box>
+			) : (
+				<>
+					<DataTable
+						columns={columns}
+						rows={rows}
+						firstRow={firstRow}
+						height={tableHeight}
+						width={innerWidth}
+						hasHead={hasHead}
+						lineOf={(row) => (row.entry === undefined ? <DamagedEntry row={row} /> : undefined)}
+						keyOf={(row) => String(row.position)}
+						selectedKey={isFocused ? String(selected + 1) : undefined}
+						onRow={(index) => {
+							dispatch({kind: 'pointed', at: {on: 'row', panel: 'queue', index}});
+						}}
+					/>
+					{byWorth.slice(0, height - tableHeight).map((row) => (
+						<Reason key={row.position} row={row} columnWidth={blockerWidth} />
+					))}
+				</>
+			)}
+		</PanelFrame>
+	);
+}

@@ -1,0 +1,71 @@
+import type {ReactElement, ReactNode} from 'react';
+import {Box} from 'ink';
+import {innerWidthOf} from '../../layout.js';
+import {useMouse} from '../../mouse/mouse-context.js';
+import {panelNames, type PanelName} from '../../state/panels/state.js';
+import {useDispatch, useMonitor} from '../../state/use-monitor.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {Label} from '../../widgets/label.js';
+import {Panel} from '../../widgets/panel.js';
+
+/** The place of a panel on the screen. */
+export type PanelProperties = {
+	/** Cells of the terminal, borders included. */
+	readonly width: number;
+	/** Lines inside. */
+	readonly rows: number;
+};
+
+/** Returns the cells inside a panel of this width. */
+export const useInnerWidth = (width: number): number => innerWidthOf(width, useDrawing().frame);
+
+type Properties = PanelProperties & {
+	readonly name: PanelName;
+	/** Behind the panel's number: `GPUs`. */
+	readonly title: string;
+	/** What the title says behind the name, such as the order of a table. */
+	readonly beside?: ReactNode;
+	/** At the right end of the title: which rows are in view. */
+	readonly end?: string;
+	readonly children?: ReactNode;
+};
+
+/** The border of a panel that keys and clicks lead to. Its title begins with its key: `1:GPUs`. */
+export function PanelFrame({name, title, beside, end, width, rows, children}: Properties): ReactElement {
+	const dispatch = useDispatch();
+	const isFocused = useMonitor(({panels}) => panels.focus === name);
+	const ref = useMouse({
+		onClick() {
+			dispatch({kind: 'pointed', at: {on: 'panel', panel: name}});
+			return true;
+		},
+		onWheel(lines) {
+			dispatch({kind: 'wheeled', panel: name, lines});
+		},
+	});
+	return (
+		<Panel
+			ref={ref}
+			width={width}
+			rows={rows}
+			end={end}
+			isFocused={isFocused}
+			title={
+				<Box gap={2}>
+					<Box flexShrink={0}>
+						<Label tone={isFocused ? 'marked' : 'strong'}>
+							{panelNames.indexOf(name) + 1}:{title}
+						</Label>
+					</Box>
+					{beside}
+				</Box>
+			}
+		>
+			{children}
+		</Panel>
+	);
+}
+
+/** Returns which rows are in view, `1-24 of 64`; empty when all are. */
+export const rangeText = (from: number, to: number, total: number): string =>
+	to - from < total && to > from ? `${from + 1}-${to} of ${total}` : '';

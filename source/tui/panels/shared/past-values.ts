@@ -1,0 +1,56 @@
+/** The values of graphs: what this monitor has seen, or the load history of the pool where they go further back. */
+import {pastHistory, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
+import {loadName} from '../../../core/rules/pool/load-minutes.js';
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {remembering} from '../../state/memo.js';
+import {ownRange, type PastRange} from '../../state/panels/state.js';
+import {storeNow, type State} from '../../state/state.js';
+import {tagOf} from '../../state/table/state.js';
+
+/** Samples up to `nowMs`, in milliseconds on the clock of the samples. */
+type ShownHistory = {readonly history: UtilizationHistory; readonly nowMs: number; readonly spanMs: number};
+
+/** The past by range and GPU. It is made once for each minute or scan that arrives. */
+const keptOf = remembering(
+	({past, history, snapshot, snapshotAtMs}: State) => [past, history, snapshot, snapshotAtMs],
+	() => new Map<string, UtilizationHistory>(),
+);
+
+function keptFor(state: State, {index, reading}: StatusRow, range: PastRange): UtilizationHistory {
+	const {past, history, snapshot, snapshotAtMs} = state;
+	const key = tagOf(index, reading);
+	const known = keptOf(state);
+	const kept =
+		known.get(`${range} ${key}`) ??
+		pastHistory(past?.kind === 'read' ? past.past.minutes : [], history, {
+			name: loadName({index, uuid: reading?.uuid}),
+			key,
+			windowMs: range * 60_000,
+			ownOffsetMs: (snapshot?.now ?? 0) * 1000 - snapshotAtMs,
+		});
+	known.set(`${range} ${key}`, kept);
+	return kept;
+}
+
+/** Returns the samples of a GPU for a range. */
+export function shownHistory(state: State, row: StatusRow, range: PastRange): ShownHistory {
+	const {history, nowMs} = state;
+	const now = storeNow(state);
+	if (range === ownRange || now === undefined) {
+		return {history, nowMs, spanMs: history.windowMs};
+	}
+
+	const kept = keptFor(state, row, range);
+	return {history: kept, nowMs: now * 1000, spanMs: kept.windowMs};
+}
+
+/** Returns the last `count` values of a GPU, each 0 to 1, for a graph of this range. */
+export function shownValues(
+	state: State,
+	row: StatusRow,
+	reading: 'utilization' | 'memory',
+	{range, count}: {readonly range: PastRange; readonly count: number},
+): ReadonlyArray<number | undefined> {
+	const shown = shownHistory(state, row, range);
+	return seriesOf(shown.history, tagOf(row.index, row.reading), reading, {...shown, columns: count});
+}

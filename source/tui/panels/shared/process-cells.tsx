@@ -1,0 +1,39 @@
+/** What is said of a process, in the detail of a GPU and in the table of processes. */
+import type {ReactElement} from 'react';
+import type {GpuProcess} from '../../../core/model/types.js';
+import {gibibytes} from '../../../format/readings.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {sanitize} from '../../../format/text/text.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {Label} from '../../widgets/label.js';
+
+export type ProcessCellName = 'pid' | 'user' | 'load' | 'memory' | 'cpu' | 'time';
+
+const percent = (value: number | undefined): string => (value === undefined ? '-' : String(Math.round(value)));
+
+/** Returns what is known of a process, in few characters each. */
+export const processCells = (
+	process: GpuProcess,
+	now: number | undefined,
+): Readonly<Record<ProcessCellName, string>> => ({
+	pid: String(process.pid),
+	user: sanitize(process.user ?? '?'),
+	load: percent(process.utilizationPercent),
+	memory: process.memoryUsedMiB === undefined ? 'N/A' : gibibytes(process.memoryUsedMiB),
+	cpu: process.cpuPercent === undefined ? '-' : `${percent(process.cpuPercent)}%`,
+	time: process.startTime === undefined || now === undefined ? '-' : shortDuration(now - process.startTime),
+});
+
+/** Deeper processes of a tree move no further to the right. */
+const deepest = 8;
+
+/** The line from a parent to its child in a tree. */
+export function Branch({depth}: {readonly depth: number}): ReactElement | undefined {
+	const {isAscii} = useDrawing();
+	return depth === 0 ? undefined : (
+		<Label tone="dim">
+			{' '.repeat(2 * Math.min(depth, deepest) - 2)}
+			{isAscii ? '`-' : '└─'}{' '}
+		</Label>
+	);
+}

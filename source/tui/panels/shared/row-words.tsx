@@ -1,0 +1,153 @@
+/** Words about a GPU, alike in the table, the detail and the graphs: its state, its holder, its end. */
+import type {ReactElement} from 'react';
+import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import type {MonitorState} from '../../../format/states.js';
+import {userText} from '../../../format/status-labels.js';
+import {sanitize, shownNote} from '../../../format/text/text.js';
+import {storeNow, type State} from '../../state/state.js';
+import {isMine, monitorStateOf, stateName} from '../../state/table/row-state.js';
+import {useMonitor, useSettings} from '../../state/use-monitor.js';
+import type {Tone} from '../../themes/tones.js';
+import {Label} from '../../widgets/label.js';
+
+/** A reservation that ends within this time is marked. */
+const soonSeconds = 15 * 60;
+
+const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
+
+/** Returns what is wrong with a GPU, for its row. A drain is no fault. */
+export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
+
+/** Returns what is wrong with a GPU beyond its drain and its health. */
+export function otherFaultOf(row: StatusRow): string | undefined {
+	const {problem, use, health} = row;
+	if (problem === undefined || problem === cautionOf(row)) {
+		return undefined;
+	}
+
+	const isUnread = (use.kind === 'failed' || use.kind === 'unknown') && problem.includes(use.why);
+	const words = isUnread ? use.why : problem;
+	return health.some((known) => known.words.includes(words)) ? undefined : words;
+}
+
+/** Returns why a GPU was drained, and by whom. */
+export function drainText({drain}: Pick<StatusRow, 'drain'>): string | undefined {
+	if (drain === undefined) {
+		return undefined;
+	}
+
+	const by = drain.by === undefined ? '' : ` by ${sanitize(drain.by)}`;
+	return `drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`;
+}
+
+/** What is wrong with a GPU that still answers, or why it was drained. */
+export function ServiceWords({row}: {readonly row: StatusRow}): ReactElement | undefined {
+	const [problem] = row.health;
+	return problem === undefined ? (
+		<Label tone="warning">{drainText(row)}</Label>
+	) : (
+		<Label tone="error">{sanitize(problem.words)}</Label>
+	);
+}
+
+export const stateTones: Readonly<Record<MonitorState, Tone>> = {
+	available: 'free',
+	'in-use': 'others',
+	mine: 'mine',
+	idle: 'warning',
+	waiting: 'others',
+	unreserved: 'warning',
+	drained: 'dim',
+	error: 'error',
+	unknown: 'dim',
+};
+
+/** Whether GPUs were scanned at least once. */
+export const useIsScanned = (): boolean => useMonitor(({observation}) => observation !== undefined);
+
+/** The state of a GPU, in its colour. */
+export function StateWord({row}: {readonly row: StatusRow}): ReactElement {
+	const {requester} = useSettings();
+	const isScanned = useIsScanned();
+	return (
+		<Label tone={stateTones[monitorStateOf(row, requester, isScanned)]}>{stateName(row, requester, isScanned)}</Label>
+	);
+}
+
+/** Returns who holds a GPU. A question mark follows those who use it without a reservation. */
+export const ownerText = (row: StatusRow): string =>
+	row.owner !== undefined || row.shares !== undefined
+		? userText(row)
+		: row.state === 'unreserved'
+			? `${userText(row)}?`
+			: '-';
+
+/** Who holds a GPU, or uses it without a reservation. */
+export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
+	const {requester} = useSettings();
+	const isHeld = row.owner !== undefined || row.shares !== undefined;
+	const tone = isHeld ? (isMine(row, requester) ? 'mine' : 'plain') : row.state === 'unreserved' ? 'warning' : 'dim';
+	return <Label tone={tone}>{ownerText(row)}</Label>;
+}
+
+/** Returns the note of a reservation; empty without one. */
+export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
+
+/** Whether the GPU tool reports no processes there, as in a container, so that none shown does not mean none running. */
+export const areProcessesHidden = ({reading}: StatusRow): boolean =>
+	reading !== undefined &&
+	reading.failure === undefined &&
+	reading.processes === undefined &&
+	reading.isUnread !== true;
+
+/** Returns where a GPU of a cluster is: `GPU 1 of box2`. */
+export const placeText = ({reading}: StatusRow): string | undefined =>
+	reading?.place && `GPU ${reading.place.gpu} of ${sanitize(reading.place.node)}`;
+
+const isSoon = (seconds: number): boolean => seconds < soonSeconds;
+
+/** Returns how long until a reservation ends. A near end is marked: `!12m`. */
+const timeLeftText = (seconds: number): string => `${isSoon(seconds) ? '!' : ''}${shortDuration(seconds)}`;
+
+/** How long until a reservation ends. */
+export const TimeLeft = ({seconds}: {readonly seconds: number}): ReactElement => (
+	<Label tone={isSoon(seconds) ? 'warning' : 'plain'}>{timeLeftText(seconds)}</Label>
+);
+
+/** Returns when a reservation ends: after a time, or with its job. */
+export function endText({lease, remainingSeconds}: Pick<StatusRow, 'lease' | 'remainingSeconds'>): string {
+	if (lease === undefined) {
+		return '-';
+	}
+
+	if (lease.partialQueueId !== undefined) {
+		return 'queued';
+	}
+
+	if (lease.isSuspended === true) {
+		return 'paused';
+	}
+
+	return remainingSeconds === undefined ? (lease.type === 'run' ? 'on-exit' : 'never') : timeLeftText(remainingSeconds);
+}
+
+/** When a reservation ends. */
+export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
+	const text = endText(row);
+	return (
+		<Label tone={text === '-' ? 'dim' : text === 'paused' || text.startsWith('!') ? 'warning' : 'plain'}>{text}</Label>
+	);
+}
+
+const secondsPerDay = 86_400;
+
+/**
+Returns a time of day: `14:44`, or `14:44+2d` on a later day.
+
+@param seconds - Since the epoch, on the store's clock.
+*/
+export function clockText(seconds: number, state: State): string {
+	const days = Math.floor((seconds - (storeNow(state) ?? seconds)) / secondsPerDay);
+	return state.settings.formatTime(seconds).slice(0, 5) + (days > 0 ? `+${days}d` : '');
+}

@@ -1,0 +1,45 @@
+import type {ReactElement} from 'react';
+import {sanitize} from '../../../format/text/text.js';
+import {arrowOf, type SortBy} from '../../state/table/order.js';
+import {isFiltered, type Filter} from '../../state/table/state.js';
+import {Label} from '../../widgets/label.js';
+
+type Properties<Name extends string> = {
+	readonly sort: SortBy<Name>;
+	readonly filter: Filter;
+	/** How many rows are tagged. */
+	readonly tagged: number;
+	readonly titleOf: (name: Name) => string;
+};
+
+/** How a table is sorted, filtered and tagged, for its title: `sort GPU^ then MEMv`, `filter bob`, `tagged 2`. */
+export function TableOrder<Name extends string>({sort, filter, tagged, titleOf}: Properties<Name>): ReactElement {
+	const {by, second} = sort;
+	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');
+	return (
+		<>
+			<Label>
+				sort{' '}
+				<Label tone="strong">
+					{titleOf(by)}
+					{arrowOf(sort)}
+				</Label>
+				{second === undefined ? undefined : (
+					<>
+						{' then '}
+						<Label tone="strong">
+							{titleOf(second.by)}
+							{arrowOf(second)}
+						</Label>
+					</>
+				)}
+			</Label>
+			{isFiltered(filter) ? (
+				<Label>
+					filter <Label tone="warning">{sanitize(words)}</Label>
+				</Label>
+			) : undefined}
+			{tagged > 0 ? <Label tone="warning">tagged {tagged}</Label> : undefined}
+		</>
+	);
+}

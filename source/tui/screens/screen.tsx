@@ -1,0 +1,45 @@
+import {useMemo, type ReactElement} from 'react';
+import {Box} from 'ink';
+import {OpenDialog} from '../dialogs/open-dialog.js';
+import {isTooSmall} from '../layout.js';
+import {useMonitor, useSettings} from '../state/use-monitor.js';
+import {DrawingContext, type Drawing} from '../themes/drawing-context.js';
+import {ThemeContext} from '../themes/theme-context.js';
+import {stylesOf, themeOf} from '../theme.js';
+import {LinearScreen} from './linear.js';
+import {currentLayout, Overview} from './overview.js';
+import {SmallScreen} from './small.js';
+
+/** The full screen, exactly as large as the terminal: a taller frame would make Ink clear and repaint it. */
+function FullScreen(): ReactElement {
+	const {columns, rows} = useMonitor(({size}) => size);
+	const isSmall = useMonitor(isTooSmall);
+	return (
+		<Box flexDirection="column" width={columns} height={rows} overflow="hidden">
+			{isSmall ? (
+				<SmallScreen />
+			) : (
+				<>
+					<Overview />
+					<OpenDialog />
+				</>
+			)}
+		</Box>
+	);
+}
+
+/** What the monitor shows: the full screen, or lines of text for a screen reader. */
+export function Screen(): ReactElement {
+	const settings = useSettings();
+	const {isLinear, isAscii, graphs = 'braille'} = settings;
+	const {frame} = useMonitor(currentLayout);
+	const drawing = useMemo(
+		(): Drawing => ({isAscii, graphs, frame: isLinear ? 'plain' : frame}),
+		[isAscii, graphs, isLinear, frame],
+	);
+	return (
+		<ThemeContext value={stylesOf(themeOf(settings))}>
+			<DrawingContext value={drawing}>{isLinear ? <LinearScreen /> : <FullScreen />}</DrawingContext>
+		</ThemeContext>
+	);
+}

@@ -1,0 +1,30 @@
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import {smallest} from '../layout.js';
+import {Footer} from '../panels/footer.js';
+import {GpuTable} from '../panels/gpus/gpu-table.js';
+import {Summary} from '../panels/header.js';
+import {useMonitor} from '../state/use-monitor.js';
+import {Label} from '../widgets/label.js';
+
+/** What is left where there is no room for panels: the counts, as many GPUs as fit, and the keys that still work. */
+export function SmallScreen(): ReactElement {
+	const {columns, rows} = useMonitor(({size}) => size);
+	const isWaiting = useMonitor(({waits}) => waits.length > 0);
+	const otherRows = 2 + (isWaiting ? 1 : 0);
+	return (
+		<>
+			{rows < 2 ? undefined : <Summary />}
+			{rows > otherRows + 1 ? <GpuTable width={columns} height={rows - otherRows} /> : undefined}
+			{isWaiting && rows > 2 ? <Label tone="warning"> Quitting leaves the queue</Label> : undefined}
+			<Box height={1} flexShrink={0} overflow="hidden">
+				<Box flexShrink={0} paddingLeft={1}>
+					<Label tone="warning">
+						need {smallest.columns}x{smallest.rows}, have {columns}x{rows}
+					</Label>
+				</Box>
+				<Footer />
+			</Box>
+		</>
+	);
+}

@@ -1,0 +1,230 @@
+/** The table of the monitor: GPUs, processes, hosts, queue and events. */
+import {memo, type ComponentType, type ReactElement, type ReactNode} from 'react';
+import {Box} from 'ink';
+import {useMouse} from '../mouse/mouse-context.js';
+import {EmphasisContext, Label, type Emphasis} from '../widgets/label.js';
+
+export type CellProperties<Row> = {
+	readonly row: Row;
+	/** Cells of the terminal that the column has. */
+	readonly width: number;
+	/** The rows before and after it in view. */
+	readonly above?: Row;
+	readonly below?: Row;
+};
+
+export type DataColumn<Row> = {
+	readonly name: string;
+	readonly title: string;
+	/** Cells of the terminal. */
+	readonly width: number;
+	readonly align?: 'start' | 'end';
+	/** Blanks before the column; 1 by default. */
+	readonly gap?: number;
+	readonly Cell: ComponentType<CellProperties<Row>>;
+	/** How the cell looks beside the others of its row. */
+	readonly emphasisOf?: (cell: CellProperties<Row>) => Emphasis;
+};
+
+type Cells<Row> = {readonly columns: ReadonlyArray<DataColumn<Row>>};
+
+type RowProperties<Row> = Cells<Row> &
+	Omit<CellProperties<Row>, 'width'> & {
+		readonly isSelected: boolean;
+		readonly isTagged: boolean;
+		/** In place of the cells. */
+		readonly line?: ReactNode;
+	};
+
+/** `>` and `*` before the cells of a selected and of a tagged row. */
+export const markerWidth = 2;
+
+const gapOf = (index: number, gap = 1): number => (index === 0 ? 0 : gap);
+
+function Cell({
+	align = 'start',
+	width,
+	index,
+	gap,
+	children,
+}: Pick<DataColumn<never>, 'align' | 'width' | 'gap'> & {readonly index: number; readonly children: ReactNode}) {
+	return (
+		<Box
+			width={width}
+			flexShrink={0}
+			marginLeft={gapOf(index, gap)}
+			justifyContent={align === 'end' ? 'flex-end' : 'flex-start'}
+		>
+			{children}
+		</Box>
+	);
+}
+
+function UncachedRow<Row>({columns, isSelected, isTagged, line, ...cell}: RowProperties<Row>): ReactElement {
+	return (
+		<Box>
+			<Label tone={isSelected ? 'marked' : 'key'}>
+				{isSelected ? '>' : ' '}
+				{isTagged ? '*' : ' '}
+			</Label>
+			{line}
+			{(line === undefined ? columns : []).map(({name, width, align, gap, Cell: Content, emphasisOf}, index) => {
+				const properties = {...cell, width};
+				const own = emphasisOf?.(properties) ?? 'normal';
+				return (
+					<EmphasisContext key={name} value={isSelected && own !== 'old' ? 'selected' : own}>
+						<Cell width={width} align={align} gap={gap} index={index}>
+							<Content {...properties} />
+						</Cell>
+					</EmphasisContext>
+				);
+			})}
+		</Box>
+	);
+}
+
+/** Renders again only when the row, its neighbours, its marks or the columns change. */
+const DataRow = memo(UncachedRow) as typeof UncachedRow;
+
+function Head<Row>({columns}: Cells<Row>): ReactElement {
+	return (
+		<Box marginLeft={markerWidth}>
+			{columns.map(({name, title, width, align, gap}, index) => (
+				<Cell key={name} width={width} align={align} gap={gap} index={index}>
+					<Label tone="heading">{title}</Label>
+				</Cell>
+			))}
+		</Box>
+	);
+}
+
+type Properties<Row> = Cells<Row> & {
+	/** All rows, in order. */
+	readonly rows: readonly Row[];
+	/** Index of the first row in view. */
+	readonly firstRow: number;
+	/** Lines of the panel, the head included. */
+	readonly height: number;
+	/** Cells of the terminal. */
+	readonly width: number;
+	readonly keyOf: (row: Row) => string;
+	readonly selectedKey?: string;
+	readonly isTagged?: (row: Row) => boolean;
+	/** What a row shows in place of its cells; undefined for the cells. */
+	readonly lineOf?: (row: Row) => ReactNode;
+	readonly hasHead?: boolean;
+	/** Blocks side by side, each with a head, filled one after another. */
+	readonly blocks?: number;
+	/** Shown when there are no rows. */
+	readonly empty?: ReactNode;
+	/** A click on a row, with its index among all rows. */
+	readonly onRow?: (index: number) => void;
+	/** A click on a title, with the column's name. */
+	readonly onTitle?: (name: string) => void;
+};
+
+/** Blanks around the line between two blocks. */
+const blockGap = 1;
+
+/** Returns the cells of the terminal that each of several blocks has. */
+export const blockWidthOf = (width: number, blocks: number): number =>
+	Math.floor((width - (2 * blockGap + 1) * (blocks - 1)) / blocks);
+
+/** Returns the name of the column at a place of a line, counted from the first cell of the table. */
+function columnAt<Row>(columns: ReadonlyArray<DataColumn<Row>>, x: number): string | undefined {
+	let end = markerWidth;
+	for (const [index, {name, width, gap}] of columns.entries()) {
+		end += gapOf(index, gap) + width;
+		if (x < end) {
+			return name;
+		}
+	}
+
+	return undefined;
+}
+
+type BlockProperties<Row> = Omit<Properties<Row>, 'blocks' | 'empty'>;
+
+function Block<Row>({
+	columns,
+	rows,
+	firstRow,
+	height,
+	width,
+	keyOf,
+	selectedKey,
+	isTagged,
+	lineOf,
+	hasHead = true,
+	onRow,
+	onTitle,
+}: BlockProperties<Row>): ReactElement {
+	const headRows = hasHead ? 1 : 0;
+	const shown = rows.slice(firstRow, firstRow + height - headRows);
+	const ref = useMouse({
+		onClick({x, y}) {
+			const index = firstRow + y - headRows;
+			const title = y < headRows ? columnAt(columns, x) : undefined;
+			if (title !== undefined && onTitle !== undefined) {
+				onTitle(title);
+				return true;
+			}
+
+			if (y >= headRows && index < rows.length && onRow !== undefined) {
+				onRow(index);
+				return true;
+			}
+
+			return false;
+		},
+	});
+	return (
+		<Box ref={ref} flexDirection="column" flexShrink={0} width={width} height={height}>
+			{hasHead ? <Head columns={columns} /> : undefined}
+			{shown.map((row, index) => (
+				<DataRow
+					key={index}
+					row={row}
+					above={index === 0 ? undefined : shown[index - 1]}
+					below={rows[firstRow + index + 1]}
+					columns={columns}
+					isSelected={keyOf(row) === selectedKey}
+					isTagged={isTagged?.(row) ?? false}
+					line={lineOf?.(row)}
+				/>
+			))}
+		</Box>
+	);
+}
+
+/** Rows in columns, of which as many are in view as there are lines. Selection and scrolling are the caller's state. */
+export function DataTable<Row>({blocks = 1, empty, ...table}: Properties<Row>): ReactElement {
+	const {rows, firstRow, height, width, hasHead = true} = table;
+	const rowsInBlock = height - (hasHead ? 1 : 0);
+	return (
+		<Box flexDirection="column" flexShrink={0}>
+			<Box>
+				{Array.from({length: blocks}, (_, block) => (
+					<Box
+						key={block}
+						borderStyle="single"
+						borderTop={false}
+						borderBottom={false}
+						borderRight={false}
+						borderLeft={block > 0}
+						borderDimColor
+						marginLeft={block > 0 ? blockGap : 0}
+						paddingLeft={block > 0 ? blockGap : 0}
+					>
+						<Block {...table} firstRow={firstRow + block * rowsInBlock} width={blockWidthOf(width, blocks)} />
+					</Box>
+				))}
+			</Box>
+			{rows.length === 0 ? (
+				<Box position="absolute" top={hasHead ? 1 : 0} left={markerWidth}>
+					{empty}
+				</Box>
+			) : undefined}
+		</Box>
+	);
+}

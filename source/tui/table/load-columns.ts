@@ -1,0 +1,37 @@
+/** The widths of columns in tables with bars: what is left out where room is short, and what grows where there is more. */
+import {
+	grown,
+	shrunk,
+	type Column,
+	type GrowthRound,
+	type Sacrifice,
+	type TableRoom,
+} from '../../format/text/columns.js';
+import {leastWithBar} from '../panels/shared/readings.js';
+
+const isLoad = (name: string): boolean => name === 'utilization' || name === 'memory';
+
+type Fit<Name extends string> = {
+	/** What columns give up, one after another, until all fit. */
+	readonly sacrifices: ReadonlyArray<Sacrifice<Name>>;
+	/** Up to how wide columns grow, round by round. */
+	readonly growth: ReadonlyArray<GrowthRound<Name>>;
+	/** The first of these that is shown takes the rest of the room. */
+	readonly last: readonly Name[];
+};
+
+/** Returns as many of the columns as fit, with bars as long as there is room for. A number without its bar does not grow. */
+export function loadColumns<Name extends string>(
+	least: ReadonlyArray<Column<Name>>,
+	room: TableRoom,
+	{sacrifices, growth, last}: Fit<Name>,
+): ReadonlyArray<Column<Name>> {
+	const columns = shrunk(least, room, sacrifices);
+	const isNumber = ({name, width}: Column<Name>): boolean => isLoad(name) && width < leastWithBar;
+	const growing = new Set(columns.filter((column) => !isNumber(column)).map(({name}) => name));
+	const rounds = growth.map(
+		(round) => Object.fromEntries([...growing].map((name) => [name, round[name]])) as GrowthRound<Name>,
+	);
+	const rest = last.find((name) => columns.some((column) => column.name === name)) ?? columns.at(-1)?.name;
+	return grown(columns, room, rounds, rest).map((column) => (isNumber(column) ? {...column, align: 'end'} : column));
+}

@@ -1,0 +1,87 @@
+/** What a dialog acts on: one line for all GPUs that are held alike, and what was left out. */
+import type {ReactElement} from 'react';
+import {Box} from 'ink';
+import type {HeldPart} from '../../../core/rules/leases/holdings.js';
+import {latestEndOf} from '../../../core/rules/leases/liveness.js';
+import type {Lease} from '../../../core/model/types.js';
+import {holderText} from '../../../format/owner.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {gpuList} from '../../../format/text/gpu-list.js';
+import {storeNow} from '../../state/state.js';
+import {useMonitor} from '../../state/use-monitor.js';
+import {Label} from '../../widgets/label.js';
+import {leftOutText, targetNames, type Targets} from './targets.js';
+
+function endText(lease: Lease, now: number): string {
+	const end = latestEndOf(lease);
+	const left = end === undefined ? '' : shortDuration(Math.max(0, end - now));
+	return lease.type === 'manual' && end !== undefined
+		? `ends in ${left}`
+		: `ends with its job${end === undefined ? '' : `, in ${left} at the latest`}`;
+}
+
+/** Returns `carol, MANUAL, held 6h40m, ends in 12m`. */
+const holdingText = ({lease}: HeldPart, now: number): string =>
+	[
+		holderText(lease),
+		lease.type === 'run' ? 'RUN' : 'MANUAL',
+		`held ${shortDuration(now - lease.startTime)}`,
+		endText(lease, now),
+	].join(', ');
+
+/** Lines of a dialog beside these, on the smallest screen. */
+const otherLines = 13;
+const mostGroups = 6;
+
+/** One line for each kind of holding. Of too many, the rest is counted. */
+function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly now: number}): ReactElement {
+	const {rows} = useMonitor(({size}) => size);
+	const groups = Map.groupBy(targets, (target) => holdingText(target, now))
+		.entries()
+		.toArray();
+	const most = Math.max(1, Math.min(mostGroups, rows - otherLines));
+	const shown = groups.length > most ? groups.slice(0, Math.max(1, most - 1)) : groups;
+	const hidden = groups.slice(shown.length).flatMap(([, held]) => held);
+	const width = Math.max(...shown.map(([, held]) => targetNames(held).length));
+	return (
+		<>
+			{shown.map(([words, held]) => (
+				<Box key={words} gap={2} flexShrink={0}>
+					<Box width={width} flexShrink={0}>
+						<Label>{targetNames(held)}</Label>
+					</Box>
+					<Label tone="dim">{words}</Label>
+				</Box>
+			))}
+			{hidden.length === 0 ? undefined : (
+				<Label tone="dim">
+					and{' '}
+					{gpuList(
+						hidden.map(({index}) => index),
+						0,
+					)}{' '}
+					more
+				</Label>
+			)}
+		</>
+	);
+}
+
+export function TargetList({targets, leftOut}: Targets): ReactElement {
+	const now = useMonitor(storeNow) ?? targets[0]!.lease.startTime;
+	// The title names a single GPU.
+	if (targets.length === 1 && leftOut.length === 0) {
+		return <Label tone="dim">{holdingText(targets[0]!, now)}</Label>;
+	}
+
+	return (
+		<>
+			<Groups targets={targets} now={now} />
+			{leftOut.length === 0 ? undefined : (
+				<Label tone="warning" wrap="wrap">
+					Left out: {leftOutText(leftOut)}
+				</Label>
+			)}
+		</>
+	);
+}

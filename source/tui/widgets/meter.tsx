@@ -1,0 +1,44 @@
+import type {ReactElement} from 'react';
+import {useDrawing} from '../themes/drawing-context.js';
+import {loadTone} from '../themes/tones.js';
+import {Label} from './label.js';
+
+type Properties = {
+	/** Which colours the filled part has. */
+	readonly of: 'load' | 'memory';
+	/** 0 to 1. */
+	readonly share: number;
+	/** Cells of the terminal. */
+	readonly width: number;
+};
+
+/** Steps that fit: half cells, or whole characters in ASCII. One per cent shows a trace, and only 100 % looks full. */
+function stepsOf(share: number, steps: number): number {
+	const clamped = Math.min(1, Math.max(0, share));
+	const least = clamped < 0.01 ? 0 : 1;
+	return clamped === 1 ? steps : Math.min(steps - 1, Math.max(least, Math.round(clamped * steps)));
+}
+
+/** A bar in the colour of its load. It is one line thin, so bars of neighbouring rows stay apart. */
+export function Meter({of, share, width}: Properties): ReactElement {
+	const {isAscii} = useDrawing();
+	const tone = loadTone(of, share);
+	if (isAscii) {
+		const filled = stepsOf(share, width - 2);
+		return (
+			<Label tone={tone}>
+				[{'#'.repeat(filled)}
+				<Label tone="dim">{'.'.repeat(width - 2 - filled)}</Label>]
+			</Label>
+		);
+	}
+
+	const halves = stepsOf(share, 2 * width);
+	return (
+		<Label tone={tone}>
+			{'━'.repeat(Math.floor(halves / 2))}
+			{halves % 2 === 1 ? '╸' : ''}
+			<Label tone="frame">{'─'.repeat(width - Math.ceil(halves / 2))}</Label>
+		</Label>
+	);
+}

@@ -1,0 +1,33 @@
+import {useEffect, type ReactElement} from 'react';
+import {Box} from 'ink';
+
+type Properties = {
+	/** One element for each line, with a key. */
+	readonly lines: readonly ReactElement[];
+	/** Lines in view. */
+	readonly rows: number;
+	/** The wanted first line in view. */
+	readonly scroll: number;
+	/** Called with the last possible first line when `scroll` is beyond it. */
+	readonly onBeyond: (first: number) => void;
+};
+
+/** Returns the first line in view: no further than there are lines. */
+export const firstLine = (scroll: number, total: number, rows: number): number =>
+	Math.max(0, Math.min(scroll, total - rows));
+
+/** Lines of which a part is in view. */
+export function ScrollLines({lines, rows, scroll, onBeyond}: Properties): ReactElement {
+	const first = firstLine(scroll, lines.length, rows);
+	const isBeyond = first !== scroll;
+	useEffect(() => {
+		if (isBeyond) {
+			onBeyond(first);
+		}
+	}, [isBeyond, first, onBeyond]);
+	return (
+		<Box flexDirection="column" height={rows} flexShrink={0} overflow="hidden">
+			{lines.slice(first, first + rows)}
+		</Box>
+	);
+}

@@ -1,0 +1,50 @@
+/** A small table that does not scroll, sort or select, drawn by ink-table. */
+import type {PropsWithChildren, ReactElement} from 'react';
+import {Box} from 'ink';
+import {Table, type CellProps} from 'ink-table';
+import {widthOf} from '../../format/text/width.js';
+import type {Tone} from '../themes/tones.js';
+import {Label} from './label.js';
+
+export type StillColumn = {
+	/** The title, and the key of the values. */
+	readonly title: string;
+	readonly align?: 'left' | 'right';
+	readonly tone?: Tone;
+};
+
+type Properties = {
+	readonly columns: readonly StillColumn[];
+	/** One record for each row, with a value for each title. Values are one line of text. */
+	readonly rows: ReadonlyArray<Readonly<Record<string, string>>>;
+};
+
+/** Draws no lines: a line between rows would halve how many are in view. */
+const NoLines = ({children}: PropsWithChildren): ReactElement | undefined =>
+	children === '│' ? <Label> </Label> : undefined;
+
+export function StillTable({columns, rows}: Properties): ReactElement {
+	const widths = columns.map(({title}) =>
+		Math.max(...[title, ...rows.map((row) => row[title] ?? '')].map((text) => widthOf(text))),
+	);
+	/** Returns a cell as wide as its column on the screen: ink-table counts characters. */
+	const cellIn = (toneOf: (column: StillColumn) => Tone) =>
+		function Cell({children, column}: CellProps): ReactElement {
+			const {align = 'left'} = columns[column]!;
+			return (
+				<Box width={widths[column]! + 2} paddingX={1} justifyContent={align === 'left' ? 'flex-start' : 'flex-end'}>
+					<Label tone={toneOf(columns[column]!)}>{(children as string).trim()}</Label>
+				</Box>
+			);
+		};
+
+	return (
+		<Table
+			data={[...rows]}
+			columns={columns.map(({title, align = 'left'}) => ({key: title, align}))}
+			header={cellIn(() => 'heading') as (properties: PropsWithChildren) => ReactElement}
+			cell={cellIn(({tone = 'plain'}) => tone)}
+			skeleton={NoLines}
+		/>
+	);
+}

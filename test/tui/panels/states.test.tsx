@@ -1,0 +1,137 @@
+/** What the row and the detail say of GPUs that are drained, unhealthy, split by MIG, or hide their processes. */
+import {expect, test} from 'vitest';
+import type {Write} from '../../../source/core/model/plan.js';
+import type {GpuReading} from '../../../source/core/model/types.js';
+import {states, stateText, type MonitorState} from '../../../source/format/states.js';
+import {stateTones} from '../../../source/tui/panels/shared/row-words.js';
+import {DetailPanel} from '../../../source/tui/panels/detail/detail-panel.js';
+import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
+import {MessageLine} from '../../../source/tui/panels/message.js';
+import {Summary} from '../../../source/tui/panels/header.js';
+import type {State} from '../../../source/tui/state/state.js';
+import {frameOf, stateOf, textOf} from '../_harness.js';
+import {createBox, gpuReading, run, sceneTime} from '../_world.js';
+
+const size = {columns: 180, rows: 32};
+
+const drain: Write = {kind: 'drains', drains: new Map([[0, {reason: 'fan', by: 'root', since: sceneTime - 7200}]])};
+
+async function shown(reading: GpuReading, {isDrained = false, isHeld = false} = {}) {
+	const box = await createBox(1, {readings: [reading], leases: isHeld ? {0: run('alice')} : {}});
+	if (isDrained) {
+		await box.write(drain);
+	}
+
+	const state = await stateOf(box, size);
+	const wide = {...state, size: {...state.size, columns: 400}};
+	const [, row = ''] = textOf(state, <GpuTable width={177} height={10} />).split('\n');
+	return {
+		row: row.replaceAll(/\s+/gv, ' ').trim(),
+		detail: detailOf(state),
+		summary: textOf(state, <Summary />),
+		spoken: frameOf({...wide, settings: {...wide.settings, isLinear: true}}).split('\n'),
+	};
+}
+
+/** Returns the lines inside the detail, without its borders. */
+const detailOf = (state: State): readonly string[] =>
+	textOf(state, <DetailPanel width={120} rows={20} />)
+		.split('\n')
+		.slice(1, -1)
+		.map((line) => line.slice(1, -1).trim().replaceAll(/\s+/gv, ' '))
+		.filter((line) => line !== '');
+
+test('what has no known limit is not compared with the limits of others', async () => {
+	const readings = [
+		gpuReading(0, {memoryUsedMiB: 40_780, powerWatts: 300}),
+		gpuReading(1, {memoryUsedMiB: undefined, powerWatts: undefined}),
+		gpuReading(2, {memoryUsedMiB: 2048, memoryTotalMiB: undefined, powerWatts: 100, powerLimitWatts: undefined}),
+	];
+	const summaryOf = async (some: readonly GpuReading[]): Promise<string> => {
+		const state = await stateOf(await createBox(some.length, {readings: some}), size);
+		return textOf(state, <Summary />);
+	};
+
+	expect(await summaryOf(readings.slice(0, 2))).toMatch(/Mem \S+ 40\/159G {2}Power \S+ 0\.3\/1\.4kW/v);
+	expect(await summaryOf(readings)).toMatch(/Mem \S+ 40\/159G {2}Power 0\.4kW/v);
+	expect(await summaryOf(readings.slice(2).map((one) => ({...one, index: 0})))).toMatch(
+		/Util \S+ +0% {2}Power 0\.1kW/v,
+	);
+});
+
+const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;
+
+const timesIn = (texts: readonly string[], word: string): number => texts.join('\n').split(word).length - 1;
+
+test('a drained GPU is no error, and its reason is shown once', async () => {
+	const {row, detail, summary, spoken} = await shown(gpuReading(0), {isDrained: true});
+	expect(row).toMatch(/^> 0 Drained .* drained by root: fan$/v);
+	expect(detail.slice(0, 2)).toEqual(['Drained', 'drained by root: fan, 2h00m ago']);
+	expect(summary).toMatch(/Drained 1 .*Error 0/v);
+	expect(timesIn(spoken, 'fan')).toBe(1);
+});
+
+test('a drained GPU whose holder goes on shows what runs there', async () => {
+	const processes = [{pid: 81_234, user: 'alice', commandLine: 'python train.py', memoryUsedMiB: 9000}];
+	const {row} = await shown(gpuReading(0, {memoryUsedMiB: 9000, processes}), {isDrained: true, isHeld: true});
+	expect(row).toMatch(/^> 0 Mine .* python train.py$/v);
+});
+
+test.each([true, false])('what is wrong with a GPU is told once, held: %s', async (isHeld) => {
+	const {row, detail, spoken} = await shown(gpuReading(0, {health: [xid]}), {isHeld});
+	expect(row).toMatch(/Xid 79/v);
+	expect([timesIn(detail, 'Xid 79'), timesIn(spoken, 'Xid 79')]).toEqual([1, 1]);
+	const broken = await shown(gpuReading(0, {health: [xid], failure: 'GPU has fallen off the bus'}), {isHeld});
+	expect(timesIn(broken.detail, 'fallen off the bus')).toBe(1);
+});
+
+test('a GPU that hides its processes says so', async () => {
+	const {row, detail} = await shown(gpuReading(0, {processes: undefined}));
+	expect(row).toMatch(/hidden$/v);
+	expect(detail).toContainEqual(expect.stringContaining('reports no processes here'));
+	expect((await shown(gpuReading(0))).row).not.toContain('hidden');
+});
+
+test('the parts of a GPU are in its row', async () => {
+	const migInstances = ['3g.40gb', '1g.10gb', '1g.10gb'].map((profile) => ({profile}));
+	expect((await shown(gpuReading(0, {migInstances}))).row).toMatch(/MIG 3g.40gb 2x1g.10gb$/v);
+	const processes = [{pid: 1, user: 'alice', commandLine: 'train', memoryUsedMiB: 9}];
+	expect((await shown(gpuReading(0, {migInstances, processes}))).row).toMatch(/MIG: train$/v);
+	expect((await shown(gpuReading(0, {isMigEnabled: true, migInstances: []}))).row).toMatch(/MIG without instances$/v);
+	expect((await shown(gpuReading(0, {isMigEnabled: true, migInstances: undefined}))).row).toMatch(/ -$/v);
+});
+
+test('each state has words that fit its column, and a look', () => {
+	for (const [name, {short, label}] of Object.entries(states)) {
+		expect(short.length, name).toBeLessThanOrEqual(10);
+		expect(label).toMatch(/^[A-Z][ a-z]+$/v);
+		expect(['AVAILABLE', 'IN_USE', 'UNRESERVED', 'ERROR']).toContain(stateText[name as MonitorState]);
+		expect(stateTones).toHaveProperty(name);
+	}
+});
+
+test('a policy that cannot be read is reported for as long as it is so', async () => {
+	const box = await createBox(1, {});
+	const written = (value: string): Write => ({
+		kind: 'policy',
+		policy: new Map([['strategy', {value, since: sceneTime}]]),
+	});
+	await box.write(written('\u{1B}[31mfast'));
+	expect(textOf(await stateOf(box, size), <MessageLine />)).toMatch(
+		/WARN +The policy cannot be read, and until it is set again GPUs are handed out in the default order/v,
+	);
+	await box.write(written('lru'));
+	expect(textOf(await stateOf(box, size), <MessageLine />)).not.toContain('policy');
+});
+
+test('what is left on a GPU that is not clean is shown, and no one is accused of it', async () => {
+	const box = await createBox(1, {readings: [{...gpuReading(0), memoryUsedMiB: 500, processes: []}]});
+	const policy: Write = {kind: 'policy', policy: new Map([['clean', {value: 'on', since: sceneTime}]])};
+	const baselines = new Map([[0, {memoryMiB: 3, uuid: gpuReading(0).uuid}]]);
+	await box.write(policy);
+	await box.write({kind: 'alerts', alerts: [], baselines});
+	const state = await stateOf(box, size);
+	const detail = detailOf(state).join('\n');
+	expect(detail).toContain('not clean yet: 500MB are held, and no process is shown for it: canhazgpu who 0');
+	expect(detail).not.toContain('uses it without a reservation');
+});

@@ -1,0 +1,205 @@
+import type {ComponentProps, ReactElement} from 'react';
+import {Box, Text} from 'ink';
+import {render} from 'ink-testing-library';
+import {expect, test, vi} from 'vitest';
+import {createMouseTargets, MouseContext} from '../../../source/tui/mouse/mouse-context.js';
+import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../../../source/tui/table/data-table.js';
+import {Label} from '../../../source/tui/widgets/label.js';
+import {drawn, lines, painted} from '../widgets/_drawn.js';
+
+type Job = {readonly id: number; readonly owner: string; readonly note?: string};
+
+const jobs: readonly Job[] = [
+	{id: 1, owner: 'alice'},
+	{id: 2, owner: 'bob'},
+	{id: 10, owner: 'carol', note: 'cannot be read'},
+	{id: 11, owner: 'a very long name'},
+];
+
+const columns: ReadonlyArray<DataColumn<Job>> = [
+	{name: 'id', title: 'ID', width: 3, align: 'end', Cell: ({row}) => <Label>{row.id}</Label>},
+	{name: 'owner', title: 'OWNER', width: 8, gap: 2, Cell: ({row}) => <Label>{row.owner}</Label>},
+];
+
+type Table = ComponentProps<typeof DataTable<Job>>;
+
+const table = (more: Partial<Table> = {}): ReactElement => (
+	<DataTable columns={columns} rows={jobs} firstRow={0} height={5} width={16} keyOf={({id}) => String(id)} {...more} />
+);
+
+test('a table has a head and aligned columns, and cuts a cell that is too long', () => {
+	expect(drawn(table())).toBe(lines('   ID  OWNER', '    1  alice', '    2  bob', '   10  carol', '   11  a very …'));
+});
+
+test('a table shows the rows from its first one on that fit below the head', () => {
+	expect(drawn(table({firstRow: 1, height: 3}))).toBe(lines('   ID  OWNER', '    2  bob', '   10  carol'));
+});
+
+test('a table without a head uses its first line for a row', () => {
+	expect(drawn(table({hasHead: false, height: 2}))).toBe(lines('    1  alice', '    2  bob'));
+});
+
+test('a table fills its height below its last row', () => {
+	const framed = (
+		<Box flexDirection="column">
+			{table({rows: jobs.slice(0, 1), height: 3})}
+			<Label>below</Label>
+		</Box>
+	);
+	expect(drawn(framed)).toBe(lines('   ID  OWNER', '    1  alice', '', 'below'));
+});
+
+test('the selected row and tagged rows have marks before their cells', () => {
+	const marked = table({selectedKey: '2', isTagged: ({id}) => id === 2 || id === 10});
+	expect(drawn(marked)).toBe(lines('   ID  OWNER', '    1  alice', '>*  2  bob', ' * 10  carol', '   11  a very …'));
+});
+
+test('the mark of the selected row is inverse and its text bold', () => {
+	const row = (selectedKey: string): string =>
+		painted(table({rows: jobs.slice(0, 1), hasHead: false, height: 1, selectedKey}), 'dark');
+	const expected = (
+		<Box>
+			<Text inverse>{'> '}</Text>
+			<Text>{'  '}</Text>
+			<Text bold>1</Text>
+			<Text>{'  '}</Text>
+			<Text bold>alice</Text>
+		</Box>
+	);
+	expect(row('1')).toBe(painted(expected, 'dark'));
+	expect(row('none')).not.toContain(painted(<Text bold>alice</Text>, 'dark'));
+});
+
+test('a cell that repeats the one above is faint, except in the selected row', () => {
+	const repeating: ReadonlyArray<DataColumn<Job>> = [
+		{
+			...columns[1]!,
+			emphasisOf: ({row, above}: CellProperties<Job>) => (row.owner === above?.owner ? 'repeated' : 'normal'),
+		},
+	];
+	const rows = [
+		{id: 1, owner: 'alice'},
+		{id: 2, owner: 'alice'},
+	];
+	const last = (more: Partial<Table> = {}): string =>
+		painted(table({columns: repeating, rows, hasHead: false, height: 2, ...more}), 'dark')
+			.split('\n')
+			.at(-1)!;
+	const name = {
+		plain: 'alice',
+		faint: painted(<Text dimColor>alice</Text>, 'dark'),
+		bold: painted(<Text bold>alice</Text>, 'dark'),
+	};
+	expect(last().endsWith(name.faint)).toBe(true);
+	expect(last({selectedKey: '2'}).endsWith(name.bold)).toBe(true);
+	// The first row in view has none above it.
+	expect(last({firstRow: 1, height: 1}).endsWith(name.plain)).toBe(true);
+});
+
+test('a cell with values that may be out of date stays faint in the selected row', () => {
+	const old: ReadonlyArray<DataColumn<Job>> = [{...columns[1]!, emphasisOf: () => 'old'}];
+	const row = painted(
+		table({columns: old, rows: jobs.slice(0, 1), hasHead: false, height: 1, selectedKey: '1'}),
+		'dark',
+	);
+	const expected = (
+		<Box>
+			<Text inverse>{'> '}</Text>
+			<Text dimColor>alice</Text>
+		</Box>
+	);
+	expect(row).toBe(painted(expected, 'dark'));
+});
+
+test('a row that has a line of its own shows it in place of its cells, behind its marks', () => {
+	const lineOf = ({note}: Job) => (note === undefined ? undefined : <Label>{note}</Label>);
+	expect(drawn(table({lineOf, selectedKey: '10', width: 20}))).toBe(
+		lines('   ID  OWNER', '    1  alice', '    2  bob', '> cannot be read', '   11  a very …'),
+	);
+});
+
+test('a table without rows says so below its head', () => {
+	const empty = <Label>no jobs</Label>;
+	expect(drawn(table({rows: [], empty}))).toBe(lines('   ID  OWNER', '  no jobs', '', '', ''));
+	expect(drawn(table({rows: [], empty, hasHead: false, height: 2}))).toBe(lines('  no jobs', ''));
+	expect(drawn(table({empty}))).not.toContain('no jobs');
+});
+
+test('blocks side by side each have a head and are filled one after another', () => {
+	expect(blockWidthOf(35, 2)).toBe(16);
+	expect(drawn(table({blocks: 2, width: 35, height: 3, selectedKey: '10'}))).toBe(
+		lines('   ID  OWNER     │    ID  OWNER', '    1  alice     │ >  10  carol', '    2  bob       │    11  a very …'),
+	);
+	expect(drawn(table({blocks: 2, width: 35, height: 4}))).toBe(
+		lines(
+			'   ID  OWNER     │    ID  OWNER',
+			'    1  alice     │    11  a very …',
+			'    2  bob       │',
+			'   10  carol     │',
+		),
+	);
+});
+
+test('a click on a row or a title of any block names the row or the column, and others are passed on', async () => {
+	const targets = createMouseTargets();
+	const clicked: Array<number | string> = [];
+	const add = (at: number | string): void => {
+		clicked.push(at);
+	};
+
+	const {unmount} = render(
+		<MouseContext value={targets}>{table({blocks: 2, width: 35, height: 3, onRow: add, onTitle: add})}</MouseContext>,
+	);
+	const click = (column: number, row: number): boolean => targets.send({kind: 'click', column, row});
+	await vi.waitFor(() => {
+		expect(click(5, 1)).toBe(true);
+	});
+	expect([click(5, 2), click(22, 1), click(22, 2)]).toEqual([true, true, true]);
+	expect(clicked).toEqual([0, 1, 2, 3]);
+	clicked.length = 0;
+	expect([click(3, 0), click(8, 0), click(22, 0), click(28, 0)]).toEqual([true, true, true, true]);
+	expect(clicked).toEqual(['id', 'owner', 'id', 'owner']);
+	clicked.length = 0;
+	// The clicks are behind the last title, on the line between the blocks, and below the table.
+	expect([click(15, 0), click(17, 1), click(5, 3)]).toEqual([false, false, false]);
+	expect(clicked).toEqual([]);
+	unmount();
+});
+
+test('a click below the last row is passed on, and a scrolled table counts from its first row', async () => {
+	const targets = createMouseTargets();
+	const onRow = vi.fn<(index: number) => void>();
+	const {unmount} = render(<MouseContext value={targets}>{table({firstRow: 2, height: 5, onRow})}</MouseContext>);
+	const click = (row: number): boolean => targets.send({kind: 'click', column: 5, row});
+	await vi.waitFor(() => {
+		expect(click(2)).toBe(true);
+	});
+	expect(onRow).toHaveBeenCalledExactlyOnceWith(3);
+	expect(click(3)).toBe(false);
+	expect(onRow).toHaveBeenCalledOnce();
+	unmount();
+});
+
+test('a row renders again only when it, a neighbour or its marks change', () => {
+	const renders: number[] = [];
+	const counted: ReadonlyArray<DataColumn<Job>> = [
+		{
+			...columns[1]!,
+			Cell({row}) {
+				renders.push(row.id);
+				return <Label>{row.owner}</Label>;
+			},
+		},
+	];
+	const {rerender, unmount} = render(table({columns: counted}));
+	expect(renders).toEqual([1, 2, 10, 11]);
+	renders.length = 0;
+	rerender(table({columns: counted}));
+	expect(renders).toEqual([]);
+	rerender(table({columns: counted, selectedKey: '2'}));
+	expect(renders).toEqual([2]);
+	renders.length = 0;
+	rerender(table({columns: counted, selectedKey: '2', rows: jobs.with(3, {id: 11, owner: 'dave'})}));
+	expect(renders).toEqual([10, 11]);
+	unmount();
+});

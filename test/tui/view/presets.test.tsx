@@ -1,0 +1,187 @@
+/** Presets and columns: what they show, whole screens of them, and what they remember. */
+import {expect, test} from 'vitest';
+import fc from 'fast-check';
+import {gpuColumnNames, presetNames, type PresetName} from '../../../source/format/monitor-settings.js';
+import {gpuColumns} from '../../../source/tui/panels/gpus/columns.js';
+import {totalWidth} from '../../../source/format/text/columns.js';
+import {listedColumns} from '../../../source/tui/state/view/state.js';
+import {visibleRows} from '../../../source/tui/state/table/rows.js';
+import {tableRowsOf} from '../../../source/tui/layout.js';
+import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
+import type {Size, State} from '../../../source/tui/state/state.js';
+import {after, frameOf, stateOf, textOf, type Step} from '../_harness.js';
+import {eventsArrived} from '../_scene.js';
+import {createBox, createScene, run} from '../_world.js';
+import {createCrowd} from '../processes/_crowd.js';
+import {createLarge} from './_large.js';
+
+const sizes = ['60x15', '80x24', '120x32', '200x50'] as const;
+
+const sizeOf = (name: string): Size => {
+	const [columns = 0, rows = 0] = name.split('x').map(Number);
+	return {columns, rows};
+};
+
+/** The keys that lead to a preset. */
+const stepsTo = (preset: PresetName): readonly Step[] =>
+	Array.from({length: presetNames.indexOf(preset)}, () => 'next-preset' as const);
+
+const quiet: Step = {kind: 'ticked', nowMs: 9000};
+
+for (const name of sizes) {
+	test(`the presets at ${name}`, async () => {
+		const size = sizeOf(name);
+		const large = await stateOf(await createLarge(), size, {}, [eventsArrived, ...stepsTo('dense'), quiet]);
+		await expect(`\n${frameOf(large)}\n`).toMatchFileSnapshot(`../frames/${name}/dense.txt`);
+		const crowd = await stateOf(await createCrowd(), size, {}, [eventsArrived, ...stepsTo('processes'), quiet]);
+		await expect(`\n${frameOf(crowd)}\n`).toMatchFileSnapshot(`../frames/${name}/preset-processes.txt`);
+		const waiting = await stateOf(await createScene(), size, {}, [eventsArrived, ...stepsTo('queue'), quiet]);
+		await expect(`\n${frameOf(waiting)}\n`).toMatchFileSnapshot(`../frames/${name}/preset-queue.txt`);
+	});
+}
+
+test('64 GPUs fit one screen of 200x50 in the dense preset', async () => {
+	const state = await stateOf(await createLarge(), {columns: 200, rows: 50}, {}, stepsTo('dense'));
+	const text = frameOf(state);
+	expect(tableRowsOf(state)).toBeGreaterThanOrEqual(64);
+	for (let index = 0; index < 64; index++) {
+		expect(text).toMatch(new RegExp(`[ >][ *]${index} +(?:Mine|Reserved|Free|Idle)`, 'v'));
+	}
+});
+
+test('the selection stays in view in two columns of rows, whatever is pressed', async () => {
+	const state = await stateOf(await createLarge(), {columns: 120, rows: 32}, {}, stepsTo('dense'));
+	const moves = fc.array(
+		fc.constantFrom<Step>(
+			'focus-next-row',
+			'focus-next-page',
+			'focus-previous-page',
+			'focus-last-row',
+			'focus-right-column',
+			'focus-left-column',
+		),
+		{maxLength: 10},
+	);
+	fc.assert(
+		fc.property(moves, (steps) => {
+			const moved = after(state, ...steps);
+			const position = visibleRows(moved).findIndex(({index}) => index === moved.selectedGpu);
+			expect(position).toBeGreaterThanOrEqual(moved.firstRow);
+			expect(position).toBeLessThan(moved.firstRow + tableRowsOf(moved));
+			expect(frameOf(moved)).toMatch(new RegExp(`> ${moved.selectedGpu} `, 'v'));
+		}),
+		{numRuns: 10},
+	);
+	const right = after(state, 'focus-right-column');
+	expect(right.selectedGpu).toBe(visibleRows(state)[tableRowsOf(state) / 2]?.index);
+	expect(after(right, 'focus-left-column').selectedGpu).toBe(0);
+});
+
+test('GPUs of one reservation stand together under a bracket', async () => {
+	const leases = {
+		0: run('carol', {leaseId: 'even'}),
+		1: run('bob', {leaseId: 'odd'}),
+		2: run('carol', {leaseId: 'even'}),
+		3: run('bob', {leaseId: undefined}),
+		4: run('carol', {leaseId: 'even', note: 'last'}),
+	};
+	const state = await stateOf(await createBox(6, {leases}), {columns: 200, rows: 50}, {}, stepsTo('dense'));
+	const rows = visibleRows(state);
+	expect(rows.map(({index}) => index)).toEqual([1, 3, 0, 2, 4, 5]);
+	const body = textOf(state, <GpuTable width={197} height={10} />)
+		.split('\n')
+		.slice(1)
+		.filter((line) => line !== '');
+	expect(body.map((line) => /[ │╭╰](?:bob|carol|-)/v.exec(line)?.[0])).toEqual([
+		' bob',
+		' bob',
+		'╭carol',
+		'│carol',
+		'╰carol',
+		' -',
+	]);
+	expect(after(state, 'focus-next-row').selectedGpu).toBe(2);
+});
+
+test('each preset remembers its order and its filter', async () => {
+	const start = await stateOf(await createScene(), {columns: 120, rows: 32});
+	const dense = after(start, 'sort-next', 'next-preset', 'filter-mine', 'sort-next');
+	expect([dense.view.preset, dense.table.sort.by, dense.table.filter.isMine]).toEqual(['dense', 'held', true]);
+	const back = after(dense, 'next-preset', 'next-preset', 'next-preset');
+	expect([back.view.preset, back.table.sort.by, back.table.filter.isMine, back.panels.focus]).toEqual([
+		'default',
+		'state',
+		false,
+		'table',
+	]);
+	const again = after(back, 'next-preset');
+	expect([again.table.sort.by, again.table.filter.isMine]).toEqual(['held', true]);
+	expect(after(again, 'next-preset').panels.focus).toBe('processes');
+});
+
+const titlesIn = (state: State): readonly string[] =>
+	frameOf(state)
+		.split('\n')
+		.find((line) => /^│? {2}GPU /v.test(line))!
+		.split(/[\s│]+/v)
+		.filter(Boolean);
+
+test('a mixed box has a column of models, at every width; a box of one model has none', async () => {
+	for (const columns of [60, 80, 120, 200]) {
+		const size = {columns, rows: 32};
+		expect(titlesIn(await stateOf(await createLarge({isMixed: true}), size))[1]).toBe(
+			columns === 60 ? 'STATE' : 'MODEL',
+		);
+		expect(titlesIn(await stateOf(await createLarge(), size))).not.toContain('MODEL');
+	}
+
+	expect(frameOf(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}))).toMatch(
+		/0-6 \(7\) +H100 +Mine/v,
+	);
+});
+
+test('columns are hidden, shown and moved in their list, and the table follows', async () => {
+	const state = after(await stateOf(await createScene(), {columns: 120, rows: 32}), 'open-columns');
+	expect(frameOf(state)).toContain('[x] OWNER');
+	// The second, STATE, to the right, and then hidden; FAN, the last but three, shown.
+	const moved = after(state, 'next-column', 'move-column-right');
+	expect(titlesIn(after(moved, 'close-dialog')).slice(0, 3)).toEqual(['GPU', 'OWNER', 'STATE']);
+	const hidden = after(moved, 'toggle-column');
+	expect(titlesIn(after(hidden, 'close-dialog'))).not.toContain('STATE');
+	const list = listedColumns(hidden).all;
+	const down = Array.from({length: list.indexOf('fan') - list.indexOf('state')}, () => 'next-column' as const);
+	const fan = after(hidden, ...down, 'toggle-column', 'close-dialog');
+	expect(fan.view.columns?.at(-1)).toBe('fan');
+	expect(titlesIn(fan).at(-1)).toBe('FAN');
+	// The GPU itself stays, and stays first.
+	const first = after(state, 'toggle-column', 'move-column-right');
+	expect(listedColumns(first).shown[0]).toBe('gpu');
+	expect(after(state, 'move-column-right').flash?.text).toBe('The column of the GPU stays');
+	expect(after(hidden, 'move-column-left').flash?.text).toBe('A hidden column has no position: Space shows it');
+	expect(after(first, 'next-column', 'move-column-left').view.columns).toBeUndefined();
+	expect(after(fan, 'open-columns', 'usual-columns').view.columns).toBeUndefined();
+});
+
+test('the list of a mixed box has its column of models, which stays when another is hidden', async () => {
+	const state = after(await stateOf(await createLarge({isMixed: true}), {columns: 120, rows: 32}), 'open-columns');
+	expect(frameOf(state)).toContain('[x] MODEL');
+	expect(listedColumns(state).shown.slice(0, 3)).toEqual(['gpu', 'model', 'state']);
+	const list = listedColumns(state).all;
+	const down = Array.from({length: list.indexOf('kind')}, () => 'next-column' as const);
+	const hidden = after(state, ...down, 'toggle-column', 'close-dialog');
+	expect(titlesIn(hidden).slice(0, 3)).toEqual(['GPU', 'MODEL', 'STATE']);
+	expect(titlesIn(hidden)).not.toContain('KIND');
+});
+
+test('any choice of columns fits any width', () => {
+	fc.assert(
+		fc.property(fc.shuffledSubarray([...gpuColumnNames]), fc.integer({min: 58, max: 220}), (some, width) => {
+			const chosen = ['gpu' as const, ...some.filter((name) => name !== 'gpu')];
+			const columns = gpuColumns(width, {chosen});
+			expect(2 + totalWidth(columns, 1)).toBeLessThanOrEqual(width);
+			const names = columns.map(({name}) => name);
+			expect(names).toEqual(chosen.filter((name) => names.includes(name)));
+			expect(names[0]).toBe('gpu');
+		}),
+	);
+});

@@ -1,0 +1,47 @@
+import {expect, test} from 'vitest';
+import {Curve, Graph} from '../../../source/tui/widgets/graph.js';
+import {Label} from '../../../source/tui/widgets/label.js';
+import {drawn, lines} from './_drawn.js';
+
+const ramp = (count: number): readonly number[] => Array.from({length: count}, (_, index) => index / (count - 1));
+
+test('a graph has its scale on the left, its times below, and two values in each braille character', () => {
+	const graph = <Graph of="load" values={ramp(20)} rows={3} top="util 100%" bottom="0%" from="-5m" />;
+	expect(drawn(graph)).toBe(
+		lines(' util 100%│       ⣀⣴⣾', '          │    ⣠⣴⣿⣿⣿⣿', '        0%│⣀⣠⣶⣿⣿⣿⣿⣿⣿⣿', '           -5m    now'),
+	);
+});
+
+test('a graph of blocks has one value in each character', () => {
+	const graph = <Graph of="load" values={ramp(9)} rows={2} top="100%" bottom="0%" from="-5m" />;
+	expect(drawn(graph, {graphs: 'blocks'})).toBe(
+		lines('      100%│     ▂▄▆█', '        0%│▁▂▄▆█████', '           -5m   now'),
+	);
+});
+
+test('an ASCII graph uses ASCII characters only', () => {
+	const graph = <Graph of="load" values={ramp(9)} rows={2} top="100%" bottom="0%" from="-5m" />;
+	expect(drawn(graph, {isAscii: true})).toBe(
+		lines('      100%|     __##', '        0%|.__######', '           -5m   now'),
+	);
+});
+
+test('a graph of one row leaves out the lower end of its scale', () => {
+	const graph = <Graph of="load" values={ramp(16)} rows={1} top="high" bottom="low" from="-5m" />;
+	expect(drawn(graph)).toBe(lines('      high│⣀⣀⣀⣤⣤⣶⣶⣿', '           -5m  now'));
+});
+
+test('a graph shows a line between its curve and its times', () => {
+	const graph = (
+		<Graph of="memory" values={ramp(12)} rows={1} top="100%" bottom="0%" from="09:00" under={<Label>alice</Label>} />
+	);
+	expect(drawn(graph, {graphs: 'blocks'})).toBe(
+		lines('      100%│▁▁▁▂▃▄▄▅▆▇▇█', '           alice', '           09:00    now'),
+	);
+});
+
+test('an unknown value leaves a gap in the curve, and a known zero shows a trace', () => {
+	const values = [1, 0, undefined, 1];
+	expect(drawn(<Curve of="load" values={values} rows={2} />, {graphs: 'blocks'})).toBe(lines('█  █', '█▁ █'));
+	expect(drawn(<Curve of="load" values={[0, 0, undefined, undefined, 1, 1]} rows={1} />)).toBe('⣀ ⣿');
+});

@@ -1,0 +1,60 @@
+import {Chalk} from 'chalk';
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {widthOf} from '../../../source/format/text/width.js';
+import {Meter} from '../../../source/tui/widgets/meter.js';
+import {drawn, painted} from './_drawn.js';
+
+test.each([
+	[0, '──────────'],
+	[0.009, '──────────'],
+	[0.01, '╸─────────'],
+	[0.5, '━━━━━─────'],
+	[0.55, '━━━━━╸────'],
+	[0.99, '━━━━━━━━━╸'],
+	[1, '━━━━━━━━━━'],
+	[-1, '──────────'],
+	[1.2, '━━━━━━━━━━'],
+])('a meter of %d is %s', (share, bar) => {
+	expect(drawn(<Meter of="load" share={share} width={10} />)).toBe(bar);
+});
+
+test.each([
+	[0, '[........]'],
+	[0.01, '[#.......]'],
+	[0.5, '[####....]'],
+	[0.99, '[#######.]'],
+	[1, '[########]'],
+])('an ASCII meter of %d is %s', (share, bar) => {
+	expect(drawn(<Meter of="memory" share={share} width={10} />, {isAscii: true})).toBe(bar);
+});
+
+test('a meter always has its width, and only a share of 1 fills it', () => {
+	fc.assert(
+		fc.property(
+			fc.double({min: -1, max: 2, noNaN: true}),
+			fc.integer({min: 4, max: 60}),
+			fc.boolean(),
+			(share, width, isAscii) => {
+				const bar = drawn(<Meter of="load" share={share} width={width} />, {isAscii});
+				expect(widthOf(bar)).toBe(width);
+				expect(!/[.─╸]/v.test(bar)).toBe(share >= 1);
+				expect(/[#━╸]/v.test(bar)).toBe(share >= 0.01);
+			},
+		),
+		{numRuns: 30},
+	);
+});
+
+test.each([
+	['load', 0.3, 'green'],
+	['load', 0.7, 'yellow'],
+	['load', 0.9, 'red'],
+	['memory', 0.9, 'blueBright'],
+] as const)('a meter of %s at %d is %s', (of, share, color) => {
+	const bar = painted(<Meter of={of} share={share} width={10} />, 'dark');
+	const filled = '━'.repeat(share * 10);
+	const rest = '─'.repeat(10 - filled.length);
+	const chalk = new Chalk({level: 1});
+	expect(bar).toBe(chalk[color](filled + chalk.dim(rest)));
+});

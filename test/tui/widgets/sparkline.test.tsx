@@ -1,0 +1,31 @@
+import {Text} from 'ink';
+import {expect, test} from 'vitest';
+import {Sparkline} from '../../../source/tui/widgets/sparkline.js';
+import {drawn, painted} from './_drawn.js';
+
+const values = [0, 0.01, 0.3, 0.5, undefined, 0.99, 1];
+
+test('a sparkline has one character for each value, and a blank for an unknown one', () => {
+	expect(drawn(<Sparkline values={values} />)).toBe('▁▂▃▅ ██');
+});
+
+test('an ASCII sparkline uses ASCII characters only', () => {
+	expect(drawn(<Sparkline values={values} />, {isAscii: true})).toBe('.__- ##');
+});
+
+test('a sparkline without values is empty', () => {
+	expect(drawn(<Sparkline values={[]} />)).toBe('');
+});
+
+test('each value of a sparkline has the colour of its load', () => {
+	expect(painted(<Sparkline values={[0.1, 0.2, 0.7, 1]} />, 'dark')).toBe(
+		painted(
+			<Text>
+				<Text color="green">▂▂</Text>
+				<Text color="yellow">▆</Text>
+				<Text color="red">█</Text>
+			</Text>,
+			'dark',
+		),
+	);
+});
