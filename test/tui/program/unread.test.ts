@@ -23,7 +23,7 @@ const writtenBytes = (pid: number): number =>
 async function fill(top: Terminal): Promise<void> {
 	top.pause();
 	const before = writtenBytes(top.pid);
-	let columns = size.columns;
+	let {columns} = size;
 	await eventually(() => {
 		columns = columns === size.columns ? size.columns - 1 : size.columns;
 		top.resize({...size, columns});
