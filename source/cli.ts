@@ -8,8 +8,9 @@ try {
 	const {main} = await import('./main.js');
 	process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-	// An update or a removal takes the files away under a program that has not loaded all of them yet.
-	if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') {
+	// An update or a removal takes the files away under a program that has not loaded all of them yet. Nothing can be imported here any more.
+	const {code, path: file = ''} = error as NodeJS.ErrnoException;
+	if (code !== 'ERR_MODULE_NOT_FOUND' && !(code === 'ENOENT' && /\/chunks\/[^\/]+\.js$/v.test(file))) {
 		throw error;
 	}
 

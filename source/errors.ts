@@ -114,6 +114,11 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 /** The system's code of an error, such as `ENOENT`. */
 export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** Whether a part of the program that is loaded late is not there any more: an update takes the files away under it. */
+/**
+Whether a file of the program is missing that is loaded only when it is needed. An update or a removal takes the files away under a running
+program. Node reports ENOENT when the file disappears between its search and its reading.
+*/
 export const isMissingPart = (error: unknown): boolean =>
-	error instanceof Error && codeOf(error) === 'ERR_MODULE_NOT_FOUND';
+	error instanceof Error &&
+	(codeOf(error) === 'ERR_MODULE_NOT_FOUND' ||
+		(codeOf(error) === 'ENOENT' && /\/chunks\/[^\/]+\.js$/v.test((error as NodeJS.ErrnoException).path ?? '')));

@@ -28,6 +28,9 @@ export type Terminal = {
 	/** Settles when the program has ended and its last word is on the screen. */
 	readonly exit: Promise<Exit>;
 	readonly kill: (signal?: NodeJS.Signals) => void;
+	/** Stops reading the terminal, as a window in which text is being selected does. */
+	readonly pause: () => void;
+	readonly resume: () => void;
 	/** Closes the terminal, as when a window is closed or a connection breaks. */
 	readonly hangUp: () => void;
 	/** Everything written until now, in characters: a place to read on from. */
@@ -166,6 +169,12 @@ export function openTerminal(
 		exit,
 		kill(signal) {
 			pty.kill(signal);
+		},
+		pause() {
+			pty.pause();
+		},
+		resume() {
+			pty.resume();
 		},
 		hangUp() {
 			(pty as unknown as {destroy: () => void}).destroy();

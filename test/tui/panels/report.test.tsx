@@ -32,7 +32,7 @@ test('each row of the report fits its panel, whatever the names', async () => {
 			// 14 rows and two borders.
 			expect(lines).toHaveLength(16);
 		}),
-		{numRuns: 60},
+		{numRuns: 20},
 	);
 });
 

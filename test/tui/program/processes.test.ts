@@ -15,7 +15,9 @@ const second = 'GPU-0a0a0a0a-1111-2222-3333-000000000001';
 
 /** A box whose second GPU is used by a shell and by the process that it started. */
 async function createFamily(): Promise<{box: Box; parent: number; child: number}> {
-	const shell = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; wait; exec sleep 600'], {stdio: ['ignore', 'pipe', 'ignore']});
+	const shell = spawn('/bin/sh', ['-c', 'sleep 600 & echo $!; wait; exec sleep 600'], {
+		stdio: ['ignore', 'pipe', 'ignore'],
+	});
 	const [words] = (await once(shell.stdout, 'data')) as [Uint8Array];
 	const [parent, child] = [shell.pid!, Number(String(words))];
 	const stub = await createStub({

@@ -23,7 +23,7 @@ test('a frame has exactly as many lines as the terminal, none wider, and no cont
 				expect(stringWidth(line)).toBeLessThanOrEqual(state.size.columns);
 			}
 		}),
-		{numRuns: 80},
+		{numRuns: 30},
 	);
 });
 

@@ -42,7 +42,7 @@ test('a meter always has its width, and only a share of 1 fills it', () => {
 				expect(/[#━╸]/v.test(bar)).toBe(share >= 0.01);
 			},
 		),
-		{numRuns: 30},
+		{numRuns: 10},
 	);
 });
 

@@ -101,7 +101,7 @@ test('each line of a boxed panel is as wide as the panel, whatever its title, en
 				expect(frame[0]!.endsWith(end === '' ? '╮' : ` ${end} ─╮`)).toBe(true);
 			},
 		),
-		{numRuns: 30},
+		{numRuns: 10},
 	);
 });
 

@@ -2,7 +2,7 @@
 import {hostname} from 'node:os';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {slowTest} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {chromiumProgram, browserForAll, expectFits, openPage, turn} from '../page/_browser.js';
@@ -98,7 +98,7 @@ test('hosts that mean harm are rows of their own', async () => {
 	expect(await askJson(web.port, '/api/hosts')).toHaveLength(5);
 });
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
 	test('what changes on another host appears by itself, without a request', async () => {

@@ -5,7 +5,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {schemas} from '../../../source/help/schema/index.js';
 import {curveOf} from '../../../source/web/page/occupancy/geometry.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {askJson, startWeb} from '../_server.js';
 import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
 
@@ -50,7 +50,7 @@ test('the curve covers each known step that is drawn, at its height, and nothing
 
 const chartOf = (page: Page) => page.locator('.report-chart');
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
 	slowTest(

@@ -1,10 +1,11 @@
 /** The page on paper and in colours of the system's choice. */
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {isLong} from '../../_helpers/slow.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {startWeb} from '../_server.js';
 import {browserForAll, cardOf, chromiumProgram, openPage} from './_browser.js';
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
 	async function open() {

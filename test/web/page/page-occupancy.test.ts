@@ -1,7 +1,7 @@
 /** Who had which GPU over time: in the API, and as bars in the page. */
 import fc from 'fast-check';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {slowTest} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {schemas} from '../../../source/help/schema/index.js';
 import {coveredPart, lanesOf, roomOf} from '../../../source/web/page/occupancy/geometry.js';
 import {swatchesOf} from '../../../source/web/page/occupancy/swatch.js';
@@ -101,7 +101,7 @@ test('the words of a mark leave room for the word of the present, before it and 
 	expect(roomOf(20, window, 'time')).toBeUndefined();
 });
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
 	slowTest('words of the chart stand clear of one another and within their bars, at every width', async () => {
@@ -134,7 +134,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		] as const) {
 			await page.evaluate(`location.hash = '#/${view}'`);
 			await page.locator(place, {hasText: 'דנה'}).waitFor();
-			const gap = await page.evaluate<number>(`(() => {
+			const gap = await page.evaluate<number>(String.raw`(() => {
 				const placeOf = (pattern) => {
 					const texts = document.createTreeWalker(document.querySelector('${place}'), NodeFilter.SHOW_TEXT);
 					while (texts.nextNode()) {
@@ -147,7 +147,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 						}
 					}
 				};
-				return placeOf(/\\d(?=\\D*$)/gv).left - placeOf(/דנה/gv).right;
+				return placeOf(/\d(?=\D*$)/gv).left - placeOf(/דנה/gv).right;
 			})()`);
 			expect([view, gap]).toEqual([view, expect.any(Number)]);
 			expect(gap).toBeGreaterThan(0);

@@ -7,10 +7,10 @@ import {freshEmbeddedBox, freshRedisBox} from '../../_helpers/program/processes.
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {playHosts} from '../hosts/_hosts.js';
 import {startWeb} from '../_server.js';
-import {slowTest} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {browserForAll, chromiumProgram, openPage} from './_browser.js';
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
 	test('the period, the split and the host are in the address, and are there after a reload', async () => {

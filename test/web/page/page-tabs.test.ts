@@ -2,7 +2,7 @@
 import {hostname} from 'node:os';
 import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {slowTest} from '../../_helpers/slow.js';
+import {isLong, slowTest} from '../../_helpers/slow.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {playHosts} from '../hosts/_hosts.js';
 import {ask, startWeb, type Web} from '../_server.js';
@@ -15,7 +15,7 @@ const isLive = async (page: Page): Promise<void> => page.locator('#pill[data-kin
 
 const iconOf = async (page: Page) => page.locator('link[rel="icon"]').getAttribute('href');
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
 	async function start(names: readonly string[] = []) {

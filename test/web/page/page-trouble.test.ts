@@ -7,6 +7,7 @@ import type {AuditRecord} from '../../../source/core/model/types.js';
 import {sanitize} from '../../../source/format/text/text.js';
 import {createEmbeddedBox} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, freshRedisBox, openStoreOf} from '../../_helpers/program/processes.js';
+import {isLong} from '../../_helpers/slow.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {ask, startWeb} from '../_server.js';
 import {chromiumProgram, cardOf, browserForAll, openPage, turn} from './_browser.js';
@@ -109,7 +110,7 @@ function hostilePlan(from: number, now: number): Plan {
 	};
 }
 
-describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
+describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
 	test('a server that is restarted is found again, and with it what was missed', async () => {

@@ -1,0 +1,53 @@
+/** Text that is typed or pasted into the fields of the monitor. */
+import {expect, onTestFinished, test} from 'vitest';
+import {createEmbeddedBox} from '../../_helpers/program/cli.js';
+import {isShown, keys, startTop} from './_program.js';
+
+const clearField = '\u{15}';
+
+const pasted = (text: string): string => `\u{1B}[200~${text}\u{1B}[201~`;
+
+/** Every printable ASCII character, in parts that fit the narrowest field. A space is in the middle of each part, where the screen shows it. */
+const parts = Array.from({length: 7}, (_, part) =>
+	Array.from({length: 14}, (__, index) => 0x20 + part * 14 + index)
+		.filter((code) => code < 0x7f)
+		.map((code) => String.fromCodePoint(code))
+		.join('')
+		.replace(' ', ''),
+).map((text) => `${text.slice(0, 7)} ${text.slice(7)}`);
+
+test('the parts hold every printable character', () => {
+	expect(new Set(parts.join('')).size).toBe(0x7f - 0x20);
+});
+
+test.each([
+	['filter', '/'],
+	['search', 'f'],
+	['command line', ':'],
+	['note of a reservation', `r${keys.tab.repeat(2)}`],
+	['needs of a reservation', `r${keys.tab.repeat(3)}`],
+	['note of a wait', `w${keys.tab.repeat(2)}`],
+])('the %s holds each character as it was typed or pasted', async (_, open) => {
+	const box = await createEmbeddedBox(2);
+	onTestFinished(box.remove);
+	const top = startTop(box);
+	await top.waitFor(isShown(2));
+	for (const key of open) {
+		top.write(key);
+	}
+
+	for (const part of parts) {
+		top.write(clearField);
+		for (const character of part) {
+			top.write(character);
+		}
+
+		await top.waitFor(part);
+		top.write(clearField);
+		await top.waitFor((screen) => !screen.includes(part));
+		top.write(pasted(part));
+		await top.waitFor(part);
+	}
+
+	top.write(keys.escape);
+});
