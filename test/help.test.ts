@@ -44,6 +44,10 @@ test('a name of a verb and of a topic shows both, the verb first', async () => {
 	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
 });
 
+test('help verbs still shows the topic commands', async () => {
+	expect(await helpText('verbs')).toBe(await helpText('commands'));
+});
+
 test('help of a verb is that of its flag --help', async () => {
 	expect(await understand(['help', 'reserve'])).toEqual(await understand(['reserve', '--help']));
 	expect(await understand(['help'])).toEqual(await understand(['--help']));

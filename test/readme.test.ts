@@ -36,7 +36,7 @@ const callsIn = (code: string): readonly string[] =>
 	code.split('\n').flatMap((line) => groupsOf(line.replace(/#.*/v, ''), call, 'words'));
 
 /** What a reader puts something else for. */
-const placeholders = /\b(?:VERB|TOPIC|WORD)\b/v;
+const placeholders = /\b(?:VERB|COMMAND|TOPIC|WORD)\b/v;
 
 function callsOf(text: string): readonly string[] {
 	const blocks = groupsOf(text, block, 'code');
@@ -175,7 +175,7 @@ test('the help tells of every verb and topic, and of exit codes', async () => {
 	const help = await mainHelp(100);
 	for (const verb of commandNames) {
 		expect(help).toMatch(new RegExp(String.raw`^ {2}${verb} {2,}\S`, 'mv'));
-		expect(documents[topicFile('verbs')]).toContain(`**\`canhazgpu ${verb}\`**`);
+		expect(documents[topicFile('commands')]).toContain(`**\`canhazgpu ${verb}\`**`);
 	}
 
 	for (const name of topicNames) {
@@ -184,7 +184,7 @@ test('the help tells of every verb and topic, and of exit codes', async () => {
 
 	const codes = 'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool';
 	expect(help).toContain(codes);
-	expect(documents[topicFile('verbs')]).toContain(codes);
+	expect(documents[topicFile('commands')]).toContain(codes);
 	for (const line of help.split('\n')) {
 		expect(line.length).toBeLessThanOrEqual(100);
 	}
