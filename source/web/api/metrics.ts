@@ -82,11 +82,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		'GPU-seconds that each user has held since this server started; a share counts by its part of the memory',
 		({reserved}) => reserved,
 	);
-	secondsOf(
-		'user_idle_seconds_total',
-		'Reserved GPU-seconds of each user in which nothing ran',
-		({idle}) => idle,
-	);
+	secondsOf('user_idle_seconds_total', 'Reserved GPU-seconds of each user in which nothing ran', ({idle}) => idle);
 	const waits = new Histogram({
 		name: 'canhazgpu_grant_wait_seconds',
 		help: 'Wait before each grant since this server started; 0 for grants without waiting',
@@ -190,9 +186,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		mebibytes(memoryUsedMiB),
 	);
 	shareGauge('gpu_share_start_timestamp_seconds', 'Start of the share', ({lease}) => lease.startTime);
-	shareGauge('gpu_share_expiry_timestamp_seconds', 'Latest end of the share', ({lease}) =>
-		latestEndOf(lease),
-	);
+	shareGauge('gpu_share_expiry_timestamp_seconds', 'Latest end of the share', ({lease}) => latestEndOf(lease));
 	shareGauge(
 		'gpu_share_over_seconds',
 		'How long a share has used more memory than it asked for; 0 while it does not',
@@ -226,8 +220,11 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 			}
 		}
 	});
-	reading('gpu_squatter_processes', 'Number of processes of other users on a reserved GPU', ({lease, reading: seen, squatters}) =>
-		lease === undefined || seen?.processes === undefined ? undefined : squatters.length,
+	reading(
+		'gpu_squatter_processes',
+		'Number of processes of other users on a reserved GPU',
+		({lease, reading: seen, squatters}) =>
+			lease === undefined || seen?.processes === undefined ? undefined : squatters.length,
 	);
 	gauge('gpu_squatter_info', 'Users with processes on a GPU that somebody else reserved', ['gpu', 'user'], (set) => {
 		for (const {index, squatters} of liveView().rows) {
@@ -241,11 +238,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		'How long nothing has run on a reserved GPU; absent while something runs',
 		({idleSeconds}) => idleSeconds,
 	);
-	reading(
-		'gpu_mig_instances',
-		'Number of MIG instances of the GPU',
-		({reading: seen}) => seen?.migInstances?.length,
-	);
+	reading('gpu_mig_instances', 'Number of MIG instances of the GPU', ({reading: seen}) => seen?.migInstances?.length);
 	reading('gpu_utilization_ratio', 'Fraction of time in which the GPU worked, from 0 to 1', ({reading: seen}) =>
 		seen?.utilizationPercent === undefined ? undefined : seen.utilizationPercent / 100,
 	);
@@ -268,14 +261,9 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 			set({position: String(position)}, seconds);
 		}
 	});
-	gauge(
-		'queue_oldest_wait_seconds',
-		'Longest wait in the queue; 0 while nobody waits',
-		[],
-		(set) => {
-			set({}, Math.max(0, ...waitsNow().values()));
-		},
-	);
+	gauge('queue_oldest_wait_seconds', 'Longest wait in the queue; 0 while nobody waits', [], (set) => {
+		set({}, Math.max(0, ...waitsNow().values()));
+	});
 	gauge('web_event_streams', 'Connected live streams of browsers', [], (set) => {
 		set({}, streams());
 	});
