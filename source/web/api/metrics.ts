@@ -1,4 +1,4 @@
-/** `/metrics` for Prometheus: read from the live view at each scrape. */
+/** `/metrics` for Prometheus, computed from the live view at each scrape. */
 import {Counter, Gauge, Histogram, Registry} from 'prom-client';
 import {instanceText} from '../../core/rules/mig/instances.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
@@ -38,7 +38,6 @@ type MetricsSources = {
 	readonly liveView: Pick<LiveView, 'current' | 'counts' | 'subscribeToGrants'>;
 	/** GPU-seconds by user since this server started. */
 	readonly userSeconds: () => ReadonlyMap<string, UserSeconds>;
-	/** The number of open event streams. */
 	readonly streams: () => number;
 	readonly version: string;
 };

@@ -1,4 +1,4 @@
-/** The addresses by which a page acts, and the doors before them. A server that only shows has none of them. */
+/** The routes of an acting page, and their checks. A read-only server does not have them. */
 import process from 'node:process';
 import type {Context, Hono, MiddlewareHandler} from 'hono';
 import {CanhazgpuError, type ErrorCode} from '../../errors.js';
@@ -10,7 +10,7 @@ import {linkMinutes, type Opened, type Sessions} from '../act/sessions.js';
 import type {Bindings} from './guard.js';
 
 export type Acting = {
-	/** As whom the page acts. */
+	/** The account that the page acts as. */
 	readonly account: string;
 	readonly sessions: Sessions;
 	readonly actor: Actor;
@@ -18,17 +18,17 @@ export type Acting = {
 	readonly opened: () => void;
 };
 
-/** No request needs more. */
+/** Maximum size of a request body. */
 const mostBytes = 4096;
 
-/** Of all addresses here. Only these take a POST. */
+/** All addresses below. Only these accept a POST. */
 export const actPaths: ReadonlySet<string> = new Set([
 	'/api/session',
 	'/api/session/end',
 	...actNames.map((name) => `/api/act/${name}`),
 ]);
 
-/** An answer that says what can be done about it, in the words of the verbs. */
+/** Sends an error with its hint. */
 const refuse = (
 	context: Context,
 	status: 400 | 401 | 403 | 404 | 409 | 411 | 413 | 415 | 429 | 503,
@@ -49,14 +49,12 @@ const statusOf: Readonly<Partial<Record<ErrorCode, 400 | 403 | 409 | 429 | 503>>
 	'pool-garbage': 503,
 };
 
-/**
-A browser says which page asks, and a page of another site cannot make it say otherwise. Where the browser says nothing it is none, and the token decides.
-*/
+/** Returns whether the request comes from a page of this server. Without the headers of a browser, the token decides. */
 function isOwnPage({host, origin, 'sec-fetch-site': site}: Readonly<Record<string, string | string[] | undefined>>) {
 	return origin === `http://${String(host)}` && (site === undefined || site === 'same-origin');
 }
 
-/** What every request here goes through. What it refuses has done nothing. */
+/** Checks every request before it can do anything. */
 const door: MiddlewareHandler<Bindings> = async (context, next) => {
 	const {headers, method} = context.env.incoming;
 	if (method !== 'POST') {
@@ -96,9 +94,9 @@ const linkText: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
 
 const linkHint = 'For another link press Enter where canhazgpu web --mine runs, or start it again.';
 
-/** Adds them to an application whose guard lets a POST to {@link actPaths} through. */
+/** Adds the routes to an application whose guard accepts a POST to {@link actPaths}. */
 export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened}: Acting): void {
-	/** Who runs this, for another server that would take its place. */
+	/** Names the running server for another one that wants to replace it. */
 	app.get('/api/mine', (context) => answer(context, {acts_as: account, pid: process.pid}));
 
 	for (const path of actPaths) {

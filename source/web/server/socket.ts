@@ -1,4 +1,4 @@
-/** A socket of the file system that only one account can reach, in the place of a port. */
+/** A Unix socket that only one account can reach. */
 import {Buffer} from 'node:buffer';
 import {once} from 'node:events';
 import {chmodSync, linkSync, lstatSync, renameSync, rmSync} from 'node:fs';
@@ -9,27 +9,27 @@ import process from 'node:process';
 import {json} from 'node:stream/consumers';
 import {CanhazgpuError, codeOf} from '../../errors.js';
 
-/** Linux allows 107 bytes; the names under which it is made and put aside may be longer than its own. */
+/** Linux allows 107 bytes, and temporary names are longer than the socket's own. */
 const longestPathBytes = 100;
 
-/** Whether a server listens there. A socket outlives the server that made it. */
+/** Returns whether a server listens on the socket. The file of a socket can outlive its server. */
 async function isLive(file: string): Promise<boolean> {
 	const socket = connect(file);
 	try {
 		await once(socket, 'connect');
 		return true;
 	} catch (error) {
-		// What is there and is no socket refuses, too.
+		// A file that is not a socket also refuses.
 		return !['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(codeOf(error) ?? '');
 	} finally {
 		socket.destroy();
 	}
 }
 
-/** A server that hangs names itself no more. */
+/** Time limit for the answer of a hung server. */
 const answerMs = 1000;
 
-/** The process of the server there, as it says itself. */
+/** Asks the server on the socket for its pid. */
 async function pidOf(file: string): Promise<number | undefined> {
 	const sent = request({
 		socketPath: file,
@@ -59,8 +59,8 @@ async function inUse(file: string): Promise<CanhazgpuError> {
 }
 
 /**
-Takes the name for the socket that was made under another name. Of two servers that start at once one gets it: a name is only given where there
-is none, and what is put aside is asked once more before it is removed.
+Renames a new socket to its final name. If two servers start at once, one gets the name: it is linked only if free, and a socket that was moved
+aside is checked again before it is removed.
 */
 async function takeName(made: string, file: string): Promise<void> {
 	for (;;) {
@@ -89,7 +89,7 @@ async function takeName(made: string, file: string): Promise<void> {
 		}
 
 		if (await isLive(aside)) {
-			// Another server took the name in between: it gets it back.
+			// Another server took the name meanwhile, so give it back.
 			linkSync(aside, file);
 			rmSync(aside, {force: true});
 			throw await inUse(file);
@@ -100,11 +100,10 @@ async function takeName(made: string, file: string): Promise<void> {
 }
 
 /**
-Listens at a path, with mode 0600. What a dead server left there is replaced.
-
-@param path - In a directory of mode 0700.
-@returns What gives the name up, once the server is closed.
-@throws CanhazgpuError `failed` where a server listens there already, or the path is too long for a socket.
+Listens on a socket with mode 0600, and replaces the socket of a dead server.
+|| @param path - In a directory of mode 0700.
+@returns A function that removes the socket after the server is closed.
+@throws CanhazgpuError `failed` if a server already listens there, or the path is too long.
 */
 export async function listenAtSocket(server: Server, path: string): Promise<() => void> {
 	if (Buffer.byteLength(path) > longestPathBytes) {
@@ -130,7 +129,7 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 		server.close();
 		throw error;
 	} finally {
-		// From now on it is reached by its name alone.
+		// The final name is enough from here on.
 		rmSync(made, {force: true});
 	}
 }
