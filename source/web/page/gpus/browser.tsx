@@ -1,4 +1,4 @@
-/** GPUs that are filtered, grouped, or too many for cards. Loaded where the address asks for it, or there are many. */
+/** Filtered or grouped GPUs, or too many for cards. Loaded when needed. */
 import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
 import {Cards, mostPlainCards} from '../gpu/card.js';
