@@ -4,7 +4,6 @@ type Topic = {
 	readonly summary: string;
 	/** Words that are suggested as this topic. */
 	readonly otherNames: readonly string[];
-	/** Loads the Markdown. */
 	readonly load: () => Promise<{readonly default: string}>;
 };
 

@@ -28,7 +28,6 @@ const unwatchedMs = 10_000;
 /** Number of events in the first message to a page. */
 const mostEvents = 200;
 
-/** The socket of a server that acts for the account that runs it. */
 export type MineAddress = {
 	/** In a directory of mode 0700. */
 	readonly socketPath: string;
@@ -37,7 +36,6 @@ export type MineAddress = {
 	readonly account: string;
 	readonly requester: ActorOptions['requester'];
 	readonly served: ActorOptions['served'];
-	/** Called when a link was opened. */
 	readonly opened: () => void;
 	/** Called when requests are answered, with the function that creates links. */
 	readonly ready: (newLink: () => string) => void;
@@ -50,26 +48,21 @@ type WebOptions = {
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
 	readonly clock: Clock;
 	readonly address: MineAddress | {readonly host: string; readonly port: number};
-	/** Additional host names of this server. */
 	readonly allowedHosts: readonly string[];
 	readonly hostname: string;
 	readonly version: string;
 	readonly isDemo: boolean;
 	readonly remoteHosts: readonly string[];
 	readonly remoteStatus: HostOptions['ask'];
-	/** Time between requests to the other hosts while a page shows them. */
 	readonly hostsIntervalMs: number;
 	readonly commands: ShownCommands;
 	readonly report: (world: World, question: Omit<ReportQuestion, 'host'>) => Promise<Record<string, unknown>>;
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
 	readonly signal: AbortSignal;
-	/** Called with the URL of a server that has a port. */
 	readonly listening: (url: string | undefined) => void;
-	/** Called with a bug that affected a single request. */
 	readonly complain: (error: unknown) => void;
 };
 
-/** Addresses that mean all interfaces. */
 const anyAddress = new Set(['0.0.0.0', '::']);
 
 const urlOf = (host: string, hostname: string, port: number): string => {
@@ -77,7 +70,6 @@ const urlOf = (host: string, hostname: string, port: number): string => {
 	return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}/`;
 };
 
-/** Host names of the local end of a tunnel. */
 const loopbackNames = ['localhost', '127.0.0.1', '::1'];
 
 const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<string> =>

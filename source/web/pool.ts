@@ -14,7 +14,6 @@ export type OpenPool = EngineWorld & {
 
 type LocalPool = {
 	readonly liveView: LiveView;
-	/** Returns the pool, once it is open. */
 	readonly opened: () => OpenPool | undefined;
 	/** Rejects with the reason while the pool is not open. */
 	readonly world: () => Promise<World>;
@@ -55,7 +54,6 @@ type Listener = Parameters<LiveView['subscribe']>[0];
 function createLateView(current: () => LiveState, problem: () => CanhazgpuError) {
 	let view: LiveView | undefined;
 	const listeners = new Set<Listener>();
-	/** Unsubscribe functions by subscriber. */
 	const watchers = new Map<symbol, () => void>();
 	const grantListeners = new Set<(waitSeconds: number) => void>();
 	const noCounts = new Map<AuditKind, number>();

@@ -23,7 +23,6 @@ import {secondsOf, type ActName, type ActRequests} from './requests.js';
 
 export type Done = {
 	readonly words: string;
-	/** The affected GPUs. */
 	readonly gpus: readonly number[];
 	/** How to undo a release, and for how many seconds that is possible. */
 	readonly undo?: {readonly id: string; readonly seconds: number};
@@ -36,13 +35,11 @@ export type ActorOptions = {
 	readonly monotonicMs: () => number;
 	/** Called when a queued request is granted. */
 	readonly served: (request: AcquireRequest, grant: Grant) => void;
-	/** Called with an error of a queued request. */
 	readonly failed: (error: unknown) => void;
 };
 
 export type Actor = {
 	readonly perform: <Name extends ActName>(name: Name, request: ActRequests[Name]) => Promise<Done>;
-	/** Leaves the queue with all requests of this server. */
 	readonly close: () => Promise<void>;
 };
 
@@ -170,7 +167,6 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		return answer.promise;
 	}
 
-	/** Returns how to undo a release, if that is possible. */
 	function offerUndo(world: EngineWorld, holdings: readonly Holding[]): Pick<Done, 'undo'> {
 		const released = world.engine === undefined ? undoableOf(holdings) : [];
 		for (const [id, {untilMs}] of undoable) {

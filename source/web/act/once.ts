@@ -1,4 +1,3 @@
-/** Idempotent requests. */
 import {CanhazgpuError} from '../../errors.js';
 
 const mostRemembered = 500;
@@ -7,7 +6,8 @@ const mostAtOnce = 8;
 
 /**
 Runs `begin` once for each id, and returns the remembered answer for a repeated id.
-|| @throws CanhazgpuError `busy` when too many requests are running.
+
+@throws CanhazgpuError `busy` when too many requests are running.
 */
 export function createOnce<Answer>(): (id: string, begin: () => Promise<Answer>) => Promise<Answer> {
 	const known = new Map<string, Promise<Answer>>();

@@ -1,4 +1,3 @@
-/** The schemas of requests from the page. */
 import * as v from 'valibot';
 import {parseDuration} from '../../core/rules/leases/durations.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -12,17 +11,13 @@ const id = v.pipe(v.string(), v.regex(/^[\w\-]{16,64}$/v));
 
 const wanted = {
 	id,
-	/** These GPU ids. Absent: any GPUs. */
 	gpus: v.optional(gpus),
 	count: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1024))),
-	/** A duration as typed: 30m, 2h. */
 	duration: v.pipe(v.string(), v.maxLength(100)),
 	note: v.optional(v.string()),
-	/** The words for the needs dialog field, such as `40G h100 nvlink`. */
+	/** Needs in words, such as `40G h100 nvlink`. */
 	needs: v.optional(v.pipe(v.string(), v.maxLength(500))),
-	/** The size of a share, as typed. */
 	share: v.optional(v.pipe(v.string(), v.maxLength(100))),
-	/** Whether to take GPUs in use without a reservation. */
 	force: v.optional(v.boolean()),
 };
 
@@ -49,7 +44,8 @@ export const linkSchema = v.strictObject({token: v.pipe(v.string(), v.maxLength(
 
 /**
 Parses the body of a request.
-|| @throws CanhazgpuError `usage` that names the first invalid field.
+
+@throws CanhazgpuError `usage` that names the first invalid field.
 */
 export function parseBody<Schema extends v.GenericSchema>(schema: Schema, text: string): v.InferOutput<Schema> {
 	let value: unknown;
@@ -71,5 +67,4 @@ export function parseBody<Schema extends v.GenericSchema>(schema: Schema, text: 
 export const parseAct = <Name extends ActName>(act: Name, text: string): ActRequests[Name] =>
 	parseBody<v.GenericSchema>(schemas[act], text) as ActRequests[Name];
 
-/** @throws CanhazgpuError `usage` for an invalid duration. */
 export const secondsOf = (duration: string): number => parseDuration(duration, 'Duration');

@@ -1,7 +1,6 @@
 /** Exchanges a one-time link for a session token. Only digests are stored, so that the time of a lookup reveals nothing about a token. */
 import {createHash} from 'node:crypto';
 
-/** How long an unopened link is valid. */
 export const linkMinutes = 10;
 /** Idle time, one working day, after which a session ends. */
 const idleHours = 8;
@@ -24,7 +23,6 @@ export type Sessions = {
 
 type SessionOptions = {
 	readonly monotonicMs: () => number;
-	/** Returns an unguessable string. */
 	readonly secret: () => string;
 };
 

@@ -2,7 +2,6 @@
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 
-/** The whole line, the program name, or nothing. */
 export type ShownCommands = 'full' | 'short' | 'none';
 
 type Process = {readonly commandLine?: string; readonly name?: string};
@@ -14,7 +13,6 @@ const cut = <Cut extends Process>(processes: readonly Cut[], commands: ShownComm
 		name: commands === 'short' ? process.name : undefined,
 	}));
 
-/** Limits the command lines of a row of this host. */
 export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
 	commands === 'full'
 		? row

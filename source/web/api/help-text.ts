@@ -1,18 +1,15 @@
-/** The help topics as plain text, for readers of the dashboard without a shell. */
 import {markdownText} from '../../format/markdown/terminal.js';
 import {createPaint} from '../../format/text/paint.js';
 import {findTopic, topics} from '../../help/topics.js';
 
 const columns = 100;
 
-/** Returns the list of topics with their addresses. */
 export function helpIndex(): string {
 	const widest = Math.max(...Object.keys(topics).map(({length}) => length));
 	const lines = Object.entries(topics).map(([name, {summary}]) => `/help/${name.padEnd(widest)}  ${summary}`);
 	return `The documentation of canhazgpu. In a shell: canhazgpu help TOPIC\n\n${lines.join('\n')}\n`;
 }
 
-/** Returns undefined for an unknown topic. */
 export async function helpText(name: string): Promise<string | undefined> {
 	const topic = findTopic(name);
 	if (topic === undefined) {

@@ -31,7 +31,6 @@ export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOpti
 	});
 
 type AnswerJson = {
-	/** Age of the answer. */
 	readonly age_ms: number;
 	readonly gpus?: readonly RemoteGpu[];
 	readonly error?: string;
@@ -40,5 +39,4 @@ type AnswerJson = {
 /** One host in the event `hosts`. `before` is the last status of a host that now fails. */
 export type HostJson = AnswerJson & {readonly name: string; readonly before?: AnswerJson};
 
-/** The data of the event `hosts`. */
 export type HostsJson = {readonly hosts: readonly HostJson[]};

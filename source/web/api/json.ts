@@ -1,4 +1,3 @@
-/** JSON serialization for the API and the event stream. */
 import {harmlessJsonLine} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
 

@@ -9,7 +9,6 @@ import {mostMinutes} from './utilization-json.js';
 /** Cache time. The pool gets one value a minute. */
 const freshMs = 20_000;
 
-/** @param open - Returns the pool. Rejects while there is none. */
 export function createKeptLoads(
 	open: () => Promise<World>,
 	monotonicMs: () => number,

@@ -14,7 +14,6 @@ import {apiJson} from './json.js';
 import type {ShownCommands} from './commands.js';
 import {contextOf, gpuJson, waitersJson, type GpuJson} from './status-json.js';
 
-/** Facts that do not change while the server has its pool. */
 export type About = {
 	readonly host: string;
 	readonly version: string;
@@ -22,7 +21,6 @@ export type About = {
 	readonly location: string | undefined;
 	readonly privateLabel: string | undefined;
 	readonly engine?: 'slurm' | undefined;
-	/** Request options that the engine does not support. */
 	readonly lacks?: ReadonlySet<Wish> | undefined;
 	readonly isDemo: boolean;
 	/** False if this host has no pool and only other hosts are shown. */
@@ -39,7 +37,6 @@ type Encoder = {
 	readonly change: (liveView: LiveState) => string | undefined;
 };
 
-/** Whether the store or the GPUs can be read. If not, why and since when. */
 export type FeedJson = {readonly live: boolean; readonly reason?: string; readonly since_ms?: number};
 
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
@@ -75,7 +72,6 @@ function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly since: number} | undefined): FeedJson =>
 	failure === undefined ? {live: isRead} : {live: false, reason: failure.reason, since_ms: milliseconds(failure.since)};
 
-/** Returns the choices for the dialogs of an acting page. */
 function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs}: About) {
 	if (actsAs === undefined) {
 		return {};
@@ -93,7 +89,6 @@ function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs}: Abou
 	};
 }
 
-/** Returns all parts except GPUs and events. */
 const sharedParts = (liveView: LiveState, about: About) => {
 	const {snapshot, observation, lost, blind} = liveView;
 	return {
@@ -129,7 +124,6 @@ export type LiveJson = Partial<ReturnType<typeof sharedParts>> & {
 	/** GPUs from this index on no longer exist. */
 	readonly gpu_count: number;
 	readonly gpus: readonly GpuJson[];
-	/** All known events in `state`, only new events in `change`. */
 	readonly events?: readonly EventJson[];
 };
 

@@ -1,4 +1,3 @@
-/** `/metrics` for Prometheus, computed from the live view at each scrape. */
 import {Counter, Gauge, Histogram, Registry} from 'prom-client';
 import {instanceText} from '../../core/rules/mig/instances.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
@@ -36,7 +35,6 @@ const waitBuckets = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 86_4
 
 type MetricsSources = {
 	readonly liveView: Pick<LiveView, 'current' | 'counts' | 'subscribeToGrants'>;
-	/** GPU-seconds by user since this server started. */
 	readonly userSeconds: () => ReadonlyMap<string, UserSeconds>;
 	readonly streams: () => number;
 	readonly version: string;
@@ -114,7 +112,6 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		);
 	};
 
-	/** Registers a gauge with one value for each GPU. */
 	const reading = (name: string, help: string, value: (row: LiveState['rows'][number]) => number | undefined): void => {
 		gauge(name, help, ['gpu'], (set) => {
 			for (const row of liveView().rows) {

@@ -16,7 +16,6 @@ export type ReportJson = WithUnknown<Omit<OwnReportJson, 'users'>> & {
 export type {HeldUseJson} from '../../format/tables/held-use.js';
 
 export type ReportQuestion = {
-	/** Undefined for this host. */
 	readonly host?: string;
 	readonly days: number;
 	readonly by: string;
@@ -30,12 +29,12 @@ export type Make<Question, Answer> = (question: Question) => Promise<Answer>;
 
 /** Cache time, because reading a long history takes seconds. */
 const rememberMs = 2000;
-/** Maximum number of reports in progress or cached. */
 const mostAtOnce = 16;
 
 /**
 Caches the answers of `make`. Rejects with a CanhazgpuError `busy` above the limit.
-|| @param newestEvent - Returns the id of the newest event. Older answers are stale.
+
+@param newestEvent - Returns the id of the newest event. Older answers are stale.
 */
 export function createReports<Question extends {readonly host?: string}, Answer>(
 	make: Make<Question, Answer>,
@@ -137,7 +136,8 @@ const schema = v.object({
 
 /**
 Converts `report --json` of another host. Its values are untrusted, so only valid ones are kept.
-|| @throws CanhazgpuError `failed` if the answer is not a report.
+
+@throws CanhazgpuError `failed` if the answer is not a report.
 */
 export function fromCommandReport(host: string, answer: Readonly<Record<string, unknown>>) {
 	const result = v.safeParse(schema, answer);

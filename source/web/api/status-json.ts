@@ -185,7 +185,6 @@ const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, b
 	...reasonJson(blockers[0]),
 });
 
-/** Maps each readable queue entry. */
 const entriesOf = <Json>(queue: readonly QueueRow[], jsonOf: (entry: QueueEntry, row: QueueRow) => Json) =>
 	queue.flatMap((row) => (row.entry === undefined ? [] : [jsonOf(row.entry, row)]));
 

@@ -21,7 +21,6 @@ const minuteMs = 60_000;
 /** The pool keeps one day. */
 export const mostMinutes = 24 * 60;
 
-/** A whole percentage. Null if unknown. */
 // eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
 export type PercentJson = number | null;
 
@@ -30,9 +29,7 @@ export type GpuUtilizationJson = Readonly<Record<keyof Load, readonly PercentJso
 
 export type UtilizationJson = {
 	readonly step_seconds: number;
-	/** Start of the newest step. */
 	readonly end_ms: number;
-	/** By GPU index. */
 	readonly gpus: Readonly<Record<string, GpuUtilizationJson>>;
 };
 
@@ -40,7 +37,8 @@ export type UtilizationRecorder = {
 	readonly add: (state: Pick<LiveState, 'lastScan' | 'now'>) => void;
 	/**
 	Returns the last `minutes`.
-	|| @param kept - One-minute means from the pool, for the time before this server.
+
+	@param kept - One-minute means from the pool, for the time before this server.
 	*/
 	readonly last: (minutes: number, question?: UtilizationQuestion, kept?: readonly MinuteLoads[]) => UtilizationJson;
 	/** Returns the name of a GPU in the load history. Undefined until the GPU was seen. */
@@ -48,7 +46,6 @@ export type UtilizationRecorder = {
 };
 
 type UtilizationQuestion = {
-	/** Undefined for all GPUs. */
 	readonly gpu?: number | undefined;
 	/** Maximum number of values for each GPU. Longer steps are averaged. */
 	readonly points?: number;
@@ -81,7 +78,6 @@ function begunIn({samples, stepMs}: UtilizationHistory) {
 
 export function createUtilizationRecorder(): UtilizationRecorder {
 	const stepMs = stepSeconds * 1000;
-	/** Names in the load history, by GPU index. */
 	let names: ReadonlyMap<string, string> = new Map();
 	let history = emptyHistory({windowMs: windowMinutes * 60_000, stepMs, coverMs: stepMs});
 	return {
@@ -130,7 +126,6 @@ export function createUtilizationRecorder(): UtilizationRecorder {
 	};
 }
 
-/** Records each scan of a live view. */
 export function recordUtilization(liveView: Pick<LiveView, 'subscribe'>): UtilizationRecorder {
 	const recorder = createUtilizationRecorder();
 	liveView.subscribe((state, change) => {

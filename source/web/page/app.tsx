@@ -101,7 +101,6 @@ export class App extends Component {
 					})}
 				</main>
 				<footer id="foot">
-					{/* Shown with the first state, so that it does not move. */}
 					{about && (
 						<>
 							<span>{footText(about)}</span>

@@ -140,7 +140,6 @@ export type About = Shown<
 		demo: true;
 		has_pool: true;
 		hosts: true;
-		// Shown as a badge.
 		provider: false;
 		simulated: true;
 		driver: true;

@@ -70,7 +70,6 @@ const ThemeButton = () => (
 	</Watch>
 );
 
-/** The badges beside the host name. */
 function Badges({about}: {readonly about: About | undefined}) {
 	return (
 		<span id="badges">

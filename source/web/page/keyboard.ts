@@ -61,7 +61,6 @@ function closeShown(): boolean {
 		const button = card.querySelector<HTMLElement>(':scope h3 button')!;
 		button.click();
 		if (card === own[0]) {
-			// The focused element was removed with the card.
 			button.focus();
 		}
 	}

@@ -14,7 +14,6 @@ export function forgetFailedImports(): void {
 	Object.assign(globalThis, {again: `?${failedImports++}`});
 }
 
-/** @param name - A file in `styles/late`, without its extension. */
 export async function loadStyle(name: string): Promise<void> {
 	const link = document.createElement('link');
 	link.rel = 'stylesheet';
@@ -31,7 +30,8 @@ export async function loadStyle(name: string): Promise<void> {
 
 /**
 Creates a component that loads the real one when it is shown, and retries after a failure.
-|| @param load - Imports a module whose default export is the component.
+
+@param load - Imports a module whose default export is the component.
 @param styleName - The additional style of the component.
 */
 export function late<Props extends Record<string, unknown>>(

@@ -1,4 +1,3 @@
-/** The entry point of the page. */
 import {render} from 'preact';
 import {App} from './app.js';
 import {startRouter} from './router.js';
@@ -13,7 +12,6 @@ startRouter();
 startStore();
 render(<App />, document.body);
 
-/** Handles keys. Loaded with the first key. */
 let pressed: ((event: KeyboardEvent) => void) | undefined;
 
 async function loadKeys(event: KeyboardEvent): Promise<void> {

@@ -1,4 +1,3 @@
-/** The views, by the part of the address after `#`. */
 import type {About} from './fields.js';
 import {observable} from './observable.js';
 
@@ -55,14 +54,14 @@ export function readRoute(hash = location.hash): Route {
 
 export const route = observable(readRoute());
 
-/** Scroll positions by history key. */
 const scrolledTo = new Map<string, number>();
 
 export type Step = {readonly key: string; readonly isInner?: boolean};
 
 /**
 Returns the key of the current history entry, and adds one if needed.
-|| @param isInner - Whether the previous entry is also of this page.
+
+@param isInner - Whether the previous entry is also of this page.
 */
 function markStep(isInner: boolean): string {
 	const step = (history.state ?? {key: String(Math.random()), isInner}) as Step;

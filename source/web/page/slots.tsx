@@ -1,4 +1,3 @@
-/** Slots of the first view for parts that load late. */
 import type {ComponentType} from 'preact';
 import type {Gpu, Waiter} from './fields.js';
 import {observable, Watch} from './observable.js';
@@ -11,7 +10,6 @@ export type FollowUp = {
 	readonly Spark: ComponentType<{readonly series: Series}>;
 	/** Shows the state in the title, the icon and the colors of the document. */
 	readonly showInDocument: (known: PageState, shown: Route) => void;
-	/** Handles a message that is already in the state. */
 	readonly heard: (message: {
 		readonly before: PageState;
 		/** Whether the message was a complete state. */

@@ -4,12 +4,10 @@ import type {Gpu} from './fields.js';
 
 export const unknown = '–';
 
-/** States of a GPU, in the order of the page. */
 export const shownStates: ReadonlyArray<Gpu['state']> = ['available', 'in-use', 'unreserved', 'drained', 'error'];
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
-/** Joins the known parts in one line. */
 export const joined = (...parts: ReadonlyArray<string | undefined>): string => parts.filter(Boolean).join(' · ');
 
 /** Returns `45s`, `12m`, `1h 12m` or `3d 4h`. */
@@ -57,14 +55,12 @@ function shareSize(
 	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
 }
 
-/** Returns the size, and whether Slurm has suspended the job. */
 export const sharePart = (share: Share, gpu: number | undefined): string =>
 	[shareSize(share, gpu), share.is_suspended === true ? 'suspended' : ''].filter((part) => part !== '').join(' ');
 
 /** Isolates the text direction of a name, so that right-to-left names do not move numbers after them. */
 export const isolated = (name: string): string => `\u{2068}${name}\u{2069}`;
 
-/** Returns `alice 8G, bob 16/8G!`. */
 export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
 	shares.map((share) => `${isolated(share.user ?? unknown)} ${sharePart(share, gpu)}`.trimEnd()).join(', ');
 
@@ -88,7 +84,6 @@ const hoursAndMinutes = new Intl.DateTimeFormat(undefined, timeForm);
 export const dateText = (time: string | number): string => dateAndTime.format(new Date(time));
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));
 
-/** Returns the most relevant time of a GPU, in one line. */
 export function timeText(gpu: Gpu, nowMs: number): string {
 	const {state, node, held_for_queue: waiter, expiry_time: expiry, ends_by: latest, last_released: released} = gpu;
 	const forTime = (start: string | undefined): string => (start === undefined ? '' : `for ${sinceText(start, nowMs)}`);

@@ -1,4 +1,3 @@
-/** The dark or light theme, from the system unless the reader chooses. */
 import {observable} from './observable.js';
 
 export type Theme = 'dark' | 'light';

@@ -1,4 +1,3 @@
-/** Small components without knowledge of the pool. */
 import {personOf} from './text.js';
 
 /** Returns a fraction for the style sheet, from 0 to 1. */
@@ -14,7 +13,6 @@ export const Bar = ({percent}: {readonly percent: number | undefined}) => (
 
 type MeterProps = {readonly label: string; readonly percent: number | undefined; readonly words: string};
 
-/** A bar with its label and its value in words. */
 export const Meter = ({label, percent, words}: MeterProps) => (
 	<span class="meter">
 		<span>{label}</span>
@@ -25,7 +23,6 @@ export const Meter = ({label, percent, words}: MeterProps) => (
 
 type PersonNameProps = {readonly user: string | undefined; readonly placeholder?: string};
 
-/** The name of a person. The tooltip has the whole name. */
 export function PersonName({user, placeholder = ''}: PersonNameProps) {
 	if (user === undefined) {
 		return <p class="owner nobody">{placeholder}</p>;

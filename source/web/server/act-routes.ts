@@ -10,15 +10,12 @@ import {linkMinutes, type Opened, type Sessions} from '../act/sessions.js';
 import type {Bindings} from './guard.js';
 
 export type Acting = {
-	/** The account that the page acts as. */
 	readonly account: string;
 	readonly sessions: Sessions;
 	readonly actor: Actor;
-	/** Called when a link was opened. */
 	readonly opened: () => void;
 };
 
-/** Maximum size of a request body. */
 const mostBytes = 4096;
 
 /** All addresses below. Only these accept a POST. */
@@ -28,7 +25,6 @@ export const actPaths: ReadonlySet<string> = new Set([
 	...actNames.map((name) => `/api/act/${name}`),
 ]);
 
-/** Sends an error with its hint. */
 const refuse = (
 	context: Context,
 	status: 400 | 401 | 403 | 404 | 409 | 411 | 413 | 415 | 429 | 503,
@@ -54,7 +50,6 @@ function isOwnPage({host, origin, 'sec-fetch-site': site}: Readonly<Record<strin
 	return origin === `http://${String(host)}` && (site === undefined || site === 'same-origin');
 }
 
-/** Checks every request before it can do anything. */
 const door: MiddlewareHandler<Bindings> = async (context, next) => {
 	const {headers, method} = context.env.incoming;
 	if (method !== 'POST') {

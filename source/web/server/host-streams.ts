@@ -1,4 +1,3 @@
-/** Sends the state of the other hosts to the pages that show them. */
 import type {KnownHost} from '../../core/live/host-watch.js';
 import type {HostJson, HostsJson, RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';

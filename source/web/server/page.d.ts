@@ -1,5 +1,3 @@
-/* The type of the bundled page. */
-
 declare module '*/page/index.html' {
 	const files: ReadonlyArray<{
 		readonly path: string;

@@ -28,7 +28,6 @@ import {bytesOf, codings, pageFiles} from './assets.js';
 export type HoursQuestion = {readonly host?: undefined; readonly hours: number};
 
 export type Parts = {
-	/** Host names of this server. */
 	readonly names: ReadonlySet<string>;
 	readonly hostname: string;
 	readonly liveView: LiveView;
@@ -42,7 +41,6 @@ export type Parts = {
 	readonly hasPool: () => boolean;
 	readonly metrics: Metrics;
 	readonly use: UtilizationRecorder;
-	/** Undefined for a read-only server. */
 	readonly acting?: Acting | undefined;
 	/** Returns the loads of the last minutes in the pool. Empty if they cannot be read. */
 	readonly keptLoads: (minutes: number) => Promise<readonly MinuteLoads[]>;
@@ -50,7 +48,6 @@ export type Parts = {
 	readonly broken: (error: unknown) => void;
 };
 
-/** Returns whether the client accepts the encoding. */
 const takes = (context: Context, coding: string): boolean =>
 	(context.req.header('accept-encoding') ?? '')
 		.split(',')
@@ -59,7 +56,6 @@ const takes = (context: Context, coding: string): boolean =>
 
 const wrong = (message: string): CanhazgpuError => new CanhazgpuError('usage', message);
 
-/** Parses an integer of the query within bounds. */
 function numberOf(context: Context, name: string, fallback: number, [least, most]: readonly [number, number]): number {
 	const text = context.req.query(name);
 	const value = text === undefined ? fallback : /^\d{1,6}$/v.test(text) ? Number(text) : NaN;
@@ -100,7 +96,6 @@ function hostStatus(host: string, answer: Rows | {readonly error: string}) {
 	};
 }
 
-/** Returns the rows of this host, or why there are none. */
 async function localRows({liveView, commands}: Parts): Promise<Rows | {readonly error: string}> {
 	try {
 		return statusJson(await liveView.fresh(), commands);
@@ -153,9 +148,7 @@ function addHosts(app: Hono<Bindings>, parts: Parts): void {
 	});
 }
 
-/** One week. */
 const mostOccupancyHours = 168;
-/** Maximum number of values in a chart. */
 const mostPoints = 2160;
 
 const defaultDays = 30;
@@ -236,7 +229,6 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 			? respond(context, made)
 			: respondCsv(context, webReportCsv(made as ReportJson, by), `gpu-hours-by-${by}`);
 	});
-	/** @throws CanhazgpuError for another host. */
 	const hoursAsked = (context: Context, mostHours: number): HoursQuestion => {
 		if (!isLocal(parts, context.req.query('host'))) {
 			throw wrong('host must be this one: who had the GPUs of another host is not known here');

@@ -1,4 +1,3 @@
-/** The HTTP server: limits, start and end. */
 import {once} from 'node:events';
 import {createServer, type Server, type ServerOptions} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
@@ -18,7 +17,6 @@ type Limits = {
 	/** Time limit for the headers of a request. The whole request can take twice as long. */
 	readonly headersMs?: number;
 	readonly mostConnections?: number;
-	/** Time limit for an idle connection. */
 	readonly idleMs?: number;
 };
 
@@ -126,7 +124,6 @@ const optionsOf = (headersMs: number): ServerOptions => ({
 	headersTimeout: headersMs,
 	requestTimeout: 2 * headersMs,
 	keepAliveTimeout: 10_000,
-	// Interval for checking the two timeouts above.
 	connectionsCheckingInterval: Math.min(1000, headersMs / 2),
 	maxHeaderSize: 8192,
 	requireHostHeader: true,
@@ -134,7 +131,8 @@ const optionsOf = (headersMs: number): ServerOptions => ({
 
 /**
 Listens immediately, so that a port in use is reported before anything else starts. Requests wait for the routes.
-|| @throws CanhazgpuError `failed` with a hint if it cannot listen.
+
+@throws CanhazgpuError `failed` with a hint if it cannot listen.
 */
 export async function startServer(
 	address: Address,

@@ -26,10 +26,8 @@ async function isLive(file: string): Promise<boolean> {
 	}
 }
 
-/** Time limit for the answer of a hung server. */
 const answerMs = 1000;
 
-/** Asks the server on the socket for its pid. */
 async function pidOf(file: string): Promise<number | undefined> {
 	const sent = request({
 		socketPath: file,
@@ -101,7 +99,8 @@ async function takeName(made: string, file: string): Promise<void> {
 
 /**
 Listens on a socket with mode 0600, and replaces the socket of a dead server.
-|| @param path - In a directory of mode 0700.
+
+@param path - In a directory of mode 0700.
 @returns A function that removes the socket after the server is closed.
 @throws CanhazgpuError `failed` if a server already listens there, or the path is too long.
 */

@@ -35,7 +35,6 @@ function messageOf(text: string): Message {
 }
 
 type StreamOptions = {
-	/** Whether the page also gets the other hosts. */
 	readonly withHosts: boolean;
 	readonly isSqueezed?: boolean;
 };
@@ -57,7 +56,6 @@ type StreamLimits = {
 	readonly heartbeatMs?: number;
 };
 
-/** Reconnection delay of browsers. */
 const retryMs = 1000;
 
 type StreamSources = {
@@ -89,7 +87,6 @@ export function createStreams(
 		return messageOf(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
 	};
 
-	/** Keep-alive message without an id. */
 	const beat = messageOf('event: beat\ndata: {}\n\n');
 
 	const write = (outgoing: ServerResponse, {plain, squeezed: squeeze}: Message): void => {

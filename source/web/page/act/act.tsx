@@ -12,7 +12,6 @@ import {endSession, readLink, session, act, type Done, type Session} from './ses
 
 const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';
 
-/** The undo button for a release, shown while the server offers the undo. */
 type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
 function Undo({undo, show}: UndoProps) {
@@ -52,7 +51,6 @@ function Undo({undo, show}: UndoProps) {
 
 type ButtonProps = {
 	readonly words: string;
-	/** The accessible description of what the button acts on. */
 	readonly about: string;
 	readonly pressed: () => void;
 };
@@ -85,7 +83,6 @@ const sessionText = (state: Session, account: string): string => {
 
 type ActProps = {readonly state: PageState; readonly account: string};
 
-/** The current data of the buttons. */
 type Context = Pick<PageState, 'gpus'> & {
 	readonly account: string;
 	readonly offer: Offer;
@@ -102,7 +99,6 @@ const canReserve = (
 	parts === undefined &&
 	(state === 'available' || (hasShares === true && shares !== undefined));
 
-/** The components that the cards and the queue show while the page can act. */
 const slotsOf = (context: () => Context) => ({
 	Gpu({gpu}: {readonly gpu: Gpu}) {
 		const {gpus, account, offer, ask} = context();
@@ -179,12 +175,10 @@ const offerOf = ({about, gpus}: PageState): Offer => ({
 	models: gpus.flatMap(({gpu_model: model}) => model ?? []),
 });
 
-/** The state of the session, buttons for reserving any GPUs, the dialog, and the last result. */
 export default function Act({state, account}: ActProps) {
 	const current = useObservable(session);
 	const [question, setQuestion] = useState<Question | undefined>(undefined);
 	const [done, setDone] = useState<Done>({words: ''});
-	/** The element that had the focus when the dialog opened. */
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<Context>(undefined as never);
 	/** The latest question, which may not be drawn yet. */

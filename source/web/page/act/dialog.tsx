@@ -16,7 +16,6 @@ type Status =
 
 const presets = ({fields}: Question): Values => Object.fromEntries(fields.map(({name, preset}) => [name, preset]));
 
-/** Returns a question with the values that were typed already. */
 const withValues = (question: Question, values: Values): Question => ({
 	...question,
 	fields: question.fields.map((field) => ({...field, preset: values[field.name] ?? field.preset})),

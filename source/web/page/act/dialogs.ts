@@ -22,20 +22,16 @@ type Field = Omit<ReserveField, 'name' | 'hint' | 'preset'> & {
 
 export type Question = {
 	readonly title: string;
-	/** Sentences above the fields. */
 	readonly about: readonly string[];
 	readonly fields: readonly Field[];
 	readonly submit: string;
-	/** The path after /api/act/. */
 	readonly act: string;
-	/** The request body, without the id of the attempt. */
 	readonly request: (values: Values) => Readonly<Record<string, unknown>>;
 	readonly command: (values: Values) => string;
 	/** The question to ask if the GPUs are not free. */
 	readonly otherwise?: Question;
 };
 
-/** The choices that this pool offers. */
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
 	/** Maximum number of GPUs in one reservation. */
 	readonly gpuCount: number;

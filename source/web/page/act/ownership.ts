@@ -21,7 +21,6 @@ const accountOf = (user: string | undefined): string | undefined => {
 
 type Held = Pick<Gpu, 'user' | 'lease_id' | 'reservation_type' | 'expiry_time' | 'held_for_queue'>;
 
-/** Returns the reservations on a GPU, including those of its shares. */
 const heldOn = (gpu: Gpu): readonly Held[] => [gpu, ...(gpu.shares ?? [])];
 
 const leaseOf = (held: Held, account: string): string | undefined =>

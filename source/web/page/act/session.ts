@@ -30,7 +30,6 @@ function store(token: string | undefined): void {
 
 export const session = observable<Session>({kind: storedToken() === undefined ? 'none' : 'open'});
 
-/** The result of an action, and how to undo it. */
 export type Done = {readonly words: string; readonly undo?: {readonly id: string; readonly seconds: number}};
 
 /** `unsure`: the outcome is unknown. The same request can be sent again, and is done once. */
@@ -86,7 +85,6 @@ export async function act(name: string, request: Readonly<Record<string, unknown
 	}
 }
 
-/** Exchanges a link token for a session. */
 async function open(linkToken: string): Promise<void> {
 	session.set({kind: 'opening'});
 	try {
@@ -114,7 +112,6 @@ export function readLink(): void {
 	void open(token);
 }
 
-/** Ends the session on the server and in this tab. */
 export async function endSession(): Promise<void> {
 	const token = storedToken();
 	store(undefined);

@@ -1,4 +1,3 @@
-/** Warnings about the values: how old they are, and what is wrong. */
 import type {PageState} from '../state/state.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';

@@ -1,4 +1,3 @@
-/** Changes in words, for screen readers. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import type {PageState} from '../state/state.js';
@@ -21,7 +20,6 @@ function queueChange(before: readonly Waiter[], queue: readonly Waiter[]): reado
 
 type Changes = {
 	readonly words: readonly string[];
-	/** Whether reports may have changed. */
 	readonly concernReports: boolean;
 };
 

@@ -6,7 +6,6 @@ import {freeIn, joined} from '../text.js';
 
 const pillTitles: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 
-/** Returns the number of free GPUs, while it is known. */
 function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string {
 	if (about === undefined) {
 		return 'canhazgpu';
@@ -16,7 +15,6 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 	return joined(part, first, about.host, 'canhazgpu');
 }
 
-/** Returns the icon for some free GPUs, none, or unknown. */
 function iconOf({about, gpus}: PageState, kind: PillKind): string {
 	// Before the first message nothing is old, and loading another icon is avoided.
 	const isFirst = about === undefined && kind === 'connecting';

@@ -1,4 +1,3 @@
-/** A sparkline of the last 15 minutes. */
 import type {PercentJson} from '../../api/utilization-json.js';
 import type {Series} from '../state/state.js';
 
@@ -24,7 +23,6 @@ function pathOf(values: readonly PercentJson[]): string {
 	return path;
 }
 
-/** Returns the areas below the path. */
 const areaOf = (path: string): string =>
 	path
 		.split('M')

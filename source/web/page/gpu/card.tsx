@@ -1,4 +1,3 @@
-/** The card of one GPU, and the details that open below it. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
@@ -14,7 +13,6 @@ export const Details = late(async () => import('./details.js'), 'details');
 /** Above this number, GPUs are rows by default. */
 export const mostPlainCards = 16;
 
-/** The text in place of a user name. */
 export const placeholders: Readonly<Record<Gpu['state'], string>> = {
 	available: 'Nobody',
 	'in-use': 'Unknown user',
@@ -35,7 +33,6 @@ export const noteText = (gpu: Gpu): string | undefined =>
 
 type FlagProps = {readonly state: Gpu['state']; readonly words: string};
 
-/** A label beside the state, in the color of a state. */
 const Flag = ({state, words}: FlagProps) => (
 	<span class="flag" data-state={state}>
 		{words}

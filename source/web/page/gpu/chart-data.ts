@@ -1,4 +1,3 @@
-/** The values of a chart, fetched when it opens and continued from the stream. */
 import type {PercentJson} from '../../api/utilization-json.js';
 import {fetchUtilization} from '../follow-up/utilization.js';
 import {emptySeries, type Utilization} from '../state/state.js';

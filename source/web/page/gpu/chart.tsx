@@ -1,4 +1,3 @@
-/** The utilization of one GPU over time. */
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {forgetFailedImports} from '../late.js';
 import {Chips} from '../shared/chips.js';
@@ -20,7 +19,6 @@ type Minutes = (typeof periods)[number][0];
 
 type Fetched = {readonly minutes: Minutes; readonly data: ChartData};
 
-/** Describes the chart for screen readers. */
 function summaryOf({minutes, data}: Fetched): string {
 	const [, utilization, memory] = data;
 	const known = utilization.filter((value) => value !== null);

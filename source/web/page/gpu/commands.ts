@@ -3,7 +3,6 @@ import {shellQuote} from '../../../format/text/shell.js';
 import type {Gpu} from '../fields.js';
 
 type ShellCommand = {
-	/** The effect of the command, such as `Give it back`. */
 	readonly does: string;
 	readonly command: string;
 };

@@ -42,7 +42,6 @@ const limited = (value: number | undefined, limit: number | undefined, unit: str
 		? undefined
 		: `${withUnit(value, unit)}${limit === undefined ? '' : ` of ${withUnit(limit, unit)}`}`;
 
-/** Returns why the use of a GPU is unknown. */
 const unknownUseText = ({validation_info: words}: Gpu): string | undefined =>
 	words?.startsWith('unknown: ') === true ? words : undefined;
 

@@ -83,7 +83,6 @@ export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 		const shown = dialog.current!;
 		shown.showModal();
 		return () => {
-			// The browser returns the focus.
 			shown.close();
 		};
 	}, []);

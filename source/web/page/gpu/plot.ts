@@ -13,7 +13,6 @@ export type Plot = {
 /** The first series is the time, which has no color. */
 const seriesColours = [undefined, '--chart-use', '--chart-memory'] as const;
 
-/** The color for the legend, whose style follows the theme. */
 const styled = (index: number): string => {
 	const name = seriesColours[index];
 	return name === undefined ? 'transparent' : `var(${name})`;

@@ -1,4 +1,3 @@
-/** Filtered or grouped GPUs, or too many for cards. Loaded when needed. */
 import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
 import {Cards, mostPlainCards} from '../gpu/card.js';

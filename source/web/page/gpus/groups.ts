@@ -7,7 +7,6 @@ import type {GpuQuestion} from './question.js';
 
 export type GpuGroup = {
 	readonly key: string;
-	/** The user of the group, or the state of its GPUs. */
 	readonly name: string;
 	readonly note?: string;
 	readonly gpus: readonly Gpu[];

@@ -12,7 +12,6 @@ export type GpuQuestion = {
 	/** The account or label of a person. Empty for all. */
 	readonly user: string;
 	readonly state: Gpu['state'] | '';
-	/** Whether only the reader's own GPUs are shown. */
 	readonly mine: boolean;
 	/** Undefined for the default: rows if there are many GPUs. */
 	readonly layout: (typeof layouts)[number] | undefined;
@@ -63,7 +62,6 @@ export function peopleOn({
 	return new Set([...holders, ...intruders].flatMap((name) => namesOf(name)));
 }
 
-/** Returns the names of all people on these GPUs, sorted. */
 export const peopleOnAll = (gpus: readonly Gpu[]): readonly string[] =>
 	[...new Set(gpus.flatMap((gpu) => [...peopleOn(gpu)]))].toSorted((a, b) => a.localeCompare(b));
 

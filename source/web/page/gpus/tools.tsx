@@ -1,4 +1,3 @@
-/** The filter and layout fields above the GPUs. */
 import {useLayoutEffect, useRef} from 'preact/hooks';
 import {Chips} from '../shared/chips.js';
 import {gpuStates} from '../../../format/states.js';
@@ -99,7 +98,6 @@ function MineChoice({question: {mine}, choose, gpus}: ChooseProps & {readonly gp
 }
 
 type ToolsProps = ChooseProps & {
-	/** All GPUs, including hidden ones. */
 	readonly gpus: readonly Gpu[];
 	readonly layout: NonNullable<GpuQuestion['layout']>;
 	readonly isNew: boolean;

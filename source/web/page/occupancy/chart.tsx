@@ -1,4 +1,3 @@
-/** One row for each GPU, and one bar for each reservation. */
 import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import {personOf, counted, dateText, duration, timeOfDay} from '../text.js';
@@ -7,7 +6,6 @@ import {swatchesOf, swatchStyle, type Swatch} from './swatch.js';
 
 type HeldJson = OccupancyJson['spans'][number];
 
-/** The past of a reservation, or its remaining time. */
 export type Bar = Span & {
 	readonly user: string;
 	readonly held: HeldJson;
@@ -57,7 +55,6 @@ function titleOf({held, fromMs, toMs, isPlanned}: Bar): string {
 		.join(' · ');
 }
 
-/** Describes the row for screen readers. */
 function summaryOf(
 	gpu: number,
 	bars: readonly Bar[],
@@ -83,7 +80,6 @@ type RowProps = {
 	readonly window: ReturnType<typeof windowOf>;
 	readonly swatches: ReadonlyMap<string, Swatch>;
 	readonly use: UtilizationJson | undefined;
-	/** The person whose bars are highlighted. Empty for all. */
 	readonly chosen: string;
 };
 
@@ -137,7 +133,6 @@ const mostRoomy = 16;
 
 type ChartProps = {
 	readonly occupancy: OccupancyJson;
-	/** The utilization of the GPUs. Undefined until known. */
 	readonly use: UtilizationJson | undefined;
 	readonly hours: number;
 	readonly chosen: string;

@@ -17,7 +17,6 @@ export function lanesOf(spans: readonly Span[]): readonly number[] {
 	return spans.map((span) => lanes.get(span)!);
 }
 
-/** Returns the fraction of the window that is covered by at least one span. */
 export function coveredPart(spans: readonly Span[], {fromMs, toMs}: Span): number {
 	let covered = 0;
 	let reached = fromMs;
@@ -55,7 +54,6 @@ export function marksOf({fromMs, toMs}: Span, hours: number): readonly number[] 
 /** Fractions of the chart width for the label of a mark, on wide and narrow screens. */
 const wordsParts = {time: {wide: 0.07, narrow: 0.16}, day: {wide: 0.1, narrow: 0.22}} as const;
 
-/** Fractions of the chart width for the label of the current time. */
 const nowParts = {wide: 0.07, narrow: 0.14} as const;
 
 /** Returns where a label does not fit: next to the current time, or at the edge of the chart. */
@@ -78,7 +76,8 @@ const height = 100;
 
 /**
 Returns the filled curve of a GPU's utilization as an SVG path of steps. Unknown values are gaps, and values before the window are omitted.
-|| @param values - In percent, oldest first.
+
+@param values - In percent, oldest first.
 */
 export function curveOf(
 	values: readonly PercentJson[],

@@ -13,7 +13,6 @@ export type Swatch = {
 /** The largest prime below 2 ** 31, so that products are exact. */
 const prime = 2_147_483_647;
 
-/** Returns a number that depends only on the name. */
 function numberOf(name: string): number {
 	let hash = 1;
 	for (const character of name) {

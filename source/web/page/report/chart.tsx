@@ -17,7 +17,6 @@ const total = (values: readonly number[]): number => values.reduce((sum, value) 
 /** Their halves are also round. */
 const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
 
-/** Returns the smallest round number that is not less than `value`. */
 function roundedUp(value: number): number {
 	const power = 10 ** Math.floor(Math.log10(value));
 	return (roundSteps.find((step) => step * power >= value) ?? 10) * power;
@@ -37,7 +36,6 @@ type ColumnProps = {
 	readonly swatches: ReturnType<typeof swatchesOf>;
 };
 
-/** One column, with the first row at the bottom. */
 const Column = ({rows, index, top, swatches}: ColumnProps) => (
 	<>
 		{rows.map(({name, hours, isOther}) =>
@@ -57,7 +55,6 @@ const Column = ({rows, index, top, swatches}: ColumnProps) => (
 	</>
 );
 
-/** Describes the column under the pointer, or the highest column. */
 function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
 		.filter(({hours}) => hours[index]! > 0)

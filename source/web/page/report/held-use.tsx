@@ -1,4 +1,3 @@
-/** Compares reserved hours with used, idle and unknown hours. */
 import type {HeldUseJson} from '../../api/reports.js';
 import {Chips} from '../shared/chips.js';
 import {useAnswer} from '../shared/answer.js';
@@ -22,7 +21,6 @@ type Row = HeldUseJson['users'][number];
 const percent = (part: number, whole: number): string =>
 	whole > 0 ? `${Math.round((part / whole) * 100)} %` : unknown;
 
-/** Returns the parts of a bar in hours: busy, idle and unknown. */
 const partsOf = ({reserved_gpu_hours: reserved, known_gpu_hours: known, idle_gpu_hours: idle}: Row) =>
 	(
 		[
@@ -73,7 +71,6 @@ const msPerHour = 3_600_000;
 
 const msOf = ({since, until}: HeldUseJson['not_recorded'][number]): number => Date.parse(until) - Date.parse(since);
 
-/** Returns how long the GPUs were not recorded, and the longest gap. */
 function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}: HeldUseJson): string {
 	const longest = gaps.toSorted((a, b) => msOf(b) - msOf(a))[0];
 	const hours = msOf({since, until}) / msPerHour;

@@ -33,7 +33,6 @@ type Question = {
 	/** A range of dates such as `2026-05-01`, instead of a period up to now. Empty for none. */
 	readonly from: string;
 	readonly to: string;
-	/** The last hours that are compared with their use. */
 	readonly used: UseHours;
 };
 
@@ -59,7 +58,6 @@ const queryOf = ({days, by, host, from, to}: Question): Readonly<Record<string, 
 	...(host !== '' && {host}),
 });
 
-/** Returns the query for the address of the page. */
 const addressOf = (question: Question): Readonly<Record<string, string>> => ({
 	...queryOf(question),
 	...(question.used !== 24 && {used: String(question.used)}),

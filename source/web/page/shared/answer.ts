@@ -1,11 +1,9 @@
-/** Answers of the API for the view that is shown. */
 import {useEffect, useState} from 'preact/hooks';
 import {fetchJson} from '../state/fetch-json.js';
 import {pauseMs} from './question.js';
 
 export type Answer<Value> = {
 	readonly value?: Value;
-	/** Why there is no answer, or no newer one. */
 	readonly problem?: string;
 	/** Whether the answer belongs to an earlier question. */
 	readonly isOld: boolean;
@@ -15,7 +13,8 @@ type Loaded<Value> = {readonly value?: Value; readonly of?: string; readonly pro
 
 /**
 Returns the last answer until the next one arrives, and requests again when the address or `occasion` changes.
-|| @param address - Undefined for no request.
+
+@param address - Undefined for no request.
 @param what - The subject of error messages, such as `The report`.
 */
 export function useAnswer<Value extends Record<string, unknown>>(

@@ -2,7 +2,6 @@ type ChipsProps<Value> = {
 	readonly choices: ReadonlyArray<readonly [value: Value, label: string]>;
 	readonly chosen: Value;
 	readonly choose: (value: Value) => void;
-	/** The name of the group, or the id of its label. */
 	readonly label?: string;
 	readonly labelledBy?: string;
 };

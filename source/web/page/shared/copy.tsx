@@ -20,7 +20,7 @@ async function copy(text: string): Promise<void> {
 
 	const field = document.createElement('textarea');
 	field.value = text;
-	// Outside of an open dialog, nothing can be selected.
+	// While a dialog is open, nothing outside of it can be selected.
 	(document.querySelector('dialog[open]') ?? document.body).append(field);
 	field.select();
 	// eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way without https

@@ -1,4 +1,3 @@
-/** Hooks for observable values, for parts that load late. */
 import {useLayoutEffect, useState} from 'preact/hooks';
 import type {Observable} from '../observable.js';
 import {now} from '../state/store.js';

@@ -1,4 +1,3 @@
-/** The query of a view, kept in the address so that it can be linked. */
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {route, type View} from '../router.js';
 import {replaceRoute} from './address.js';
@@ -14,7 +13,6 @@ type Form<Question> = {
 	readonly isKept?: boolean;
 };
 
-/** @returns The question, and a function that changes parts of it. */
 export function useQuestion<Question>(
 	{view, read, write, isKept = false}: Form<Question>,
 	query: URLSearchParams,

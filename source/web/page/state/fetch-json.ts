@@ -1,5 +1,3 @@
-/** Requests besides the stream, with a time limit. */
-
 const patienceMs = 10_000;
 
 /** Rejects with a message for people: why the server refused, or that it does not answer. */

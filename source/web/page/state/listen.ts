@@ -11,24 +11,19 @@ const unseenMs = 10_000;
 /** Tabs that open within this time share one complete state. */
 const gatherMs = 50;
 
-/** Name of the stream lock and of the channel between the tabs. */
 const streamName = 'canhazgpu-events';
-/** Name of the lock of each tab that shows the other hosts. */
 const hostsName = 'canhazgpu-hosts';
 
 export type Listener = {
-	/** Receives a complete state or the changed parts. */
 	readonly live: (data: LiveJson, kind: 'state' | 'change') => void;
 	readonly hosts: (data: HostsJson) => void;
 	/** @param nextTryMs - Time of the next attempt to connect. Undefined while one is in progress. */
 	readonly away: (nextTryMs?: number) => void;
 };
 
-/** Messages between tabs. */
 type Said =
 	| {readonly kind: 'message'; readonly event: StreamEvent; readonly data: string}
 	| {readonly kind: 'lost'; readonly nextTryMs: number}
-	/** A tab requests a complete state. */
 	| {readonly kind: 'ask'};
 
 /** `resting`: a hidden tab that only receives forwarded messages. */
@@ -45,11 +40,9 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 	let channel: BroadcastChannel | undefined;
 	/** Aborts the request for the stream lock, or releases it. */
 	let leaving: AbortController | undefined;
-	/** Releases the hosts lock. */
 	let hiding: AbortController | undefined;
 	let silence: NodeJS.Timeout | undefined;
 	let gathering: NodeJS.Timeout | undefined;
-	/** Whether any tab shows the hosts. */
 	let areHostsShown = false;
 
 	const say = (said: Said): void => {
@@ -115,7 +108,8 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 
 	/**
 	Requests a lock and holds it until it is left or stolen. A signal cannot be combined with stealing.
-	|| @param ended - Receives whether the lock was left.
+
+	@param ended - Receives whether the lock was left.
 	*/
 	function hold(
 		name: string,

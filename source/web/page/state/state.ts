@@ -1,4 +1,3 @@
-/** The state of the page, and how messages of the server change it. */
 import type {HostJson} from '../../api/hosts.js';
 import type {FeedJson, LiveJson} from '../../api/live-json.js';
 import type {GpuUtilizationJson} from '../../api/utilization-json.js';
@@ -23,7 +22,6 @@ export type Utilization = {
 	readonly stepMs: number;
 	/** Number of the newest step since the epoch. 0 before anything is known. */
 	readonly step: number;
-	/** The last minutes, by GPU index. */
 	readonly gpus: ReadonlyMap<number, Series>;
 	/** Number of complete fetches, which follow missed values. */
 	readonly fetches: number;
@@ -39,14 +37,11 @@ export type PageState = {
 	readonly queue: readonly Waiter[];
 	/** Oldest first. */
 	readonly events: readonly PoolEvent[];
-	/** By index. */
 	readonly gpus: readonly Gpu[];
 	readonly link: Link;
 	readonly hosts: ReadonlyMap<string, KnownHost>;
 	readonly utilization: Utilization;
-	/** Number of changes that may affect a report. */
 	readonly leaseChanges: number;
-	/** The text for screen readers. */
 	readonly announcement: string;
 };
 
@@ -68,7 +63,6 @@ export const firstState: PageState = {
 /** The server sends only new events, so a page that stays open must drop old ones. */
 const mostEvents = 200;
 
-/** Returns the state after a message of the server. */
 export function withLive(
 	state: PageState,
 	{gpu_count: gpuCount, gpus, events = [], queue, ...parts}: LiveJson,

@@ -1,4 +1,3 @@
-/** The page's state, and the stream and clock that change it. */
 import {observable} from '../observable.js';
 import {route, shownView} from '../router.js';
 import {followUp} from '../slots.js';
@@ -21,7 +20,6 @@ export const change = (parts: Partial<PageState>): void => {
 	pageState.set({...pageState.get(), ...parts});
 };
 
-/** Starts listening until the page is left. */
 export function startStore(): void {
 	let wasLive = false;
 	const follow = listen(

@@ -11,14 +11,11 @@ export type StreamEvent = (typeof streamEvents)[number];
 
 type StreamListener = {
 	readonly message: (event: StreamEvent, data: string) => void;
-	/** @param nextTryMs - Time of the next attempt to connect. */
 	readonly lost: (nextTryMs: number) => void;
 };
 
 type Stream = {
-	/** Connects unless connected. */
 	readonly open: () => void;
-	/** Reconnects for a complete state. */
 	readonly reopen: () => void;
 	/** Reconnects if the address has changed. */
 	readonly follow: () => void;

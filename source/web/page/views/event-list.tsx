@@ -1,4 +1,3 @@
-/** Events, newest first. */
 import type {PoolEvent} from '../fields.js';
 import {dateText, timeOfDay, unknown} from '../text.js';
 

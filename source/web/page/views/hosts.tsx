@@ -94,7 +94,6 @@ function OneHost({state, chosen}: {readonly state: PageState; readonly chosen: s
 	);
 }
 
-/** Returns this host from the state of the page, or the last answer of another host. */
 const hostOf = ({about, gpus, hosts}: PageState, name: string): KnownHost | undefined =>
 	about?.has_pool === true && name === about.host ? {gpus} : hosts.get(name);
 

@@ -1,4 +1,3 @@
-/** The first view: summary, GPUs, queue and recent events. */
 import {Component} from 'preact';
 import {Cards, mostPlainCards} from '../gpu/card.js';
 import {late} from '../late.js';

@@ -3,7 +3,6 @@ import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {counted, shownStates, unknown} from '../text.js';
 
-/** Returns the sum of the known values. */
 const sumOf = <Key extends string>(rows: ReadonlyArray<Readonly<Partial<Record<Key, number>>>>, key: Key): number =>
 	rows.reduce((sum, row) => sum + (row[key] ?? 0), 0);
 
