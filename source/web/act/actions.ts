@@ -125,7 +125,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 	/** Resolves when the GPUs are granted or the request has joined the queue. The wait continues in the background. */
 	async function join(world: World, request: TimedRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
-			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions of the queue already`, {
+			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {
 				hint: 'Leave one of them first.',
 			});
 		}
@@ -204,7 +204,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			const {extended, notTimed} = await extend(world, requester, {by: 'lease', leaseId, ids}, {by});
 			if (notTimed.length > 0) {
 				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, which has no end to move`, {
-					hint: 'Nothing was changed. It is given back when its job ends.',
+					hint: 'Nothing was changed. The reservation ends with its job.',
 				});
 			}
 
@@ -229,7 +229,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			const offer = undoable.get(undoId);
 			undoable.delete(undoId);
 			if (offer === undefined || monotonicMs() > offer.untilMs) {
-				throw new CanhazgpuError('unavailable', 'That release can be undone no longer', {hint: 'Reserve again.'});
+				throw new CanhazgpuError('unavailable', 'That release can no longer be undone', {hint: 'Reserve again.'});
 			}
 
 			const {text, done, gpus} = undoneText(await undoRelease(world, requester, offer.released));

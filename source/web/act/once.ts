@@ -19,7 +19,7 @@ export function createOnce<Answer>(): (id: string, begin: () => Promise<Answer>)
 		}
 
 		if (underWay >= mostAtOnce) {
-			throw new CanhazgpuError('busy', 'Too much is asked for at once', {hint: 'Nothing was changed. Try again.'});
+			throw new CanhazgpuError('busy', 'Too many requests at once', {hint: 'Nothing was changed. Try again.'});
 		}
 
 		underWay++;

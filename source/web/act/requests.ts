@@ -61,7 +61,7 @@ export function parseBody<Schema extends v.GenericSchema>(schema: Schema, text: 
 	}
 
 	const field = v.getDotPath(result.issues[0]);
-	throw new CanhazgpuError('usage', `The request makes no sense${field === null ? '' : `: ${field}`}`);
+	throw new CanhazgpuError('usage', `The request is invalid${field === null ? '' : `: ${field}`}`);
 }
 
 export const parseAct = <Name extends ActName>(act: Name, text: string): ActRequests[Name] =>

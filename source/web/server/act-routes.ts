@@ -57,7 +57,7 @@ const door: MiddlewareHandler<Bindings> = async (context, next) => {
 	}
 
 	if (!isOwnPage(headers)) {
-		return refuse(context, 403, {error: 'Only for the page of this server: Origin is another'});
+		return refuse(context, 403, {error: 'Only for the page of this server: the Origin is different'});
 	}
 
 	if (!/^application\/json(?:;\s*charset=utf-8)?$/iv.test(headers['content-type'] ?? '')) {
@@ -82,9 +82,9 @@ const tokenOf = (context: Context): string =>
 	/^Bearer (?<token>[\w\-]{1,200})$/v.exec(context.req.header('authorization') ?? '')?.groups?.['token'] ?? '';
 
 const linkText: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
-	used: 'This link was opened before, and it works once',
+	used: 'This link was opened before, and works only once',
 	expired: `This link is older than ${linkMinutes} minutes`,
-	unknown: 'This link is not that of the server that runs now, or a newer link took its place',
+	unknown: 'This link is of another server, or was replaced by a newer link',
 };
 
 const linkHint = 'For another link press Enter where canhazgpu web --mine runs, or start it again.';
@@ -101,7 +101,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	const signedIn: MiddlewareHandler<Bindings> = async (context, next) =>
 		sessions.isOpen(tokenOf(context))
 			? next()
-			: refuse(context, 401, {error: 'This page may not act, or no longer', hint: linkHint});
+			: refuse(context, 401, {error: 'This page is not allowed to act, or no longer', hint: linkHint});
 
 	app.post('/api/session', async (context) => {
 		const {token} = parseBody(linkSchema, await context.req.text());
@@ -115,7 +115,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	});
 	app.post('/api/session/end', signedIn, (context) => {
 		sessions.end(tokenOf(context));
-		return answer(context, {words: 'This page acts no longer'});
+		return answer(context, {words: 'This page can no longer act'});
 	});
 	const once = createOnce<Done>();
 	for (const name of actNames) {

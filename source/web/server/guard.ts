@@ -102,7 +102,7 @@ export const guard =
 		}
 
 		if (!isAct && hasBody(incoming.headers)) {
-			return context.text('No body, please\n', 413, {connection: 'close'});
+			return context.text('A request body is not allowed\n', 413, {connection: 'close'});
 		}
 
 		// Refuses paths that match a route only after decoding or normalization.

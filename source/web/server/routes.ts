@@ -264,7 +264,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 		const withHosts = context.req.query('hosts') !== undefined;
 		return streams.open(outgoing, {withHosts, isSqueezed: takes(context, 'gzip')})
 			? RESPONSE_ALREADY_SENT
-			: context.text('Too many listen already\n', 503, {'retry-after': '30'});
+			: context.text('Too many event streams are open\n', 503, {'retry-after': '30'});
 	});
 	app.get('/metrics', async (context) =>
 		context.body(await metrics.text(), 200, {'content-type': metrics.contentType}),

@@ -51,7 +51,7 @@ async function pidOf(file: string): Promise<number | undefined> {
 
 async function inUse(file: string): Promise<CanhazgpuError> {
 	const pid = await pidOf(file);
-	return new CanhazgpuError('failed', `A server listens at ${file} already`, {
+	return new CanhazgpuError('failed', `A server already listens at ${file}`, {
 		hint: `canhazgpu web --mine of yours runs${pid === undefined ? '. End that one first.' : ` as process ${pid}. Press Enter there for another link, or end it: kill ${pid}`}`,
 	});
 }
@@ -107,7 +107,7 @@ Listens on a socket with mode 0600, and replaces the socket of a dead server.
 export async function listenAtSocket(server: Server, path: string): Promise<() => void> {
 	if (Buffer.byteLength(path) > longestPathBytes) {
 		throw new CanhazgpuError('failed', `${path} is too long for a socket`, {
-			hint: 'Name a directory with a shorter path by XDG_RUNTIME_DIR.',
+			hint: 'Set XDG_RUNTIME_DIR to a directory with a shorter path.',
 		});
 	}
 

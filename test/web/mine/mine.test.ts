@@ -197,7 +197,7 @@ test('a release is undone once, with its end and its note, and not where somebod
 	);
 	const [, again] = await gpus();
 	expect(again).toMatchObject({note: 'kept', expiry_time: before!.expiry_time});
-	expect((await page.act('undo', {undo_id: undoId})).json()['error']).toBe('That release can be undone no longer');
+	expect((await page.act('undo', {undo_id: undoId})).json()['error']).toBe('That release can no longer be undone');
 	const taken = (await page.act('release', {lease_id: again!.lease_id})).json();
 	await box.run('reserve --gpu-ids 1 --user zoe --duration 1h');
 	const late = await page.act('undo', {undo_id: (taken['undo'] as {readonly id: string}).id});
@@ -210,7 +210,7 @@ test('a live server is named, and the socket of a dead one is replaced', async (
 	const environment = {XDG_RUNTIME_DIR: runtime.directory};
 	const second = await box.run('web --mine', environment);
 	expect(second).toMatchObject({exitCode: 1, stdout: ''});
-	expect(second.stderr).toContain(`A server listens at ${mine.socketPath} already`);
+	expect(second.stderr).toContain(`A server already listens at ${mine.socketPath}`);
 	expect(second.stderr).toContain(`kill ${mine.pid}`);
 	expect((await askSocket(mine.socketPath, '/api/mine')).status).toBe(200);
 

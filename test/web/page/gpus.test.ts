@@ -134,7 +134,7 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	};
 
 	const whole = 'Wait for the whole GPU in the queue: canhazgpu reserve --gpu-ids 2';
-	const release = 'Give back what is yours of it: canhazgpu release --gpu-ids 2';
+	const release = 'Give back your part of it: canhazgpu release --gpu-ids 2';
 	expect(shared(20)).toEqual([
 		release,
 		'Reserve a share of what is left of it: canhazgpu reserve --gpu-ids 2 --share 8G',

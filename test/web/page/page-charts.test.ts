@@ -91,7 +91,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await page.getByRole('button', {name: 'GPU', exact: true}).click();
 			await page.getByRole('img', {name: /^GPU hours by hour, /v}).waitFor();
 			await page.locator('.report-chart .legend li', {hasText: 'GPU 0'}).waitFor();
-			const used = page.getByRole('region', {name: 'Reserved against used, the last 24 hours'});
+			const used = page.getByRole('region', {name: 'Reserved and used, the last 24 hours'});
 			const grace = used.getByRole('row', {name: /^grace/v});
 			// She has held a GPU on which nothing runs.
 			await grace.locator('[data-part="idle"]').waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			expect(new Ajv().compile(schema)(heldUse)).toBe(true);
 			await used.getByText(/ the GPUs for [\d,.]+ of 24(?:\.00)? hours: /v).waitFor();
 			await used.getByRole('button', {name: 'week'}).click();
-			const week = page.getByRole('region', {name: 'Reserved against used, the last week'});
+			const week = page.getByRole('region', {name: 'Reserved and used, the last week'});
 			await week.getByText(/^Nobody looked at the GPUs for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
 			await page.waitForURL(/[&?]used=168/v);
 			expect(await week.getByRole('link', {name: 'Download the use as CSV'}).getAttribute('href')).toBe(

@@ -58,7 +58,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.locator('.gpu').count()).toBe(3);
 		expect(await page.locator('[role="status"]', {hasText: '3 of 18 GPUs'}).isVisible()).toBe(true);
 		await page.locator('#filter').fill('nothing is like this');
-		await page.locator('.quiet', {hasText: 'No GPU is like that.'}).waitFor();
+		await page.locator('.quiet', {hasText: 'No GPU matches.'}).waitFor();
 		await page.getByRole('link', {name: 'Show all'}).click();
 		await expect.poll(async () => rows.count()).toBe(18);
 		// Whose page it is, the page learns once.

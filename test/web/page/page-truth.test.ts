@@ -91,7 +91,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	test('unknown processes are not none, and those of others are marked', async () => {
 		const {page} = await openPage(browser, web.url);
 		for (const [gpu, words] of [
-			[2, 'This GPU does not tell its processes.'],
+			[2, 'The processes of this GPU are unknown.'],
 			[3, 'There are no processes on it.'],
 		] as const) {
 			await cardOf(page, gpu).locator('button').first().click();
@@ -102,7 +102,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const squatter = cardOf(page, 0).locator('.processes tr[data-state="unreserved"]');
 		await expect.poll(async () => squatter.count()).toBe(1);
 		expect(await squatter.textContent()).toMatch(/mallory.*without reservation/v);
-		expect(await cardOf(page, 0).locator('.note .flag').textContent()).toBe('Others use it too');
+		expect(await cardOf(page, 0).locator('.note .flag').textContent()).toBe('Others also use it');
 		await cardOf(page, 1).locator('button').first().click();
 		await cardOf(page, 1).locator('.processes', {hasText: 'container 0123456789ab'}).waitFor();
 	});

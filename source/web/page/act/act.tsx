@@ -68,7 +68,7 @@ const sessionText = (state: Session, account: string): string => {
 		}
 
 		case 'opening': {
-			return 'The link is opened…';
+			return 'Opening the link…';
 		}
 
 		case 'refused': {

@@ -21,11 +21,10 @@ const withValues = (question: Question, values: Values): Question => ({
 	fields: question.fields.map((field) => ({...field, preset: values[field.name] ?? field.preset})),
 });
 
-const otherServerText =
-	'The server that was asked has ended, and nobody knows here whether it was done. The GPUs and the queue show it.';
+const otherServerText = 'The server has ended, so the outcome is unknown. Check the GPUs and the queue.';
 
 const unsureText =
-	'No answer came. It may have been done, or be done yet. Ask again: it is done only once. Or look at the GPUs first.';
+	'No answer came, so the outcome is unknown. Ask again: it is done only once. Or check the GPUs first.';
 
 type FieldProps = {
 	readonly field: Question['fields'][number];

@@ -73,7 +73,7 @@ export function askJoin(gpu: number | undefined, offer: Offer): Question {
 	return {
 		title: gpu === undefined ? 'Wait for GPUs' : `Wait for GPU ${gpu}`,
 		about: [
-			'It reserves them now if they are free, else it waits in the queue as long as canhazgpu web --mine runs.',
+			'Reserves the GPUs now if they are free. Otherwise waits in the queue while canhazgpu web --mine runs.',
 			...about,
 		],
 		fields,

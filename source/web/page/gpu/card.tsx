@@ -111,7 +111,7 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				<p class="note" dir={gpu.shares ? undefined : 'auto'} title={note}>
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}
-					{gpu.squatters && <Flag state="unreserved" words="Others use it too" />}
+					{gpu.squatters && <Flag state="unreserved" words="Others also use it" />}
 					{note}
 				</p>
 				<div class="meters">

@@ -24,9 +24,7 @@ function summaryOf({minutes, data}: Fetched): string {
 	const known = utilization.filter((value) => value !== null);
 	if (known.length === 0) {
 		// Only memory is known for a GPU split by MIG.
-		return memory.some((value) => value !== null)
-			? 'How busy it was is not known; its memory is.'
-			: 'Nothing was recorded yet.';
+		return memory.some((value) => value !== null) ? 'Only its memory is known.' : 'Nothing was recorded yet.';
 	}
 
 	const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);

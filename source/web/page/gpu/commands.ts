@@ -8,7 +8,7 @@ type ShellCommand = {
 };
 
 const releaseOwn = (index: number): ShellCommand => ({
-	does: 'Give back what is yours of it',
+	does: 'Give back your part of it',
 	command: `canhazgpu release --gpu-ids ${index}`,
 });
 

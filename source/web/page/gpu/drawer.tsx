@@ -24,7 +24,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 		<section class="commands" aria-labelledby="commands-title">
 			<div class="chart-head">
 				<h3 id="commands-title">In a shell</h3>
-				<Chips label="Where they are typed" choices={places} chosen={place} choose={setPlace} />
+				<Chips label="Where to type them" choices={places} chosen={place} choose={setPlace} />
 			</div>
 			<dl>
 				{shellCommands(gpu, place === 'ssh' ? host : undefined).map(({does, command}) => (

@@ -70,7 +70,7 @@ export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gp
 		{processes === undefined ? (
 			<p class="quiet">
 				{node === undefined
-					? 'This GPU does not tell its processes.'
+					? 'The processes of this GPU are unknown.'
 					: `What runs on the GPUs of ${node}, and how busy they are, is not read from here.`}
 			</p>
 		) : processes.length === 0 ? (
