@@ -100,7 +100,7 @@ test('requests with one id run once, and too many at once are refused', async ()
 
 	const same = [once('a', begin), once('a', begin)];
 	const others = Array.from({length: 7}, async (_, index) => once(`b${index}`, begin));
-	await expect(once('c', begin)).rejects.toThrow(/Too much/v);
+	await expect(once('c', begin)).rejects.toThrow(/Too many/v);
 	expect(begun).toBe(8);
 	gate.resolve();
 	await Promise.all([...same, ...others]);

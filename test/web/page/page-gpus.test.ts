@@ -63,7 +63,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await expect.poll(async () => rows.count()).toBe(18);
 		// The page asks for the reader's name once.
 		await page.getByRole('checkbox', {name: 'Mine'}).check();
-		await page.locator('.quiet', {hasText: 'does not know who looks'}).waitFor();
+		await page.locator('.quiet', {hasText: 'does not know who you are'}).waitFor();
 		await page.getByRole('combobox', {name: 'I am'}).fill('yann');
 		await expect.poll(async () => rows.count()).toBe(1);
 		// Changes are collected before the address changes.
