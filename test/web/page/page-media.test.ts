@@ -70,7 +70,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const page = await open();
 		await cardOf(page, 0).locator('button').first().click();
 		await cardOf(page, 0).locator('canvas').waitFor();
-		/** Returns the opaque pixels: lines of the grid and straight parts of curves. */
+		/** Returns the colors of opaque pixels: lines of the grid and straight parts of curves. */
 		const drawn = async () =>
 			page.evaluate<readonly string[]>(`(() => {
 				const canvas = document.querySelector('#cards .chart canvas');

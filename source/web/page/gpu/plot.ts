@@ -11,19 +11,19 @@ export type Plot = {
 };
 
 /** The first series is the time, which has no color. */
-const seriesColours = [undefined, '--chart-use', '--chart-memory'] as const;
+const seriesColors = [undefined, '--chart-use', '--chart-memory'] as const;
 
 const styled = (index: number): string => {
-	const name = seriesColours[index];
+	const name = seriesColors[index];
 	return name === undefined ? 'transparent' : `var(${name})`;
 };
 
 /** The color for the canvas, read at each drawing because printing uses other colors. */
-const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const axis = (more: UPlot.Axis): UPlot.Axis => ({
-	stroke: () => colour('--faint'),
-	grid: {stroke: () => colour('--line'), width: 1},
+	stroke: () => color('--faint'),
+	grid: {stroke: () => color('--line'), width: 1},
 	ticks: {show: false},
 	font: '11px system-ui',
 	...more,
@@ -32,8 +32,8 @@ const axis = (more: UPlot.Axis): UPlot.Axis => ({
 const series = (label: string, index: 1 | 2, dash?: number[]): UPlot.Series => ({
 	label,
 	dash,
-	stroke: () => colour(seriesColours[index]),
-	fill: () => `${colour(seriesColours[index])}1f`,
+	stroke: () => color(seriesColors[index]),
+	fill: () => `${color(seriesColors[index])}1f`,
 	width: 1.6,
 	points: {show: false},
 	value: (_, value: PercentJson | undefined) => (value === null || value === undefined ? '–' : `${value} %`),
