@@ -1,4 +1,4 @@
-/** `canhazgpu help TOPIC`, and the man pages that the build makes of the same texts. */
+/** `canhazgpu help TOPIC`, and the man pages that the build creates from the topics. */
 import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
@@ -26,31 +26,35 @@ async function helpText(...words: readonly string[]): Promise<string> {
 	return 'text' in understood ? understood.text : '';
 }
 
-test.each(topicNames)('help %s shows the topic, in lines that fit a usual terminal', async (name) => {
+test.each(topicNames)('help %s shows the topic in lines of at most 80 columns', async (name) => {
 	const text = await helpText(name);
 	const title = /^# (?<title>.*)$/mv.exec(readFileSync(new URL(`../source/help/${name}.md`, import.meta.url), 'utf8'))!;
 	expect(text.split('\n')).toContain(title.groups!['title']!.trim());
 	expect(text).not.toMatch(/\*\*|^#{1,6} [A-Z]|\]\(/mv);
-	// Code is shown as it is; everything else is wrapped.
+	// Code keeps its lines, and everything else is wrapped.
 	const tooWide = text.split('\n').filter((line) => line.length > 80 && !/^ {4}/v.test(line));
 	const isTopicAlone = !commandNames.includes(name);
 	expect(isTopicAlone ? tooWide : []).toEqual([]);
 });
 
-test('a name of a verb and of a topic shows both, the verb first', async () => {
+test('help with the name of a command and a topic shows the command, then the topic', async () => {
 	const text = await helpText('queue');
 	expect(text).toMatch(/^Show who waits for GPUs, in their order\.\n\nUsage: canhazgpu queue /v);
 	expect(text).toContain('\n\nWho gets which GPU\n\n');
 	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
 });
 
-test('help of a verb is that of its flag --help', async () => {
+test('help verbs still shows the topic commands', async () => {
+	expect(await helpText('verbs')).toBe(await helpText('commands'));
+});
+
+test('help COMMAND prints the same as COMMAND --help', async () => {
 	expect(await understand(['help', 'reserve'])).toEqual(await understand(['reserve', '--help']));
 	expect(await understand(['help'])).toEqual(await understand(['--help']));
 });
 
 test.each(['', ...commandNames].flatMap((verb) => [80, 60].map((columns) => [verb, columns] as const)))(
-	'the help `%s` fits a terminal of %d columns, and loses no word',
+	'the help of `%s` fits %d columns without losing words',
 	async (verb, columns) => {
 		vi.stubEnv('COLUMNS', String(columns));
 		const text = await helpText(...(verb === '' ? [] : [verb]));
@@ -84,11 +88,11 @@ test.each([
 	[['help', 'json', 'status', 'foo'], 'help does not know what to do with "foo"'],
 	[['help', '--config'], '--config needs a value'],
 	[['help', '--', 'status'], 'help runs no command, so nothing may follow --'],
-])('%j is wrong usage, as with every verb', async (words, message) => {
+])('%j is wrong usage, as with every command', async (words, message) => {
 	await expect(understand(words)).rejects.toMatchObject({exitCode: 2, message});
 });
 
-test('help takes the flags of every verb', async () => {
+test('help takes the global flags', async () => {
 	const ofStatus = await understand(['help', 'status']);
 	expect(await understand(['--config', '/dev/null', 'help', 'status', '--no-color'])).toEqual(ofStatus);
 	expect(await understand(['help', '--store', 'redis', 'status', '-h'])).toEqual(ofStatus);
@@ -100,7 +104,7 @@ test.each([
 	['mo', ['monitor']],
 	['q', ['queue']],
 	['', [...commandNames, ...topicNames.filter((name) => !commandNames.includes(name))]],
-])('Tab behind `help %s` offers verbs and topics, each once', async (word, offered) => {
+])('completion after `help %s` offers commands and topics once each', async (word, offered) => {
 	const options = {
 		verbs: commandNames,
 		find: findCommand,
@@ -113,7 +117,7 @@ test.each([
 	expect(completed.kind === 'words' && completed.candidates.filter(({about}) => about === undefined)).toEqual([]);
 });
 
-test('a topic needs no pool, no store and no network, and goes to stdout without colours', async () => {
+test('a topic needs no pool, store or network, and is printed on stdout without colors', async () => {
 	const ran = await box.run('help slurm', {CANHAZGPU_REDIS_PORT: '1', COLUMNS: '60'});
 	expect({...ran, stdout: ran.stdout.length > 1000}).toEqual({exitCode: 0, stderr: '', stdout: true});
 	expect(ran.stdout).toMatch(/^Slurm\n\n/v);
@@ -128,13 +132,13 @@ test('a topic needs no pool, no store and no network, and goes to stdout without
 	});
 });
 
-test('FORCE_COLOR colours a topic in a pipe, as it does a table', async () => {
+test('FORCE_COLOR colors a topic in a pipe', async () => {
 	const {stdout} = await box.run('help slurm', {FORCE_COLOR: '1'});
 	expect(stdout).toMatch(/^\u{1B}\[1mSlurm\u{1B}\[22m\n/v);
 });
 
 describe('on a terminal', () => {
-	/** The terminal names itself in TERM, so settings are made behind it. */
+	/** The helper sets TERM itself, so these settings come after it. */
 	const raw = async (words: readonly string[], ...settings: readonly string[]): Promise<string> =>
 		rawOf(['help', ...words], settings);
 
@@ -153,13 +157,13 @@ describe('on a terminal', () => {
 		}
 	};
 
-	test('headings are bold and lines fit it', async () => {
+	test('a topic has bold headings and fits the width', async () => {
 		const text = await raw(['go']);
 		expect(text).toContain('\u{1B}[1mWhat is different\u{1B}[22m');
 		expect(text).toContain('\u{1B}[36mcanhazgpu events\u{1B}[39m');
 	});
 
-	test.each(['run', 'reserve'])('the lines of %s --help fit it', async (verb) => {
+	test.each(['run', 'reserve'])('%s --help fits the width', async (verb) => {
 		const lines = (await rawOf([verb, '--help'])).split(/\r?\n/v);
 		expect(lines.filter((line) => line.length > 70)).toEqual([]);
 		expect(lines).toContain('Examples:');
@@ -168,8 +172,8 @@ describe('on a terminal', () => {
 	test.each([
 		['NO_COLOR', ['go'], 'NO_COLOR=1'],
 		['--no-color', ['go', '--no-color'], 'NO_SUCH=1'],
-		['a terminal without colours', ['go'], 'TERM=dumb'],
-	])('%s takes the colours away', async (_, words, environment) => {
+		['a terminal without colors', ['go'], 'TERM=dumb'],
+	])('%s turns colors off', async (_, words, environment) => {
 		const text = await raw(words, environment);
 		expect(text).toContain('What is different');
 		expect(text).not.toContain('\u{1B}[');
@@ -180,12 +184,12 @@ describe('man pages', () => {
 	const directory = new URL('../dist/man/', import.meta.url);
 	const pages = ['canhazgpu.1', 'chg.1', ...topicNames.map((name) => `canhazgpu-${name}.7`)];
 
-	test('there is one for the program and for each topic, and npm is told of all', () => {
+	test('exist for the program and each topic, and are listed in package.json', () => {
 		expect(readdirSync(directory).toSorted()).toEqual(pages.toSorted());
 		expect(packageJson.man).toEqual(pages.map((page) => `./dist/man/${page}`));
 	});
 
-	test('that of the program tells of every verb, and of every topic', () => {
+	test('describe every command and list every topic', () => {
 		const text = readFileSync(new URL('canhazgpu.1', directory), 'utf8');
 		for (const verb of commandNames) {
 			expect(text).toContain(`.SH canhazgpu ${verb}\n`);
@@ -198,7 +202,7 @@ describe('man pages', () => {
 		expect(text).toContain(String.raw`\-\-isolate[=HOW]`);
 	});
 
-	test.skipIf(!existsSync('/usr/bin/groff'))('a formatter has nothing to say against them', () => {
+	test.skipIf(!existsSync('/usr/bin/groff'))('are formatted by groff without warnings', () => {
 		for (const page of pages.filter((name) => name !== 'chg.1')) {
 			const formatted = execFileSync('/usr/bin/groff', ['-man', '-ww', '-Kutf8', '-Tutf8', page], {
 				cwd: directory,
@@ -206,7 +210,7 @@ describe('man pages', () => {
 				stdio: ['ignore', 'pipe', 'pipe'],
 			});
 			expect(formatted).toContain('canhazgpu');
-			// What is typed, such as the name of a variable, is not cut in two.
+			// Typed words such as variable names are not hyphenated.
 			expect(formatted).not.toMatch(/\p{Letter}\u{2010}\n/v);
 		}
 	});

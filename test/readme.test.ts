@@ -1,4 +1,4 @@
-/** What the readme, the help topics and the help tell people to type is understood as it stands. */
+/** Checks that commands in the readme, the help topics and the help are valid. */
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {commandNames, findCommand} from '../source/command-line/find-command.js';
@@ -14,7 +14,7 @@ const fileText = (file: string): string => readFileSync(new URL(file, root), 'ut
 
 const topicFile = (name: string): string => `source/help/${name}.md`;
 
-/** Everything that tells people how to use the program, by its path. */
+/** All user documentation, by path. */
 const documents: Readonly<Record<string, string>> = Object.fromEntries(
 	['readme.md', '.github/contributing.md', '.github/security.md', ...topicNames.map((name) => topicFile(name))].map(
 		(file) => [file, fileText(file)],
@@ -31,12 +31,12 @@ const groupsOf = (text: string, pattern: RegExp, name: string): readonly string[
 		.map((match) => match.groups![name]!.trim())
 		.toArray();
 
-/** Calls of the program within shell lines, up to what is the shell's own. */
+/** Returns the canhazgpu calls in shell lines, without redirections and pipes. */
 const callsIn = (code: string): readonly string[] =>
 	code.split('\n').flatMap((line) => groupsOf(line.replace(/#.*/v, ''), call, 'words'));
 
-/** What a reader puts something else for. */
-const placeholders = /\b(?:VERB|TOPIC|WORD)\b/v;
+/** Words that stand for something else. */
+const placeholders = /\b(?:VERB|COMMAND|TOPIC|WORD)\b/v;
 
 function callsOf(text: string): readonly string[] {
 	const blocks = groupsOf(text, block, 'code');
@@ -46,7 +46,7 @@ function callsOf(text: string): readonly string[] {
 	return [...blocks, ...inline].flatMap((code) => callsIn(code)).filter((typed) => !typed.startsWith('-queue'));
 }
 
-/** These show what the program answers to a word that is no verb. */
+/** Examples of wrong commands. */
 const meantToFail = new Set(['squeue']);
 
 const calls = Object.entries(documents).flatMap(([file, text]) =>
@@ -55,7 +55,7 @@ const calls = Object.entries(documents).flatMap(([file, text]) =>
 		.map((typed) => [file, typed] as const),
 );
 
-test('the readme and the topics show how to call the program', () => {
+test('the readme and the topics contain example commands', () => {
 	const typed = calls.map(([, words]) => words);
 	expect(calls.length).toBeGreaterThan(80);
 	expect(calls.filter(([file]) => file === 'readme.md').length).toBeGreaterThan(8);
@@ -67,10 +67,10 @@ test.each([...new Map(calls.map(([file, typed]) => [typed, file]))])('canhazgpu 
 	expect(await understand(shellWords(typed))).toBeTruthy();
 });
 
-/** Flags of jobs: by one their model is known, others hold secrets. */
+/** Flags of jobs: one names the model, and the others hold secrets. */
 const foreignFlags = new Set(['model', 'hf-token', 'api-key']);
 
-test('a flag that the readme or a topic names is a flag of some verb', async () => {
+test('every flag in the readme and the topics exists', async () => {
 	const commands = await Promise.all(commandNames.map(async (verb) => findCommand(verb)));
 	const flags = new Set([...Object.keys(globalFlags), ...commands.flatMap((command) => Object.keys(command.flags))]);
 	for (const [file, text] of Object.entries(documents)) {
@@ -80,7 +80,7 @@ test('a flag that the readme or a topic names is a flag of some verb', async () 
 	}
 });
 
-test('the topic of the configuration tells of every setting, and of no other', () => {
+test('the configuration topic documents exactly the existing settings', () => {
 	const rows = groupsOf(
 		documents[topicFile('configuration')]!,
 		/^\| `(?<setting>[_a-z]+(?:\.[\-_a-z]+)?)` \|/gmv,
@@ -89,36 +89,33 @@ test('the topic of the configuration tells of every setting, and of no other', (
 	expect(rows.toSorted()).toEqual(settingPaths.toSorted());
 });
 
-/** Without `canhazgpu_`. */
+/** Without the prefix `canhazgpu_`. */
 const definedMetrics: readonly string[] = [
 	/\b(?:gauge|reading|shareGauge|secondsOf)\(\s*'(?<name>\w+)'/gv,
 	/\[\s*'\w+',\s*'(?<name>\w+_total)'/gv,
 	/name: 'canhazgpu_(?<name>\w+)'/gv,
 ].flatMap((pattern) => groupsOf(fileText('source/web/api/metrics.ts'), pattern, 'name'));
 
-test('the topic of the metrics tells of every metric, and of no other', () => {
+test('the metrics topic documents exactly the existing metrics', () => {
 	const documented = groupsOf(documents[topicFile('metrics')]!, /^\| `canhazgpu_(?<name>\w+)` \|/gmv, 'name');
 	expect(definedMetrics.length).toBeGreaterThan(15);
 	expect(documented.toSorted()).toEqual(definedMetrics.toSorted());
 });
 
-test.each(['media/grafana-dashboard.json', 'media/prometheus-alerts.yml'])(
-	'%s asks for metrics that there are',
-	(file) => {
-		const asked = groupsOf(fileText(file), /\bcanhazgpu_(?<name>\w+)/gv, 'name').map((name) =>
-			name.replace(/_bucket$/v, ''),
-		);
-		expect(new Set(asked).size).toBeGreaterThan(7);
-		expect(asked.filter((name) => !definedMetrics.includes(name))).toEqual([]);
-	},
-);
+test.each(['media/grafana-dashboard.json', 'media/prometheus-alerts.yml'])('%s uses existing metrics', (file) => {
+	const asked = groupsOf(fileText(file), /\bcanhazgpu_(?<name>\w+)/gv, 'name').map((name) =>
+		name.replace(/_bucket$/v, ''),
+	);
+	expect(new Set(asked).size).toBeGreaterThan(7);
+	expect(asked.filter((name) => !definedMetrics.includes(name))).toEqual([]);
+});
 
-test('the topic of the metrics has the alerts of the file as they are', () => {
+test('the metrics topic contains the alert rules of the file', () => {
 	const [, rules] = fileText('media/prometheus-alerts.yml').split(/(?<=^#.*\n)/v, 2);
 	expect(documents[topicFile('metrics')]).toContain(`\`\`\`yaml\n${rules}\`\`\`\n`);
 });
 
-test('every topic is a file with its heading, and every file is a topic', () => {
+test('every topic has a file with a heading, and every file is a topic', () => {
 	const files = readdirSync(new URL('source/help/', root)).filter((file) => file.endsWith('.md'));
 	expect(files.toSorted()).toEqual(topicNames.map((name) => `${name}.md`).toSorted());
 	for (const name of topicNames) {
@@ -128,7 +125,7 @@ test('every topic is a file with its heading, and every file is a topic', () => 
 	}
 });
 
-/** The anchors of the headings, as they are made from their words. */
+/** Returns the anchors that GitHub makes of the headings. */
 const anchorsOf = (text: string): readonly string[] =>
 	groupsOf(text, /^#+ (?<title>.*)$/gmv, 'title').map((title) =>
 		title
@@ -137,7 +134,7 @@ const anchorsOf = (text: string): readonly string[] =>
 			.replaceAll(' ', '-'),
 	);
 
-test.each(Object.keys(documents))('every link of %s leads somewhere', (file) => {
+test.each(Object.keys(documents))('every link of %s has a target', (file) => {
 	const own = groupsOf(documents[file]!, /\]\((?<target>[^\)]+)\)/gv, 'target').filter(
 		(target) => !/^https?:/v.test(target),
 	);
@@ -149,17 +146,17 @@ test.each(Object.keys(documents))('every link of %s leads somewhere', (file) => 
 	}
 });
 
-test.each(Object.keys(documents))('every path of the source that %s names is there', (file) => {
+test.each(Object.keys(documents))('every source path in %s exists', (file) => {
 	const text = documents[file]!.replaceAll(/```.*?```/gsv, '');
 	const paths = groupsOf(text, /`(?<path>(?:source|test|media|\.github|\.config|\.ci)\/[\w\-.\/]*)`/gv, 'path');
-	// What is to be written has NAME in its path.
+	// NAME is a placeholder.
 	for (const path of paths.filter((each) => !/\bNAME\b/v.test(each))) {
 		expect([path, existsSync(new URL(path, root))]).toEqual([path, true]);
 	}
 });
 
 describe.each(commandNames)('help of %s', (verb) => {
-	test('names no flag that there is not, and shows calls that are understood', async () => {
+	test('has only existing flags, and examples that parse', async () => {
 		const {usage, flags, examples} = await findCommand(verb);
 		for (const name of groupsOf(usage, /--(?<name>[\-a-z]+)/gv, 'name')) {
 			expect(Object.keys({...flags, store: ''})).toContain(name);
@@ -171,11 +168,11 @@ describe.each(commandNames)('help of %s', (verb) => {
 	});
 });
 
-test('the help tells of every verb and topic, and of exit codes', async () => {
+test('the help lists every command, every topic and the exit codes', async () => {
 	const help = await mainHelp(100);
 	for (const verb of commandNames) {
 		expect(help).toMatch(new RegExp(String.raw`^ {2}${verb} {2,}\S`, 'mv'));
-		expect(documents[topicFile('verbs')]).toContain(`**\`canhazgpu ${verb}\`**`);
+		expect(documents[topicFile('commands')]).toContain(`**\`canhazgpu ${verb}\`**`);
 	}
 
 	for (const name of topicNames) {
@@ -184,7 +181,7 @@ test('the help tells of every verb and topic, and of exit codes', async () => {
 
 	const codes = 'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool';
 	expect(help).toContain(codes);
-	expect(documents[topicFile('verbs')]).toContain(codes);
+	expect(documents[topicFile('commands')]).toContain(codes);
 	for (const line of help.split('\n')) {
 		expect(line.length).toBeLessThanOrEqual(100);
 	}

@@ -4,7 +4,7 @@ import {markdownText} from '../format/markdown/terminal.js';
 import type {Output} from '../format/text/output-columns.js';
 import {createPaint} from '../format/text/paint.js';
 import {schemas} from '../help/schema/index.js';
-import {topicNames, topics} from '../help/topics.js';
+import {findTopic, topicNames, topics} from '../help/topics.js';
 import {commandNames, findCommand} from './find-command.js';
 import {strayWord} from './usage-errors.js';
 import {columnsFor, commandHelp} from './help.js';
@@ -68,7 +68,7 @@ export async function helpOn(
 	}
 
 	const isVerb = commandNames.includes(word);
-	const topic = Object.hasOwn(topics, word) ? topics[word] : undefined;
+	const topic = findTopic(word);
 	if (!isVerb && topic === undefined) {
 		return refuse(word);
 	}

@@ -1,24 +1,22 @@
-/** The help topics, in the order of the help. The text of each loads only when it is shown. */
+/** The help topics, in the order of the help. The text of a topic loads only when it is shown. */
 
 type Topic = {
-	/** What it tells, in a few words. */
 	readonly summary: string;
-	/** Other words that people type for it. */
+	/** Words that are suggested as this topic. */
 	readonly otherNames: readonly string[];
-	/** Its Markdown. */
 	readonly load: () => Promise<{readonly default: string}>;
 };
 
 export const topics: Readonly<Record<string, Topic>> = {
 	setup: {
-		summary: 'A shared box: install, make the pool, whom to trust, remove',
+		summary: 'Install, make the pool, whom to trust, uninstall',
 		otherNames: ['install', 'installation', 'uninstall', 'security', 'binary', 'acl'],
 		load: async () => import('./setup.md'),
 	},
-	verbs: {
-		summary: 'What each verb does, with examples for scripts and containers',
-		otherNames: ['commands', 'examples', 'usage', 'jobs', 'docker', 'scripts', 'exit-codes'],
-		load: async () => import('./verbs.md'),
+	commands: {
+		summary: 'What each command does, with examples for scripts and containers',
+		otherNames: ['examples', 'usage', 'jobs', 'docker', 'scripts', 'exit-codes'],
+		load: async () => import('./commands.md'),
 	},
 	monitor: {
 		summary: 'The monitor (top) and its keys',
@@ -26,7 +24,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./monitor.md'),
 	},
 	hosts: {
-		summary: 'Several boxes: one, five, fifty; from a laptop; of several versions',
+		summary: 'Several machines: one, five or fifty, and from a laptop',
 		otherNames: ['boxes', 'fleet', 'remote', 'ssh', 'laptop', 'remote_hosts', 'machines'],
 		load: async () => import('./hosts.md'),
 	},
@@ -36,12 +34,12 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./queue.md'),
 	},
 	policy: {
-		summary: 'What an administrator sets for everybody',
+		summary: 'Rules that an administrator sets for everybody',
 		otherNames: ['strategy', 'strategies', 'clean', 'dirty'],
 		load: async () => import('./policy.md'),
 	},
 	isolation: {
-		summary: 'Jobs that can open no GPU but their own; GPUs in containers',
+		summary: 'Jobs that can open only their own GPUs, and GPUs in containers',
 		otherNames: [
 			'isolate',
 			'fence',
@@ -64,7 +62,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./web.md'),
 	},
 	json: {
-		summary: 'What --json prints: names, units, and a schema of each verb',
+		summary: 'What --json prints: names, units, and a schema for each command',
 		otherNames: ['schema', 'schemas', 'scripting', 'jq'],
 		load: async () => import('./json.md'),
 	},
@@ -79,25 +77,31 @@ export const topics: Readonly<Record<string, Topic>> = {
 		load: async () => import('./configuration.md'),
 	},
 	slurm: {
-		summary: 'In front of Slurm, and for people who know it',
+		summary: 'Use canhazgpu as a front end of Slurm, or come from Slurm',
 		otherNames: ['cluster', 'engine', 'srun', 'partitions'],
 		load: async () => import('./slurm.md'),
 	},
 	go: {
-		summary: 'For people who know the Go program of the same name',
+		summary: 'Coming from the Go program of the same name',
 		otherNames: ['golang', 'migrate', 'migration', 'peer'],
 		load: async () => import('./go.md'),
 	},
 	troubleshooting: {
-		summary: 'What happens when something dies, and how to fix what is wrong',
+		summary: 'What happens when something fails, and how to fix it',
 		otherNames: ['trouble', 'problems', 'errors', 'faq', 'failures', 'recovery', 'nvidia', 'amd', 'ecc', 'xid'],
 		load: async () => import('./troubleshooting.md'),
 	},
 	changes: {
-		summary: 'What each version brings',
+		summary: 'What is new in each version',
 		otherNames: ['changelog', 'news', 'release-notes', 'versions'],
 		load: async () => import('./changes.md'),
 	},
 };
 
 export const topicNames: readonly string[] = Object.keys(topics);
+
+/** Returns a topic by its name, or by the name that it had before. */
+export function findTopic(name: string): Topic | undefined {
+	const current = name === 'verbs' ? 'commands' : name;
+	return Object.hasOwn(topics, current) ? topics[current] : undefined;
+}

@@ -1,4 +1,4 @@
-/** `canhazgpu web`: the picture of the pool in a browser. It changes nothing unless it acts for the account that runs it. */
+/** `canhazgpu web`. Read-only, unless it acts for the account that runs it. */
 import {randomBytes} from 'node:crypto';
 import type {Socket} from 'node:net';
 import type {Clock, World} from '../core/model/ports.js';
@@ -21,57 +21,48 @@ import {createStreams} from './server/stream.js';
 import {createKeptLoads} from './api/kept-loads.js';
 import {recordUtilization} from './api/utilization-json.js';
 
-/** From one scan to the next while a page is open. */
+/** Time between scans while a page is open. */
 export const watchedMs = 2000;
-/** While none is, for the history of utilization. */
+/** Time between scans otherwise, for the history of utilization. */
 const unwatchedMs = 10_000;
-/** A page that opens is shown so many. */
+/** Number of events in the first message to a page. */
 const mostEvents = 200;
 
-/** A page that acts for the account that runs this server, reached by its own socket alone. */
 export type MineAddress = {
-	/** The socket lies in a directory of mode 0700. */
+	/** In a directory of mode 0700. */
 	readonly socketPath: string;
-	/** Whether the caller is that account. */
+	/** Returns whether the caller is that account. */
 	readonly admits: (socket: Socket) => boolean;
 	readonly account: string;
 	readonly requester: ActorOptions['requester'];
 	readonly served: ActorOptions['served'];
-	/** Called when a link was opened. */
 	readonly opened: () => void;
-	/** Given what makes the token of a new link, once requests are answered. */
+	/** Called when requests are answered, with the function that creates links. */
 	readonly ready: (newLink: () => string) => void;
 };
 
 type WebOptions = {
-	/** Asked for once the port is had. Its GPUs may be seen through the eyes of other viewers. */
+	/** Opens the pool. Called when the server listens. GPUs may come from the scans of other viewers. */
 	readonly open: () => Promise<OpenPool>;
-	/** Whether the server goes on, and tries again, where the pool cannot be opened for this reason. */
+	/** Returns whether the server continues, and retries, after this error. */
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
 	readonly clock: Clock;
 	readonly address: MineAddress | {readonly host: string; readonly port: number};
-	/** More names under which this server is reached. */
 	readonly allowedHosts: readonly string[];
 	readonly hostname: string;
 	readonly version: string;
 	readonly isDemo: boolean;
 	readonly remoteHosts: readonly string[];
 	readonly remoteStatus: HostOptions['ask'];
-	/** How often the other hosts are asked while a page shows them. */
 	readonly hostsIntervalMs: number;
-	/** How much of command lines is shown. */
 	readonly commands: ShownCommands;
 	readonly report: (world: World, question: Omit<ReportQuestion, 'host'>) => Promise<Record<string, unknown>>;
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
-	/** Aborted when it shall end. */
 	readonly signal: AbortSignal;
-	/** Given the address of a server that has a port. */
 	readonly listening: (url: string | undefined) => void;
-	/** Called with a bug that only one request met. */
 	readonly complain: (error: unknown) => void;
 };
 
-/** Addresses that stand for all of a machine's. */
 const anyAddress = new Set(['0.0.0.0', '::']);
 
 const urlOf = (host: string, hostname: string, port: number): string => {
@@ -79,7 +70,6 @@ const urlOf = (host: string, hostname: string, port: number): string => {
 	return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}/`;
 };
 
-/** As which a browser knows the end of a tunnel on its own machine. */
 const loopbackNames = ['localhost', '127.0.0.1', '::1'];
 
 const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<string> =>
@@ -92,7 +82,7 @@ const namesOf = ({address, hostname, allowedHosts}: WebOptions): ReadonlySet<str
 			.map((name) => name.toLowerCase()),
 	);
 
-/** Serves until the signal is aborted. Rejects with the error that broke it. */
+/** Serves until the signal is aborted. Rejects with a fatal error. */
 export async function runWeb(options: WebOptions): Promise<void> {
 	const routes = Promise.withResolvers<ReturnType<typeof createRoutes>>();
 	const server = await startServer(options.address, routes.promise);

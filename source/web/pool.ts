@@ -1,6 +1,4 @@
-/**
-The pool of this host as the server has it. A pool that cannot be opened yet is tried again, and until then what there is to say of it is why.
-*/
+/** The pool of this host. If it cannot be opened, the server retries and reports the reason. */
 import {startLiveView, type LiveState, type LiveView, type LiveViewOptions} from '../core/live/live-view.js';
 import type {Clock, World} from '../core/model/ports.js';
 import type {AuditKind} from '../core/model/types.js';
@@ -9,27 +7,26 @@ import {CanhazgpuError} from '../errors.js';
 
 export type OpenPool = EngineWorld & {
 	readonly privateLabel?: string;
-	/** The GPUs for those who act, and do not only read. */
+	/** The GPU scanner for requests that act. */
 	readonly scannedGpus?: World['gpus'];
 	readonly close: () => Promise<void>;
 };
 
 type LocalPool = {
 	readonly liveView: LiveView;
-	/** The pool, once it is open. */
 	readonly opened: () => OpenPool | undefined;
 	/** Rejects with the reason while the pool is not open. */
 	readonly world: () => Promise<World>;
-	/** The same for those who act. */
+	/** Like `world`, for requests that act. */
 	readonly actingWorld: () => Promise<World>;
-	/** False while this host has no pool and the server shows other hosts alone. */
+	/** Returns false while this host has no pool and the server shows other hosts alone. */
 	readonly isExpected: () => boolean;
 	readonly close: () => Promise<void>;
 };
 
 type LocalPoolOptions = {
 	readonly open: () => Promise<OpenPool>;
-	/** Whether the server goes on without a pool that cannot be opened for this reason. */
+	/** Returns whether the server continues without the pool after this error. */
 	readonly goesOnWithout: (error: CanhazgpuError) => boolean;
 	readonly clock: Clock;
 	readonly live: LiveViewOptions;
@@ -53,11 +50,10 @@ const nothingKnown = (problem: CanhazgpuError, sinceSeconds: number): LiveState 
 
 type Listener = Parameters<LiveView['subscribe']>[0];
 
-/** Stands for the live view of a pool that is not open yet, and hands on to it as soon as it is there. */
+/** Creates a live view that delegates to the live view of the pool once that is open. */
 function createLateView(current: () => LiveState, problem: () => CanhazgpuError) {
 	let view: LiveView | undefined;
 	const listeners = new Set<Listener>();
-	/** Those who watch, each with what ends it. */
 	const watchers = new Map<symbol, () => void>();
 	const grantListeners = new Set<(waitSeconds: number) => void>();
 	const noCounts = new Map<AuditKind, number>();
@@ -123,7 +119,7 @@ function createLateView(current: () => LiveState, problem: () => CanhazgpuError)
 	};
 }
 
-/** Rejects where the pool cannot be opened and the server shall not go on without it. */
+/** Opens the pool of this host. Rejects if that fails and the server cannot continue. */
 export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoolOptions): Promise<LocalPool> {
 	const stopped = new AbortController();
 	let opened: OpenPool | undefined;
@@ -158,7 +154,7 @@ export async function openLocalPool({open, goesOnWithout, clock, live}: LocalPoo
 
 	async function keepTrying(): Promise<void> {
 		while (opened === undefined && !stopped.signal.aborted) {
-			// An aborted sleep may reject: then the server ends.
+			// An aborted sleep may reject when the server ends.
 			await clock.sleep(retryMs, stopped.signal).catch(() => undefined);
 			if (!stopped.signal.aborted) {
 				await tryToOpen();

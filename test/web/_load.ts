@@ -1,7 +1,4 @@
-/**
-Many browsers and requests at once on `canhazgpu web`, over an nvidia-smi that notes when it begins and ends: what that costs, and how
-often the GPUs were looked at.
-*/
+/** Loads `canhazgpu web` with many browsers and requests, and measures the cost and the scans with an nvidia-smi stub that logs its runs. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -11,16 +8,16 @@ import {eventually} from '../_helpers/eventually.js';
 import {stubTool} from '../_helpers/machine/stub-tool.js';
 import {ask, listenTo, startWeb, type StreamMessage} from './_server.js';
 
-/** What nvidia-smi is run for: the readings of GPUs, their processes, or readings that go on; anything else is asked rarely. */
+/** What a run of nvidia-smi reads. `other` queries are rare. */
 type Kind = 'gpus' | 'processes' | 'stream' | 'other';
 
 type Tool = {
 	readonly searchPath: string;
-	/** Of the runs that one process started, in the order in which they began and ended. */
+	/** Runs started by one process, in order of their beginnings and ends. */
 	readonly noted: (parent: number) => ReadonlyArray<{readonly word: 'begin' | 'end' | 'reading'; readonly kind: Kind}>;
 };
 
-/** As slow as a real one. What it is not asked for in a table it does not know. */
+/** Creates an nvidia-smi stub as slow as the real one. It refuses queries without tables. */
 function notingTool(box: Box, gpuCount: number): Tool {
 	const log = path.join(box.home, 'looks');
 	const lines = `
@@ -53,7 +50,7 @@ esac
 	};
 }
 
-/** How many runs that go on there were at the same time, at most. */
+/** Returns the maximum number of concurrent streaming runs. */
 function mostStreams(noted: ReturnType<Tool['noted']>): number {
 	let running = 0;
 	let most = 0;
@@ -70,8 +67,8 @@ function mostStreams(noted: ReturnType<Tool['noted']>): number {
 }
 
 /**
-How many scans overlapped, at most. One is a query or two of different kinds: a kind that begins again before everything has ended is of
-another scan.
+Returns the maximum number of overlapping scans. A scan is one or two queries of different kinds, so a repeated kind before all have ended belongs
+to another scan.
 */
 function mostScans(noted: ReturnType<Tool['noted']>): number {
 	const begun = new Map<Kind, number>();
@@ -101,30 +98,28 @@ export type Load = {
 };
 
 export type Borne = {
-	/** Milliseconds that each request took. */
+	/** Duration of each request. */
 	readonly took: readonly number[];
-	/** Of requests that were not answered as they should be. */
+	/** Status codes of failed requests. */
 	readonly failed: readonly number[];
 	readonly mostMiB: number;
 	readonly processorSeconds: number;
-	/** How many events each browser heard of those that all of them could hear. */
+	/** How many events each browser received, of those that all of them could receive. */
 	readonly events: readonly number[];
-	/** How often the GPUs were looked at by a run of the tool for the server; each is a query or two of different kinds, started together. */
+	/** Number of scans for the server. A scan is one or two queries of different kinds, started together. */
 	readonly scans: number;
-	/** At the same time, at most. */
+	/** The maximum number of overlapping scans. */
 	readonly scansAtOnce: number;
-	/** Of the run of the tool that goes on. */
+	/** The maximum number of overlapping streaming runs. */
 	readonly streamsAtOnce: number;
 	readonly readings: number;
-	/** How often the pool was changed meanwhile, each of which is worth a look. */
+	/** Number of changes to the pool, each of which may cause a scan. */
 	readonly changes: number;
 };
 
-/** Resident memory in MiB. */
 const residentMiB = (pid: number): number =>
 	Number(/^VmRSS:\s*(?<kib>\d+)/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!.groups!['kib']) / 1024;
 
-/** Seconds of processor time so far. */
 function processorSeconds(pid: number): number {
 	const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ', 2)[1]!.split(' ');
 	return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -160,7 +155,7 @@ export async function bearLoad(box: Box, {seconds, streamCount, requestsPerSecon
 	}
 
 	const untilMs = performance.now() + seconds * 1000;
-	/** Somebody gets and gives back GPUs all the while. */
+	/** Reserves and releases GPUs all the time. */
 	const busy = (async () => {
 		while (performance.now() < untilMs) {
 			for (const words of ['reserve --gpus 2', 'release']) {
@@ -194,7 +189,7 @@ export async function bearLoad(box: Box, {seconds, streamCount, requestsPerSecon
 	const duringLoad = noted.slice(notedBefore).map(({word, kind}) => `${word} ${kind}`);
 	const countOf = (what: string): number => duringLoad.filter((note) => note === what).length;
 	const spent = processorSeconds(web.pid) - processorBefore;
-	// Those that all of them could hear.
+	// Events that all browsers could receive.
 	const idsOf = (messages: readonly StreamMessage[]) => messages.flatMap(({id}) => id ?? []);
 	const lastFirst = Math.max(...streams.map(({messages}) => idsOf(messages)[0]!));
 	const lastCommon = Math.min(...streams.map(({messages}) => idsOf(messages).at(-1)!));

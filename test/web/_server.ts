@@ -1,6 +1,3 @@
-/**
-`canhazgpu web` in a box, and what is asked of it.
-*/
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {request, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
@@ -16,16 +13,16 @@ export type Web = {
 	readonly pid: number;
 	readonly stdout: () => string;
 	readonly stderr: () => string;
-	/** Its exit code, or the signal that ended it, and after how many milliseconds. */
+	/** Sends the signal, and resolves with the exit code or signal and the milliseconds until then. */
 	readonly end: (
 		signal: NodeJS.Signals,
 	) => Promise<{readonly end: number | NodeJS.Signals | undefined; readonly ms: number}>;
 };
 
 /**
-Starts `canhazgpu web` with these words, and waits until it has printed what it is to say first.
+Starts `canhazgpu web` with these words, and waits for its first output.
 
-@throws Error with what it says, if it ends before that.
+@throws Error with the output if it ends before.
 */
 export async function startServerIn(
 	box: Box,
@@ -97,7 +94,7 @@ export async function startWeb(
 
 export type Answer = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string};
 
-/** A request with its path and headers sent as they are, which fetch would not do. */
+/** Sends a request with an unmodified path and headers, unlike fetch. */
 export async function ask(
 	port: number,
 	path: string,
@@ -112,20 +109,20 @@ export async function ask(
 export const askJson = async <Value>(port: number, path: string): Promise<Value> =>
 	JSON.parse((await ask(port, path)).body) as Value;
 
-/** The paths of this server that its page names. */
+/** Returns the paths of this server in the page. */
 export const pathsIn = (html: string): readonly string[] =>
 	html
 		.matchAll(/(?:href|src)="(?<path>\/[^"]*)"/gv)
 		.map((match) => match.groups!['path']!)
 		.toArray();
 
-/** The script of the page, which has a hash in its name. */
+/** Returns the path of the page's script, whose name has a hash. */
 export async function scriptOf(port: number): Promise<string> {
 	const {body} = await ask(port, '/');
 	return pathsIn(body).find((path) => path.endsWith('.js'))!;
 }
 
-/** Sends these bytes and reads until the other side closes. */
+/** Sends bytes and reads until the other side closes. */
 export async function rawExchange(
 	port: number,
 	bytes: string,
@@ -147,13 +144,13 @@ export async function rawExchange(
 }
 
 export type StreamMessage = {
-	/** Undefined of a heartbeat. */
+	/** Undefined for a heartbeat. */
 	readonly id: number | undefined;
 	readonly event: string;
 	readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Listens to `/api/events`, as a page that shows the hosts does if so told. */
+/** Listens to `/api/events`, optionally like a page that shows the hosts. */
 export function listenTo(
 	port: number,
 	query: '' | '?hosts' = '',

@@ -1,6 +1,3 @@
-/**
-The API of `canhazgpu web`, from the built program.
-*/
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, type Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -23,12 +20,12 @@ afterAll(async () => {
 	box.remove();
 });
 
-test('prints one line on stdout: where it is, which is this machine alone', () => {
+test('web prints one line on stdout with its address, which is local by default', () => {
 	expect(web.stdout()).toMatch(/^Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n$/v);
 	expect(web.stderr()).toBe('');
 });
 
-test("status: the web's own keys of the peer, and times of day", async () => {
+test("/api/status has the peer's keys for the web API, and absolute times", async () => {
 	const rows = await askJson<readonly Row[]>(web.port, '/api/status');
 	expect(rows).toHaveLength(4);
 	expect(rows[0]).toMatchObject({gpu_id: 0, status: 'AVAILABLE', provider: 'Fake', gpu_model: 'Simulated H100 80GB'});
@@ -42,7 +39,7 @@ test("status: the web's own keys of the peer, and times of day", async () => {
 	expect(rows[1]).not.toHaveProperty('details');
 });
 
-test('queue: who waits, for what, and for how long', async () => {
+test('/api/queue shows each waiting entry with its request and wait', async () => {
 	expect(await askJson(web.port, '/api/queue')).toEqual({
 		entries: [],
 		total_waiting: 0,
@@ -69,7 +66,7 @@ test('queue: who waits, for what, and for how long', async () => {
 	});
 });
 
-test('report: as `report --json`, for up to a year, and by GPU; what is no number of days is 30', async () => {
+test('/api/report equals `report --json`, and limits and defaults `days`', async () => {
 	const byUser = await askJson<{users: readonly Row[]}>(web.port, '/api/report?days=7');
 	expect(byUser).toMatchObject({days: 7});
 	expect(byUser.users.find(({name}) => name === 'team')).toMatchObject({manual_count: 1, run_count: 0});
@@ -92,7 +89,7 @@ test('report: as `report --json`, for up to a year, and by GPU; what is no numbe
 	expect(JSON.parse(body)).toHaveProperty('error');
 });
 
-test('hosts: this one is the first, and another is not found', async () => {
+test('/api/hosts lists this host first, and an unknown host is not found', async () => {
 	const hosts = await askJson<ReadonlyArray<{name: string; is_local: boolean}>>(web.port, '/api/hosts');
 	expect(hosts).toMatchObject([{is_local: true}]);
 	for (const host of [hosts[0]!.name, 'localhost']) {
@@ -109,7 +106,7 @@ test('hosts: this one is the first, and another is not found', async () => {
 	}
 });
 
-test('ETag, 304, gzip and HEAD', async () => {
+test('answers support ETag, 304, gzip and HEAD', async () => {
 	const script = await scriptOf(web.port);
 	const whole = await ask(web.port, script);
 	const {etag} = whole.headers;
@@ -127,7 +124,7 @@ test('ETag, 304, gzip and HEAD', async () => {
 	}
 });
 
-test('metrics of every GPU, of the line, and of what happened', async () => {
+test('/metrics has values of every GPU, the queue and events', async () => {
 	start(box, 'reserve --gpus 4 --wait 1h');
 	await eventually(async () => {
 		const {body, headers} = await ask(web.port, '/metrics');
@@ -154,7 +151,7 @@ test('metrics of every GPU, of the line, and of what happened', async () => {
 	expect(await askJson(web.port, '/healthz')).toEqual({status: 'ok'});
 });
 
-test('events: everything at once, then what changes, at once, with growing ids', async () => {
+test('/api/events sends a complete state, then each change, with increasing ids', async () => {
 	const stream = listenTo(web.port);
 	onTestFinished(stream.close);
 	await eventually(() => stream.messages.length > 0);
@@ -174,18 +171,18 @@ test('events: everything at once, then what changes, at once, with growing ids',
 		),
 	);
 	expect(performance.now() - released).toBeLessThan(5000);
-	// A heartbeat has none.
+	// Heartbeats have no id.
 	const ids = stream.messages.flatMap(({id}) => id ?? []);
 	expect(ids.toSorted((a, b) => a - b)).toEqual(ids);
 	expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('the stream is compressed for those who take it, also for one who comes later', async () => {
+test('the stream is compressed for clients that accept gzip, including later ones', async () => {
 	const texts = await Promise.all(
 		[0, 1].map(async () => {
 			const answer = await fetch(`${web.url}api/events`, {headers: {'accept-encoding': 'gzip'}});
 			expect(answer.headers.get('content-encoding')).toBe('gzip');
-			// What was told is unpacked at once, though the stream has no end.
+			// The first message can be decompressed before the stream ends.
 			let text = '';
 			for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) {
 				text += part;
@@ -206,7 +203,7 @@ test('the stream is compressed for those who take it, also for one who comes lat
 	}
 });
 
-test('the documentation is there as plain text', async () => {
+test('/help serves the documentation as plain text', async () => {
 	const {body, headers} = await ask(web.port, '/help');
 	expect(headers['content-type']).toContain('text/plain');
 	expect(body).toMatch(/^\/help\/web +\w/mv);
@@ -216,7 +213,7 @@ test('the documentation is there as plain text', async () => {
 	}
 });
 
-test('use over time: means of ten seconds, of one GPU or of all', async () => {
+test('/api/use returns ten-second means of one GPU or all GPUs', async () => {
 	await eventually(async () => {
 		const all = await askJson<{
 			step_seconds: number;

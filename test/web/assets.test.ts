@@ -1,9 +1,8 @@
-/** The files of the page, compressed by the build. */
 import {brotliDecompressSync, gunzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {bytesOf, pageFiles} from '../../source/web/server/assets.js';
 
-test('each file is the same in each coding, and Brotli is the smaller one', () => {
+test('every file is identical in each encoding, and Brotli is smaller than gzip', () => {
 	expect(pageFiles.length).toBeGreaterThan(20);
 	for (const file of pageFiles) {
 		const [br, gzip, plain] = [bytesOf(file, 'br'), bytesOf(file, 'gzip'), bytesOf(file, undefined)];

@@ -1,4 +1,4 @@
-/** Text of other people in every field of every record: whatever this server sends is harmless on a terminal and on its page. */
+/** Checks that hostile text in any field of any record is harmless on a terminal and in the page. */
 import {once} from 'node:events';
 import {request, type IncomingMessage} from 'node:http';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ import {eventually} from '../_helpers/eventually.js';
 import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 import {ask} from './_server.js';
 
-/** All fields of a type, so that one which is added later is missed by the compiler. */
+/** Requires all fields of a type, so that the compiler finds fields that are added later. */
 type Whole<Type> = {readonly [Key in keyof Required<Type>]: Type[Key]};
 
 const acting = [
@@ -60,7 +60,7 @@ const hostile = fc
 	.array(fc.oneof(fc.string({unit: 'binary', maxLength: 4}), fc.constantFrom(...acting)), {minLength: 1, maxLength: 4})
 	.map((parts) => parts.join('seen'));
 
-/** Everything that a store and a GPU tool may say. `word` names a field, and gives it a text. */
+/** Returns everything that a store and a GPU tool can contain. `word` returns the text for a field. */
 function hostileWorld(word: (field: string) => string, now: number, revision: Snapshot['revision']) {
 	const lease = (type: Lease['type'], partialQueueId?: string): Whole<Lease> => ({
 		user: word('label'),
@@ -259,7 +259,7 @@ function hostileWorld(word: (field: string) => string, now: number, revision: Sn
 	return {snapshot, observation, events: [event], usage: [usage]};
 }
 
-/** A dashboard of that world, and what can be asked of it. */
+/** Serves a dashboard of that world. */
 async function serve(word: (field: string) => string) {
 	const live = await createLiveWorld(7);
 	const {snapshot, observation, events, usage} = hostileWorld(
@@ -402,7 +402,7 @@ async function serve(word: (field: string) => string) {
 	};
 }
 
-/** What a new listener of the event stream is sent at once: the picture and the hosts, each of which has to arrive. */
+/** Returns the first messages of the event stream, which are the state and the hosts. */
 async function firstMessages(port: number): Promise<string> {
 	const sent = request({
 		host: '127.0.0.1',
@@ -424,14 +424,14 @@ async function firstMessages(port: number): Promise<string> {
 	return body;
 }
 
-/** Nothing of this may reach a terminal raw; the joiner U+200D may, within emoji. */
+/** Characters that must not reach a terminal. The joiner U+200D is allowed within emoji. */
 const raw = /[[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}\p{Surrogate}]--[\n\u{200D}]]/v;
 
 const checkHarmless = (path: string, body: string): void => {
 	expect([path, raw.exec(body)]).toEqual([path, null]);
 };
 
-/** Every text of a JSON value, which the page shows as it is. */
+/** Returns every string in a JSON value. */
 function textsOf(value: unknown): readonly string[] {
 	if (typeof value === 'string') {
 		return [value];
@@ -487,7 +487,7 @@ async function checkEverything({
 	return all + stream;
 }
 
-test('hostile text in every field of every record leaves nothing that acts in any answer', async () => {
+test('hostile text in any field of any record is harmless in every answer', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(hostile, {minLength: 3, maxLength: 8}), async (texts) => {
 			let index = 0;
@@ -507,7 +507,7 @@ test('hostile text in every field of every record leaves nothing that acts in an
 	);
 });
 
-test('the fields do arrive, made harmless', async () => {
+test('hostile fields arrive sanitized', async () => {
 	const served = await serve((field) => `\u{202E}the ${field}\u{9B}31m`);
 	onTestFinished(served.close);
 	const all = await checkEverything(served);

@@ -1,4 +1,4 @@
-/** The charts of the page look back further than the server has run. */
+/** Charts that look back further than the server has run. */
 import {expect, test} from 'vitest';
 import {encodeMinute, decodeHour, hourOf, minuteOf, withScan} from '../../source/core/rules/pool/load-minutes.js';
 import {createUtilizationRecorder} from '../../source/web/api/utilization-json.js';
@@ -9,14 +9,14 @@ const busy = (percent: number) => observationOf([{...idleReading(0), utilization
 const keptAt = (time: number, percent: number) =>
 	decodeHour(hourOf(minuteOf(time)), encodeMinute(withScan(undefined, busy(percent), time).underWay!), minuteOf(time));
 
-test('what the pool keeps counts where the server saw nothing, and the rest is unknown', () => {
+test('stored means fill the time before the server, and the rest is unknown', () => {
 	const now = startTime - (startTime % 3600);
 	const recorder = createUtilizationRecorder();
 	for (let second = 0; second < 600; second += 10) {
 		recorder.add({lastScan: busy(80), now: now - 600 + second + 5});
 	}
 
-	// Of the last ten minutes it keeps something else: what was seen here is finer.
+	// The pool also has means for the last ten minutes, but the server's own samples are finer.
 	const kept = Array.from({length: 120}, (_, ago) => keptAt(now - 60 * (ago + 1), 20)).flat();
 	const hour = recorder.last(60, {gpu: 0}, kept);
 	expect(hour.step_seconds).toBe(10);
@@ -35,7 +35,7 @@ test('what the pool keeps counts where the server saw nothing, and the rest is u
 	expect(recorder.last(60, {gpu: 0}).gpus['0']!.utilization.filter((value) => value !== null)).toHaveLength(60);
 });
 
-test('no more points are answered than are asked for, each the mean of what it stands for', () => {
+test('at most the requested number of points is returned, each a mean of its period', () => {
 	const recorder = createUtilizationRecorder();
 	const begun = startTime - (startTime % 3600);
 	for (let step = 0; step < 60; step++) {
@@ -46,7 +46,7 @@ test('no more points are answered than are asked for, each the mean of what it s
 		const {step_seconds: seconds, gpus} = recorder.last(10, {gpu: 0, points});
 		const {utilization} = gpus['0']!;
 		expect(utilization.length).toBeLessThanOrEqual(points);
-		// It is the finest step that is long enough.
+		// The shortest sufficient step is used.
 		expect(seconds).toBe(10 * Math.ceil(60 / points));
 		expect(utilization.every((value) => value !== null && value >= 20 && value <= 60)).toBe(true);
 	}
@@ -54,7 +54,7 @@ test('no more points are answered than are asked for, each the mean of what it s
 	expect(recorder.last(10, {gpu: 0, points: 1}).gpus['0']!.utilization).toEqual([40]);
 });
 
-test('of the minute in which the server began it shows what the pool keeps until then, and from then on what it saw', () => {
+test("the minute of the server's start combines the stored mean and the server's samples", () => {
 	const minute = startTime - (startTime % 3600);
 	const recorder = createUtilizationRecorder();
 	for (let second = 52; second < 120; second += 2) {

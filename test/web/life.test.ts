@@ -1,6 +1,3 @@
-/**
-How `canhazgpu web` begins, goes through trouble, and ends.
-*/
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox, withoutRedis} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
@@ -9,11 +6,11 @@ import {redisOfFile} from '../_helpers/store/redis-of-file.js';
 import {ask, askJson, listenTo, startWeb} from './_server.js';
 
 const password = 'correct-horse-battery-staple';
-/** At once, on a machine that is busy with other tests. */
+/** Immediately, on a machine that is busy with other tests. */
 const soonMs = 4000;
 const redis = redisOfFile({settings: ['--requirepass', password], isDurable: true});
 
-test('a port in use is said, with the way out', async () => {
+test('a port in use is an error with a hint', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box);
 	onTestFinished(async () => {
@@ -26,19 +23,22 @@ test('a port in use is said, with the way out', async () => {
 	});
 });
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends it at once, with streams open', async (signal) => {
-	const box = await freshEmbeddedBox(1);
-	const web = await startWeb(box);
-	const streams = [listenTo(web.port), listenTo(web.port)];
-	await eventually(() => streams.every(({messages}) => messages.length > 0));
-	const {end, ms} = await web.end(signal);
-	expect(end).toBe(0);
-	expect(ms).toBeLessThan(soonMs);
-	await Promise.all(streams.map(async ({closed}) => closed));
-	expect(web.stderr()).toBe('');
-});
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+	'%s ends the server immediately, even with open streams',
+	async (signal) => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box);
+		const streams = [listenTo(web.port), listenTo(web.port)];
+		await eventually(() => streams.every(({messages}) => messages.length > 0));
+		const {end, ms} = await web.end(signal);
+		expect(end).toBe(0);
+		expect(ms).toBeLessThan(soonMs);
+		await Promise.all(streams.map(async ({closed}) => closed));
+		expect(web.stderr()).toBe('');
+	},
+);
 
-test('--demo needs no pool and keeps nothing', async () => {
+test('web --demo needs no pool and stores nothing', async () => {
 	const box = createBox(withoutRedis);
 	onTestFinished(box.remove);
 	const web = await startWeb(box, ['--demo']);
@@ -48,14 +48,14 @@ test('--demo needs no pool and keeps nothing', async () => {
 	expect(after.exitCode).toBe(4);
 });
 
-test('open to the network it says so', async () => {
+test('a server open to the network prints a warning', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box, ['--host', '0.0.0.0']);
 	await eventually(() => web.stderr().includes('Everybody who can reach this machine can look at it'));
 	await web.end('SIGTERM');
 });
 
-test('without Redis it says since when it knows nothing new, and is back by itself', async () => {
+test('without Redis the server reports since when, and recovers by itself', async () => {
 	const credentials = {CANHAZGPU_REDIS_PASSWORD: password};
 	const made = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port), ...credentials});
 	onTestFinished(made.remove);
@@ -98,7 +98,7 @@ test('without Redis it says since when it knows nothing new, and is back by itse
 	expect((await web.end('SIGTERM')).ms).toBeLessThan(soonMs);
 });
 
-test('it ends at once even while Redis is away', async () => {
+test('the server ends immediately while Redis is away', async () => {
 	const box = await createRedisBoxWithPassword();
 	const web = await startWeb(box);
 	await redis.kill();

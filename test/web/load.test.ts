@@ -1,11 +1,11 @@
-/** The benchmark of the dashboard, in small: `npm run bench -- web` is the real one. */
+/** A small run of the dashboard's benchmark, `npm run bench -- web`. */
 import {mkdirSync} from 'node:fs';
 import {expect, onTestFinished} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
 import {createBox} from '../_helpers/program/cli.js';
 import {bearLoad} from './_load.js';
 
-slowTest('many browsers and requests cost one scan at a time, one every two seconds and one a change', async () => {
+slowTest('many browsers and requests share one scan every two seconds and one for each change', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	mkdirSync(box.poolDirectory);
@@ -14,7 +14,7 @@ slowTest('many browsers and requests cost one scan at a time, one every two seco
 	expect(borne).toMatchObject({failed: [], scansAtOnce: 1, streamsAtOnce: 1});
 	expect(borne.took).toHaveLength(200);
 	expect(borne.changes).toBeGreaterThan(1);
-	// Its last second is that of the last change.
+	// The last second belongs to the last change.
 	expect(borne.scans).toBeGreaterThan(1);
 	expect(borne.scans).toBeLessThanOrEqual((seconds + 1) / 2 + borne.changes + 2);
 	expect(borne.readings).toBeGreaterThan(0);

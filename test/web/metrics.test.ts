@@ -1,4 +1,4 @@
-/** What Prometheus is told of GPUs that are out of the ordinary, and of reservations that ended. */
+/** Metrics of unusual GPUs and of reservations that ended. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -21,7 +21,7 @@ hidden: [{gpu: 2}]
 mig: [{gpu: 6, profiles: [3g.40gb, 1g.10gb]}]
 `;
 
-test('unreserved use and squatters by name, drained apart from broken, MIG, and each way to end', async () => {
+test('metrics name unreserved users and squatters, and distinguish drained, broken and MIG GPUs and ways to end', async () => {
 	const box = await createEmbeddedBox(7);
 	onTestFinished(box.remove);
 	const file = path.join(box.home, 'scenario.yaml');
@@ -56,7 +56,7 @@ test('unreserved use and squatters by name, drained apart from broken, MIG, and 
 				'canhazgpu_releases_total 1',
 				'canhazgpu_expiries_total 0',
 				'canhazgpu_queue_oldest_wait_seconds 0',
-				// Two reservations, one job, one reservation of two GPUs, one of an instance: none had to wait.
+				// Two reservations, a job, a reservation of two GPUs and one of an instance, all without waiting.
 				'canhazgpu_grant_wait_seconds_bucket{le="1"} 5',
 				'canhazgpu_grant_wait_seconds_sum 0',
 				'canhazgpu_grant_wait_seconds_count 5',
@@ -65,18 +65,18 @@ test('unreserved use and squatters by name, drained apart from broken, MIG, and 
 		return true;
 	});
 	const lines = await linesOf();
-	// Unknown is left out, and never zero.
+	// Unknown values are omitted, never zero.
 	expect(lines.filter((line) => line.startsWith('canhazgpu_gpu_squatter_processes{gpu="2"}'))).toEqual([]);
 	const seconds = (name: string) =>
 		Number(
 			lines.find((line) => line.startsWith(`canhazgpu_gpu_lease_${name}_timestamp_seconds{gpu="0"}`))!.split(' ', 2)[1],
 		);
-	// Stored in whole seconds.
+	// Times are stored in whole seconds.
 	expect(Math.abs(seconds('expiry') - seconds('start') - 3600)).toBeLessThanOrEqual(1);
 	expect(lines.filter((line) => line.startsWith('canhazgpu_build_info{version="'))).toHaveLength(1);
 });
 
-slowTest('a wait in the queue is counted with its length when it is over', async () => {
+slowTest('a wait in the queue is recorded when it ends', async () => {
 	const box = await createEmbeddedBox(1);
 	onTestFinished(box.remove);
 	const web = await startWeb(box);
@@ -102,7 +102,7 @@ slowTest('a wait in the queue is counted with its length when it is over', async
 	expect(await figure('grant_wait_seconds_sum')).toBeGreaterThan(1);
 });
 
-test('shares: what each asked for and uses, since when, and for how long it has used too much', async () => {
+test('metrics of shares have their requested and used memory, start, and time of overuse', async () => {
 	const world = await createLiveWorld(2);
 	world.see(() =>
 		observationOf([

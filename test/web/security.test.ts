@@ -1,6 +1,4 @@
-/**
-What a stranger on the network, or a page of somebody else in a browser here, cannot do.
-*/
+/** Attacks by a stranger on the network, or by another site's page in a local browser. */
 import {hostname} from 'node:os';
 import {connect} from 'node:net';
 import {once} from 'node:events';
@@ -28,7 +26,7 @@ afterAll(async () => {
 const statusFor = async (host: string): Promise<number> =>
 	(await ask(web.port, '/api/status', {headers: {host}})).status;
 
-test('only our own names are answered (DNS rebinding)', async () => {
+test('only own host names are answered (DNS rebinding)', async () => {
 	for (const ours of [
 		'localhost',
 		'LOCALHOST:8080',
@@ -69,7 +67,7 @@ test('only our own names are answered (DNS rebinding)', async () => {
 	expect(absolute.answer).toMatch(/^HTTP\/1\.1 4\d\d /v);
 });
 
-test('host names out of their header', () => {
+test('hostnameOf parses the Host header', () => {
 	expect(hostnameOf('Box:80')).toBe('box');
 	expect(hostnameOf('[::1]:80')).toBe('::1');
 	expect(hostnameOf('box:80:80')).toBeUndefined();
@@ -83,13 +81,13 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])('%
 	}
 });
 
-test('CONNECT and upgrades to other protocols are cut off', async () => {
+test('CONNECT and protocol upgrades are refused', async () => {
 	expect((await rawExchange(web.port, 'CONNECT evil.example:80 HTTP/1.1\r\nhost: localhost\r\n\r\n')).answer).toBe('');
 	const upgrade = 'GET /api/events HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
 	expect((await rawExchange(web.port, upgrade)).answer).toBe('');
 });
 
-test('no other origin is given anything, and the page runs only what is its own', async () => {
+test('no other origin gets data, and the page runs only its own files', async () => {
 	for (const path of [
 		'/',
 		'/icon.svg',
@@ -109,7 +107,7 @@ test('no other origin is given anything, and the page runs only what is its own'
 			'x-content-type-options': 'nosniff',
 			'cross-origin-resource-policy': 'same-origin',
 		});
-		// A script is no document, and carries no rules for one.
+		// A script is not a document and has no document headers.
 		const isDocument = !path.startsWith('/page/');
 		expect([path, 'content-security-policy' in headers]).toEqual([path, isDocument]);
 		if (!isDocument) {
@@ -126,12 +124,12 @@ test('no other origin is given anything, and the page runs only what is its own'
 	}
 });
 
-test('another page has no hold on the window of this one, where a browser can see to that', async () => {
+test('another page cannot access the window, in browsers that support this', async () => {
 	const {headers} = await ask(web.port, '/', {headers: {'sec-fetch-site': 'none'}});
 	expect(headers['cross-origin-opener-policy']).toBe('same-origin');
 });
 
-test('nothing is done for the pages of other sites, but their links are followed', async () => {
+test("requests of other sites' pages are refused, but links are followed", async () => {
 	const statusOf = async (path: string, site: string, mode: string, dest: string): Promise<number> => {
 		const headers = {'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest};
 		return (await ask(web.port, path, {headers})).status;
@@ -152,11 +150,11 @@ test('nothing is done for the pages of other sites, but their links are followed
 	expect(await statusOf('/api/status', 'none', 'navigate', 'document')).toBe(200);
 });
 
-test('the page has no inline script or style, and asks nobody else for anything', async () => {
+test('the page has no inline script or style, and loads nothing from elsewhere', async () => {
 	const {body} = await ask(web.port, '/');
 	expect(body).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|\/\/[a-z]/v);
 	const own = pathsIn(body);
-	// One style and one script, in a folder with the hash of their contents.
+	// One style and one script, in folders named by content hashes.
 	expect(own.map((path) => path.replace(/\/[\w\-]{8}\//v, '/HASH/')).toSorted()).toEqual([
 		'/icon.svg',
 		'/page/HASH/page.css',
@@ -167,7 +165,7 @@ test('the page has no inline script or style, and asks nobody else for anything'
 	}
 });
 
-test('a browser keeps what has a hash in its address, and asks again for the page that names it', async () => {
+test('files with a hash in their address are cached, and the page is revalidated', async () => {
 	const {headers, body} = await ask(web.port, '/');
 	expect(headers['cache-control']).toBe('no-cache');
 	for (const path of pathsIn(body)) {
@@ -179,14 +177,14 @@ test('a browser keeps what has a hash in its address, and asks again for the pag
 	}
 });
 
-/** The names of files that a script loads when they are wanted. */
+/** Returns the names of files that a script loads lazily. */
 const lateParts = (script: string): readonly string[] =>
 	script
 		.matchAll(/import\(["'`]\.\/(?<name>[\w\-]+\.js)["'`]/gv)
 		.map((match) => match.groups!['name']!)
 		.toArray();
 
-test('the page is small in few requests; other views and what draws a chart are files of their own', async () => {
+test('the page is small with few requests, and other views and charts are separate files', async () => {
 	const {body: html} = await ask(web.port, '/');
 	const paths = ['/', ...pathsIn(html)];
 	expect(paths.length).toBeLessThanOrEqual(5);
@@ -198,7 +196,7 @@ test('the page is small in few requests; other views and what draws a chart are 
 		}),
 	);
 	expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(15_600);
-	// By plain http browsers take gzip alone.
+	// Over plain http, browsers accept only gzip.
 	const scriptPath = paths.find((path) => path.endsWith('.js'))!;
 	const {headers} = await ask(web.port, scriptPath, {headers: {'accept-encoding': 'gzip, deflate'}});
 	expect(headers['content-encoding']).toBe('gzip');
@@ -221,7 +219,7 @@ test('the page is small in few requests; other views and what draws a chart are 
 	expect(body + script).not.toContain('uplot');
 });
 
-test('paths out of the tree and unknown paths are not found', async () => {
+test('paths outside of the tree and unknown paths are not found', async () => {
 	const script = await scriptOf(web.port);
 	for (const path of [
 		'/..%2f..%2fetc/passwd',
@@ -252,7 +250,7 @@ test('paths out of the tree and unknown paths are not found', async () => {
 	expect((await ask(web.port, script.replace('/page/', '/page\\'))).status).toBe(400);
 });
 
-test('what is too large is cut off', async () => {
+test('requests that are too large are refused', async () => {
 	const long = await ask(web.port, `/api/status?x=${'a'.repeat(20_000)}`).catch((error: unknown) => ({
 		status: String(error),
 	}));
@@ -270,7 +268,7 @@ test('what is too large is cut off', async () => {
 	expect(await statusFor('localhost')).toBe(200);
 });
 
-describe('a server of its own', () => {
+describe('a separate server', () => {
 	const serve = async (limits: Parameters<typeof startServer>[2]) => {
 		const routes = new Hono<Bindings>();
 		routes.get('/', (context) => context.text('hello'));
@@ -279,7 +277,7 @@ describe('a server of its own', () => {
 		return server;
 	};
 
-	test('who is slow to ask is cut off', async () => {
+	test('a slow request is disconnected', async () => {
 		const {port} = await serve({headersMs: 200});
 		const dribble = await rawExchange(port, 'GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
 		expect(dribble.answer).toMatch(/^HTTP\/1\.1 408 /v);
@@ -288,7 +286,7 @@ describe('a server of its own', () => {
 		expect(silent.ms).toBeLessThan(5000);
 	});
 
-	test('there is an end to connections, and room again when one goes', async () => {
+	test('the number of connections is limited, and a closed one makes room', async () => {
 		const {port} = await serve({mostConnections: 3});
 		const sockets = await Promise.all(
 			[1, 2, 3].map(async () => {
@@ -297,7 +295,7 @@ describe('a server of its own', () => {
 				return socket;
 			}),
 		);
-		// It is closed within a moment, long before it would be for being silent.
+		// The connection is closed immediately, long before the idle timeout.
 		const fourth = await rawExchange(port, '');
 		expect(fourth).toMatchObject({answer: ''});
 		expect(fourth.ms).toBeLessThan(2000);
@@ -309,7 +307,7 @@ describe('a server of its own', () => {
 		await expect.poll(async () => (await ask(port, '/').catch(() => undefined))?.body).toBe('hello');
 	});
 
-	test('nothing listens where it cannot', async () => {
+	test('an unusable address is an error', async () => {
 		const {port} = await serve({});
 		await expect(startServer({host: '127.0.0.1', port}, Promise.resolve(new Hono<Bindings>()))).rejects.toThrow(
 			CanhazgpuError,

@@ -1,4 +1,4 @@
-/** Event streams are shared: a client that takes them all gives way to the others. */
+/** Event streams are shared fairly among callers. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {createServer, type ServerResponse} from 'node:http';
@@ -17,7 +17,7 @@ import {createLiveWorld, liveViewOptions} from '../_helpers/live-world.js';
 
 const isRoot = process.getuid?.() === 0;
 
-/** A server of event streams that takes so many, and notes whom it refused. */
+/** Starts a server with a maximum number of event streams, which records refusals. */
 async function serveStreams(mostStreams: number, host = '127.0.0.1') {
 	const world = await createLiveWorld(2);
 	const liveView = startLiveView(
@@ -63,7 +63,7 @@ async function serveStreams(mostStreams: number, host = '127.0.0.1') {
 	return {streams, refused, port: (server.address() as AddressInfo).port};
 }
 
-/** Another account opens so many connections, and holds them until the test ends. Its answers go to its output. */
+/** Opens connections as another account until the test ends, and prints their answers. */
 function callAs(uid: number, port: number, count: number, seconds = 60): ChildProcess {
 	const script = String.raw`
 for number in $(seq ${count}); do
@@ -85,7 +85,7 @@ sleep ${seconds}`;
 	return child;
 }
 
-/** The first lines of its answers so far. */
+/** Returns the first lines of the answers so far. */
 function answersOf(child: ChildProcess): () => readonly string[] {
 	let output = '';
 	child.stdout!.setEncoding('utf8').on('data', (data: string) => {
@@ -95,7 +95,7 @@ function answersOf(child: ChildProcess): () => readonly string[] {
 }
 
 test.skipIf(!isRoot)(
-	'one account that takes all streams gives way to another, and gets none of its (needs root)',
+	"an account with all streams loses some to another, and takes none of the other's (needs root)",
 	async () => {
 		const {streams, refused, port} = await serveStreams(20);
 		const greedy = answersOf(callAs(65_001, port, 30));
@@ -111,44 +111,41 @@ test.skipIf(!isRoot)(
 		const third = answersOf(callAs(65_003, port, 20));
 		await eventually(() => third().length === 20);
 		const taken = third().filter((line) => line.includes('200')).length;
-		// It gets a fair share: as many as the first has left, and none of those of the second.
+		// The caller gets a fair share: what the first account gave up, and none of the second account's streams.
 		expect(taken).toBeGreaterThanOrEqual(7);
 		expect(taken).toBeLessThanOrEqual(10);
 		expect(streams.count()).toBe(20);
 	},
 );
 
-test.skipIf(!isRoot)(
-	'one account that keeps all connections without asking anything gives way to another (needs root)',
-	async () => {
-		const routes = new Hono<Bindings>();
-		routes.get('/', (context) => context.text('hello'));
-		const limits = {mostConnections: 20, headersMs: 30_000};
-		const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes), limits);
-		onTestFinished(async () => server.close());
-		const {port} = server;
-		const script = 'for number in $(seq 530); do exec {connection}<>"/dev/tcp/127.0.0.1/$1"; done; echo open; sleep 60';
-		const greedy = spawn('bash', ['-c', script, 'bash', String(port)], {
-			uid: 65_001,
-			gid: 65_001,
-			cwd: '/',
-			stdio: ['ignore', 'pipe', 'ignore'],
-			detached: true,
-		});
-		onTestFinished(() => {
-			process.kill(-greedy.pid!, 'SIGKILL');
-		});
-		const lines = answersOf(greedy);
-		await eventually(() => lines().includes('open'));
-		const kept = answersOf(callAs(65_002, port, 10));
-		const began = performance.now();
-		await eventually(() => kept().length === 10);
-		expect(performance.now() - began).toBeLessThan(5000);
-		expect(kept()).toEqual(Array.from({length: 10}, () => 'HTTP/1.1 200 OK\r'));
-	},
-);
+test.skipIf(!isRoot)('an account with all idle connections loses some to another (needs root)', async () => {
+	const routes = new Hono<Bindings>();
+	routes.get('/', (context) => context.text('hello'));
+	const limits = {mostConnections: 20, headersMs: 30_000};
+	const server = await startServer({host: '127.0.0.1', port: 0}, Promise.resolve(routes), limits);
+	onTestFinished(async () => server.close());
+	const {port} = server;
+	const script = 'for number in $(seq 530); do exec {connection}<>"/dev/tcp/127.0.0.1/$1"; done; echo open; sleep 60';
+	const greedy = spawn('bash', ['-c', script, 'bash', String(port)], {
+		uid: 65_001,
+		gid: 65_001,
+		cwd: '/',
+		stdio: ['ignore', 'pipe', 'ignore'],
+		detached: true,
+	});
+	onTestFinished(() => {
+		process.kill(-greedy.pid!, 'SIGKILL');
+	});
+	const lines = answersOf(greedy);
+	await eventually(() => lines().includes('open'));
+	const kept = answersOf(callAs(65_002, port, 10));
+	const began = performance.now();
+	await eventually(() => kept().length === 10);
+	expect(performance.now() - began).toBeLessThan(5000);
+	expect(kept()).toEqual(Array.from({length: 10}, () => 'HTTP/1.1 200 OK\r'));
+});
 
-test('an account that calls from several addresses of its machine is one caller', async () => {
+test('an account with several addresses of its machine is one caller', async () => {
 	const {streams, refused, port} = await serveStreams(4, '0.0.0.0');
 	const open = async (localAddress: string): Promise<Socket> => {
 		const socket = connect({port, host: '127.0.0.1', localAddress});
@@ -167,12 +164,12 @@ test('an account that calls from several addresses of its machine is one caller'
 		own.push(await open('127.0.0.1'));
 	}
 
-	// All of one account: nobody gives way.
+	// All streams belong to one account, so none is closed.
 	await open('127.0.0.2');
 	expect([streams.count(), refused.length, own.filter(({destroyed}) => destroyed).length]).toEqual([4, 1, 0]);
 });
 
-slowTest('to refuse one stream costs little, however many are open', async () => {
+slowTest('refusing a stream is cheap, however many are open', async () => {
 	const {streams, refused, port} = await serveStreams(600);
 	const sockets: Socket[] = [];
 	onTestFinished(() => {
@@ -188,7 +185,7 @@ slowTest('to refuse one stream costs little, however many are open', async () =>
 		await once(socket, 'data');
 	};
 
-	/** Milliseconds of the processor for each. */
+	/** Returns the processor time of each refusal in milliseconds. */
 	const costOf = async (count: number): Promise<number> => {
 		const before = process.cpuUsage();
 		for (let number = 0; number < count; number++) {
@@ -200,7 +197,7 @@ slowTest('to refuse one stream costs little, however many are open', async () =>
 
 	await costOf(300);
 	const taken = await costOf(300);
-	// The first that is refused has all others looked up.
+	// The first refusal looks up all other callers.
 	await open();
 	const refusing = await costOf(200);
 	expect([streams.count(), refused.length]).toEqual([600, 201]);
@@ -232,7 +229,7 @@ test.each([
 	expect(callersOf([connection], (file) => tables[file]!)).toEqual([caller]);
 });
 
-test('who is gone already, or where nothing can be read, is counted by address', () => {
+test('callers that are gone or cannot be looked up are counted by address', () => {
 	const unreadable = (): string => {
 		throw new Error('EACCES');
 	};

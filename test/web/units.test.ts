@@ -1,4 +1,4 @@
-/** The parts of the server that are worth looking at one by one. */
+/** Single parts of the server. */
 import {createServer, request, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {once} from 'node:events';
@@ -39,7 +39,7 @@ async function livePicture(): Promise<{liveView: LiveView; world: Awaited<Return
 	return {liveView, world};
 }
 
-test('many who ask at once cost one scan, and each sees what was committed before it asked', async () => {
+test('simultaneous requests share one scan, and each sees earlier commits', async () => {
 	const {liveView, world} = await livePicture();
 	const before = world.scans();
 	await Promise.all(Array.from({length: 50}, async () => liveView.fresh()));
@@ -49,7 +49,7 @@ test('many who ask at once cost one scan, and each sees what was committed befor
 	expect(rows.map(({state}) => state)).toContain('in-use');
 });
 
-test('reads are shared by those who asked before they began', async () => {
+test('a read is shared by the requests made before it began', async () => {
 	let reads = 0;
 	const finish: Array<() => void> = [];
 	const next = createNextRead(async () => {
@@ -68,7 +68,7 @@ test('reads are shared by those who asked before they began', async () => {
 	expect([await first, ...(await Promise.all(others))]).toEqual([1, 2, 2, 2]);
 });
 
-test('a scan that fails takes nothing away, and is told of', async () => {
+test('a failed scan keeps the values, and is reported', async () => {
 	const {liveView, world} = await livePicture();
 	world.see(() => observationOf([], {failure: {message: 'nvidia-smi hangs'}}));
 	const unwatch = liveView.watch();
@@ -82,7 +82,7 @@ test('a scan that fails takes nothing away, and is told of', async () => {
 	unwatch();
 });
 
-test('who does not read is dropped; the others are not held up; there is an end to streams', async () => {
+test('a client that does not read is dropped without delaying others, and streams are limited', async () => {
 	const {liveView} = await livePicture();
 	const [row] = liveView.current().rows;
 	let changed: Parameters<LiveView['subscribe']>[0] = () => undefined;
@@ -136,7 +136,7 @@ test('who does not read is dropped; the others are not held up; there is an end 
 	await eventually(() => opened.length === 3);
 	expect(opened).toEqual([true, true, false]);
 	slow.socket!.pause();
-	// Everything is news again and again, until no buffer on the way holds more of it.
+	// Sends changes until all buffers on the way are full.
 	for (let round = 0; round < 100 && streams.count() === 2; round++) {
 		const rows = Array.from({length: 200}, (_, index) => ({
 			...row!,
@@ -149,12 +149,12 @@ test('who does not read is dropped; the others are not held up; there is an end 
 
 	await eventually(() => streams.count() === 1);
 	expect([outgoing[0]!.destroyed, outgoing[1]!.destroyed]).toEqual([false, true]);
-	// One who has left before it was opened.
+	// A client that left before its stream was opened.
 	expect(streams.open(outgoing[1]!, {withHosts: true})).toBe(true);
 	expect([streams.count(), subscriptions]).toEqual([1, 0]);
 });
 
-/** @returns What begins to listen to these streams. */
+/** @returns A function that connects to these streams. */
 async function serve(streams: ReturnType<typeof createStreams>) {
 	const server = createServer((_, response) => {
 		streams.open(response, {withHosts: true});
@@ -172,7 +172,7 @@ async function serve(streams: ReturnType<typeof createStreams>) {
 	};
 }
 
-test('who begins to listen after nothing has changed for long is told the time as it is then', async () => {
+test('a client that connects after a long quiet time gets the current time', async () => {
 	const world = await createLiveWorld(2);
 	let laterMs = 0;
 	const monotonicMs = () => world.clock.monotonicMs() + laterMs;
@@ -192,7 +192,7 @@ test('who begins to listen after nothing has changed for long is told the time a
 	expect((await toldMs()) - first).toBeGreaterThanOrEqual(laterMs);
 });
 
-test('each message of a stream has an id of its own, also what another host answers; a heartbeat has none', async () => {
+test('each stream message has a unique id, including hosts, except heartbeats', async () => {
 	const {liveView, world} = await livePicture();
 	let answered: Parameters<RemoteHosts['subscribe']>[0] = () => undefined;
 	const hosts: Pick<RemoteHosts, 'known' | 'subscribe'> = {
@@ -221,7 +221,7 @@ test('each message of a stream has an id of its own, also what another host answ
 	expect([...new Set(ids)].toSorted((a, b) => a - b)).toEqual(ids);
 });
 
-test('reports are made once for all who ask at the same time', async () => {
+test('simultaneous requests share one report', async () => {
 	let made = 0;
 	let nowMs = 0;
 	const reports = createReports(
@@ -245,7 +245,7 @@ test('reports are made once for all who ask at the same time', async () => {
 	expect(made).toBe(4);
 });
 
-test('different reports are made one at a time, not too many of them, and are not kept', async () => {
+test('different reports are made one at a time, are limited, and are not kept', async () => {
 	let making = 0;
 	let mostMaking = 0;
 	const reports = createReports(
@@ -271,7 +271,7 @@ test('different reports are made one at a time, not too many of them, and are no
 	expect(await reports({days: 19, by: 'user'})).toEqual({days: 19});
 });
 
-test('use over time: means of ten seconds, gaps where nothing was seen, six hours at most', () => {
+test('recorded utilization has ten-second means, gaps, and at most six hours', () => {
 	const use = createUtilizationRecorder();
 	const at = (now: number, utilizationPercent: number | undefined) => {
 		use.add({now, lastScan: observationOf([{...idleReading(0), utilizationPercent, memoryUsedMiB: 40_779.5}])});
@@ -307,6 +307,6 @@ test.each([
 	['localhost-2', false],
 	['127.example.org', false],
 	['1271.example.org', false],
-])('whether %s is this machine alone: %s', (host, isAlone) => {
+])('whether %s is a local address: %s', (host, isAlone) => {
 	expect(isLoopback(host)).toBe(isAlone);
 });

@@ -1,4 +1,4 @@
-/** A JSON Schema (draft-07) for what each verb prints with `--json`, and for answers of the dashboard; that of `run` is the one of `reserve`. */
+/** The JSON Schemas (draft-07) of `--json` outputs, by command, and of answers of the dashboard. `run` prints what `reserve` does. */
 
 type Schema = Readonly<Record<string, unknown>>;
 

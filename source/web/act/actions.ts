@@ -1,4 +1,4 @@
-/** What a page does to the pool: the same operations as the verbs, on what the account of this server owns itself. */
+/** The pool operations of `canhazgpu web --mine`, limited to what the account of this server owns. */
 import type {World} from '../../core/model/ports.js';
 import type {QueueEntry, Requester, Snapshot} from '../../core/model/types.js';
 import {leaveQueue} from '../../core/operations/waiting/leave-queue.js';
@@ -21,36 +21,32 @@ import {undoneText, grantedText} from '../../format/queue/outcome.js';
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {secondsOf, type ActName, type ActRequests} from './requests.js';
 
-/** What was done, in words for the page. */
 export type Done = {
 	readonly words: string;
-	/** Those that it was done to. */
 	readonly gpus: readonly number[];
-	/** Of a release that can be undone for a while: by what it is named then, and for how long. */
+	/** How to undo a release, and for how many seconds that is possible. */
 	readonly undo?: {readonly id: string; readonly seconds: number};
 };
 
 export type ActorOptions = {
-	/** The pool with GPUs that are scanned for those who act. Rejects while the pool cannot be opened. */
+	/** The pool, with a GPU scanner. Rejects while the pool cannot be opened. */
 	readonly world: () => Promise<World>;
 	readonly requester: () => Requester;
 	readonly monotonicMs: () => number;
-	/** Called with a grant that was waited for in the queue. */
+	/** Called when a queued request is granted. */
 	readonly served: (request: AcquireRequest, grant: Grant) => void;
-	/** Called with what fails during a wait. */
 	readonly failed: (error: unknown) => void;
 };
 
 export type Actor = {
 	readonly perform: <Name extends ActName>(name: Name, request: ActRequests[Name]) => Promise<Done>;
-	/** Gives up all positions in the queue that this server waits in. */
 	readonly close: () => Promise<void>;
 };
 
-/** A request that was sent in time may come a little later. */
+/** Grace period for undo requests that arrive late. */
 const undoSlackMs = 5000;
 
-/** The queue is for people: no one waits for so many things at once. */
+/** Maximum number of requests that one server can have in the queue. */
 const mostWaits = 16;
 
 const notOwner = (whose: string, owner: string): CanhazgpuError =>
@@ -63,7 +59,7 @@ const gone = (what: string): CanhazgpuError =>
 
 const leaseGone = (): CanhazgpuError => gone('That reservation');
 
-/** Root may change what any account has by the verbs, and from a page its own alone: whose a lease is never changes. */
+/** Throws unless the account itself owns the lease. A page may not act on leases of others, even for root. */
 function checkLease(snapshot: Snapshot, requester: Requester, leaseId: string): void {
 	const lease = holdingsIn(snapshot.gpus).find((holding) => holding.lease.leaseId === leaseId)?.lease;
 	if (lease === undefined) {
@@ -126,10 +122,10 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		};
 	};
 
-	/** Answers as soon as the GPUs are granted, or a position in the queue is had. The waiting goes on beside. */
+	/** Resolves when the GPUs are granted or the request has joined the queue. The wait continues in the background. */
 	async function join(world: World, request: TimedRequest): Promise<Done> {
 		if (waits.size >= mostWaits) {
-			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions of the queue already`, {
+			throw new CanhazgpuError('failed', `This server has ${mostWaits} positions in the queue already`, {
 				hint: 'Leave one of them first.',
 			});
 		}
@@ -171,7 +167,6 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 		return answer.promise;
 	}
 
-	/** How the page can undo a release, where that is possible. */
 	function offerUndo(world: EngineWorld, holdings: readonly Holding[]): Pick<Done, 'undo'> {
 		const released = world.engine === undefined ? undoableOf(holdings) : [];
 		for (const [id, {untilMs}] of undoable) {
@@ -209,7 +204,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			const {extended, notTimed} = await extend(world, requester, {by: 'lease', leaseId, ids}, {by});
 			if (notTimed.length > 0) {
 				throw new CanhazgpuError('failed', `${gpuList(notTimed)}: held by a running job, which has no end to move`, {
-					hint: 'Nothing was changed. It is given back when its job ends.',
+					hint: 'Nothing was changed. The reservation ends with its job.',
 				});
 			}
 
@@ -234,7 +229,7 @@ export function createActor({world: open, requester: whoAsks, monotonicMs, serve
 			const offer = undoable.get(undoId);
 			undoable.delete(undoId);
 			if (offer === undefined || monotonicMs() > offer.untilMs) {
-				throw new CanhazgpuError('unavailable', 'That release can be undone no longer', {hint: 'Reserve again.'});
+				throw new CanhazgpuError('unavailable', 'That release can no longer be undone', {hint: 'Reserve again.'});
 			}
 
 			const {text, done, gpus} = undoneText(await undoRelease(world, requester, offer.released));

@@ -1,15 +1,13 @@
-/** Doing what is asked for once, however often it is asked. */
 import {CanhazgpuError} from '../../errors.js';
 
-/** So many answers are remembered. */
 const mostRemembered = 500;
-/** More at a time are refused: they would only wait for each other. */
+/** Further requests at the same time are refused. */
 const mostAtOnce = 8;
 
 /**
-Remembers by an id what was begun, and answers the same again. Ids are the choice of those who ask, and never come twice.
+Runs `begin` once for each id, and returns the remembered answer for a repeated id.
 
-@throws CanhazgpuError `busy` when too much is under way.
+@throws CanhazgpuError `busy` when too many requests are running.
 */
 export function createOnce<Answer>(): (id: string, begin: () => Promise<Answer>) => Promise<Answer> {
 	const known = new Map<string, Promise<Answer>>();
@@ -21,7 +19,7 @@ export function createOnce<Answer>(): (id: string, begin: () => Promise<Answer>)
 		}
 
 		if (underWay >= mostAtOnce) {
-			throw new CanhazgpuError('busy', 'Too much is asked for at once', {hint: 'Nothing was changed. Try again.'});
+			throw new CanhazgpuError('busy', 'Too many requests at once', {hint: 'Nothing was changed. Try again.'});
 		}
 
 		underWay++;

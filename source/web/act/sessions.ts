@@ -1,33 +1,28 @@
-/**
-Who may act: a link that works once is exchanged for a session's token. Neither is kept as it is, so that what looks one up takes as long for a wrong
-one as for a right one.
-*/
+/** Exchanges a one-time link for a session token. Only digests are stored, so that the time of a lookup reveals nothing about a token. */
 import {createHash} from 'node:crypto';
 
-/** A link that was not opened works for this long. */
 export const linkMinutes = 10;
-/** A session that does nothing for this long, a working day, ends. */
+/** Idle time, one working day, after which a session ends. */
 const idleHours = 8;
-/** Of more sessions than this the one that was idle for longest ends. */
+/** Above this number, the session that was idle for longest ends. */
 const mostSessions = 16;
 
-/** `unknown`: no link of this server has this token, or a newer one took its place. */
+/** `unknown`: the token is invalid, or was replaced by a newer link. */
 export type Opened =
 	{readonly kind: 'opened'; readonly token: string} | {readonly kind: 'used' | 'expired' | 'unknown'};
 
 export type Sessions = {
-	/** The token of a new link. The link before it works no longer. */
+	/** Returns the token of a new link, and invalidates the previous link. */
 	readonly newLink: () => string;
-	/** Exchanges the token of a link for that of a session, once. */
+	/** Exchanges a link token for a session token, once. */
 	readonly open: (linkToken: string) => Opened;
-	/** Whether the token is that of a session, which goes on then. */
+	/** Returns whether a session has this token, and renews the session. */
 	readonly isOpen: (token: string) => boolean;
 	readonly end: (token: string) => void;
 };
 
 type SessionOptions = {
 	readonly monotonicMs: () => number;
-	/** A text that cannot be guessed. */
 	readonly secret: () => string;
 };
 
@@ -35,7 +30,7 @@ const digestOf = (token: string): string => createHash('sha256').update(token).d
 
 export function createSessions({monotonicMs, secret}: SessionOptions): Sessions {
 	let link: {readonly digest: string; readonly endsMs: number; isUsed: boolean} | undefined;
-	/** By the digest of its token: when it was used last. The one that was idle for longest is the first. */
+	/** The last use of each session, by the digest of its token, least recent first. */
 	const sessions = new Map<string, number>();
 
 	function keep(digest: string): void {

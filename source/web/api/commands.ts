@@ -1,8 +1,7 @@
-/** How much of command lines leaves this server. Secrets in them are masked in any case. */
+/** How much of command lines the API shows. Secrets are masked in any case. */
 import type {StatusRow} from '../../core/rules/pool/status.js';
 import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 
-/** The whole line, the name of the program alone, or nothing of either. */
 export type ShownCommands = 'full' | 'short' | 'none';
 
 type Process = {readonly commandLine?: string; readonly name?: string};
@@ -14,13 +13,12 @@ const cut = <Cut extends Process>(processes: readonly Cut[], commands: ShownComm
 		name: commands === 'short' ? process.name : undefined,
 	}));
 
-/** A row of this host with no more of its command lines than is shown. */
 export const rowWith = (row: StatusRow, commands: ShownCommands): StatusRow =>
 	commands === 'full'
 		? row
 		: {...row, processes: cut(row.processes, commands), squatters: cut(row.squatters, commands)};
 
-/** The same of another host, some of whose texts name programs. */
+/** Limits the command lines of a GPU of another host, including texts that name programs. */
 export const remoteWith = (gpu: RemoteGpu, commands: ShownCommands): RemoteGpu =>
 	commands === 'full'
 		? gpu

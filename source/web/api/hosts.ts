@@ -1,4 +1,4 @@
-/** The other hosts as the page is shown them: what they say in the words of this API, and no more than a page can bear. */
+/** The other hosts as the page receives them. */
 import {watchHosts, type HostWatch, type HostWatchOptions} from '../../core/live/host-watch.js';
 import {CanhazgpuError} from '../../errors.js';
 import {fromCommandRows, type RemoteGpu} from '../../format/hosts/remote-gpu.js';
@@ -10,7 +10,7 @@ export type HostOptions = HostWatchOptions<ReadonlyArray<Readonly<Record<string,
 	readonly commands?: ShownCommands;
 };
 
-/** A GPU that several share has no user of its own: those who have a part of it are named. The page needs no accounts beside the names. */
+/** Names the sharers of a GPU as its user, without their accounts, which the page does not need. */
 const withSharers = (gpu: RemoteGpu): RemoteGpu => ({
 	...gpu,
 	user: gpu.user ?? (gpu.sharers?.length === 0 ? undefined : gpu.sharers?.join(', ')),
@@ -31,14 +31,12 @@ export const createRemoteHosts = ({ask, commands = 'full', ...options}: HostOpti
 	});
 
 type AnswerJson = {
-	/** How long ago the host answered. */
 	readonly age_ms: number;
 	readonly gpus?: readonly RemoteGpu[];
 	readonly error?: string;
 };
 
-/** One host in the event `hosts`; `before` is the last status of a host that fails now. */
+/** One host in the event `hosts`. `before` is the last status of a host that now fails. */
 export type HostJson = AnswerJson & {readonly name: string; readonly before?: AnswerJson};
 
-/** The data of the event `hosts`. */
 export type HostsJson = {readonly hosts: readonly HostJson[]};

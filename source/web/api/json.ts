@@ -1,8 +1,7 @@
-/** The one way by which values become JSON of this API and of its event stream. */
 import {harmlessJsonLine} from '../../format/text/json.js';
 import {sanitize} from '../../format/text/text.js';
 
 const sanitizeText = (_: string, value: unknown): unknown => (typeof value === 'string' ? sanitize(value) : value);
 
-/** One line of JSON. Each text within is harmless on a page, and the line itself on a terminal, wherever the text comes from. */
+/** Serializes a value as one line whose strings are harmless in a page and on a terminal. */
 export const apiJson = (value: unknown): string => harmlessJsonLine(value, sanitizeText);

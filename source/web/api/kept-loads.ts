@@ -1,4 +1,4 @@
-/** What the pool keeps of how busy its GPUs were, read once for all who open a chart. */
+/** The one-minute loads in the pool, cached for all charts. */
 import type {MinuteLoads} from '../../core/model/observation.js';
 import type {World} from '../../core/model/ports.js';
 import {readLoads} from '../../core/operations/history/past.js';
@@ -6,10 +6,9 @@ import {readForDisplay} from '../../core/operations/transact.js';
 import {CanhazgpuError} from '../../errors.js';
 import {mostMinutes} from './utilization-json.js';
 
-/** A minute is written when it is over. */
+/** Cache time. The pool gets one value a minute. */
 const freshMs = 20_000;
 
-/** @param open - The pool; rejects while there is none. */
 export function createKeptLoads(
 	open: () => Promise<World>,
 	monotonicMs: () => number,
@@ -22,7 +21,7 @@ export function createKeptLoads(
 			const {now} = await readForDisplay(world);
 			return await readLoads(world, now - mostMinutes * 60, now);
 		} catch (error) {
-			// Without a store there is what was seen here.
+			// Without a store, only the loads recorded by this server are shown.
 			if (error instanceof CanhazgpuError) {
 				return [];
 			}

@@ -1,4 +1,4 @@
-/** What open pages are sent: everything once, then only the parts that changed, each encoded once for all of them. */
+/** The messages of the event stream: the whole state once, then changed parts, each encoded once for all pages. */
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import {dataLossText} from '../../format/data-loss.js';
 import {policyProblemText, policySetText} from '../../format/policy.js';
@@ -14,39 +14,34 @@ import {apiJson} from './json.js';
 import type {ShownCommands} from './commands.js';
 import {contextOf, gpuJson, waitersJson, type GpuJson} from './status-json.js';
 
-/** What stays as it is while the server has its pool. */
 export type About = {
 	readonly host: string;
 	readonly version: string;
-	/** Where the pool is kept; undefined while it is not open. */
+	/** The location of the pool. Undefined while the pool is not open. */
 	readonly location: string | undefined;
 	readonly privateLabel: string | undefined;
-	/** Who grants the GPUs, where that is not this program. */
 	readonly engine?: 'slurm' | undefined;
-	/** What that has no counterpart of. */
 	readonly lacks?: ReadonlySet<Wish> | undefined;
 	readonly isDemo: boolean;
-	/** False where this host has no pool, and other hosts alone are shown. */
+	/** False if this host has no pool and only other hosts are shown. */
 	readonly hasPool: boolean;
-	/** The names of the hosts that can be shown, this one first, where it has a pool. */
+	/** Names of all hosts, this one first if it has a pool. */
 	readonly hosts: readonly string[];
-	/** The account that the page acts as. Undefined: it only shows. */
+	/** The account that the page acts as. Undefined for a read-only page. */
 	readonly actsAs?: string | undefined;
 };
 
 type Encoder = {
-	/** The whole state of the live view, with this time in it. */
 	readonly whole: (now: number) => string;
-	/** What differs from the message before; undefined when nothing does. */
+	/** Returns the parts that changed since the previous message, or undefined if none did. */
 	readonly change: (liveView: LiveState) => string | undefined;
 };
 
-/** Whether the store or the GPUs can be read; where not, why and since when. */
 export type FeedJson = {readonly live: boolean; readonly reason?: string; readonly since_ms?: number};
 
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
-/** In the words of `canhazgpu events`; what it was for stands apart. */
+/** Converts an event to the sentence of `canhazgpu events`, with the note separate. */
 const eventJson = ({note, ...event}: AuditEntry) => ({
 	id: event.id,
 	time_ms: milliseconds(event.time),
@@ -62,7 +57,7 @@ const eventsPart = (events: readonly AuditEntry[]): [name: string, json: string]
 	apiJson(events.map((event) => eventJson(event))),
 ];
 
-/** Those behind the last that was sent; all of them when that one is no longer among them. */
+/** Returns the events after `last`, or all if `last` is no longer among them. */
 const newEvents = (events: readonly AuditEntry[], last: AuditEntry | undefined): readonly AuditEntry[] =>
 	events.slice(events.findIndex(({id}) => id === last?.id) + 1);
 
@@ -77,7 +72,6 @@ function storeWarnings(snapshot: LiveState['snapshot']): readonly string[] {
 const feedJson = (isRead: boolean, failure: {readonly reason: string; readonly since: number} | undefined): FeedJson =>
 	failure === undefined ? {live: isRead} : {live: false, reason: failure.reason, since_ms: milliseconds(failure.since)};
 
-/** What the dialogs of a page that acts have to offer. */
 function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs}: About) {
 	if (actsAs === undefined) {
 		return {};
@@ -95,7 +89,6 @@ function offerOf({snapshot, observation, rows}: LiveState, {lacks, actsAs}: Abou
 	};
 }
 
-/** All parts but the GPUs and the events. */
 const sharedParts = (liveView: LiveState, about: About) => {
 	const {snapshot, observation, lost, blind} = liveView;
 	return {
@@ -125,17 +118,16 @@ const sharedParts = (liveView: LiveState, about: About) => {
 
 export type AboutJson = ReturnType<typeof sharedParts>['about'];
 
-/** The data of `state`, which has every part, and of `change`, which has those that differ. */
+/** The data of `state`, which has every part, and of `change`, which has the changed parts. */
 export type LiveJson = Partial<ReturnType<typeof sharedParts>> & {
 	readonly now_ms: number;
-	/** GPUs from this index on are gone. */
+	/** GPUs from this index on no longer exist. */
 	readonly gpu_count: number;
 	readonly gpus: readonly GpuJson[];
-	/** All that are known in `state`; in `change` the new ones alone. */
 	readonly events?: readonly EventJson[];
 };
 
-/** GPUs are parts of their own, the rest is small. */
+/** Encodes each GPU as its own part. */
 function partsOf(liveView: LiveState, about: About, commands: ShownCommands): ReadonlyMap<string, string> {
 	const context = contextOf(liveView, commands);
 	const parts: Array<readonly [string, unknown]> = [

@@ -1,4 +1,3 @@
-/** `/metrics` for Prometheus: read from the live view at each scrape. */
 import {Counter, Gauge, Histogram, Registry} from 'prom-client';
 import {instanceText} from '../../core/rules/mig/instances.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
@@ -13,32 +12,30 @@ import type {UserSeconds} from '../../core/live/user-seconds.js';
 const bytesPerMiB = 1_048_576;
 const states = ['available', 'in-use', 'unreserved', 'drained', 'error'] as const satisfies readonly ShownState[];
 
-/** Sets a value, none where it is unknown. Labels are made harmless. */
+/** Sets a value unless it is unknown. Sanitizes the labels. */
 type Setter = (labels: Readonly<Record<string, string>>, value: number | undefined) => void;
 
 export type Metrics = {readonly contentType: string; readonly text: () => Promise<string>};
 
-/** Counters, by what of the audit log they count. */
+/** Counters by the kind of event that they count. */
 const counted: ReadonlyArray<readonly [kind: AuditKind, name: string, help: string]> = [
-	['granted', 'grants_total', 'Grants since this server began, each of one or more GPUs'],
-	['refused', 'refusals_total', 'Requests that got nothing since this server began'],
-	['expired', 'expiries_total', 'Manual reservations whose time was over since this server began'],
-	['released', 'releases_total', 'Times since this server began that somebody gave back one or more GPUs by hand'],
+	['granted', 'grants_total', 'Grants since this server started, each of one or more GPUs'],
+	['refused', 'refusals_total', 'Refused requests since this server started'],
+	['expired', 'expiries_total', 'Manual reservations that expired since this server started'],
+	['released', 'releases_total', 'Releases by hand since this server started, each of one or more GPUs'],
 	[
 		'ended',
 		'ends_total',
-		'Reservations that ended by themselves since this server began: jobs that ended, holders that are gone',
+		'Reservations since this server started that ended with their job, or because their holder was gone',
 	],
 ];
 
-/** Seconds, from those who hardly wait to those who wait for days. */
+/** In seconds, up to three days. */
 const waitBuckets = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 259_200];
 
 type MetricsSources = {
 	readonly liveView: Pick<LiveView, 'current' | 'counts' | 'subscribeToGrants'>;
-	/** GPU-seconds by user since this server began. */
 	readonly userSeconds: () => ReadonlyMap<string, UserSeconds>;
-	/** How many pages listen. */
 	readonly streams: () => number;
 	readonly version: string;
 };
@@ -79,17 +76,13 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 
 	secondsOf(
 		'user_reserved_seconds_total',
-		'GPU-seconds that each user has held since this server began; a share counts with its part of the memory',
+		'GPU-seconds that each user has held since this server started; a share counts by its part of the memory',
 		({reserved}) => reserved,
 	);
-	secondsOf(
-		'user_idle_seconds_total',
-		'Of the reserved GPU-seconds of each user, those in which nothing ran',
-		({idle}) => idle,
-	);
+	secondsOf('user_idle_seconds_total', 'Reserved GPU-seconds of each user in which nothing ran', ({idle}) => idle);
 	const waits = new Histogram({
 		name: 'canhazgpu_grant_wait_seconds',
-		help: 'How long those who got GPUs since this server began had waited for them; 0 for those who did not wait',
+		help: 'Wait before each grant since this server started; 0 for grants without waiting',
 		buckets: waitBuckets,
 		registers: [registry],
 	});
@@ -119,7 +112,6 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		);
 	};
 
-	/** One value a GPU. */
 	const reading = (name: string, help: string, value: (row: LiveState['rows'][number]) => number | undefined): void => {
 		gauge(name, help, ['gpu'], (set) => {
 			for (const row of liveView().rows) {
@@ -131,7 +123,7 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	const mebibytes = (amount: number | undefined): number | undefined =>
 		amount === undefined ? undefined : amount * bytesPerMiB;
 
-	gauge('store_up', 'Whether the store answers; while it is 0 the rest is old', [], (set) => {
+	gauge('store_up', 'Whether the store answers; while it is 0, the other values are old', [], (set) => {
 		const {lost, snapshot} = liveView();
 		set({}, lost === undefined && snapshot !== undefined ? 1 : 0);
 	});
@@ -139,12 +131,12 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 		const {blind, observation} = liveView();
 		set({}, blind === undefined && observation !== undefined ? 1 : 0);
 	});
-	gauge('gpu_info', 'What each GPU is', ['gpu', 'uuid', 'model'], (set) => {
+	gauge('gpu_info', 'The UUID and model of each GPU', ['gpu', 'uuid', 'model'], (set) => {
 		for (const {index, reading: seen} of liveView().rows) {
 			set({gpu: String(index), uuid: seen?.uuid ?? '', model: seen?.name ?? ''}, 1);
 		}
 	});
-	gauge('gpu_state', '1 for the state that the GPU is in', ['gpu', 'state'], (set) => {
+	gauge('gpu_state', '1 for the current state of the GPU, 0 for the others', ['gpu', 'state'], (set) => {
 		for (const row of liveView().rows) {
 			const state = shownStateOf(row);
 			for (const each of states) {
@@ -152,8 +144,8 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 			}
 		}
 	});
-	reading('gpu_drained', 'Whether the GPU is kept from being handed out', ({drain}) => (drain === undefined ? 0 : 1));
-	reading('gpu_health_problems', 'How many things are wrong with the GPU', ({health}) => health.length);
+	reading('gpu_drained', 'Whether the GPU is out of service', ({drain}) => (drain === undefined ? 0 : 1));
+	reading('gpu_health_problems', 'Number of health problems of the GPU', ({health}) => health.length);
 	gauge('gpu_lease_info', 'Who holds the GPU', ['gpu', 'user', 'label', 'type'], (set) => {
 		for (const {index, lease} of liveView().rows) {
 			if (lease === undefined) {
@@ -163,10 +155,10 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 			set({gpu: String(index), user: ownerOf(lease), label: labelOf(lease) ?? '', type: lease.type}, 1);
 		}
 	});
-	reading('gpu_lease_start_timestamp_seconds', 'When the reservation began', ({lease}) => lease?.startTime);
+	reading('gpu_lease_start_timestamp_seconds', 'Start of the reservation', ({lease}) => lease?.startTime);
 	reading(
 		'gpu_lease_expiry_timestamp_seconds',
-		'When the reservation ends at the latest',
+		'Latest end of the reservation',
 		({lease}) => lease && latestEndOf(lease),
 	);
 	const shareLabels = ['gpu', 'user', 'label', 'type', 'lease'];
@@ -189,22 +181,20 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	shareGauge('gpu_share_memory_used_bytes', 'Memory that the processes of a share use', ({memoryUsedMiB}) =>
 		mebibytes(memoryUsedMiB),
 	);
-	shareGauge('gpu_share_start_timestamp_seconds', 'When the share was granted', ({lease}) => lease.startTime);
-	shareGauge('gpu_share_expiry_timestamp_seconds', 'When the share ends at the latest', ({lease}) =>
-		latestEndOf(lease),
-	);
+	shareGauge('gpu_share_start_timestamp_seconds', 'Start of the share', ({lease}) => lease.startTime);
+	shareGauge('gpu_share_expiry_timestamp_seconds', 'Latest end of the share', ({lease}) => latestEndOf(lease));
 	shareGauge(
 		'gpu_share_over_seconds',
 		'How long a share has used more memory than it asked for; 0 while it does not',
 		({overSeconds = 0}) => overSeconds,
 	);
-	reading('gpu_shares', 'How many share the GPU', ({shares = []}) => shares.length);
+	reading('gpu_shares', 'Number of shares of the GPU', ({shares = []}) => shares.length);
 	reading('gpu_share_capacity_bytes', 'Memory that all shares of the GPU may have together', ({capacityMiB}) =>
 		mebibytes(capacityMiB),
 	);
 	gauge(
 		'gpu_mig_lease_info',
-		'Who has which instance of MIG; left out where no one has it',
+		'Who holds each reserved MIG instance',
 		['gpu', 'mig', 'uuid', 'profile', 'user', 'label', 'type'],
 		(set) => {
 			for (const {index, shares = []} of liveView().rows) {
@@ -226,10 +216,13 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 			}
 		}
 	});
-	reading('gpu_squatter_processes', 'Processes of others on a reserved GPU', ({lease, reading: seen, squatters}) =>
-		lease === undefined || seen?.processes === undefined ? undefined : squatters.length,
+	reading(
+		'gpu_squatter_processes',
+		'Number of processes of other users on a reserved GPU',
+		({lease, reading: seen, squatters}) =>
+			lease === undefined || seen?.processes === undefined ? undefined : squatters.length,
 	);
-	gauge('gpu_squatter_info', 'Who else has processes on a reserved GPU', ['gpu', 'user'], (set) => {
+	gauge('gpu_squatter_info', 'Users with processes on a GPU that somebody else reserved', ['gpu', 'user'], (set) => {
 		for (const {index, squatters} of liveView().rows) {
 			for (const {user} of squatters) {
 				set({gpu: String(index), user: user ?? 'unknown'}, 1);
@@ -238,48 +231,39 @@ export function createMetrics({liveView: view, userSeconds, streams, version}: M
 	});
 	reading(
 		'gpu_idle_seconds',
-		'How long nothing has run on a reserved GPU; left out while something does',
+		'How long nothing has run on a reserved GPU; absent while something runs',
 		({idleSeconds}) => idleSeconds,
 	);
-	reading(
-		'gpu_mig_instances',
-		'Into how many instances MIG has split the GPU',
-		({reading: seen}) => seen?.migInstances?.length,
-	);
-	reading('gpu_utilization_ratio', 'Share of time in which the GPU worked', ({reading: seen}) =>
+	reading('gpu_mig_instances', 'Number of MIG instances of the GPU', ({reading: seen}) => seen?.migInstances?.length);
+	reading('gpu_utilization_ratio', 'Fraction of time in which the GPU worked, from 0 to 1', ({reading: seen}) =>
 		seen?.utilizationPercent === undefined ? undefined : seen.utilizationPercent / 100,
 	);
 	reading('gpu_memory_used_bytes', 'Memory in use', ({reading: seen}) => mebibytes(seen?.memoryUsedMiB));
 	reading('gpu_memory_total_bytes', 'Memory of the GPU', ({reading: seen}) => mebibytes(seen?.memoryTotalMiB));
 	reading('gpu_temperature_celsius', 'Temperature', ({reading: seen}) => seen?.temperatureCelsius);
 	reading('gpu_power_watts', 'Power drawn', ({reading: seen}) => seen?.powerWatts);
-	gauge('queue_length', 'How many wait in the queue', [], (set) => {
+	gauge('queue_length', 'Number of entries in the queue', [], (set) => {
 		set({}, liveView().queue.length);
 	});
-	/** By position. */
+	/** Returns the seconds waited, by queue position. */
 	const waitsNow = (): ReadonlyMap<number, number> => {
 		const {queue, now, snapshot} = liveView();
 		const sinceRead = now - (snapshot?.now ?? now);
 		return new Map(queue.map(({position, waitedSeconds}) => [position, waitedSeconds + sinceRead]));
 	};
 
-	gauge('queue_wait_seconds', 'How long those in the queue have waited', ['position'], (set) => {
+	gauge('queue_wait_seconds', 'How long the entry at each position has waited', ['position'], (set) => {
 		for (const [position, seconds] of waitsNow()) {
 			set({position: String(position)}, seconds);
 		}
 	});
-	gauge(
-		'queue_oldest_wait_seconds',
-		'How long the one who has waited longest has waited; 0 while nobody waits',
-		[],
-		(set) => {
-			set({}, Math.max(0, ...waitsNow().values()));
-		},
-	);
-	gauge('web_event_streams', 'Browsers that listen', [], (set) => {
+	gauge('queue_oldest_wait_seconds', 'Longest wait in the queue; 0 while nobody waits', [], (set) => {
+		set({}, Math.max(0, ...waitsNow().values()));
+	});
+	gauge('web_event_streams', 'Connected live streams of browsers', [], (set) => {
 		set({}, streams());
 	});
-	gauge('build_info', 'Which version this is', ['version'], (set) => {
+	gauge('build_info', 'The version of canhazgpu', ['version'], (set) => {
 		set({version}, 1);
 	});
 	return {contentType: registry.contentType, text: async () => registry.metrics()};

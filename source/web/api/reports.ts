@@ -1,44 +1,40 @@
-/** Reports for the page: one read of the history for all who ask for the same, and one at a time. */
+/** Reports for the page. Equal questions share one read of the history, and reads run one at a time. */
 import * as v from 'valibot';
 import {CanhazgpuError} from '../../errors.js';
 import type {webReportJson} from '../../format/tables/report.js';
 import {sanitize} from '../../format/text/text.js';
 
-/** Every number may be unknown. */
 type WithUnknown<Json> = {[Name in keyof Json]: Json[Name] extends number ? number | undefined : Json[Name]};
 
 type OwnReportJson = ReturnType<typeof webReportJson>;
 
-/** `GET /api/report`. A number that another host does not tell is absent. */
+/** `GET /api/report`. Numbers that another host does not report are absent. */
 export type ReportJson = WithUnknown<Omit<OwnReportJson, 'users'>> & {
 	readonly users: ReadonlyArray<WithUnknown<OwnReportJson['users'][number]>>;
 };
 
-/** `GET /api/held-use`. */
 export type {HeldUseJson} from '../../format/tables/held-use.js';
 
 export type ReportQuestion = {
-	/** Another host; undefined for this one. */
 	readonly host?: string;
 	readonly days: number;
 	readonly by: string;
-	/** Instead of `days`, of this host alone: in seconds since the epoch. */
+	/** Seconds since the epoch. Replaces `days`, for this host alone. */
 	readonly from?: number;
 	readonly to?: number;
 };
 
-/** Makes an answer. Questions are alike when their JSON is. */
+/** Creates an answer. Questions are equal if their JSON is. */
 export type Make<Question, Answer> = (question: Question) => Promise<Answer>;
 
-/** A long history takes seconds to read. */
+/** Cache time, because reading a long history takes seconds. */
 const rememberMs = 2000;
-/** More of them than a page and a few scripts want; every period is a report of its own. */
 const mostAtOnce = 16;
 
 /**
-Answers as `make` does, from what was made a moment ago where that is the same. Rejects with a CanhazgpuError `busy` when too many are asked for.
+Caches the answers of `make`. Rejects with a CanhazgpuError `busy` above the limit.
 
-@param newestEvent - Its id: what was made before it is of the past.
+@param newestEvent - Returns the id of the newest event. Older answers are stale.
 */
 export function createReports<Question extends {readonly host?: string}, Answer>(
 	make: Make<Question, Answer>,
@@ -46,7 +42,7 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 	newestEvent: () => string | undefined = () => undefined,
 ): Make<Question, Answer> {
 	const made = new Map<string, {readonly answer: Promise<Answer>; readonly madeMs: number}>();
-	/** By host: a host that does not answer holds up its own reports alone. */
+	/** The last read of each host, so that an unresponsive host delays only its own reports. */
 	const last = new Map<string | undefined, Promise<unknown>>();
 
 	async function makeInTurn(question: Question): Promise<Answer> {
@@ -54,13 +50,12 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 		const own = before.then(async () => make(question));
 		last.set(
 			question.host,
-			// Whether that one fails is for those who wait for it.
+			// The error belongs to the callers of the earlier read.
 			own.catch(() => undefined),
 		);
 		return own;
 	}
 
-	/** What is too old to be shown is forgotten. */
 	function forgetOld(): void {
 		for (const [key, {madeMs}] of made) {
 			if (monotonicMs() - madeMs >= rememberMs) {
@@ -83,7 +78,7 @@ export function createReports<Question extends {readonly host?: string}, Answer>
 		}
 
 		const started = makeInTurn(question);
-		// While it is being made it is as new as can be.
+		// An answer in progress is never stale.
 		made.set(key, {answer: started, madeMs: Infinity});
 		try {
 			const answer = await started;
@@ -122,7 +117,7 @@ const rowSchema = v.object({
 const rows = v.nullish(v.pipe(v.array(rowSchema), v.maxLength(mostRows)));
 
 const schema = v.object({
-	// Named for what the report counts by; the peer has users alone.
+	// The list is named after `by`. The peer has only users.
 	users: rows,
 	gpus: rows,
 	daily: rows,
@@ -133,16 +128,16 @@ const schema = v.object({
 	unique_users: number,
 	start_date: date,
 	end_date: date,
-	// The peer tells whole days alone.
+	// The peer reports whole days only.
 	since: v.optional(date),
 	until: v.optional(date),
 	days: number,
 });
 
 /**
-What another host's `report --json` says, in the words of this API. That host may say whatever it likes: only what is as it should be is kept.
+Converts `report --json` of another host. Its values are untrusted, so only valid ones are kept.
 
-@throws CanhazgpuError `failed` for what is no report.
+@throws CanhazgpuError `failed` if the answer is not a report.
 */
 export function fromCommandReport(host: string, answer: Readonly<Record<string, unknown>>) {
 	const result = v.safeParse(schema, answer);

@@ -1,6 +1,4 @@
-/**
-What the API says of GPUs and of the queue: the peer's keys with the peer's meaning, ours beside them. What is unknown or empty is absent.
-*/
+/** Status and queue in the API: the keys of the peer with the peer's meaning, plus our own. Unknown and empty values are absent. */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {heldInstanceJson} from '../../format/instances.js';
 import {shownStateOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
@@ -24,11 +22,11 @@ const nanosecondsPerSecond = 1e9;
 const time = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(Math.floor(seconds));
 
-/** When it began, that has lasted for so long. */
+/** Returns the start time of something that has lasted for `seconds`. */
 const ago = (seconds: number | undefined, now: number): string | undefined =>
 	seconds === undefined ? undefined : time(now - seconds);
 
-/** Absent when nothing of it can be seen. */
+/** Returns the sanitized text, or undefined if nothing of it is visible. */
 const text = (words: string | undefined): string | undefined => {
 	const harmless = words === undefined ? '' : sanitize(words);
 	return harmless === '' || harmless === '-' ? undefined : harmless;
@@ -51,7 +49,7 @@ const processJson = (process: GpuProcess) => ({
 });
 
 const readingJson = (reading: GpuReading | undefined) => ({
-	// As other hosts tell it: without the vendor.
+	// Without the vendor, as from other hosts.
 	gpu_model: text(modelName(reading?.name)),
 	uuid: text(reading?.uuid),
 	memory_used_mb: reading?.memoryUsedMiB,
@@ -93,7 +91,7 @@ const shareJson = (share: ShareRow, now: number) => ({
 
 type GpuContext = {
 	readonly provider: string;
-	/** Seconds, on the store's clock. */
+	/** The store's clock, in seconds. */
 	readonly now: number;
 	readonly commands: ShownCommands;
 };
@@ -104,16 +102,16 @@ export const contextOf = ({snapshot}: LiveState, commands: ShownCommands): GpuCo
 	commands,
 });
 
-/** One GPU, without what passes with time alone. */
+/** Returns one GPU, without values that change with time alone. */
 export const gpuJson = (row: StatusRow, context: GpuContext) => shownJson(rowWith(row, context.commands), context);
 
 const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	gpu_id: row.index,
-	// Where an engine has the GPUs of several machines.
+	// Only for an engine that has GPUs of several machines.
 	node: text(row.reading?.place?.node),
 	node_gpu_id: row.reading?.place?.gpu,
 	status: stateText[row.state],
-	// `drained` is an `ERROR` to the peer's clients.
+	// Clients of the peer expect `ERROR` for a drained GPU.
 	state: shownStateOf(row),
 	user: text(userText(row)),
 	...leaseJson(row),
@@ -135,26 +133,26 @@ const shownJson = (row: StatusRow, {provider, now}: GpuContext) => ({
 	provider,
 	...readingJson(row.reading),
 	squatters: list(row.squatters.map(({pid}) => pid)),
-	// Empty where there are none, absent where they are unknown.
+	// Empty if there are none, absent if unknown.
 	processes: row.reading?.processes && row.processes.map((process) => processJson(process)),
 });
 
 export type GpuJson = ReturnType<typeof gpuJson>;
 
-/** In the spelling of the Go program's API; its command line and its pool have these names in small letters. */
+/** The spelling of the Go program's API. Its command line and pool use lower case. */
 const providerNames: Readonly<Record<string, string>> = {
 	nvidia: 'NVIDIA',
 	amd: 'AMD',
 	fake: 'Fake',
 } satisfies Record<ProviderName, string>;
 
-/** `GET /api/status`: where the Go program's API has another form for a value than its command line, this has it, too. */
+/** `GET /api/status`. Values have the form of the Go program's API, where that differs from its command line. */
 export const statusJson = (state: LiveState, commands: ShownCommands) =>
 	state.rows.map((row) => {
 		const gpu = gpuJson(row, contextOf(state, commands));
 		return {
 			...gpu,
-			// As in the queue. Who uses a GPU without a reservation stands in `unreserved_users`: scripts take a `user` for a holder.
+			// Scripts take `user` for the holder, so users without a reservation are in `unreserved_users`.
 			user: row.state === 'unreserved' ? undefined : (text(row.label) ?? gpu.user),
 			actual_user: row.label === undefined ? undefined : text(row.owner),
 			validation_info: gpu.validation_info === undefined ? undefined : `[validated: ${gpu.validation_info}]`,
@@ -164,7 +162,7 @@ export const statusJson = (state: LiveState, commands: ShownCommands) =>
 		};
 	});
 
-/** One who waits, without what passes with time alone. */
+/** Returns one queue entry, without values that change with time alone. */
 const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, blockers}: QueueRow) => ({
 	id: entry.id,
 	user: entry.user,
@@ -187,11 +185,10 @@ const waiterJson = (entry: QueueEntry, {position, held, isPossible, isUnknown, b
 	...reasonJson(blockers[0]),
 });
 
-/** What is made of each entry of the queue that can be read. */
 const entriesOf = <Json>(queue: readonly QueueRow[], jsonOf: (entry: QueueEntry, row: QueueRow) => Json) =>
 	queue.flatMap((row) => (row.entry === undefined ? [] : [jsonOf(row.entry, row)]));
 
-/** The queue, with when each is served as a time and not as a distance, and the GPUs that an entry names in words. */
+/** Returns the queue. Estimates are absolute times, and requested GPUs are texts. */
 export const waitersJson = ({queue, snapshot}: LiveState) =>
 	entriesOf(queue, (entry, row) => ({
 		...waiterJson(entry, row),
@@ -202,7 +199,6 @@ export const waitersJson = ({queue, snapshot}: LiveState) =>
 
 export type WaiterJson = ReturnType<typeof waitersJson>[number];
 
-/** `GET /api/queue`. */
 export function queueJson({queue}: LiveState) {
 	const entries = entriesOf(queue, (entry, row) => ({
 		...waiterJson(entry, row),

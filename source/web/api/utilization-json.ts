@@ -1,6 +1,6 @@
 /**
-`GET /api/use`: how busy each GPU was over the last hours: means over ten seconds as long as this server runs, in memory only; before that, and for more
-than six hours, the means over a minute that the pool keeps.
+`GET /api/use`: the utilization of each GPU. Recent values are ten-second means in the memory of this server. Older ones, and periods over six
+hours, use the one-minute means in the pool.
 */
 import type {LiveState, LiveView} from '../../core/live/live-view.js';
 import {
@@ -18,46 +18,42 @@ const stepSeconds = 10;
 const windowMinutes = 6 * 60;
 const minuteMs = 60_000;
 
-/** The pool keeps as much. */
+/** The pool keeps one day. */
 export const mostMinutes = 24 * 60;
 
-/** A whole percent; null where nothing is known. */
 // eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
 export type PercentJson = number | null;
 
-/** One GPU: a value for each step, oldest first. */
+/** The values of one GPU, one for each step, oldest first. */
 export type GpuUtilizationJson = Readonly<Record<keyof Load, readonly PercentJson[]>>;
 
 export type UtilizationJson = {
 	readonly step_seconds: number;
-	/** When the newest step began. */
 	readonly end_ms: number;
-	/** By index. */
 	readonly gpus: Readonly<Record<string, GpuUtilizationJson>>;
 };
 
 export type UtilizationRecorder = {
 	readonly add: (state: Pick<LiveState, 'lastScan' | 'now'>) => void;
 	/**
-	The last `minutes`.
+	Returns the last `minutes`.
 
-	@param kept - What the pool keeps of this time; it counts where nothing was seen here.
+	@param kept - One-minute means from the pool, for the time before this server.
 	*/
 	readonly last: (minutes: number, question?: UtilizationQuestion, kept?: readonly MinuteLoads[]) => UtilizationJson;
-	/** What a GPU goes by in the load history; undefined until it was seen. */
+	/** Returns the name of a GPU in the load history. Undefined until the GPU was seen. */
 	readonly nameOf: (gpu: number) => string | undefined;
 };
 
 type UtilizationQuestion = {
-	/** All, where it is left out. */
 	readonly gpu?: number | undefined;
-	/** At most so many values for each: they are means over longer times then. */
+	/** Maximum number of values for each GPU. Longer steps are averaged. */
 	readonly points?: number;
 };
 
 type Missing = {readonly key: string; readonly name: string; readonly windowMs: number};
 
-/** The minutes of one GPU in which nothing was seen here, the one in which this server began to see until it did, and what was seen. */
+/** Combines the one-minute means of one GPU with the samples of this server. */
 function withMinutes(
 	own: UtilizationHistory,
 	minutes: readonly MinuteLoads[],
@@ -71,7 +67,7 @@ function withMinutes(
 	return {...past, samples: [...kept, ...own.samples].toSorted((a, b) => a.atMs - b.atMs)};
 }
 
-/** The minute of which this server saw the end alone, and the middle of what it did not see. Less than a step is no gap. */
+/** Returns the minute in which the samples begin, and the middle of the unseen part. Less than one step is not a gap. */
 function begunIn({samples, stepMs}: UtilizationHistory) {
 	const [first] = samples;
 	const unseen = (first?.atMs ?? 0) % minuteMs;
@@ -82,7 +78,6 @@ function begunIn({samples, stepMs}: UtilizationHistory) {
 
 export function createUtilizationRecorder(): UtilizationRecorder {
 	const stepMs = stepSeconds * 1000;
-	/** What each GPU goes by in the load history, by its index. */
 	let names: ReadonlyMap<string, string> = new Map();
 	let history = emptyHistory({windowMs: windowMinutes * 60_000, stepMs, coverMs: stepMs});
 	return {
@@ -131,7 +126,6 @@ export function createUtilizationRecorder(): UtilizationRecorder {
 	};
 }
 
-/** Records each scan of a live view. */
 export function recordUtilization(liveView: Pick<LiveView, 'subscribe'>): UtilizationRecorder {
 	const recorder = createUtilizationRecorder();
 	liveView.subscribe((state, change) => {

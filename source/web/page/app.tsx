@@ -1,4 +1,3 @@
-/** The whole page. */
 import {Component, type ComponentType} from 'preact';
 import type {About} from './fields.js';
 import {Header} from './header.js';
@@ -18,7 +17,7 @@ const viewParts: Readonly<Record<View, ComponentType<ViewProps>>> = {
 };
 const Act = late(async () => import('./act/act.js'), 'act');
 
-/** The address that is shown: another view stands for one that there is not. */
+/** Returns the route that is shown. Missing views are replaced by another view. */
 function shownRoute(): Route {
 	const asked = route.get();
 	const view = shownView(asked.view, pageState.get().about);
@@ -34,11 +33,10 @@ const footText = ({version, location, driver, policy}: About): string =>
 	);
 
 export class App extends Component {
-	/** What was drawn last. */
 	private drawn: Route = route.get();
-	/** What the address asked of the overview, which is kept while another view is shown. */
+	/** The query of the overview, kept while another view is shown. */
 	private overviewQuery = this.drawn.query;
-	/** The views that were shown: they stay as they are, with what is open in them. */
+	/** Views that were opened. They stay mounted, with their open elements. */
 	private readonly opened = new Set<View>();
 
 	override componentDidMount(): void {
@@ -74,7 +72,7 @@ export class App extends Component {
 					class="skip"
 					href="#main"
 					onClick={(event) => {
-						// The address stays that of the view.
+						// The address must stay that of the view.
 						event.preventDefault();
 						document.querySelector<HTMLElement>('#main')?.focus();
 					}}
@@ -103,7 +101,6 @@ export class App extends Component {
 					})}
 				</main>
 				<footer id="foot">
-					{/* It comes with the first state, which would move it. */}
 					{about && (
 						<>
 							<span>{footText(about)}</span>

@@ -1,11 +1,9 @@
-/**
-Which fields of the API the page shows. The compiler refuses a field that is missing here, so that what the page leaves out is decided.
-*/
+/** The fields of the API that the page shows. The compiler requires a decision for every field. */
 import type {AboutJson, EventJson} from '../api/live-json.js';
 import type {ReportJson} from '../api/reports.js';
 import type {GpuJson, WaiterJson} from '../api/status-json.js';
 
-/** The fields of `Json` that are marked as shown; a component that reads another one does not compile. */
+/** The fields of `Json` that are marked as shown. Components cannot read other fields. */
 type Shown<Json, Fields extends Record<keyof Json, boolean>> = Pick<
 	Json,
 	{[Field in keyof Json]: Fields[Field] extends true ? Field : never}[keyof Json]
@@ -38,7 +36,7 @@ type ShownGpu = Shown<
 		gpu_id: true;
 		node: true;
 		node_gpu_id: true;
-		// The state in the words of the peer, which knows no drained GPU.
+		// The peer's state, which has no drained GPUs.
 		status: false;
 		state: true;
 		user: true;
@@ -62,7 +60,7 @@ type ShownGpu = Shown<
 		health: true;
 		drain: true;
 		model_info: true;
-		// The same for all GPUs of the pool; what is simulated has a badge.
+		// The same for all GPUs of the pool. Simulated GPUs have a badge.
 		provider: false;
 		gpu_model: true;
 		uuid: true;
@@ -82,15 +80,15 @@ type ShownGpu = Shown<
 	}
 >;
 
-/** A GPU of this host or of another, which may leave out anything but what it is. */
+/** A GPU of this host or of another host, which may omit everything but the state. */
 export type Gpu = Partial<Omit<ShownGpu, 'reservation_type' | 'drain' | 'model_info' | 'mig_instances' | 'processes'>> &
 	Pick<GpuJson, 'gpu_id' | 'state'> & {
-		/** `run` or `manual`; another host may have other words. */
+		/** `run`, `manual`, or another word of another host. */
 		readonly reservation_type?: string;
 		readonly drain?: Partial<NonNullable<GpuJson['drain']>>;
 		readonly model_info?: Partial<NonNullable<GpuJson['model_info']>>;
 		readonly mig_instances?: ReadonlyArray<Partial<NonNullable<GpuJson['mig_instances']>[number]>>;
-		/** Empty where there are none, absent where they are unknown. */
+		/** Empty if there are none, absent if unknown. */
 		readonly processes?: readonly Process[];
 	};
 
@@ -101,14 +99,14 @@ export type Waiter = Shown<
 		user: true;
 		actual_user: true;
 		requested_count: true;
-		// `wanted_gpus` says it in words.
+		// Shown in words as `wanted_gpus`.
 		requested_ids: false;
 		wanted_gpus: true;
-		// `wants` says it in words.
+		// Shown in words as `wants`.
 		need: false;
 		wants: true;
 		eligible_gpus: false;
-		// The cards say which GPUs are held for the queue.
+		// Shown on the cards.
 		allocated_gpus: false;
 		allocated_count: true;
 		reservation_type: false;
@@ -120,7 +118,7 @@ export type Waiter = Shown<
 		impossible: true;
 		unknown: true;
 		served_at: true;
-		// `reason_words` says it in words.
+		// Shown in words as `reason_words`.
 		reason: false;
 		reason_words: true;
 	}
@@ -142,7 +140,6 @@ export type About = Shown<
 		demo: true;
 		has_pool: true;
 		hosts: true;
-		// What is simulated has a badge.
 		provider: false;
 		simulated: true;
 		driver: true;
@@ -162,7 +159,7 @@ export type Report = Shown<
 		since: true;
 		until: true;
 		series: true;
-		// Whole days, which are the same in less detail; the slider and the buttons say the rest.
+		// Less precise than the slider and the buttons.
 		start_date: false;
 		end_date: false;
 		by: false;
@@ -170,7 +167,6 @@ export type Report = Shown<
 	}
 >;
 
-/** Of this host alone. */
 export type ReportSeries = NonNullable<ReportJson['series']>;
 
 export type ReportRow = Shown<

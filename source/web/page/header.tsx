@@ -1,4 +1,3 @@
-/** The top of the page: where it is, its views, whether it is live, and its theme. */
 import type {About} from './fields.js';
 import {viewNames, viewsOf, type View} from './router.js';
 import type {PageState} from './state/state.js';
@@ -9,7 +8,7 @@ import {duration} from './text.js';
 
 export type PillKind = 'connecting' | 'live' | 'lost' | 'stale';
 
-/** A host without a pool has no values of its own that could be old. */
+/** Returns the kind of the live indicator. A host without a pool has no values that could be old. */
 export const pillKindOf = ({about, link, store, scan}: PageState): PillKind =>
 	link.kind === 'live' && about?.has_pool !== false && !(store?.live === true && scan?.live === true)
 		? 'stale'
@@ -71,11 +70,10 @@ const ThemeButton = () => (
 	</Watch>
 );
 
-/** The words beside the host's name. */
 function Badges({about}: {readonly about: About | undefined}) {
 	return (
 		<span id="badges">
-			{about?.demo === true && <span title="Made-up GPUs in memory: nothing is kept">Demo</span>}
+			{about?.demo === true && <span title="Simulated GPUs in memory: nothing is kept">Demo</span>}
 			{about?.demo === false && about.simulated === true && (
 				<span title="No real hardware is behind this pool">Simulated</span>
 			)}

@@ -1,8 +1,8 @@
-/** Keys beyond those of the browser: arrows between things of one kind, and Escape. Loaded with the first key. */
+/** Additional keys: arrows between similar elements, `/`, and Escape. Loaded with the first key. */
 
 type Box = {readonly left: number; readonly top: number; readonly bottom: number};
 
-/** The nearest in the row above (-1) or below (1); undefined in the first or the last row. */
+/** Returns the nearest element in the row above (-1) or below (1). Undefined at the first or last row. */
 function inNextRow<Item extends Element>(items: readonly Item[], from: Item, direction: 1 | -1): Item | undefined {
 	const boxOf = (item: Item): Box => item.getBoundingClientRect();
 	const own = boxOf(from);
@@ -18,7 +18,7 @@ function inNextRow<Item extends Element>(items: readonly Item[], from: Item, dir
 		.toSorted((a, b) => Math.abs(boxOf(a).left - own.left) - Math.abs(boxOf(b).left - own.left))[0];
 }
 
-/** Moves the focus by arrows, Home and End within an element whose `data-arrows` selects what it moves between. Tab goes on as ever. */
+/** Moves the focus with arrows, Home and End among the elements that `data-arrows` selects. Tab is unchanged. */
 function moveFocus({target, key}: KeyboardEvent): boolean {
 	if (!(target instanceof HTMLElement)) {
 		return false;
@@ -47,7 +47,7 @@ function moveFocus({target, key}: KeyboardEvent): boolean {
 
 const hasDialog = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Closes the open card with the focus, or else all that are open; where none is, leads from one host back to all of them. */
+/** Closes the focused open card, or all open cards, or returns from one host to all hosts. */
 function closeShown(): boolean {
 	if (hasDialog()) {
 		// The browser closes the dialog.
@@ -61,7 +61,6 @@ function closeShown(): boolean {
 		const button = card.querySelector<HTMLElement>(':scope h3 button')!;
 		button.click();
 		if (card === own[0]) {
-			// The element with the focus went with what the card showed.
 			button.focus();
 		}
 	}
@@ -71,7 +70,7 @@ function closeShown(): boolean {
 	return open.length > 0 || Boolean(back);
 }
 
-/** Leads to the field that filters the GPUs, or brings it, where nothing is being typed. */
+/** Focuses the filter field, and opens it if needed, unless something is being typed. */
 function startFilter({target}: KeyboardEvent): boolean {
 	const place = document.querySelector<HTMLElement>(
 		'.view:not([hidden]) #filter, .view:not([hidden]) [href="#/gpus?filter="]',
@@ -92,7 +91,7 @@ function startFilter({target}: KeyboardEvent): boolean {
 const actions: Readonly<Record<string, (event: KeyboardEvent) => boolean>> = {'/': startFilter, Escape: closeShown};
 
 export function pressed(event: KeyboardEvent): void {
-	// On some keyboards the slash is typed with Shift.
+	// Some keyboards need Shift for the slash.
 	const isShifted = event.shiftKey && event.key !== '/';
 	const isPlain = !(event.ctrlKey || event.altKey || event.metaKey || isShifted || event.defaultPrevented);
 	if (isPlain && (actions[event.key] ?? moveFocus)(event)) {

@@ -1,20 +1,19 @@
-/** Components that are loaded, with their style, when they are wanted for the first time. */
+/** Components that load with their style when first shown. */
 import {Component, type ComponentType} from 'preact';
 import {focusHeading} from './router.js';
 
-/** The build puts this text behind the address of each part that is imported late. */
+/** A suffix that the build appends to the address of each lazy import. */
 declare global {
 	var again: string | undefined;
 }
 
 let failedImports = 0;
 
-/** Makes the next import of any part ask for it again: browsers remember that a module could not be loaded, and go by its address. */
+/** Changes the address of later imports, because browsers remember by address that a module failed to load. */
 export function forgetFailedImports(): void {
 	Object.assign(globalThis, {again: `?${failedImports++}`});
 }
 
-/** @param name - Of a file in `styles/late`, which the build puts beside the script of the page. */
 export async function loadStyle(name: string): Promise<void> {
 	const link = document.createElement('link');
 	link.rel = 'stylesheet';
@@ -30,9 +29,10 @@ export async function loadStyle(name: string): Promise<void> {
 }
 
 /**
+Creates a component that loads the real one when it is shown, and retries after a failure.
+
 @param load - Imports a module whose default export is the component.
-@param styleName - Of the style that the component needs besides that of the page.
-@returns A component that stands for it while it is not there. What fails is tried again while it is shown.
+@param styleName - The additional style of the component.
 */
 export function late<Props extends Record<string, unknown>>(
 	load: () => Promise<{readonly default: ComponentType<Props>}>,
@@ -88,7 +88,7 @@ export function late<Props extends Record<string, unknown>>(
 				this.forceUpdate(focusHeading);
 			} catch {
 				forgetFailedImports();
-				// A style that came is kept; one that did not is asked for again.
+				// A failed style is requested again.
 				style.catch(() => {
 					style = undefined;
 				});

@@ -1,4 +1,3 @@
-/** Where the page begins. */
 import {render} from 'preact';
 import {App} from './app.js';
 import {startRouter} from './router.js';
@@ -13,7 +12,6 @@ startRouter();
 startStore();
 render(<App />, document.body);
 
-/** What handles keys, once the first key has loaded it. */
 let pressed: ((event: KeyboardEvent) => void) | undefined;
 
 async function loadKeys(event: KeyboardEvent): Promise<void> {
@@ -21,12 +19,12 @@ async function loadKeys(event: KeyboardEvent): Promise<void> {
 		({pressed} = await import('./keyboard.js'));
 		pressed(event);
 	} catch {
-		// The browser's own keys still work, and the next key tries to load it again.
+		// Native keys still work, and the next key retries.
 		forgetFailedImports();
 	}
 }
 
-// Keys may be pressed before the follow-up is there.
+// Keys can be pressed before the follow-up has loaded.
 addEventListener('keydown', (event) => {
 	if (pressed === undefined) {
 		void loadKeys(event);

@@ -1,4 +1,4 @@
-/** Values outside of the components, which are drawn again when the value changes. */
+/** Values outside of components, which redraw when the value changes. */
 import {Component, type ComponentChildren} from 'preact';
 
 export type Observable<Value> = {
@@ -30,7 +30,7 @@ export function observable<Value>(first: Value): Observable<Value> {
 
 type WatchProps<Value> = {readonly of: Observable<Value>; readonly children: (value: Value) => ComponentChildren};
 
-/** Draws again what depends on a value. The first view has no hooks: they come with the parts that are loaded late. */
+/** Redraws its children when a value changes. The first view uses no hooks, because hooks load later. */
 export class Watch<Value> extends Component<WatchProps<Value>> {
 	private readonly stop = this.props.of.subscribe(() => {
 		this.forceUpdate();

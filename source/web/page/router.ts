@@ -1,8 +1,7 @@
-/** The views, by the part of the address behind `#`: each can be linked to, and the browser's back works. */
 import type {About} from './fields.js';
 import {observable} from './observable.js';
 
-/** The views by their names in the address, in the order of their tabs. */
+/** In the order of the tabs. */
 export const viewNames = {
 	overview: 'GPUs',
 	occupancy: 'Occupancy',
@@ -15,7 +14,7 @@ export type View = keyof typeof viewNames;
 
 export const views = Object.keys(viewNames) as readonly View[];
 
-/** Which views there are: one host needs no list of hosts, and without a pool there are no GPUs and events of this host. */
+/** Returns the available views. One host needs no list of hosts, and without a pool there are no GPUs and events. */
 export function viewsOf(about: About | undefined): readonly View[] {
 	if (about === undefined) {
 		return [];
@@ -24,15 +23,15 @@ export function viewsOf(about: About | undefined): readonly View[] {
 	return about.has_pool ? views.filter((view) => view !== 'hosts' || about.hosts.length > 1) : ['hosts', 'report'];
 }
 
-/** The view that stands for one that there is not. */
+/** Returns the view, or a replacement if it is not available. */
 export const shownView = (view: View, about: About | undefined): View =>
 	about?.has_pool === false && view !== 'report' ? 'hosts' : view;
 
 export type Route = {
 	readonly view: View;
-	/** What follows the name: `#/hosts/box-2` has `box-2`. Of the overview, the GPU that is open: `#/gpu/2` has `2`. */
+	/** The part after the name: `box-2` in `#/hosts/box-2`. In the overview, the open GPU: `2` in `#/gpu/2`. */
 	readonly rest: string;
-	/** `#/report?days=7` has `days`. */
+	/** The query: `days` in `#/report?days=7`. */
 	readonly query: URLSearchParams;
 };
 
@@ -55,15 +54,14 @@ export function readRoute(hash = location.hash): Route {
 
 export const route = observable(readRoute());
 
-/** How far each step of the browser's history was scrolled, by the key in its state. */
 const scrolledTo = new Map<string, number>();
 
 export type Step = {readonly key: string; readonly isInner?: boolean};
 
 /**
-Gives the step that is shown a key, which it keeps while the page is left and come back to.
+Returns the key of the current history entry, and adds one if needed.
 
-@param isInner - Whether the step before it is of this page, too.
+@param isInner - Whether the previous entry is also of this page.
 */
 function markStep(isInner: boolean): string {
 	const step = (history.state ?? {key: String(Math.random()), isInner}) as Step;
@@ -75,7 +73,7 @@ let step = '';
 
 export function startRouter(): void {
 	step = markStep(false);
-	// The browser would scroll before the view is drawn. After a reload it may, for then it remembers the place.
+	// The browser would scroll before the view is drawn. After a reload the browser restores the position itself.
 	history.scrollRestoration = 'manual';
 	addEventListener('pagehide', () => {
 		history.scrollRestoration = 'auto';
@@ -87,7 +85,7 @@ export function startRouter(): void {
 	});
 }
 
-/** Moves the focus to the heading of the view that is shown, where it waited on the whole page for that. */
+/** Focuses the heading of the view, if the focus was waiting for it. */
 export function focusHeading(): void {
 	const {activeElement} = document;
 	if (activeElement?.id === 'main') {
@@ -95,12 +93,9 @@ export function focusHeading(): void {
 	}
 }
 
-/**
-Moves the focus to the heading of the new view, where a screen reader begins to read, or to the whole page while the view is still loading. A
-view that one comes back to is scrolled to where it was left. To be called when the change is drawn.
-*/
+/** Focuses the heading of a new view, or the page while the view is loading, and restores the scroll position. Call it after drawing. */
 export function arrive(before: Route, shown: Route): void {
-	// An open GPU is shown above the overview, which stays where it is.
+	// An open GPU is shown in front of the overview, which keeps its position.
 	if (before.view === shown.view && (before.rest === shown.rest || before.view === 'overview')) {
 		return;
 	}

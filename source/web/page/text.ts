@@ -1,18 +1,16 @@
-/** Numbers, times and states in words. What is unknown is a dash, never a zero. */
+/** Numbers, times and states in words. Unknown values are a dash, never zero. */
 import {freeAmong, freeText} from '../../format/free-gpus.js';
 import type {Gpu} from './fields.js';
 
 export const unknown = '–';
 
-/** What a GPU can be, in the order in which the page lists it. */
 export const shownStates: ReadonlyArray<Gpu['state']> = ['available', 'in-use', 'unreserved', 'drained', 'error'];
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
-/** What is known of these parts, in one line. */
 export const joined = (...parts: ReadonlyArray<string | undefined>): string => parts.filter(Boolean).join(' · ');
 
-/** `45s`, `12m`, `1h 12m`, `3d 4h`. */
+/** Returns `45s`, `12m`, `1h 12m` or `3d 4h`. */
 export function duration(milliseconds: number): string {
 	const seconds = Math.max(0, Math.floor(milliseconds / 1000));
 	if (seconds < 60) {
@@ -32,16 +30,16 @@ export const sinceText = (time: string, nowMs: number): string => duration(nowMs
 
 export const untilText = (time: string, nowMs: number): string => duration(Date.parse(time) - nowMs);
 
-/** MiB as `79.6 GiB`. */
+/** Returns MiB as `79.6 GiB`. */
 export const gibibytes = (mebibytes: number | undefined): string =>
 	mebibytes === undefined ? unknown : `${(mebibytes / 1024).toFixed(1)} GiB`;
 
-/** MiB as `8G`, as shares are asked for: G are GiB. */
+/** Returns MiB as `8G`, as in --share. G are GiB. */
 export const sizeText = (mebibytes: number): string => `${Number((mebibytes / 1024).toFixed(1))}G`;
 
 type Share = NonNullable<Gpu['shares']>[number];
 
-/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. Empty where its size is unknown. */
+/** Returns `8G`, `0:1 1g.10gb` for a MIG instance, or `16/8G!` for a share that uses too much. Empty if the size is unknown. */
 function shareSize(
 	{memory_mb: asked, memory_used_mb: used = 0, is_over: isOver, mig_instance: mig, is_gone: isGone}: Share,
 	gpu: number | undefined,
@@ -57,14 +55,12 @@ function shareSize(
 	return isOver ? `${sizeText(used).slice(0, -1)}/${sizeText(asked)}!` : sizeText(asked);
 }
 
-/** Its size, and whether Slurm has suspended its job. */
 export const sharePart = (share: Share, gpu: number | undefined): string =>
 	[shareSize(share, gpu), share.is_suspended === true ? 'suspended' : ''].filter((part) => part !== '').join(' ');
 
-/** A name within a text. The marks around it keep a name that is written from the right from moving the number behind it. */
+/** Isolates the text direction of a name, so that right-to-left names do not move numbers after them. */
 export const isolated = (name: string): string => `\u{2068}${name}\u{2069}`;
 
-/** `alice 8G, bob 16/8G!` */
 export const sharesText = ({gpu_id: gpu, shares = []}: Gpu): string =>
 	shares.map((share) => `${isolated(share.user ?? unknown)} ${sharePart(share, gpu)}`.trimEnd()).join(', ');
 
@@ -74,7 +70,7 @@ export const withUnit = (value: number | undefined, unit: string): string =>
 export const percentOf = (part: number | undefined, whole: number | undefined): number | undefined =>
 	part === undefined || whole === undefined || !(whole > 0) ? undefined : (part / whole) * 100;
 
-/** `2`, or `2 +1 MIG`. */
+/** Returns `2`, or `2 +1 MIG`. */
 export const freeIn = (gpus: readonly Gpu[]): string =>
 	freeText(freeAmong(gpus.filter(({state}) => state === 'available')));
 
@@ -88,7 +84,6 @@ const hoursAndMinutes = new Intl.DateTimeFormat(undefined, timeForm);
 export const dateText = (time: string | number): string => dateAndTime.format(new Date(time));
 export const timeOfDay = (timeMs: number): string => hoursAndMinutes.format(new Date(timeMs));
 
-/** What matters now of the time of a GPU, for one line. */
 export function timeText(gpu: Gpu, nowMs: number): string {
 	const {state, node, held_for_queue: waiter, expiry_time: expiry, ends_by: latest, last_released: released} = gpu;
 	const forTime = (start: string | undefined): string => (start === undefined ? '' : `for ${sinceText(start, nowMs)}`);
@@ -97,7 +92,7 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	}
 
 	if (state === 'in-use') {
-		// A GPU that is shared has several reservations, and so no one time.
+		// A shared GPU has several reservations, so there is no single time.
 		const end = expiry ?? latest;
 		return joined(
 			forTime(gpu.start_time),
@@ -107,14 +102,14 @@ export function timeText(gpu: Gpu, nowMs: number): string {
 	}
 
 	if (state === 'available') {
-		// When a GPU of a node of Slurm was used last is not known.
+		// The last use of a GPU of a Slurm node is unknown.
 		return released === undefined ? (node === undefined ? 'never used' : '') : `free ${forTime(released)}`;
 	}
 
 	return state === 'drained' ? forTime(gpu.drain?.since) : '';
 }
 
-/** `1g.10gb`, `2x1g.10gb`: the parts of a GPU by their profile. */
+/** Returns `1g.10gb` or `2x1g.10gb`: the instances of a GPU by profile. */
 export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
 	parts.length === 0
 		? 'without instances'
@@ -124,12 +119,12 @@ export const partText = (parts: NonNullable<Gpu['mig_instances']>): string =>
 
 export type Person = {readonly name: string; readonly account?: string};
 
-/** The label is the name that people know; the account is beside it where that is another one. */
+/** Returns the label and, if it is different, the account. */
 export function personOf(user: string): Person {
 	const {account, label} = /^(?<account>\S+) \((?<label>.+)\)$/v.exec(user)?.groups ?? {};
 	return label === undefined ? {name: user} : {name: label, account};
 }
 
-/** `GPU 0 of box1`, where a cluster numbers the GPUs of its nodes through. */
+/** Returns `GPU 0 of box1` on a cluster, which numbers all GPUs of its nodes. */
 export const placeText = ({node, node_gpu_id: index}: Gpu): string | undefined =>
 	node === undefined ? undefined : `GPU ${index} of ${node}`;

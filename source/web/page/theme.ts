@@ -1,4 +1,3 @@
-/** Dark and light: as the system has it, until the reader chooses. */
 import {observable} from './observable.js';
 
 export type Theme = 'dark' | 'light';
@@ -11,7 +10,7 @@ function isLight(): boolean {
 	try {
 		chosen = localStorage.getItem(key) ?? undefined;
 	} catch {
-		// A browser may forbid to remember anything.
+		// Storage may be unavailable.
 	}
 
 	return chosen === undefined ? systemIsLight.matches : chosen === 'light';
@@ -28,7 +27,7 @@ function follow(): void {
 	show(isLight() ? 'light' : 'dark');
 }
 
-/** Called before anything is drawn, so that no light page flashes up in the dark. */
+/** Applies the theme before the first drawing, so that a dark page never starts light. */
 export function startTheme(): void {
 	follow();
 	systemIsLight.addEventListener('change', follow);
@@ -40,6 +39,6 @@ export function chooseOtherTheme(): void {
 	try {
 		localStorage.setItem(key, next);
 	} catch {
-		// This page alone has the choice, where a browser remembers nothing.
+		// Without storage, the choice holds for this page only.
 	}
 }

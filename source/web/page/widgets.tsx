@@ -1,7 +1,6 @@
-/** Small components that know nothing of the pool. */
 import {personOf} from './text.js';
 
-/** A part of a whole for the style sheet, from 0 to 1. */
+/** Returns a fraction for the style sheet, from 0 to 1. */
 export const share = (percent: number | undefined): Record<string, string> => ({
 	'--share': (Math.min(100, Math.max(0, percent ?? 0)) / 100).toFixed(3),
 });
@@ -14,7 +13,6 @@ export const Bar = ({percent}: {readonly percent: number | undefined}) => (
 
 type MeterProps = {readonly label: string; readonly percent: number | undefined; readonly words: string};
 
-/** A bar between its name and its value in words. */
 export const Meter = ({label, percent, words}: MeterProps) => (
 	<span class="meter">
 		<span>{label}</span>
@@ -25,7 +23,6 @@ export const Meter = ({label, percent, words}: MeterProps) => (
 
 type PersonNameProps = {readonly user: string | undefined; readonly placeholder?: string};
 
-/** The title has the whole name, for where there is too little room for it. */
 export function PersonName({user, placeholder = ''}: PersonNameProps) {
 	if (user === undefined) {
 		return <p class="owner nobody">{placeholder}</p>;

@@ -1,4 +1,4 @@
-/** The addresses by which a page acts, and the doors before them. A server that only shows has none of them. */
+/** The routes of an acting page, and their checks. A read-only server does not have them. */
 import process from 'node:process';
 import type {Context, Hono, MiddlewareHandler} from 'hono';
 import {CanhazgpuError, type ErrorCode} from '../../errors.js';
@@ -10,25 +10,21 @@ import {linkMinutes, type Opened, type Sessions} from '../act/sessions.js';
 import type {Bindings} from './guard.js';
 
 export type Acting = {
-	/** As whom the page acts. */
 	readonly account: string;
 	readonly sessions: Sessions;
 	readonly actor: Actor;
-	/** Called when a link was opened. */
 	readonly opened: () => void;
 };
 
-/** No request needs more. */
 const mostBytes = 4096;
 
-/** Of all addresses here. Only these take a POST. */
+/** All addresses below. Only these accept a POST. */
 export const actPaths: ReadonlySet<string> = new Set([
 	'/api/session',
 	'/api/session/end',
 	...actNames.map((name) => `/api/act/${name}`),
 ]);
 
-/** An answer that says what can be done about it, in the words of the verbs. */
 const refuse = (
 	context: Context,
 	status: 400 | 401 | 403 | 404 | 409 | 411 | 413 | 415 | 429 | 503,
@@ -49,14 +45,11 @@ const statusOf: Readonly<Partial<Record<ErrorCode, 400 | 403 | 409 | 429 | 503>>
 	'pool-garbage': 503,
 };
 
-/**
-A browser says which page asks, and a page of another site cannot make it say otherwise. Where the browser says nothing it is none, and the token decides.
-*/
+/** Returns whether the request comes from a page of this server. Without the headers of a browser, the token decides. */
 function isOwnPage({host, origin, 'sec-fetch-site': site}: Readonly<Record<string, string | string[] | undefined>>) {
 	return origin === `http://${String(host)}` && (site === undefined || site === 'same-origin');
 }
 
-/** What every request here goes through. What it refuses has done nothing. */
 const door: MiddlewareHandler<Bindings> = async (context, next) => {
 	const {headers, method} = context.env.incoming;
 	if (method !== 'POST') {
@@ -64,7 +57,7 @@ const door: MiddlewareHandler<Bindings> = async (context, next) => {
 	}
 
 	if (!isOwnPage(headers)) {
-		return refuse(context, 403, {error: 'Only for the page of this server: Origin is another'});
+		return refuse(context, 403, {error: 'Only for the page of this server: the Origin is different'});
 	}
 
 	if (!/^application\/json(?:;\s*charset=utf-8)?$/iv.test(headers['content-type'] ?? '')) {
@@ -89,16 +82,16 @@ const tokenOf = (context: Context): string =>
 	/^Bearer (?<token>[\w\-]{1,200})$/v.exec(context.req.header('authorization') ?? '')?.groups?.['token'] ?? '';
 
 const linkText: Readonly<Record<Exclude<Opened['kind'], 'opened'>, string>> = {
-	used: 'This link was opened before, and it works once',
+	used: 'This link was opened before, and works only once',
 	expired: `This link is older than ${linkMinutes} minutes`,
-	unknown: 'This link is not that of the server that runs now, or a newer link took its place',
+	unknown: 'This link is of another server, or was replaced by a newer link',
 };
 
 const linkHint = 'For another link press Enter where canhazgpu web --mine runs, or start it again.';
 
-/** Adds them to an application whose guard lets a POST to {@link actPaths} through. */
+/** Adds the routes to an application whose guard accepts a POST to {@link actPaths}. */
 export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened}: Acting): void {
-	/** Who runs this, for another server that would take its place. */
+	/** Names the running server for another one that wants to replace it. */
 	app.get('/api/mine', (context) => answer(context, {acts_as: account, pid: process.pid}));
 
 	for (const path of actPaths) {
@@ -108,7 +101,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	const signedIn: MiddlewareHandler<Bindings> = async (context, next) =>
 		sessions.isOpen(tokenOf(context))
 			? next()
-			: refuse(context, 401, {error: 'This page may not act, or no longer', hint: linkHint});
+			: refuse(context, 401, {error: 'This page is not allowed to act, or no longer', hint: linkHint});
 
 	app.post('/api/session', async (context) => {
 		const {token} = parseBody(linkSchema, await context.req.text());
@@ -122,7 +115,7 @@ export function addActing(app: Hono<Bindings>, {account, sessions, actor, opened
 	});
 	app.post('/api/session/end', signedIn, (context) => {
 		sessions.end(tokenOf(context));
-		return answer(context, {words: 'This page acts no longer'});
+		return answer(context, {words: 'This page can no longer act'});
 	});
 	const once = createOnce<Done>();
 	for (const name of actNames) {

@@ -1,7 +1,7 @@
-/** Who is at the other end of a connection, as far as it can be known: what one of them takes up is counted together. */
+/** Identifies the callers of connections, to count the connections of each together. */
 import {readFileSync} from 'node:fs';
 
-/** The ends of a connection, as Node names them. */
+/** Both ends of a connection, named as in Node.js. */
 export type Connection = {
 	readonly remoteAddress?: string;
 	readonly remotePort?: number;
@@ -9,13 +9,13 @@ export type Connection = {
 	readonly localPort?: number;
 };
 
-/** `::ffff:10.0.0.1` is how a socket for both families names an address of the old one. */
+/** Converts an IPv4-mapped address such as `::ffff:10.0.0.1` to plain IPv4. */
 export const plainAddress = (address: string): string => address.toLowerCase().replace(/^::ffff:(?=\d+\.)/v, '');
 
 const isOfThisMachine = (remote: string, local: string): boolean =>
 	remote === '::1' || remote.startsWith('127.') || remote === local;
 
-/** The eight parts of an address of the new family, without leading zeros. */
+/** Returns the eight groups of an IPv6 address without leading zeros. */
 function partsOf(address: string): readonly string[] {
 	const [head = '', tail] = address.split('%', 1)[0]!.split('::', 2);
 	const first = head === '' ? [] : head.split(':');
@@ -23,7 +23,7 @@ function partsOf(address: string): readonly string[] {
 	return [...first, ...Array.from({length: Math.max(0, 8 - first.length - last.length)}, () => '0'), ...last];
 }
 
-/** Eight digits of four bytes as the kernel prints them on a machine that has the lowest byte first. */
+/** Reverses the bytes of a word, because the kernel prints words in little-endian order. */
 const asPrinted = (digits: string): string => digits.match(/../gv)!.toReversed().join('').toUpperCase();
 
 const hexOf = (address: string): string =>
@@ -39,17 +39,17 @@ const mappedPrefix = '0000000000000000FFFF0000';
 const endHex = (address: string, port: number): string =>
 	`${hexOf(address)}:${port.toString(16).padStart(4, '0').toUpperCase()}`;
 
-/** Number, local end, remote end, state, queues, timer, retransmits, uid. */
+/** Columns of /proc/net/tcp: number, local, remote, state, queues, timer, retransmits, uid. */
 const uidPattern = /^\s*\d+: (?<local>\S+) (?<remote>\S+) \S+ \S+ \S+ \S+ +(?<uid>\d+)/v;
 
-/** To search for one takes about a tenth of the time of reading out all. */
+/** Searching for one socket takes about a tenth of the time of parsing the table. */
 const mostSearched = 8;
 
 const tableFiles = ['/proc/net/tcp', '/proc/net/tcp6'];
 
 /**
-Uids of these sockets of the kernel, named by both of their ends. The tables hold the sockets of the whole machine, thousands where one account
-opens as many: few are searched for, and many are read out at once.
+Returns the uids of sockets from the kernel's tables. The tables hold all sockets of the machine, so a few sockets are searched for, and many are
+found by parsing the table once.
 */
 function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => string): ReadonlyMap<string, string> {
 	const owners = new Map<string, string>();
@@ -66,7 +66,7 @@ function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => strin
 		try {
 			table = read(file);
 		} catch {
-			// A machine without the new family has no such table.
+			// There is no such table without IPv6.
 		}
 
 		if (wanted.size > mostSearched) {
@@ -91,17 +91,13 @@ function socketOwners(wanted: ReadonlySet<string>, read: (file: string) => strin
 	return owners;
 }
 
-/** A network of the new family gives each of its machines as many addresses as it likes, out of 64 bits. */
+/** Returns the /64 network of an IPv6 address, because one machine can use all of its addresses. */
 const networkOf = (address: string): string =>
 	address.includes(':') ? `${partsOf(address).slice(0, 4).join(':')}::/64` : address;
 
 const readText = (file: string): string => readFileSync(file, 'utf8');
 
-/**
-Names who called on each connection: on this machine the account, else the address. Accounts share the addresses of their machine.
-
-@returns One name a connection, in order.
-*/
+/** Returns the caller of each connection, in order: the account on this machine, or else the address. */
 export function callersOf(connections: readonly Connection[], read = readText): readonly string[] {
 	const named = connections.map(({remoteAddress, remotePort = 0, localAddress, localPort = 0}) => {
 		const remote = plainAddress(remoteAddress ?? '');

@@ -1,4 +1,4 @@
-/** Who may ask what: the doors that every request goes through before anything is answered. */
+/** Checks of every request, and security headers of every answer. */
 import type {HttpBindings} from '@hono/node-server';
 import type {MiddlewareHandler} from 'hono';
 import {plainAddress} from './callers.js';
@@ -7,16 +7,12 @@ export type Bindings = {Bindings: HttpBindings};
 
 const methods = 'GET, HEAD';
 
-/** What holds for every answer: it is taken for nothing but what it is, and no page of another origin has it. */
 const securityHeaders: Readonly<Record<string, string>> = {
 	'x-content-type-options': 'nosniff',
 	'cross-origin-resource-policy': 'same-origin',
 };
 
-/**
-What holds for whatever can be shown by itself: nothing but this server's own files, no inline script or style, no frame around it, and no way
-from text to markup in the page.
-*/
+/** Headers of documents: only files of this server, no inline scripts or styles, no frames, and trusted types. */
 const documentHeaders: Readonly<Record<string, string>> = {
 	...securityHeaders,
 	'content-security-policy': [
@@ -36,13 +32,10 @@ const documentHeaders: Readonly<Record<string, string>> = {
 	'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/**
-No page of another origin has a hold on the window. Browsers heed this by https or from their own machine alone, and complain of it elsewhere; there
-they say nothing of the page that asks either.
-*/
+/** Isolates the window from pages of other origins. Browsers honor this only over https or from localhost, and warn elsewhere. */
 const openerHeader = {'cross-origin-opener-policy': 'same-origin'} as const;
 
-/** Of `name:port`, `[::1]:port` or `name`, lower case. Undefined for what is no host. */
+/** Returns the lower-case host of `name:port`, `[::1]:port` or `name`. Undefined if invalid. */
 export function hostnameOf(header: string | undefined): string | undefined {
 	const {bracketed, plain} =
 		/^(?:\[(?<bracketed>[\d:a-f]+)\]|(?<plain>[\w\-.]+))(?::\d{1,5})?$/v.exec((header ?? '').toLowerCase())?.groups ??
@@ -50,10 +43,7 @@ export function hostnameOf(header: string | undefined): string | undefined {
 	return bracketed ?? plain?.replace(/\.$/v, '');
 }
 
-/**
-A page of another site whose name is made to point here (DNS rebinding) sends its own name: only ours are answered. Ours are the
-names given, and the address at which this very connection arrived.
-*/
+/** Returns whether the Host header names this server: one of the given names, or the local address of the connection. This prevents DNS rebinding. */
 export function isOurs(
 	header: string | undefined,
 	names: ReadonlySet<string>,
@@ -63,13 +53,13 @@ export function isOurs(
 	return hostname !== undefined && (names.has(hostname) || hostname === plainAddress(localAddress ?? ''));
 }
 
-/** A request for data has no body; one that announces one is refused before it is sent. */
+/** Returns whether a body is announced. Requests for data have none. */
 const hasBody = (headers: Readonly<Record<string, string | string[] | undefined>>): boolean =>
 	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 
 /**
-Where a browser says that the page of another site asks, nothing is done for it: it could not read the answer, but have other hosts asked, or
-take up streams. A link from there is followed.
+Returns whether a page of another site makes the request. Such a page could not read the answer, but could use up streams or make hosts be asked.
+Following a link is allowed.
 */
 function isOfOtherSite(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
 	const site = headers['sec-fetch-site'] ?? 'none';
@@ -78,14 +68,14 @@ function isOfOtherSite(headers: Readonly<Record<string, string | string[] | unde
 }
 
 /**
-@param names - Under which this server is known.
-@param actPaths - Addresses with doors of their own, which take a POST with a body.
+@param names - Names of this server.
+@param actPaths - Addresses with their own checks, which accept a POST with a body.
 */
 export const guard =
 	(names: ReadonlySet<string>, actPaths: ReadonlySet<string> = new Set()): MiddlewareHandler<Bindings> =>
 	async (context, next) => {
 		const {incoming} = context.env;
-		// Scripts and styles are shown as text at most: they need not carry half a kilobyte of rules for documents.
+		// Scripts and styles need no document headers, which are half a kilobyte.
 		const isPart = incoming.url?.startsWith('/page/') === true;
 		const headers = isPart
 			? securityHeaders
@@ -112,9 +102,9 @@ export const guard =
 		}
 
 		if (!isAct && hasBody(incoming.headers)) {
-			return context.text('No body, please\n', 413, {connection: 'close'});
+			return context.text('A request body is not allowed\n', 413, {connection: 'close'});
 		}
 
-		// What only becomes a known path by being decoded or tidied up is none.
+		// Refuses paths that match a route only after decoding or normalization.
 		return (incoming.url ?? '').split('?', 1)[0] === context.req.path ? next() : context.text('Not found\n', 404);
 	};

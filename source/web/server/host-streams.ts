@@ -1,4 +1,3 @@
-/** What the pages that show the other hosts are sent besides: all that is known at once, then each answer as it comes. */
 import type {KnownHost} from '../../core/live/host-watch.js';
 import type {HostJson, HostsJson, RemoteHosts} from '../api/hosts.js';
 import {apiJson} from '../api/json.js';
@@ -7,7 +6,7 @@ import type {RemoteGpu} from '../../format/hosts/remote-gpu.js';
 type Known = KnownHost<readonly RemoteGpu[]>;
 
 type HostStreams<Page> = {
-	/** The page shows the hosts, until the returned function is called. */
+	/** Adds a page until the returned function is called. */
 	readonly open: (page: Page) => () => void;
 	readonly close: () => void;
 };
@@ -23,9 +22,7 @@ const hostJson = (host: Known, nowMs: number): HostJson => ({
 	before: host.before && dated(host.before, nowMs),
 });
 
-/**
-@param send - Gives pages one message; encoded once for all of them.
-*/
+/** @param send - Sends one message to pages, encoded once for all. */
 export function createHostStreams<Page>(
 	hosts: Pick<RemoteHosts, 'known' | 'subscribe'>,
 	monotonicMs: () => number,

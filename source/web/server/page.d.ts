@@ -1,13 +1,11 @@
-/* The page stands for the files that it is bundled to. */
-
 declare module '*/page/index.html' {
 	const files: ReadonlyArray<{
 		readonly path: string;
 		readonly type: string;
-		/** Its contents in the codings in which it is sent, in base64. */
+		/** Base64 of the contents in each encoding. */
 		readonly br: string;
 		readonly gzip: string;
-		/** Whether its name has a hash of its contents, so that a browser need not ask for it again. */
+		/** Whether the name contains a hash of the contents, so that browsers can cache the file forever. */
 		readonly isImmutable: boolean;
 	}>;
 	export default files;

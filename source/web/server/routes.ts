@@ -1,4 +1,4 @@
-/** What is answered where. */
+/** The routes of the server. */
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import {Hono, type Context} from 'hono';
 import {compress} from 'hono/compress';
@@ -24,11 +24,10 @@ import type {EventStreams} from './stream.js';
 import {guard, type Bindings} from './guard.js';
 import {bytesOf, codings, pageFiles} from './assets.js';
 
-/** `host` stays out: what others had is not known here. */
+/** Without `host`, because the usage of other hosts is unknown here. */
 export type HoursQuestion = {readonly host?: undefined; readonly hours: number};
 
 export type Parts = {
-	/** Under which names this server is known. */
 	readonly names: ReadonlySet<string>;
 	readonly hostname: string;
 	readonly liveView: LiveView;
@@ -38,19 +37,17 @@ export type Parts = {
 	readonly heldUse: Make<HoursQuestion, HeldUseJson>;
 	readonly hosts: RemoteHosts;
 	readonly commands: ShownCommands;
-	/** False where this host has no pool, and other hosts alone are shown. */
+	/** False if this host has no pool and only other hosts are shown. */
 	readonly hasPool: () => boolean;
 	readonly metrics: Metrics;
 	readonly use: UtilizationRecorder;
-	/** Undefined: this server only shows. */
 	readonly acting?: Acting | undefined;
-	/** What the pool keeps of the last minutes. Empty where it cannot be read. */
+	/** Returns the loads of the last minutes in the pool. Empty if they cannot be read. */
 	readonly keptLoads: (minutes: number) => Promise<readonly MinuteLoads[]>;
-	/** Called with a bug, of which the client learns nothing. */
+	/** Called with a bug, which the client does not see. */
 	readonly broken: (error: unknown) => void;
 };
 
-/** Whether the one who asks takes an answer that is compressed so. */
 const takes = (context: Context, coding: string): boolean =>
 	(context.req.header('accept-encoding') ?? '')
 		.split(',')
@@ -59,7 +56,6 @@ const takes = (context: Context, coding: string): boolean =>
 
 const wrong = (message: string): CanhazgpuError => new CanhazgpuError('usage', message);
 
-/** A whole number from the query, within bounds; anything else is refused by name. */
 function numberOf(context: Context, name: string, fallback: number, [least, most]: readonly [number, number]): number {
 	const text = context.req.query(name);
 	const value = text === undefined ? fallback : /^\d{1,6}$/v.test(text) ? Number(text) : NaN;
@@ -72,16 +68,15 @@ function numberOf(context: Context, name: string, fallback: number, [least, most
 
 type ErrorStatus = 400 | 404 | 500 | 503;
 
-/** @param status - Of an error; 200 when left out. */
 const respond = (context: Context, value: unknown, status?: ErrorStatus): Response =>
 	context.body(apiJson(value), status ?? 200, {'content-type': 'application/json'});
 
-/** The peer's word for the host that is asked. */
+/** The name of this host in the peer's API. */
 const localName = 'localhost';
 
 type Rows = ReadonlyArray<{readonly status: string}>;
 
-/** What a host says, in the shape of the peer: `statuses` is empty where `error` says why. */
+/** Returns the status of a host in the form of the peer. `statuses` is empty if there is an `error`. */
 function hostStatus(host: string, answer: Rows | {readonly error: string}) {
 	if ('error' in answer) {
 		return {host, statuses: [], error: answer.error};
@@ -101,7 +96,6 @@ function hostStatus(host: string, answer: Rows | {readonly error: string}) {
 	};
 }
 
-/** The rows of this host, or why there are none. */
 async function localRows({liveView, commands}: Parts): Promise<Rows | {readonly error: string}> {
 	try {
 		return statusJson(await liveView.fresh(), commands);
@@ -154,22 +148,20 @@ function addHosts(app: Hono<Bindings>, parts: Parts): void {
 	});
 }
 
-/** A week. */
 const mostOccupancyHours = 168;
-/** A chart has no more columns. */
 const mostPoints = 2160;
 
 const defaultDays = 30;
 const mostDays = 365;
 
-/** As the peer: what is no number of days is 30 days. More than a year is a year. */
+/** Parses `days` like the peer: 30 if it is not a number, and at most 365. */
 function daysOf(context: Context): number {
 	const text = context.req.query('days') ?? '';
 	const days = /^\d{1,9}$/v.test(text) ? Number(text) : 0;
 	return days === 0 ? defaultDays : Math.min(mostDays, days);
 }
 
-/** Whole days of this machine's time zone, the last one included. */
+/** Parses `from` and `to` as whole days of the local time zone, inclusive. */
 function datesOf(context: Context, otherHost: string | undefined): {readonly from?: number; readonly to?: number} {
 	const [first, last] = ['from', 'to'].map((name) => {
 		const text = context.req.query(name);
@@ -212,7 +204,7 @@ function formatOf(context: Context): 'json' | 'csv' {
 	return format;
 }
 
-/** @param name - Of the file, without its ending. */
+/** @param name - File name without its extension. */
 const respondCsv = (context: Context, text: string, name: string): Response =>
 	context.body(`${text}\n`, 200, {
 		'content-type': 'text/csv; charset=utf-8',
@@ -237,7 +229,6 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 			? respond(context, made)
 			: respondCsv(context, webReportCsv(made as ReportJson, by), `gpu-hours-by-${by}`);
 	});
-	/** @throws CanhazgpuError For another host. */
 	const hoursAsked = (context: Context, mostHours: number): HoursQuestion => {
 		if (!isLocal(parts, context.req.query('host'))) {
 			throw wrong('host must be this one: who had the GPUs of another host is not known here');
@@ -273,7 +264,7 @@ function addApi(app: Hono<Bindings>, parts: Parts): void {
 		const withHosts = context.req.query('hosts') !== undefined;
 		return streams.open(outgoing, {withHosts, isSqueezed: takes(context, 'gzip')})
 			? RESPONSE_ALREADY_SENT
-			: context.text('Too many listen already\n', 503, {'retry-after': '30'});
+			: context.text('Too many event streams are open\n', 503, {'retry-after': '30'});
 	});
 	app.get('/metrics', async (context) =>
 		context.body(await metrics.text(), 200, {'content-type': metrics.contentType}),

@@ -1,4 +1,3 @@
-/** The HTTP server itself: its limits, its start and its end. */
 import {once} from 'node:events';
 import {createServer, type Server, type ServerOptions} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
@@ -9,23 +8,22 @@ import {callersOf} from './callers.js';
 import type {Bindings} from './guard.js';
 import {listenAtSocket} from './socket.js';
 
-/** A port, or a socket of the file system which only callers reach that `admits` answers true for. */
+/** A port, or a Unix socket that only callers accepted by `admits` can use. */
 type Address =
 	| {readonly host: string; readonly port: number}
 	| {readonly socketPath: string; readonly admits: (socket: Socket) => boolean};
 
 type Limits = {
-	/** A request must have sent its headers after this long, and be whole after twice that. */
+	/** Time limit for the headers of a request. The whole request can take twice as long. */
 	readonly headersMs?: number;
 	readonly mostConnections?: number;
-	/** A connection on which nothing moves. */
 	readonly idleMs?: number;
 };
 
 type WebServer = {
-	/** 0 where it listens at a socket. */
+	/** 0 for a Unix socket. */
 	readonly port: number;
-	/** Ends every connection, event streams too, at once. */
+	/** Closes all connections immediately, including event streams. */
 	readonly close: () => Promise<void>;
 };
 
@@ -64,7 +62,7 @@ async function begin(server: Server, address: Address): Promise<(() => void) | u
 		return undefined;
 	}
 
-	// Before a byte of it is read.
+	// Runs before any data is read.
 	server.prependListener('connection', (socket: Socket) => {
 		if (!address.admits(socket)) {
 			socket.destroy();
@@ -73,13 +71,13 @@ async function begin(server: Server, address: Address): Promise<(() => void) | u
 	return listenAtSocket(server, address.socketPath);
 }
 
-/** How many more connections are held than there shall be, and how long, until it is known whose they are. */
+/** Number of connections above the limit that are accepted until their callers are known. */
 const mostExtra = 500;
 const shareMs = 100;
 
 /**
-Where there are too many connections, the newest of the caller with the most are closed. Whose they are is found for many at once, and once
-each: it takes the kernel as long for one as for all.
+Closes the newest connections of the caller with the most, when there are too many. Callers are looked up in batches, because the kernel's tables
+take as long to read for one connection as for all.
 */
 function shareConnections(server: Server, mostConnections: number): void {
 	const open = new Map<Socket, string | undefined>();
@@ -126,16 +124,15 @@ const optionsOf = (headersMs: number): ServerOptions => ({
 	headersTimeout: headersMs,
 	requestTimeout: 2 * headersMs,
 	keepAliveTimeout: 10_000,
-	// How often the two above are checked.
 	connectionsCheckingInterval: Math.min(1000, headersMs / 2),
 	maxHeaderSize: 8192,
 	requireHostHeader: true,
 });
 
 /**
-Listens at once, so that a port in use is known before anything else begins; requests wait for the routes.
+Listens immediately, so that a port in use is reported before anything else starts. Requests wait for the routes.
 
-@throws CanhazgpuError `failed` with a hint when it cannot listen.
+@throws CanhazgpuError `failed` with a hint if it cannot listen.
 */
 export async function startServer(
 	address: Address,
@@ -148,7 +145,7 @@ export async function startServer(
 	});
 	shareConnections(server, mostConnections);
 	server.timeout = idleMs;
-	// A tunnel or another protocol is none of this server's business.
+	// Tunnels and other protocols are not supported.
 	server.on('upgrade', (_, socket) => {
 		socket.destroy();
 	});

@@ -1,4 +1,4 @@
-/** A socket of the file system that only one account can reach, in the place of a port. */
+/** A Unix socket that only one account can reach. */
 import {Buffer} from 'node:buffer';
 import {once} from 'node:events';
 import {chmodSync, linkSync, lstatSync, renameSync, rmSync} from 'node:fs';
@@ -9,27 +9,25 @@ import process from 'node:process';
 import {json} from 'node:stream/consumers';
 import {CanhazgpuError, codeOf} from '../../errors.js';
 
-/** Linux allows 107 bytes; the names under which it is made and put aside may be longer than its own. */
+/** Linux allows 107 bytes, and temporary names are longer than the socket's own. */
 const longestPathBytes = 100;
 
-/** Whether a server listens there. A socket outlives the server that made it. */
+/** Returns whether a server listens on the socket. The file of a socket can outlive its server. */
 async function isLive(file: string): Promise<boolean> {
 	const socket = connect(file);
 	try {
 		await once(socket, 'connect');
 		return true;
 	} catch (error) {
-		// What is there and is no socket refuses, too.
+		// A file that is not a socket also refuses.
 		return !['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(codeOf(error) ?? '');
 	} finally {
 		socket.destroy();
 	}
 }
 
-/** A server that hangs names itself no more. */
 const answerMs = 1000;
 
-/** The process of the server there, as it says itself. */
 async function pidOf(file: string): Promise<number | undefined> {
 	const sent = request({
 		socketPath: file,
@@ -53,14 +51,14 @@ async function pidOf(file: string): Promise<number | undefined> {
 
 async function inUse(file: string): Promise<CanhazgpuError> {
 	const pid = await pidOf(file);
-	return new CanhazgpuError('failed', `A server listens at ${file} already`, {
+	return new CanhazgpuError('failed', `A server already listens at ${file}`, {
 		hint: `canhazgpu web --mine of yours runs${pid === undefined ? '. End that one first.' : ` as process ${pid}. Press Enter there for another link, or end it: kill ${pid}`}`,
 	});
 }
 
 /**
-Takes the name for the socket that was made under another name. Of two servers that start at once one gets it: a name is only given where there
-is none, and what is put aside is asked once more before it is removed.
+Renames a new socket to its final name. If two servers start at once, one gets the name: it is linked only if free, and a socket that was moved
+aside is checked again before it is removed.
 */
 async function takeName(made: string, file: string): Promise<void> {
 	for (;;) {
@@ -89,7 +87,7 @@ async function takeName(made: string, file: string): Promise<void> {
 		}
 
 		if (await isLive(aside)) {
-			// Another server took the name in between: it gets it back.
+			// Another server took the name meanwhile, so give it back.
 			linkSync(aside, file);
 			rmSync(aside, {force: true});
 			throw await inUse(file);
@@ -100,16 +98,16 @@ async function takeName(made: string, file: string): Promise<void> {
 }
 
 /**
-Listens at a path, with mode 0600. What a dead server left there is replaced.
+Listens on a socket with mode 0600, and replaces the socket of a dead server.
 
 @param path - In a directory of mode 0700.
-@returns What gives the name up, once the server is closed.
-@throws CanhazgpuError `failed` where a server listens there already, or the path is too long for a socket.
+@returns A function that removes the socket after the server is closed.
+@throws CanhazgpuError `failed` if a server already listens there, or the path is too long.
 */
 export async function listenAtSocket(server: Server, path: string): Promise<() => void> {
 	if (Buffer.byteLength(path) > longestPathBytes) {
 		throw new CanhazgpuError('failed', `${path} is too long for a socket`, {
-			hint: 'Name a directory with a shorter path by XDG_RUNTIME_DIR.',
+			hint: 'Set XDG_RUNTIME_DIR to a directory with a shorter path.',
 		});
 	}
 
@@ -130,7 +128,7 @@ export async function listenAtSocket(server: Server, path: string): Promise<() =
 		server.close();
 		throw error;
 	} finally {
-		// From now on it is reached by its name alone.
+		// The final name is enough from here on.
 		rmSync(made, {force: true});
 	}
 }

@@ -1,6 +1,4 @@
-/**
-`/api/events`: one feed for all who listen. Each change is encoded once. A browser that cannot keep up is dropped and comes back by itself.
-*/
+/** `/api/events`. Each change is encoded once for all pages. A browser that cannot keep up is disconnected and reconnects. */
 import {Buffer} from 'node:buffer';
 import type {ServerResponse} from 'node:http';
 import {constants, deflateRawSync} from 'node:zlib';
@@ -11,16 +9,16 @@ import type {LiveView} from '../../core/live/live-view.js';
 import {createHostStreams} from './host-streams.js';
 import {callersOf, type Connection} from './callers.js';
 
-/** Of any gzip stream: deflated, no name, no time, an unknown system. */
+/** A gzip header: deflate, no name, no time, unknown system. */
 const gzipHeader: Uint8Array = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 /**
-A message is compressed once for all who listen. Compressed it is a block that needs nothing of those before it, so that the blocks of all
-messages since a page began to listen make a whole gzip stream for them.
+A message, compressed once for all pages. Each compressed block is independent of earlier blocks, so any sequence of blocks after the header is a
+valid gzip stream.
 */
 type Message = {
 	readonly plain: Uint8Array;
-	/** Behind {@link gzipHeader} and any number of messages. */
+	/** Follows {@link gzipHeader} and any number of messages. */
 	readonly squeezed: () => Uint8Array;
 };
 
@@ -37,16 +35,14 @@ function messageOf(text: string): Message {
 }
 
 type StreamOptions = {
-	/** Whether the page gets the other hosts, too. */
 	readonly withHosts: boolean;
-	/** Whether the browser takes gzip. */
 	readonly isSqueezed?: boolean;
 };
 
 export type EventStreams = {
 	/**
-	Sends everything, then every change. Where there are too many already, the oldest of the caller with the most gives way. False when that would be
-	the one who asks.
+	Sends the whole state, then every change. If there are too many streams, the oldest of the caller with the most is closed. Returns false if that
+	would be the new caller's own.
 	*/
 	readonly open: (outgoing: ServerResponse, options: StreamOptions) => boolean;
 	readonly count: () => number;
@@ -55,12 +51,11 @@ export type EventStreams = {
 
 type StreamLimits = {
 	readonly mostStreams?: number;
-	/** Who has so much unread is dropped. */
+	/** Unread bytes above which a browser is disconnected. */
 	readonly mostUnreadBytes?: number;
 	readonly heartbeatMs?: number;
 };
 
-/** A browser whose connection broke tries again after this long. */
 const retryMs = 1000;
 
 type StreamSources = {
@@ -77,16 +72,14 @@ export function createStreams(
 	{liveView, hosts, about, commands, monotonicMs}: StreamSources,
 	{mostStreams = 1000, mostUnreadBytes = 1_000_000, heartbeatMs = 10_000}: StreamLimits = {},
 ): EventStreams {
-	/** Oldest first, with what is to be done when they end. Their callers are found when there are too many, once each. */
+	/** Open streams with their cleanup, oldest first. Callers are looked up only when there are too many streams. */
 	const open = new Map<ServerResponse, OpenStream>();
-	/** Those whose caller is known. */
 	const byCaller = new Map<string, Set<ServerResponse>>();
 	const encoder = createEncoder(liveView.current(), about, commands);
-	/** Of the newest message that says something. Ids go on over a restart of the server, so that no two messages have the same. */
+	/** The id of the newest message. Starts at the current time, so that ids stay unique across restarts. */
 	let id = Date.now();
-	/** The first message, for all who begin to listen within a second: it holds the time. */
+	/** The first message, shared by pages that connect within one second because it contains the time. */
 	let whole: {readonly message: Message; readonly atMs: number} | undefined;
-	/** Those that take gzip. */
 	const squeezed = new WeakSet<ServerResponse>();
 
 	const numbered = (event: string, data: string): Message => {
@@ -94,7 +87,6 @@ export function createStreams(
 		return messageOf(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`);
 	};
 
-	/** Says nothing but that the server is there, and so has no id. */
 	const beat = messageOf('event: beat\ndata: {}\n\n');
 
 	const write = (outgoing: ServerResponse, {plain, squeezed: squeeze}: Message): void => {
@@ -151,7 +143,7 @@ export function createStreams(
 		}
 	}
 
-	/** Answers who the newcomer is; from then on it is known of all who are there. */
+	/** Returns the caller of a new stream, and identifies all others. */
 	function identify(newcomer: Connection): string {
 		const unknown = [...open].filter(([, {caller}]) => caller === undefined);
 		const [own, ...callers] = callersOf([newcomer, ...unknown.map(([, {connection}]) => connection)]);
@@ -163,7 +155,7 @@ export function createStreams(
 	}
 
 	function join(outgoing: ServerResponse, known: OpenStream): void {
-		// One that is there keeps its place among the oldest.
+		// Keeps the stream's position in the order.
 		open.set(outgoing, known);
 		const {caller} = known;
 		if (caller !== undefined) {
@@ -171,7 +163,7 @@ export function createStreams(
 		}
 	}
 
-	/** Makes room at the cost of the caller with the most streams, unless the newcomer would have as many. */
+	/** Closes the oldest stream of the caller with the most, unless the new caller would have as many. */
 	function makeRoom(newcomer: string): boolean {
 		const largest = Math.max(...byCaller.values().map(({size}) => size));
 		if ((byCaller.get(newcomer)?.size ?? 0) + 1 >= largest) {
@@ -186,12 +178,12 @@ export function createStreams(
 
 	return {
 		open(outgoing, {withHosts, isSqueezed = false}) {
-			// A browser that has left already would never be seen to leave.
+			// A browser that has already left never emits a close event.
 			if (outgoing.destroyed) {
 				return true;
 			}
 
-			// Once the connection is closed it names its ends no more.
+			// A closed socket no longer has addresses.
 			const {remoteAddress, remotePort, localAddress, localPort} = outgoing.socket ?? {};
 			const connection = {remoteAddress, remotePort, localAddress, localPort};
 			const caller = open.size < mostStreams ? undefined : identify(connection);
@@ -202,7 +194,7 @@ export function createStreams(
 			outgoing.writeHead(200, {
 				'content-type': 'text/event-stream; charset=utf-8',
 				'cache-control': 'no-store, no-transform',
-				// For proxies that would gather events before they pass them on.
+				// Prevents proxies from buffering events.
 				'x-accel-buffering': 'no',
 				...(isSqueezed && {'content-encoding': 'gzip'}),
 			});

@@ -58,7 +58,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 
 		await page.goto(`${web.url}#/report`);
 		await page.getByText('The report cannot be had: This Slurm keeps no accounts').waitFor();
-		expect(await page.getByText('Reserved against used').count()).toBe(0);
+		expect(await page.getByText('Reserved and used').count()).toBe(0);
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
 
 		// The commands of the drawer are those that Slurm obeys.

@@ -1,10 +1,10 @@
-/** Other hosts played by a stub of ssh, which notes when it is asked and when it has answered. */
+/** Other hosts, played by an ssh stub that logs its calls. */
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Box} from '../../_helpers/program/cli.js';
 import {stubTool} from '../../_helpers/machine/stub-tool.js';
 
-/** `good` says what it is told to, after a moment; `lost` is away, `slow` never answers, the others are hostile. */
+/** `good` answers after a moment, `lost` is unreachable, `slow` never answers, and the others are hostile. */
 const lines = String.raw`
 for word do if [ "$host" = next ]; then host="$word"; fi; if [ "$word" = -- ]; then host=next; fi; done
 echo "begin $host" >> "$HOME/asked"
@@ -23,17 +23,17 @@ echo "end $host" >> "$HOME/asked"
 
 export type OtherHosts = {
 	readonly environment: Readonly<Record<string, string>>;
-	/** What `good` says from now on. */
+	/** Sets the user in the answers of `good`. */
 	readonly say: (user: string) => void;
-	/** From now on `good` says nothing that is of use. */
+	/** Makes `good` fail. */
 	readonly fall: () => void;
-	/** How often this host was asked so far. */
+	/** Returns how often a host was asked. */
 	readonly asked: (host: string) => number;
-	/** How many asked this host at the same time, at most. */
+	/** Returns the maximum number of concurrent calls to a host. */
 	readonly mostAtOnce: (host: string) => number;
-	/** The arguments of each call of ssh so far. */
+	/** Returns the arguments of each ssh call. */
 	readonly calls: () => readonly string[];
-	/** Pids of ssh that are still there. */
+	/** Returns the pids of running ssh processes. */
 	readonly running: () => readonly number[];
 };
 

@@ -1,4 +1,4 @@
-/** The other hosts in the running program: on the stream, in Chromium, and when they mean harm. */
+/** The other hosts in the running program: on the stream, in Chromium, and with hostile answers. */
 import {hostname} from 'node:os';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -24,17 +24,17 @@ async function start(names: readonly string[]) {
 const updatesIn = (messages: readonly StreamMessage[]): readonly HostUpdate[] =>
 	messages.flatMap(({event, data}) => (event === 'hosts' ? (data['hosts'] as readonly HostUpdate[]) : []));
 
-/** Long enough for another round, if there was one. */
+/** Long enough for another round. */
 const aRoundMs = 1500;
 
-test('hosts are asked for streams that want them, once for all of those, and for nobody else', async () => {
+test('hosts are asked once for all streams that show them, and only for those', async () => {
 	const {others, web} = await start(['good', 'lost', 'slow']);
 	const plain = listenTo(web.port);
 	onTestFinished(plain.close);
 	await eventually(() => plain.messages.length > 0);
 	const streams = Array.from({length: 5}, () => listenTo(web.port, '?hosts'));
 	const started = performance.now();
-	// Those that answer are told of while another keeps silent.
+	// Answers are sent while another host is silent.
 	await eventually(() =>
 		streams.every(({messages}) => {
 			const updates = updatesIn(messages);
@@ -44,7 +44,7 @@ test('hosts are asked for streams that want them, once for all of those, and for
 		}),
 	);
 	expect(performance.now() - started).toBeLessThan(5000);
-	// A client that comes later gets everything at once.
+	// A later client gets everything immediately.
 	const late = listenTo(web.port, '?hosts');
 	await eventually(() => late.messages.length > 1);
 	expect(updatesIn(late.messages).map(({name}) => name)).toEqual(['good', 'lost']);
@@ -57,7 +57,7 @@ test('hosts are asked for streams that want them, once for all of those, and for
 		stream.close();
 	}
 
-	// What was asked already may still be answered. The plain one is open.
+	// Pending answers may still arrive. The plain stream stays open.
 	await sleep(500);
 	const asked = others.asked('good');
 	await sleep(aRoundMs);
@@ -65,7 +65,7 @@ test('hosts are asked for streams that want them, once for all of those, and for
 	expect(updatesIn(plain.messages)).toEqual([]);
 });
 
-test('it ends at once while a host is being asked, and leaves no ssh behind', async () => {
+test('web ends immediately while a host is being asked, and leaves no ssh process', async () => {
 	const {others, web} = await start(['slow']);
 	const stream = listenTo(web.port, '?hosts');
 	onTestFinished(stream.close);
@@ -76,13 +76,13 @@ test('it ends at once while a host is being asked, and leaves no ssh behind', as
 	await eventually(() => others.running().length === 0);
 });
 
-test('hosts that mean harm are rows of their own', async () => {
+test('hostile hosts have rows of their own', async () => {
 	const {web} = await start(['huge', 'deep', 'many', 'rude', hostname()]);
 	const [own, ...others] = await askJson<ReadonlyArray<Readonly<Record<string, unknown>>>>(
 		web.port,
 		'/api/hosts/status',
 	);
-	// Where the answer has no end it is cut, long before no more is waited for.
+	// An endless answer is cut before the time limit.
 	expect(others).toEqual([
 		{host: 'huge', statuses: [], error: 'huge: its answer is longer than 4 MB'},
 		{host: 'deep', statuses: [], error: 'deep: its answer is not a list of GPUs'},
@@ -93,7 +93,7 @@ test('hosts that mean harm are rows of their own', async () => {
 			summary: {total: 1, available: 0, in_use: 0, unreserved: 0, error: 1},
 		},
 	]);
-	// A config that lies on all hosts names this one, too.
+	// A shared config also names this host.
 	expect(own).toMatchObject({host: hostname(), statuses: [{}, {}]});
 	expect(await askJson(web.port, '/api/hosts')).toHaveLength(5);
 });
@@ -101,7 +101,7 @@ test('hosts that mean harm are rows of their own', async () => {
 describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	test('what changes on another host appears by itself, without a request', async () => {
+	test('a change on another host appears without a request', async () => {
 		const {others, web} = await start(['good', 'lost', 'rude']);
 		const {page, problems} = await openPage(browser, `${web.url}#/hosts`);
 		const other = await openPage(browser, web.url);
@@ -124,7 +124,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await other.page.locator('#view-hosts [data-gpu="0"]', {hasText: 'erin'}).waitFor();
 		expect(requests).toEqual([]);
 		expect(others.mostAtOnce('good')).toBe(1);
-		// Nobody looks at the hosts any more, though the pages are open: one shows its GPUs, the other is behind another tab.
+		// Nobody looks at the hosts, although both pages are open: one shows its GPUs, and the other tab is hidden.
 		await page.locator('.tabs a[data-view="overview"]').click();
 		await turn(other.page, true);
 		await sleep(500);
@@ -138,7 +138,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect([...problems, ...other.problems]).toEqual([]);
 	});
 
-	test('what a host said before it failed can be read by everybody', async () => {
+	test('the old values of a failed host are accessible', async () => {
 		const {others, web} = await start(['good']);
 		const {page} = await openPage(browser, `${web.url}#/hosts`, {isMotionReduced: true});
 		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
@@ -148,7 +148,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	});
 
 	slowTest(
-		'a server that is restarted is asked again; until then, and of one that fails, the old is shown with its age',
+		'values of a restarting server and a failed host are shown with their age until they are renewed',
 		async () => {
 			const {box, others, web} = await start(['good', 'slow']);
 			const {page} = await openPage(browser, `${web.url}#/hosts/good`);

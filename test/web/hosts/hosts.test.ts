@@ -1,4 +1,4 @@
-/** The other hosts as the server asks them: who is asked, when, and what becomes of their answers. */
+/** How the server asks the other hosts: which ones, when, and what happens to their answers. */
 import {expect, test} from 'vitest';
 import {CanhazgpuError} from '../../../source/errors.js';
 import type {KnownHost} from '../../../source/core/live/host-watch.js';
@@ -13,7 +13,7 @@ const fail = (error: unknown): void => {
 	throw error;
 };
 
-/** Hosts that answer after so many seconds, or not within the 10 that they get. */
+/** Creates hosts that answer after this many seconds, or not within the limit of 10. */
 function createWorld(secondsOfHosts: Readonly<Record<string, number>>) {
 	const clock = createVirtualClock();
 	const asked: Array<readonly [host: string, atSeconds: number]> = [];
@@ -49,7 +49,7 @@ function createWorld(secondsOfHosts: Readonly<Record<string, number>>) {
 	};
 }
 
-/** Somebody who looks, and when they were told of whom. */
+/** Subscribes, and records when each host was reported. */
 function subscribe({clock, hosts}: ReturnType<typeof createWorld>) {
 	const received: Array<readonly [host: string, atSeconds: number]> = [];
 	const last = new Map<string, KnownHost<readonly RemoteGpu[]>>();
@@ -60,7 +60,7 @@ function subscribe({clock, hosts}: ReturnType<typeof createWorld>) {
 	return {received, last, unsubscribe};
 }
 
-test('nobody is asked while nobody looks; for many pages that look, each host is asked once a round', async () => {
+test('each host is asked once a round for all pages that show it, and not otherwise', async () => {
 	const world = createWorld({a: 1, b: 2});
 	const bothAt = (...seconds: readonly number[]) =>
 		seconds.flatMap((at) => [
@@ -78,7 +78,7 @@ test('nobody is asked while nobody looks; for many pages that look, each host is
 	const [closeFirst, ...closes] = Array.from({length: 100}, (_, page) => streams.open(page));
 	await world.clock.pass(25);
 	expect(world.asked).toEqual(bothAt(60, 70, 80));
-	// What was known at first, which was nothing, and each answer.
+	// The initial empty state and each answer.
 	expect(sent.values().toArray()).toEqual(Array.from({length: 100}, () => 7));
 	for (const close of closes) {
 		close();
@@ -94,7 +94,7 @@ test('nobody is asked while nobody looks; for many pages that look, each host is
 	expect(world.asked.slice(8)).toEqual(bothAt(695));
 });
 
-test('each answer is told when it comes: a dead host delays nobody, also not the next round', async () => {
+test('each answer is sent when it arrives, and a dead host delays neither others nor the next round', async () => {
 	const world = createWorld({dead: 1000, quick: 1});
 	const {received} = subscribe(world);
 	await world.clock.pass(32);
@@ -102,14 +102,14 @@ test('each answer is told when it comes: a dead host delays nobody, also not the
 		['quick', 1],
 		['dead', 10],
 		['quick', 11],
-		// It was left in peace for a round.
+		// The host was skipped for a round.
 		['quick', 21],
 		['dead', 30],
 		['quick', 31],
 	]);
 });
 
-test('clients that come and go, and ask besides, never make it two at a time', async () => {
+test('changing clients and separate requests never ask a host twice at a time', async () => {
 	const world = createWorld({a: 3});
 	for (let step = 0; step < 40; step++) {
 		const {unsubscribe} = subscribe(world);
@@ -119,11 +119,11 @@ test('clients that come and go, and ask besides, never make it two at a time', a
 	}
 
 	expect(world.mostAtOnce()).toBe(1);
-	// An answer is good for 5 s.
+	// An answer is reused for 5 s.
 	expect(world.asked.map(([, at]) => at)).toEqual([0, 8, 16]);
 });
 
-test('one that fails now keeps what it said before, with its age', async () => {
+test('a failed host keeps its previous answer with its age', async () => {
 	const world = createWorld({a: 1});
 	const {last, unsubscribe} = subscribe(world);
 	await world.clock.pass(2);
@@ -142,7 +142,7 @@ test('one that fails now keeps what it said before, with its age', async () => {
 	expect(world.hosts.known()).toMatchObject([failed]);
 });
 
-test('pages are sent what is known with its age at once, and then each answer alone', async () => {
+test('a page gets all known answers with their age immediately, then each new answer', async () => {
 	const world = createWorld({a: 1, b: 2});
 	const sent: Array<{to: readonly string[]; hosts: readonly Row[]}> = [];
 	const streams = createHostStreams<string>(world.hosts, world.clock.monotonicMs, (pages, json) => {
@@ -177,7 +177,7 @@ test('pages are sent what is known with its age at once, and then each answer al
 	expect(world.asked).toHaveLength(6);
 });
 
-test('for scripts: one answer for all who ask, again after a while; a dead one is an answer too', async () => {
+test('requests of scripts share one answer for a while, and a dead host is an answer, too', async () => {
 	const world = createWorld({good: 1, dead: 1000});
 	const {hosts, clock, asked} = world;
 	const many = Promise.all(Array.from({length: 100}, async () => hosts.answer('good')));

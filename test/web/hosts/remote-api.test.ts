@@ -1,4 +1,4 @@
-/** What scripts are told of other hosts, and a server that has no pool of its own. */
+/** The API for other hosts, and a server without its own pool. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, onTestFinished} from 'vitest';
@@ -25,7 +25,7 @@ async function startWith(
 	return web;
 }
 
-slowTest('the status of all hosts has the shape of the peer; one that fails says why', async () => {
+slowTest("the status of all hosts has the peer's form, and a failed host has an error", async () => {
 	const box = await freshEmbeddedBox(2);
 	const others = playHosts(box, ['good', 'lost', 'shared']);
 	const web = await startWith(box, others.environment);
@@ -33,7 +33,7 @@ slowTest('the status of all hosts has the shape of the peer; one that fails says
 	expect(own).toMatchObject({summary: {total: 2, available: 2, in_use: 0}});
 	expect(good).toMatchObject({host: 'good', summary: {total: 2, available: 1, in_use: 1}});
 	expect(good!['statuses']).toMatchObject([{gpu_id: 0, status: 'IN_USE', user: 'carol'}, {gpu_id: 1}]);
-	// A GPU that several share has their names.
+	// A shared GPU has the names of its sharers.
 	expect(shared!['statuses']).toMatchObject([{gpu_id: 0, status: 'IN_USE', user: 'dan, erin'}]);
 	expect(lost).toEqual({host: 'lost', statuses: [], error: 'lost: No route to host'});
 	expect(await askJson(web.port, '/api/hosts/status?host=good')).toMatchObject({host: 'good', statuses: [{}, {}]});
@@ -41,7 +41,7 @@ slowTest('the status of all hosts has the shape of the peer; one that fails says
 	expect([status, JSON.parse(body)]).toEqual([503, {host: 'lost', statuses: [], error: 'lost: No route to host'}]);
 });
 
-slowTest('the report of another host is that of that host, or an error, and never our own', async () => {
+slowTest('the report of another host is its own report or an error, never ours', async () => {
 	const box = await freshEmbeddedBox(2);
 	const others = playHosts(box, ['good', 'lost', 'rude']);
 	const web = await startWith(box, others.environment);
@@ -107,13 +107,13 @@ slowTest.each([
 	expect(received.includes('python')).toBe(commands !== 'none');
 });
 
-slowTest('open to the network, and not told otherwise, only the names of programs are shown', async () => {
+slowTest('a server open to the network shows only program names by default', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWith(box, {}, ['--host', '0.0.0.0']);
 	await eventually(() => web.stderr().includes('(web.commands: short)'));
 });
 
-slowTest('without a pool here the other hosts are shown, and the pool as soon as it is made', async () => {
+slowTest('without a pool, the other hosts are shown, and the pool once it is made', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const others = playHosts(box, ['good']);
@@ -133,7 +133,7 @@ slowTest('without a pool here the other hosts are shown, and the pool as soon as
 	expect((await web.end('SIGTERM')).end).toBe(0);
 });
 
-slowTest('before Redis is up the server waits for it', async () => {
+slowTest('the server waits for Redis at its start', async () => {
 	const redis = await startRedis({isDurable: true});
 	onTestFinished(async () => redis.stop());
 	const box = createBox({CANHAZGPU_REDIS_HOST: '127.0.0.1', CANHAZGPU_REDIS_PORT: String(redis.port)});
@@ -148,7 +148,7 @@ slowTest('before Redis is up the server waits for it', async () => {
 	expect(await askJson<readonly Row[]>(web.port, '/api/status')).toHaveLength(2);
 });
 
-slowTest('without a pool and without other hosts it ends and says why', async () => {
+slowTest('without a pool and other hosts, the server ends with an error', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const ran = await box.run('web --port 0');
@@ -159,7 +159,7 @@ slowTest('without a pool and without other hosts it ends and says why', async ()
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('a page without a pool of its own begins with the hosts, and is live', async () => {
+	slowTest('a page without a pool starts with the hosts, and is live', async () => {
 		const box = createBox({CANHAZGPU_STORE: 'embedded'});
 		onTestFinished(box.remove);
 		const web = await startWith(box, playHosts(box, ['good']).environment);

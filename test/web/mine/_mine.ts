@@ -1,4 +1,4 @@
-/** `canhazgpu web --mine` in a box, and what is asked of it at its socket. */
+/** Starts `canhazgpu web --mine` in a box, and sends requests to its socket. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync} from 'node:fs';
@@ -14,7 +14,7 @@ import {startServerIn} from '../_server.js';
 
 export type Mine = {
 	readonly socketPath: string;
-	/** Of the link that it printed. */
+	/** The token of the printed link. */
 	readonly linkToken: string;
 	readonly pid: number;
 	readonly stdout: () => string;
@@ -22,7 +22,7 @@ export type Mine = {
 	readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | undefined>;
 };
 
-/** A directory for XDG_RUNTIME_DIR: paths of sockets are short. */
+/** Creates a directory for XDG_RUNTIME_DIR with a short path, as sockets need. */
 export function createRuntimeDirectory(): {readonly directory: string; readonly remove: () => void} {
 	const directory = mkdtempSync(path.join(tmpdir(), 'chg-run-'));
 	return {
@@ -59,12 +59,12 @@ export type SocketAnswer = {
 
 export type SocketRequest = {
 	readonly method?: string;
-	/** Over those that the page sends; an empty one is left out. */
+	/** Overrides of the page's headers. Empty ones are omitted. */
 	readonly headers?: Readonly<Record<string, string>>;
 	readonly body?: string;
 };
 
-/** What the page sends with each request that acts. */
+/** Headers of each request from the page. */
 export const pageHeaders = {
 	host: 'localhost:8080',
 	origin: 'http://localhost:8080',
@@ -100,7 +100,7 @@ export async function askSocket(
 	};
 }
 
-/** Opens the link, and answers with what posts as the page would then. */
+/** Opens the link, and returns functions that send requests like the page. */
 export async function signIn({socketPath, linkToken}: Mine) {
 	const opened = await askSocket(socketPath, '/api/session', {
 		method: 'POST',
@@ -124,7 +124,7 @@ export async function signIn({socketPath, linkToken}: Mine) {
 	};
 }
 
-/** A real `ssh -L` through a real server of OpenSSH, as `web --mine` prints it. */
+/** Starts `ssh -L` through a real OpenSSH server, as `web --mine` prints it. */
 export async function startSshTunnel(
 	box: Box,
 	{socketPath}: Pick<Mine, 'socketPath'>,
@@ -158,10 +158,10 @@ export async function startSshTunnel(
 	};
 }
 
-/** Stands for the tunnel of ssh: a port of this machine that leads to the socket. */
+/** Forwards a local port to the socket, like an ssh tunnel. */
 export async function startTunnel(socketPath: string): Promise<{
 	readonly url: string;
-	/** The status of each answer that came through, in order. */
+	/** The status of each answer, in order. */
 	readonly answers: readonly number[];
 	readonly close: () => void;
 }> {

@@ -1,4 +1,4 @@
-/** What the page asks of GPUs beside their number: needs, shares and instances of MIG, as the verbs take them. */
+/** Requests of the page for needs, shares and MIG instances. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -53,7 +53,7 @@ async function asking(box: Box, environment: Readonly<Record<string, string>>) {
 	};
 }
 
-test('GPUs are had by what they must have; what cannot be is said with what there is', async () => {
+test('needs select GPUs, and an impossible need is refused with what there is', async () => {
 	const {said} = await start(mixed);
 	expect(await said('reserve', {count: 1, needs: '40G l40s'})).toEqual(['Reserved GPU 2 for 1h 0m 0s', [2]]);
 	expect(await said('reserve', {count: 2, needs: 'nvlink topology'})).toEqual([
@@ -64,7 +64,7 @@ test('GPUs are had by what they must have; what cannot be is said with what ther
 	expect(refused).toEqual([409, expect.stringMatching(/^Not enough GPUs available/v), expect.any(String)]);
 	const waiting = await said('join', {count: 1, needs: 'a100'});
 	expect(waiting).toEqual([expect.stringMatching(/^Waiting for 1 GPU of model a100: position 1 of 1/v), []]);
-	// Who wants something else is not held up.
+	// A different request is not held up.
 	expect(await said('join', {count: 1, needs: '8.9'})).toEqual(['Reserved GPU 3 for 1h 0m 0s', [3]]);
 	const wrong: ReadonlyArray<
 		readonly [request: Readonly<Record<string, unknown>>, error: string, hint: RegExp | string]
@@ -96,7 +96,7 @@ test('GPUs are had by what they must have; what cannot be is said with what ther
 	}
 });
 
-test('a part of a GPU is had where the policy shares them, also of one that is shared already', async () => {
+test('a share is granted if the policy allows it, also on a shared GPU', async () => {
 	const {said, shares} = await start(mixed, ['share=on']);
 	expect(await said('reserve', {count: 1, share: '8G', needs: 'l40s'})).toEqual([
 		'Reserved a share of 8G of GPU 2 for 1h 0m 0s',
@@ -116,7 +116,7 @@ test('a part of a GPU is had where the policy shares them, also of one that is s
 	expect(await shares()).toEqual([undefined, undefined, [8192, 20_480], undefined]);
 });
 
-test('an instance of MIG is had by its profile', async () => {
+test('a MIG instance is granted by its profile', async () => {
 	const {said, shares} = await start('mig: [{gpu: 1, profiles: [1g.10gb, 3g.40gb]}]\n', ['share=on']);
 	expect(await said('reserve', {count: 1, needs: '1g.10gb'})).toEqual([
 		'Reserved 1 MIG instance(s): [1:0] for 1h 0m 0s',
@@ -136,7 +136,7 @@ test('an instance of MIG is had by its profile', async () => {
 	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG, and not handed out whole');
 });
 
-/** One GPU in two parts, of which the tables say nothing: `-q -x` and `-L` do. */
+/** A GPU with two instances that appear only in `-q -x` and `-L`, not in the tables. */
 const splitTool = `case "$*" in
 *--query-gpu=*) awk -v fields="\${1#--query-gpu=}" 'BEGIN {
 	known["index"] = 0; known["uuid"] = "GPU-1"; known["name"] = "NVIDIA H100"; known["pci.bus_id"] = "00000000:02:00.0"
@@ -153,7 +153,7 @@ const splitTool = `case "$*" in
 *) echo '<?xml version="1.0" ?><nvidia_smi_log><gpu id="00000000:02:00.0"><uuid>GPU-1</uuid><mig_mode><current_mig>Enabled</current_mig></mig_mode><mig_devices><mig_device><index>0</index><gpu_instance_id>1</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device><mig_device><index>1</index><gpu_instance_id>5</gpu_instance_id><compute_instance_id>0</compute_instance_id></mig_device></mig_devices><processes></processes></gpu></nvidia_smi_log>';;
 esac`;
 
-test('what the tables of nvidia-smi do not tell of instances is asked for before one is had', async () => {
+test('details of instances that are missing in the tables of nvidia-smi are read before a grant', async () => {
 	const box = createBox({CANHAZGPU_STORE: 'embedded'});
 	onTestFinished(box.remove);
 	const environment = {PATH: stubTool(box, 'nvidia-smi', splitTool).searchPath};

@@ -1,6 +1,4 @@
-/**
-`canhazgpu web --mine` in trouble: what was asked for is done once or not at all, and said; and other accounts of the machine stay outside.
-*/
+/** Failures of `canhazgpu web --mine`: each request happens once or not at all, and other accounts have no access. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmodSync, chownSync} from 'node:fs';
@@ -28,7 +26,6 @@ async function start(box: Box, environment: Readonly<Record<string, string>> = {
 	return {runtime, mine, page: await signIn(mine)};
 }
 
-/** The ids of the leases that there are, each once. */
 async function leases(box: Box): Promise<readonly string[]> {
 	const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<{readonly lease_id?: string}>;
 	return [...new Set(rows.map((row) => row.lease_id).filter((id) => id !== undefined))];
@@ -42,9 +39,9 @@ const fates: readonly CommitFate[] = [
 	'arrives after the next',
 ];
 
-describe('where answers of Redis are lost', () => {
+describe('when answers of Redis are lost', () => {
 	for (const fate of fates) {
-		slowTest(`a commit that ${fate} reserves once, and the page is told`, {timeout: 60_000}, async () => {
+		slowTest(`a commit that ${fate} reserves once, and the page gets the result`, {timeout: 60_000}, async () => {
 			const box = await freshRedisBox(redis.port, 4);
 			const proxy = await openRequestProxy(redis.port);
 			onTestFinished(async () => proxy.close());
@@ -65,23 +62,27 @@ describe('where answers of Redis are lost', () => {
 	}
 });
 
-slowTest('while Redis is away the page is told in words, and it goes on by itself', {timeout: 60_000}, async () => {
-	const box = await freshRedisBox(redis.port, 4);
-	const {page, mine} = await start(box);
-	await redis.kill();
-	const began = performance.now();
-	const refused = await page.act('reserve', {count: 1, duration: '1h'});
-	expect([refused.status, refused.json()['code']]).toEqual([503, 'store-unreachable']);
-	expect(performance.now() - began).toBeLessThan(12_000);
-	await redis.restart();
-	await eventually(async () => (await askSocket(mine.socketPath, '/healthz')).status === 200);
-	expect(await leases(box)).toEqual([]);
-	expect((await page.act('reserve', {count: 1, duration: '1h'})).status).toBe(200);
-	expect((await leases(box)).length).toBe(1);
-});
+slowTest(
+	'while Redis is away the page gets a message, and the server recovers by itself',
+	{timeout: 60_000},
+	async () => {
+		const box = await freshRedisBox(redis.port, 4);
+		const {page, mine} = await start(box);
+		await redis.kill();
+		const began = performance.now();
+		const refused = await page.act('reserve', {count: 1, duration: '1h'});
+		expect([refused.status, refused.json()['code']]).toEqual([503, 'store-unreachable']);
+		expect(performance.now() - began).toBeLessThan(12_000);
+		await redis.restart();
+		await eventually(async () => (await askSocket(mine.socketPath, '/healthz')).status === 200);
+		expect(await leases(box)).toEqual([]);
+		expect((await page.act('reserve', {count: 1, duration: '1h'})).status).toBe(200);
+		expect((await leases(box)).length).toBe(1);
+	},
+);
 
 slowTest(
-	'a server that is killed has reserved once or not at all, and the next one knows no token of it',
+	'a killed server has reserved once or not at all, and its tokens are invalid for the next server',
 	{timeout: 120_000},
 	async () => {
 		const box = await freshEmbeddedBox(4);
@@ -122,13 +123,13 @@ slowTest(
 			await box.run('release');
 		}
 
-		// Both ways were met.
+		// Both outcomes occurred.
 		expect([...seen].some((way) => way.startsWith('no answer'))).toBe(true);
 		expect(seen).toContain('200 1');
 	},
 );
 
-slowTest('a waiter ends with its server, by a signal and by SIGKILL', {timeout: 60_000}, async () => {
+slowTest('a queue entry ends with its server, by a signal or SIGKILL', {timeout: 60_000}, async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve --duration 1h');
 	for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -147,7 +148,7 @@ slowTest('a waiter ends with its server, by a signal and by SIGKILL', {timeout: 
 describe.skipIf(!canBeOthers)('other accounts', () => {
 	const accounts = accountsOfFile();
 
-	slowTest('reach no socket of another, by its directory and by its own mode', {timeout: 60_000}, async () => {
+	slowTest('cannot reach the socket, because of its directory and its own mode', {timeout: 60_000}, async () => {
 		await accounts.run(0, 'admin --gpus 2 --provider fake --store embedded');
 		const [node, program] = accounts.words;
 		const runtime = createRuntimeDirectory();
@@ -186,7 +187,7 @@ describe.skipIf(!canBeOthers)('other accounts', () => {
 
 		expect(await ask(alice)).toBe('200');
 		expect(await ask(mallory)).toBe('EACCES');
-		// The directory alone keeps others out, and so does the mode of the socket alone.
+		// The mode of the directory and the mode of the socket are each enough.
 		chmodSync(socket, 0o666);
 		expect(await ask(mallory)).toBe('EACCES');
 		chmodSync(socket, 0o600);

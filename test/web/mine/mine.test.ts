@@ -1,6 +1,3 @@
-/**
-`canhazgpu web --mine`: what acts, and for whom alone.
-*/
 import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
@@ -33,7 +30,7 @@ const gpus = async (): Promise<readonly Gpu[]> =>
 const held = async (): Promise<readonly number[]> =>
 	(await gpus()).filter(({state}) => state !== 'available').map((gpu) => Number(gpu.gpu_id));
 
-test('only its account reaches the socket, by a directory of its own', () => {
+test('only its account can reach the socket, in a private directory', () => {
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	const modeOf = (file: string): number => lstatSync(file).mode & 0o777;
 	expect(mine.socketPath).toBe(path.join(runtime.directory, 'canhazgpu', 'web.sock'));
@@ -50,7 +47,7 @@ test('a link works once', async () => {
 	expect(mine.stderr()).not.toContain(page.token);
 });
 
-test('what comes from elsewhere, or says no token, does nothing', async () => {
+test('requests of other origins or without a token do nothing', async () => {
 	const wanted = {gpus: [0], duration: '1h'};
 	const refusals: ReadonlyArray<readonly [status: number, headers: Readonly<Record<string, string>>]> = [
 		[401, {authorization: ''}],
@@ -90,7 +87,7 @@ test('what comes from elsewhere, or says no token, does nothing', async () => {
 	expect(await held()).toEqual([]);
 });
 
-test('wrong input is named and changes nothing', async () => {
+test('wrong input is named in the error and changes nothing', async () => {
 	const wrong: ReadonlyArray<readonly [act: string, request: Readonly<Record<string, unknown>>, words: RegExp]> = [
 		['reserve', {gpus: [0], duration: '2'}, /no unit/v],
 		['reserve', {gpus: [0], duration: '0h'}, /more than zero/v],
@@ -121,7 +118,7 @@ test('wrong input is named and changes nothing', async () => {
 	expect(await held()).toEqual([]);
 });
 
-test('it reserves, extends, waits, leaves and releases as the verbs do, each once', async () => {
+test('requests reserve, extend, wait, leave and release like the commands, once each', async () => {
 	const id = crypto.randomUUID();
 	const request = {id, gpus: [1, 2], duration: '1h', note: 'from the page'};
 	const [first, again] = await Promise.all([page.act('reserve', request), page.act('reserve', request)]);
@@ -145,7 +142,7 @@ test('it reserves, extends, waits, leaves and releases as the verbs do, each onc
 	expect((await page.act('leave', {entry_id: entries[0]!['id']})).json()['words']).toBe('Left the queue');
 	expect((await page.act('leave', {entry_id: entries[0]!['id']})).status).toBe(409);
 
-	// A row that changed meanwhile is another reservation's.
+	// A row that changed meanwhile belongs to another reservation.
 	expect((await page.act('release', {lease_id: 'another', gpus: [1]})).status).toBe(409);
 	expect((await page.act('release', {lease_id: leaseId, gpus: [1]})).json()).toMatchObject({
 		words: 'Released GPU 1',
@@ -156,7 +153,7 @@ test('it reserves, extends, waits, leaves and releases as the verbs do, each onc
 	expect((await page.act('release', {lease_id: leaseId})).json()['error']).toMatch(/ended meanwhile/v);
 });
 
-test('who waits by the page is served by the server; the events say what was done by it', async () => {
+test('a queue entry of the page is granted by the server, and events mark actions of the page', async () => {
 	await box.run('reserve --gpu-ids 0 --duration 1h');
 	await page.act('join', {gpus: [0], duration: '30m', note: 'mine now'});
 	await box.run('release');
@@ -182,7 +179,7 @@ test('who waits by the page is served by the server; the events say what was don
 	);
 });
 
-test('a release is undone once, with its end and its note, and not where somebody else has the GPU by then', async () => {
+test('undo restores a release once, with its end and note, unless somebody else has the GPU', async () => {
 	await page.act('reserve', {gpus: [1, 2], duration: '1h', note: 'kept'});
 	const [, before] = await gpus();
 	const released = (await page.act('release', {lease_id: before!.lease_id, gpus: [1]})).json();
@@ -197,7 +194,7 @@ test('a release is undone once, with its end and its note, and not where somebod
 	);
 	const [, again] = await gpus();
 	expect(again).toMatchObject({note: 'kept', expiry_time: before!.expiry_time});
-	expect((await page.act('undo', {undo_id: undoId})).json()['error']).toBe('That release can be undone no longer');
+	expect((await page.act('undo', {undo_id: undoId})).json()['error']).toBe('That release can no longer be undone');
 	const taken = (await page.act('release', {lease_id: again!.lease_id})).json();
 	await box.run('reserve --gpu-ids 1 --user zoe --duration 1h');
 	const late = await page.act('undo', {undo_id: (taken['undo'] as {readonly id: string}).id});
@@ -206,11 +203,11 @@ test('a release is undone once, with its end and its note, and not where somebod
 	await box.run('release --gpu-ids 1,2');
 });
 
-test('a live server is named, and the socket of a dead one is replaced', async () => {
+test('a second server is refused, and the socket of a dead one is replaced', async () => {
 	const environment = {XDG_RUNTIME_DIR: runtime.directory};
 	const second = await box.run('web --mine', environment);
 	expect(second).toMatchObject({exitCode: 1, stdout: ''});
-	expect(second.stderr).toContain(`A server listens at ${mine.socketPath} already`);
+	expect(second.stderr).toContain(`A server already listens at ${mine.socketPath}`);
 	expect(second.stderr).toContain(`kill ${mine.pid}`);
 	expect((await askSocket(mine.socketPath, '/api/mine')).status).toBe(200);
 
@@ -228,7 +225,7 @@ test('a live server is named, and the socket of a dead one is replaced', async (
 	expect(lstatSync(next.socketPath, {throwIfNoEntry: false})).toBeUndefined();
 });
 
-test('an address for everybody is wrong usage', async () => {
+test('--mine with a public address is wrong usage', async () => {
 	const {exitCode, stdout, stderr} = await box.run('web --mine --host 0.0.0.0');
 	expect([exitCode, stdout]).toEqual([2, '']);
 	expect(stderr).toMatch(/--host is for everybody/v);

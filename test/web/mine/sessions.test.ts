@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import {createOnce} from '../../../source/web/act/once.js';
 import {createSessions, linkMinutes} from '../../../source/web/act/sessions.js';
 
-/** Sessions whose secrets are `s1`, `s2`, ... and whose time is moved by the test. */
+/** Creates sessions with the secrets `s1`, `s2`, ... and a manual clock. */
 function start() {
 	let now = 0;
 	let count = 0;
@@ -27,7 +27,7 @@ const tokenOf = ({newLink, open}: Sessions): string => {
 	return opened.token;
 };
 
-test('a link works once, for ten minutes, and until there is a newer one', () => {
+test('a link works once, for ten minutes, until a newer link', () => {
 	const sessions = start();
 	const first = sessions.newLink();
 	expect(sessions.open(first).kind).toBe('opened');
@@ -41,7 +41,7 @@ test('a link works once, for ten minutes, and until there is a newer one', () =>
 	expect(sessions.open(fourth).kind).toBe('opened');
 });
 
-test('a session lasts while it is used, and ends by idleness, by its end, and when too many are newer', () => {
+test('a session ends when it is idle, ended, or followed by too many others', () => {
 	const sessions = start();
 	const token = tokenOf(sessions);
 	for (let hours = 0; hours < 30; hours += 7) {
@@ -58,7 +58,7 @@ test('a session lasts while it is used, and ends by idleness, by its end, and wh
 	expect(many.map((each) => sessions.isOpen(each))).toEqual([false, ...Array.from({length: 16}, () => true)]);
 });
 
-test('however links are made and opened, each opens one session at most, and nothing else is a token', () => {
+test('each link opens at most one session, and nothing else is a token', () => {
 	const step = fc.oneof(
 		fc.constant({kind: 'link'} as const),
 		fc.record({kind: fc.constant('open' as const), of: fc.nat(9)}),
@@ -88,7 +88,7 @@ test('however links are made and opened, each opens one session at most, and not
 	);
 });
 
-test('what has one id is begun once, however often it is asked for; too much at once is refused', async () => {
+test('requests with one id run once, and too many at once are refused', async () => {
 	const once = createOnce<number>();
 	const gate = Promise.withResolvers<void>();
 	let begun = 0;
@@ -100,7 +100,7 @@ test('what has one id is begun once, however often it is asked for; too much at 
 
 	const same = [once('a', begin), once('a', begin)];
 	const others = Array.from({length: 7}, async (_, index) => once(`b${index}`, begin));
-	await expect(once('c', begin)).rejects.toThrow(/Too much/v);
+	await expect(once('c', begin)).rejects.toThrow(/Too many/v);
 	expect(begun).toBe(8);
 	gate.resolve();
 	await Promise.all([...same, ...others]);

@@ -1,16 +1,13 @@
-/**
-A page of the dashboard in a real browser.
-*/
 import {hostname} from 'node:os';
 import axe, {type AxeResults} from 'axe-core';
 import {chromium, type Browser, type Page} from 'playwright-core';
 import {afterAll, beforeAll, expect, onTestFinished} from 'vitest';
 import {findChromium} from '../../_helpers/packages/find-chromium.js';
 
-/** Undefined: the tests of the page are left out, as the set-up has said. */
+/** Undefined if there is no Chromium. The set-up has said so, and the tests are skipped. */
 export const chromiumProgram = findChromium();
 
-/** One for all tests around it, from before the first of them until after the last. */
+/** Starts one browser for all tests of a `describe`. */
 export function browserForAll(): () => Browser {
 	let browser: Browser | undefined;
 	beforeAll(async () => {
@@ -30,9 +27,9 @@ export function browserForAll(): () => Browser {
 
 export type Opened = {
 	readonly page: Page;
-	/** What went wrong in the page, or was refused by its policy. */
+	/** Errors in the page, and refusals by its policy. */
 	readonly problems: readonly string[];
-	/** Addresses asked for that are not of this server. */
+	/** Requests to other servers. */
 	readonly strangers: readonly string[];
 };
 
@@ -41,11 +38,11 @@ export type OpenOptions = {
 	readonly height?: number;
 	readonly theme?: 'dark' | 'light';
 	readonly isMotionReduced?: boolean;
-	/** Then the test moves the page's time. */
+	/** Whether the test controls the page's time. */
 	readonly hasOwnClock?: boolean;
 };
 
-/** Opens the page and waits until it is live. It is closed when the test ends. */
+/** Opens the page and waits until it is live. The page is closed at the end of the test. */
 export async function openPage(
 	browser: () => Browser,
 	url: string,
@@ -69,7 +66,7 @@ export async function openPage(
 		problems.push(error.message);
 	});
 	page.on('console', (message) => {
-		// A connection that is lost on purpose is no fault of the page.
+		// Tests disconnect on purpose.
 		if (message.type() === 'error' && !message.text().includes('net::ERR_')) {
 			problems.push(message.text());
 		}
@@ -90,24 +87,24 @@ export async function openPage(
 
 export const cardOf = (page: Page, gpu: number) => page.locator(`#cards [data-gpu="${gpu}"]`);
 
-/** How many pixels the page is wider than its window. */
+/** Returns by how many pixels the page is wider than its window. */
 export const overflow = async (page: Page): Promise<number> =>
 	page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-/** Another tab is looked at, or this one again. */
+/** Simulates switching to another tab, or back. */
 export const turn = async (page: Page, isHidden: boolean): Promise<unknown> =>
 	page.evaluate(`
 		Object.defineProperty(document, 'hidden', {configurable: true, get: () => ${isHidden}});
 		document.dispatchEvent(new Event('visibilitychange'));
 	`);
 
-/** All that axe finds: what keeps somebody from using the page, and what makes it harder. */
+/** Returns all axe violations and best-practice findings. */
 export async function accessProblems(page: Page, options: Record<string, unknown>): Promise<readonly string[]> {
 	const {violations} = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
 	return violations.map(({id, nodes}) => `${id}: ${nodes[0]!.html} ${nodes[0]!.failureSummary}`);
 }
 
-/** That what is shown is no wider than its window at four widths, and accessible where it is narrow and dark, and wide and light. */
+/** Checks that the view fits four widths, and is accessible when narrow and dark, and when wide and light. */
 export async function expectFits(page: Page, name: string): Promise<void> {
 	await page.evaluate(axe.source);
 	for (const [width, theme] of [

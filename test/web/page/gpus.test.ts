@@ -1,4 +1,4 @@
-/** Which GPUs the page shows for a question, which belong together, and what can be done with one in a shell: pure rules. */
+/** Pure rules of the page: filtering and grouping GPUs, and shell commands for them. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Gpu} from '../../../source/web/page/fields.js';
@@ -33,7 +33,7 @@ const anyQuestion = fc.record({
 	group: fc.constantFrom('none' as const, 'job' as const, 'user' as const),
 });
 
-test('a question is in the address and comes back out of it', () => {
+test('a question survives the round trip through the address', () => {
 	fc.assert(
 		fc.property(anyQuestion, (question) => {
 			expect(questionIn(new URLSearchParams(queryOf(question)))).toEqual(question);
@@ -44,7 +44,7 @@ test('a question is in the address and comes back out of it', () => {
 	);
 });
 
-test('each further word, person or state shows fewer GPUs or the same, and the empty question shows all', () => {
+test('each additional condition never shows more GPUs, and the empty question shows all', () => {
 	fc.assert(
 		fc.property(anyGpu, anyQuestion, word, (gpu, question, more) => {
 			const nothing = questionIn(new URLSearchParams());
@@ -66,7 +66,7 @@ test('each further word, person or state shows fewer GPUs or the same, and the e
 	);
 });
 
-test('the account and the label of a holder are both theirs; a user without a reservation counts, a guest of the holder does not', () => {
+test('mine matches the account, the label and unreserved use, but not guests on a reserved GPU', () => {
 	const gpu: Gpu = {
 		gpu_id: 1,
 		state: 'in-use',
@@ -82,7 +82,7 @@ test('the account and the label of a holder are both theirs; a user without a re
 	expect([...peopleOn({gpu_id: 2, state: 'in-use', user: '2 shared', shares})]).toEqual(['ann', 'ben']);
 });
 
-test('each GPU is in one group; the GPUs of a lease are together, also of a record without an id', () => {
+test('each GPU is in one group, and the GPUs of a lease are together, even without an id', () => {
 	fc.assert(
 		fc.property(fc.uniqueArray(anyGpu, {selector: ({gpu_id: index}) => index}), (gpus) => {
 			const grouped = groupsOf(gpus, 'job').flatMap((group) => group.gpus);
@@ -108,7 +108,7 @@ test('each GPU is in one group; the GPUs of a lease are together, also of a reco
 	]);
 });
 
-test('the commands fit the state of the GPU, and reach another host by ssh', () => {
+test('shellCommands fit the state of the GPU, and use ssh for another host', () => {
 	const commands = (gpu: Partial<Gpu>, host?: string) =>
 		shellCommands({gpu_id: 2, state: 'available', ...gpu}, host).map(({command}) => command);
 	expect(commands({})).toContain('canhazgpu reserve --gpu-ids 2');
@@ -118,15 +118,15 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 		'canhazgpu reserve --gpu-ids 2',
 		'canhazgpu who 2',
 	]);
-	// A job ends with its command: nothing extends it.
+	// A job ends with its command, so it cannot be extended.
 	expect(commands({state: 'in-use', reservation_type: 'run'}).join('\n')).not.toContain('extend');
-	// What is held for one who waits is neither extended nor released, but goes with the place in the queue.
+	// GPUs held for a queue entry are neither extended nor released, but given up with the position.
 	expect(commands({state: 'in-use', reservation_type: 'manual', held_for_queue: 'entry-1'})).toEqual([
 		'canhazgpu queue --leave entry-1',
 		'canhazgpu reserve --gpu-ids 2',
 		'canhazgpu who 2',
 	]);
-	// Of a shared GPU another share can be had where memory is left, and the whole GPU is waited for.
+	// A shared GPU offers another share if memory is left, and waiting for the whole GPU.
 	const shared = (...gibibytes: readonly number[]) => {
 		const shares = gibibytes.map((size) => ({user: 'ann', memory_mb: size * 1024})) as unknown as Gpu['shares'];
 		const found = shellCommands({gpu_id: 2, state: 'in-use', share_capacity_mb: 46_000, shares});
@@ -134,7 +134,7 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	};
 
 	const whole = 'Wait for the whole GPU in the queue: canhazgpu reserve --gpu-ids 2';
-	const release = 'Give back what is yours of it: canhazgpu release --gpu-ids 2';
+	const release = 'Give back your part of it: canhazgpu release --gpu-ids 2';
 	expect(shared(20)).toEqual([
 		release,
 		'Reserve a share of what is left of it: canhazgpu reserve --gpu-ids 2 --share 8G',
@@ -142,7 +142,7 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	]);
 	expect(shared(20, 20)[1]).toBe('Reserve a share of what is left of it: canhazgpu reserve --gpu-ids 2 --share 4G');
 	expect(shared(24, 20)[1]).toBe('Wait for a share of it in the queue: canhazgpu reserve --gpu-ids 2 --share 8G');
-	// What MIG has split is not handed out whole.
+	// A GPU split by MIG is not handed out whole.
 	const split = {mig_instances: [{instance: 0}, {instance: 1}]};
 	expect(commands({mig_instances: []})).toEqual(['canhazgpu who 2']);
 	const holds = (...instances: readonly number[]) =>
@@ -177,7 +177,7 @@ test('the commands fit the state of the GPU, and reach another host by ssh', () 
 	expect(commands({state: 'error'}, "a'; rm")).toContain(String.raw`ssh -t 'a'\''; rm' canhazgpu doctor`);
 });
 
-test('what several share has no one time, and the parts of a reservation that are not known are left out', () => {
+test('a shared GPU has no single time, and unknown parts of a reservation are omitted', () => {
 	const nowMs = Date.parse('2026-05-01T12:00:00Z');
 	const gpu = {gpu_id: 0, state: 'in-use'} as const;
 	const shares = [{user: 'ann', memory_mb: 1024}] as unknown as NonNullable<Gpu['shares']>;

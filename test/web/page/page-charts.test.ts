@@ -1,4 +1,4 @@
-/** The charts of the page: hours over time, what was reserved against what was used, and how busy the GPUs were above who held them. */
+/** Charts: hours over time, reserved and used hours, and utilization above the holders. */
 import fc from 'fast-check';
 import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -15,7 +15,7 @@ const {default: Ajv} = (await import('ajv')) as unknown as {
 	default: new () => {readonly compile: (schema: Readonly<Record<string, unknown>>) => Validate};
 };
 
-test('the curve covers each known step that is drawn, at its height, and nothing else', () => {
+test('curveOf covers exactly the known steps in the window, at their height', () => {
 	// eslint-disable-next-line @typescript-eslint/no-restricted-types -- JSON has no undefined
 	const anyValue = fc.option(fc.integer({min: 0, max: 100}), {nil: null as number | null});
 	fc.assert(
@@ -53,77 +53,72 @@ const chartOf = (page: Page) => page.locator('.report-chart');
 describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest(
-		'the report shows hours over time and what was used; the occupancy shows how busy the GPUs were',
-		async () => {
-			const box = await freshEmbeddedBox(1);
-			const web = await startWeb(box, ['--demo']);
-			onTestFinished(async () => {
-				await web.end('SIGKILL');
-			});
-			const {page, problems} = await openPage(browser, `${web.url}#/report?days=30`, {isMotionReduced: true});
-			const chart = page.getByRole('img', {name: /^GPU hours by day, .* Most: .*: \d+\.\d\d GPU hours · /v});
-			await chart.waitFor();
-			expect([30, 31]).toContain(await chart.locator('.column').count());
-			// The highest column is told of until another one is pointed at.
-			const words = page.locator('.pointed-words');
-			const before = await words.textContent();
-			await chart.locator('.column').nth(3).hover();
-			await expect.poll(async () => words.textContent()).not.toBe(before);
-			const names = await page.locator('.report-chart .legend li').allTextContents();
-			expect(names).toEqual(await page.locator('.report').first().locator('tbody .report-name').allTextContents());
-			// The columns are as high as their hours.
-			const heights = await page.evaluate<readonly number[]>(
-				"[...document.querySelectorAll('.column')].map((column) => [...column.children].reduce((sum, {style}) => sum + parseFloat(style.height), 0))",
-			);
-			const answer = await askJson<{
-				readonly series: {readonly rows: ReadonlyArray<{readonly gpu_hours: readonly number[]}>};
-			}>(web.port, '/api/report?days=30');
-			const sums = heights.map((_, index) =>
-				answer.series.rows.reduce((sum, {gpu_hours: row}) => sum + row[index]!, 0),
-			);
-			const highest = Math.max(...heights);
-			for (const [position, height] of heights.entries()) {
-				expect(height / highest).toBeCloseTo(sums[position]! / Math.max(...sums), 1);
-			}
+	slowTest('the report shows hours over time and their use, and the occupancy shows utilization', async () => {
+		const box = await freshEmbeddedBox(1);
+		const web = await startWeb(box, ['--demo']);
+		onTestFinished(async () => {
+			await web.end('SIGKILL');
+		});
+		const {page, problems} = await openPage(browser, `${web.url}#/report?days=30`, {isMotionReduced: true});
+		const chart = page.getByRole('img', {name: /^GPU hours by day, .* Most: .*: \d+\.\d\d GPU hours · /v});
+		await chart.waitFor();
+		expect([30, 31]).toContain(await chart.locator('.column').count());
+		// The highest column is described until another is pointed at.
+		const words = page.locator('.pointed-words');
+		const before = await words.textContent();
+		await chart.locator('.column').nth(3).hover();
+		await expect.poll(async () => words.textContent()).not.toBe(before);
+		const names = await page.locator('.report-chart .legend li').allTextContents();
+		expect(names).toEqual(await page.locator('.report').first().locator('tbody .report-name').allTextContents());
+		// The heights of columns are proportional to their hours.
+		const heights = await page.evaluate<readonly number[]>(
+			"[...document.querySelectorAll('.column')].map((column) => [...column.children].reduce((sum, {style}) => sum + parseFloat(style.height), 0))",
+		);
+		const answer = await askJson<{
+			readonly series: {readonly rows: ReadonlyArray<{readonly gpu_hours: readonly number[]}>};
+		}>(web.port, '/api/report?days=30');
+		const sums = heights.map((_, index) => answer.series.rows.reduce((sum, {gpu_hours: row}) => sum + row[index]!, 0));
+		const highest = Math.max(...heights);
+		for (const [position, height] of heights.entries()) {
+			expect(height / highest).toBeCloseTo(sums[position]! / Math.max(...sums), 1);
+		}
 
-			await page.getByRole('button', {name: '1 day', exact: true}).click();
-			await page.getByRole('button', {name: 'GPU', exact: true}).click();
-			await page.getByRole('img', {name: /^GPU hours by hour, /v}).waitFor();
-			await page.locator('.report-chart .legend li', {hasText: 'GPU 0'}).waitFor();
-			const used = page.getByRole('region', {name: 'Reserved against used, the last 24 hours'});
-			const grace = used.getByRole('row', {name: /^grace/v});
-			// She has held a GPU on which nothing runs.
-			await grace.locator('[data-part="idle"]').waitFor();
-			expect(await grace.locator('td.number').nth(1).textContent()).toMatch(/^\d %$/v);
-			const heldUse = await askJson<Readonly<Record<string, unknown>>>(web.port, '/api/held-use?hours=24');
-			const {default: schema} = await schemas['web-held-use']!();
-			expect(new Ajv().compile(schema)(heldUse)).toBe(true);
-			await used.getByText(/ the GPUs for [\d,.]+ of 24(?:\.00)? hours: /v).waitFor();
-			await used.getByRole('button', {name: 'week'}).click();
-			const week = page.getByRole('region', {name: 'Reserved against used, the last week'});
-			await week.getByText(/^Nobody looked at the GPUs for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
-			await page.waitForURL(/[&?]used=168/v);
-			expect(await week.getByRole('link', {name: 'Download the use as CSV'}).getAttribute('href')).toBe(
-				'/api/held-use?hours=168&format=csv',
-			);
-			const table = await fetch(`${web.url}api/held-use?hours=168&format=csv`);
-			expect([table.headers.get('content-type'), (await table.text()).split('\n', 1)[0]]).toEqual([
-				'text/csv; charset=utf-8',
-				'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours',
-			]);
-			await expectFits(page, 'report');
-			await page.emulateMedia({media: 'print'});
-			expect([await page.locator('#view-report .controls').isVisible(), await chartOf(page).isVisible()]).toEqual([
-				false,
-				true,
-			]);
-			await page.emulateMedia({media: 'screen'});
-			await page.goto(`${web.url}#/occupancy`);
-			await page.locator('.occupancy-curve path[d^=M]').first().waitFor({state: 'attached'});
-			await page.getByRole('img', {name: /^GPU 0: .*; mean use of the last day \d+ %$/v}).waitFor();
-			await expectFits(page, 'occupancy');
-			expect(problems).toEqual([]);
-		},
-	);
+		await page.getByRole('button', {name: '1 day', exact: true}).click();
+		await page.getByRole('button', {name: 'GPU', exact: true}).click();
+		await page.getByRole('img', {name: /^GPU hours by hour, /v}).waitFor();
+		await page.locator('.report-chart .legend li', {hasText: 'GPU 0'}).waitFor();
+		const used = page.getByRole('region', {name: 'Reserved and used, the last 24 hours'});
+		const grace = used.getByRole('row', {name: /^grace/v});
+		// Nothing has run on this user's GPU.
+		await grace.locator('[data-part="idle"]').waitFor();
+		expect(await grace.locator('td.number').nth(1).textContent()).toMatch(/^\d %$/v);
+		const heldUse = await askJson<Readonly<Record<string, unknown>>>(web.port, '/api/held-use?hours=24');
+		const {default: schema} = await schemas['web-held-use']!();
+		expect(new Ajv().compile(schema)(heldUse)).toBe(true);
+		await used.getByText(/ the GPUs for [\d,.]+ of 24(?:\.00)? hours: /v).waitFor();
+		await used.getByRole('button', {name: 'week'}).click();
+		const week = page.getByRole('region', {name: 'Reserved and used, the last week'});
+		await week.getByText(/^Nobody looked at the GPUs for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
+		await page.waitForURL(/[&?]used=168/v);
+		expect(await week.getByRole('link', {name: 'Download the use as CSV'}).getAttribute('href')).toBe(
+			'/api/held-use?hours=168&format=csv',
+		);
+		const table = await fetch(`${web.url}api/held-use?hours=168&format=csv`);
+		expect([table.headers.get('content-type'), (await table.text()).split('\n', 1)[0]]).toEqual([
+			'text/csv; charset=utf-8',
+			'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours',
+		]);
+		await expectFits(page, 'report');
+		await page.emulateMedia({media: 'print'});
+		expect([await page.locator('#view-report .controls').isVisible(), await chartOf(page).isVisible()]).toEqual([
+			false,
+			true,
+		]);
+		await page.emulateMedia({media: 'screen'});
+		await page.goto(`${web.url}#/occupancy`);
+		await page.locator('.occupancy-curve path[d^=M]').first().waitFor({state: 'attached'});
+		await page.getByRole('img', {name: /^GPU 0: .*; mean use of the last day \d+ %$/v}).waitFor();
+		await expectFits(page, 'occupancy');
+		expect(problems).toEqual([]);
+	});
 });

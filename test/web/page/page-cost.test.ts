@@ -1,4 +1,4 @@
-/** What the page costs the browser that has it open all day. */
+/** The cost of a page that is open all day. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong} from '../../_helpers/slow.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
@@ -18,19 +18,19 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		return web;
 	}
 
-	test('the script names the licences of the packages in it', async () => {
+	test('the script names the licenses of its packages', async () => {
 		const {port} = await start();
 		const {body} = await ask(port, await scriptOf(port));
 		expect(body.slice(0, 100)).toMatch(/^\/\* Contains packages under the MIT licence: see third-party-licenses\.txt/v);
 	});
 
-	test('nothing moves without end, and a new reading moves no layout', async () => {
+	test('no animation is endless, and a new reading causes no layout shift', async () => {
 		const web = await start();
 		const {page} = await openPage(browser, web.url);
 		const share = async () => cardOf(page, 0).locator('.meter-bar').first().getAttribute('style');
 		const before = await share();
 		await expect.poll(share).not.toBe(before);
-		// The bar is scaled: its box in the layout is as wide as its track.
+		// Scaling leaves the layout box as wide as its track.
 		const widths =
 			"[...document.querySelectorAll('#cards .meter-fill')].map((fill) => fill.offsetWidth - fill.parentElement.clientWidth)";
 		expect(new Set(await page.evaluate<readonly number[]>(widths))).toEqual(new Set([0]));
@@ -38,7 +38,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await expect.poll(async () => page.evaluate('document.getAnimations().length')).toBe(0);
 	});
 
-	test('the first visit takes few requests and shifts nothing; the next one loads no script or style', async () => {
+	test('the first visit needs few requests without layout shifts, and the next loads no script or style', async () => {
 		const web = await start();
 		const context = await browser().newContext({viewport: {width: 1280, height: 800}});
 		onTestFinished(async () => context.close());
@@ -61,7 +61,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.evaluate('window.shift')).toBeLessThan(0.05);
 		expect(requests.length).toBeLessThanOrEqual(8);
 		expect(requests.filter((path) => path.endsWith('.svg')).length).toBeLessThanOrEqual(1);
-		// The page, its icon, one script and one style; what the first look can do without follows.
+		// The page, its icon, one script and one style. The rest follows the first view.
 		expect(
 			requests.filter((path) => path.startsWith('/page/')).map((path) => path.replace(/\/[\w\-]{8}\//v, '/')),
 		).toEqual(['/page/page.css', '/page/page.js', '/page/follow-up.js', '/page/late-follow-up.css']);

@@ -1,4 +1,4 @@
-/** Many GPUs in the page: filtered, grouped, in rows; and one of them above the others, with an address of its own. */
+/** Many GPUs in the page: filters, groups, rows, and the drawer with its address. */
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {createEmbeddedBox, type Box} from '../../_helpers/program/cli.js';
@@ -22,12 +22,12 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		box.remove();
 	});
 
-	slowTest('a link that is followed while a filter is on its way into the address wins', async () => {
+	slowTest('a link followed before the filter is written to the address wins', async () => {
 		const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 		await page.locator('#filter').fill('nothing is like this');
 		await expect.poll(() => page.url()).toContain('nothing');
 		await page.locator('#filter').fill('nothing is like that');
-		// The page is busy until the moment at which the filter would be written is over.
+		// Keeps the page busy past the moment when the filter would be written.
 		await page.evaluate(`{
 			[...document.querySelectorAll('a')].find((link) => link.textContent === 'Show all').click();
 			const until = performance.now() + 300;
@@ -39,7 +39,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	slowTest('many GPUs are rows; a filter is in the address, and a link shows the same', async () => {
+	slowTest('many GPUs are rows, and a link with a filter shows the same rows', async () => {
 		const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 		const rows = page.locator('.row');
 		await expect.poll(async () => rows.count()).toBe(18);
@@ -58,15 +58,15 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.locator('.gpu').count()).toBe(3);
 		expect(await page.locator('[role="status"]', {hasText: '3 of 18 GPUs'}).isVisible()).toBe(true);
 		await page.locator('#filter').fill('nothing is like this');
-		await page.locator('.quiet', {hasText: 'No GPU is like that.'}).waitFor();
+		await page.locator('.quiet', {hasText: 'No GPU matches.'}).waitFor();
 		await page.getByRole('link', {name: 'Show all'}).click();
 		await expect.poll(async () => rows.count()).toBe(18);
-		// Whose page it is, the page learns once.
+		// The page asks for the reader's name once.
 		await page.getByRole('checkbox', {name: 'Mine'}).check();
-		await page.locator('.quiet', {hasText: 'does not know who looks'}).waitFor();
+		await page.locator('.quiet', {hasText: 'does not know who you are'}).waitFor();
 		await page.getByRole('combobox', {name: 'I am'}).fill('yann');
 		await expect.poll(async () => rows.count()).toBe(1);
-		// Changes are gathered for a moment before they are in the address.
+		// Changes are collected before the address changes.
 		await expect.poll(() => page.url()).toContain('mine=');
 		await page.reload();
 		await expect.poll(async () => rows.count()).toBe(1);
@@ -76,7 +76,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('commands and the link are copied by a click, also where the page is reached without https from elsewhere', async () => {
+	test('a click copies commands and the link, also without https', async () => {
 		for (const isSecure of [true, false]) {
 			const {page, problems} = await openPage(browser, web.url, {isMotionReduced: true});
 			await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -98,7 +98,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		}
 	});
 
-	test('a GPU has an address: it opens above the list, has its commands, and gives the focus back', async () => {
+	test('a GPU opens at its own address with its commands, and returns the focus', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/gpus?filter=zoe`, {isMotionReduced: true});
 		await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
 		await page.locator('.row-index', {hasText: 'GPU 2'}).click();
@@ -121,14 +121,14 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.locator('.drawer').waitFor({state: 'detached'});
 		await expect.poll(() => page.url()).toMatch(/#\/gpus\?filter=zoe$/v);
 		expect(await page.evaluate('document.activeElement.textContent')).toBe('GPU 2');
-		// Straight from a link: what is closed leads to the list, and not out of the page.
+		// After following a link directly, closing leads to the list instead of leaving the page.
 		await page.goto('about:blank');
 		await page.goto(`${web.url}#/gpu/99`);
 		await page.getByRole('dialog', {name: 'There is no GPU 99 here'}).getByText('GPUs 0 to 17').waitFor();
 		await page.getByRole('button', {name: 'Close'}).click();
 		await page.locator('.drawer').waitFor({state: 'detached'});
 		expect(page.url()).toContain(new URL(web.url).origin);
-		// From an open card, too.
+		// The same from an open card.
 		await page.goto(`${web.url}#/gpus?as=cards`);
 		await page.locator('.gpu[data-gpu="1"] button').first().click();
 		await page.getByRole('link', {name: 'Commands and link'}).click();

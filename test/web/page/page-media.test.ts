@@ -1,4 +1,4 @@
-/** The page on paper and in colours of the system's choice. */
+/** Printing and forced-colors mode. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong} from '../../_helpers/slow.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
@@ -16,14 +16,14 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 			await web.end('SIGKILL');
 		});
 		const {page} = await openPage(browser, web.url, {theme: 'dark'});
-		// Rules for paper and for the system's colours follow the first view.
+		// These rules load after the first view.
 		await expect
 			.poll(async () => page.evaluate("[...document.styleSheets].some(({href}) => href?.includes('late-follow-up'))"))
 			.toBe(true);
 		return page;
 	}
 
-	test('the dark page is printed dark on white, without what can only be pressed', async () => {
+	test('the dark page is printed dark on white, without buttons', async () => {
 		const page = await open();
 		const colours = async () =>
 			page.evaluate<readonly string[]>(
@@ -37,7 +37,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 			Math.max(...(colour ?? '').matchAll(/\d+/gv).map(([value]) => Number(value)));
 		expect(lightness(printed)).toBeLessThan(80);
 		expect(lightness(paper)).toBeGreaterThan(230);
-		// At once: what is printed is not waited for.
+		// Immediately, because printing does not wait.
 		expect(await page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")).toBe(
 			'rgb(255, 255, 255)',
 		);
@@ -52,7 +52,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.evaluate(adjust)).toBe('exact');
 	});
 
-	test('rows name their bars on paper, and are apart from each other where the system chooses the colours', async () => {
+	test('rows have labels in print, and borders in forced-colors mode', async () => {
 		const page = await open();
 		await page.evaluate("location.hash = '#/gpus?as=rows'");
 		await page.locator('.row').first().waitFor();
@@ -67,11 +67,11 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.evaluate("getComputedStyle(document.querySelector('.row')).borderBottomWidth")).toBe('1px');
 	});
 
-	test('a chart of the dark page is printed in the colours of the light one, and is dark again on the screen', async () => {
+	test('a chart of the dark page is printed in light colors, and is dark again afterwards', async () => {
 		const page = await open();
 		await cardOf(page, 0).locator('button').first().click();
 		await cardOf(page, 0).locator('canvas').waitFor();
-		/** Of what covers the ground wholly: the lines of the grid, and the curves where they are straight. */
+		/** Returns the colors of opaque pixels: lines of the grid and straight parts of curves. */
 		const drawn = async () =>
 			page.evaluate<readonly string[]>(`(() => {
 				const canvas = document.querySelector('#cards .chart canvas');
@@ -101,7 +101,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await markers()).toEqual(onScreen);
 	});
 
-	test('where the system chooses the colours, bars, states and the current view are still told apart', async () => {
+	test('bars, states and the current view are distinguishable in forced-colors mode', async () => {
 		const page = await open();
 		await page.emulateMedia({forcedColors: 'active'});
 		const styleOf = async (selector: string, property: string) =>

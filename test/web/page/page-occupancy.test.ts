@@ -1,4 +1,4 @@
-/** Who had which GPU over time: in the API, and as bars in the page. */
+/** The occupancy in the API and in the page. */
 import fc from 'fast-check';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isLong, slowTest} from '../../_helpers/slow.js';
@@ -20,7 +20,7 @@ const anySpans = fc.array(
 	{maxLength: 12},
 );
 
-test('spans of one lane never overlap, and no lane is there in vain; what is covered is counted once', () => {
+test('spans in a lane never overlap, no lane is unnecessary, and overlaps are counted once', () => {
 	fc.assert(
 		fc.property(anySpans, (spans) => {
 			const lanes = lanesOf(spans);
@@ -43,7 +43,7 @@ test('spans of one lane never overlap, and no lane is there in vain; what is cov
 	);
 });
 
-test('no two of up to 32 people look the same, and a person looks the same on most days', () => {
+test('up to 32 people have distinct swatches, which mostly stay the same over days', () => {
 	const names = Array.from({length: 32}, (_, index) => `user${index}`);
 	const sameSwatch = new Set(
 		swatchesOf(names)
@@ -60,7 +60,7 @@ test('no two of up to 32 people look the same, and a person looks the same on mo
 	expect(swatchesOf(few.toReversed())).toEqual(swatchesOf(few));
 });
 
-/** Words that lie on other words, reach out of the picture, or are cut without an ellipsis. */
+/** Finds labels that overlap, leave the chart, or are cut without an ellipsis. */
 const unreadable = `(() => {
 	const boxes = [...document.querySelectorAll('.mark-words')]
 		.filter((words) => words.offsetParent !== null)
@@ -86,7 +86,7 @@ const unreadable = `(() => {
 	return {marks, names};
 })()`;
 
-test('the words of a mark leave room for the word of the present, before it and behind it', () => {
+test('labels of marks never overlap the label of the current time', () => {
 	const window = {fromMs: 0, nowMs: 75, toMs: 100};
 	expect([60, 66, 70, 76, 80, 85, 90, 95].map((ms) => roomOf(ms, window, 'time'))).toEqual([
 		'wide',
@@ -104,7 +104,7 @@ test('the words of a mark leave room for the word of the present, before it and 
 describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	slowTest('words of the chart stand clear of one another and within their bars, at every width', async () => {
+	slowTest('labels of the chart never overlap or leave their bars, at every width', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, ['--demo']);
 		onTestFinished(async () => {
@@ -120,7 +120,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		}
 	});
 
-	test('a name that is written from the right stands before its hours, in the occupancy and in the report', async () => {
+	test('a right-to-left name comes before its hours, in the occupancy and the report', async () => {
 		const box = await freshEmbeddedBox(1);
 		await box.run(['reserve', '--gpus', '1', '--user', 'דנה']);
 		const web = await startWeb(box);
@@ -154,7 +154,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		}
 	});
 
-	slowTest('a lease that ended and one that is held are bars; a person stands out, by the address, too', async () => {
+	slowTest('ended and current leases are bars, and a person can be highlighted, also by the address', async () => {
 		const box = await freshEmbeddedBox(3);
 		await box.run(['run', '--gpu-ids', '0', '--note', 'sweep', '--', 'true']);
 		await box.run(['reserve', '--gpu-ids', '1', '--user', 'zoe', '--note', '<b>eval</b>', '--duration', '3h']);
@@ -183,7 +183,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 			name: /^GPU 1: zoe \d+s; held for 0 % of the time(?:; mean use of the last day \d+ %)?$/v,
 		});
 		await track.waitFor();
-		// What was, and what is reserved of the time to come.
+		// The past and the remaining reserved time.
 		expect(await track.locator('.span').count()).toBe(2);
 		expect(await track.locator('.span').first().getAttribute('title')).toMatch(/^zoe · .* – now · reservation · <b>/v);
 		const first = page.locator('.occupancy-row').first();

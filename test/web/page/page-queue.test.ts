@@ -1,4 +1,4 @@
-/** A long queue, and notes that are written from the right, in Chromium. */
+/** A long queue and right-to-left notes in Chromium. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Write} from '../../../source/core/model/plan.js';
 import {account} from '../../_helpers/program/cli.js';
@@ -7,17 +7,17 @@ import {createRuntimeDirectory, startMine, startTunnel} from '../mine/_mine.js';
 import {startWeb} from '../_server.js';
 import {browserForAll, chromiumProgram, expectFits, openPage} from './_browser.js';
 
-/** As many as wait, the account that runs the tests at this position. */
+/** Number of entries, with the testing account at this position. */
 const waiterCount = 60;
 const ownPosition = 40;
-/** Its first word is the one at the right. */
+/** A right-to-left note, whose first word is the rightmost. */
 const fromTheRight = `تدريب ${'نموذج لغوي كبير جدا '.repeat(8)}`.trim();
 const evenIds = Array.from({length: 64}, (_, index) => 2 * index);
 
 describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	test('of a long queue the first and the own entries are shown, and all of them when they are asked for', async () => {
+	test('a long queue shows the first and the own entries, and unfolds the rest', async () => {
 		const box = await freshEmbeddedBox(2);
 		const store = await openStoreOf(box);
 		const {now} = await store.read();
@@ -27,7 +27,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 				id: `entry-${index}`,
 				user: index === 0 ? 'long-'.repeat(20) : index + 1 === ownPosition ? account : `user-${index}`,
 				requestedCount: 2,
-				// The first names every second GPU of many, and its account has a long name.
+				// The first entry names every second of many GPUs, and its account has a long name.
 				requestedIds: index === 0 ? evenIds : [],
 				allocatedGpus: [],
 				reservationType: 'run',
@@ -59,7 +59,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('a long note that is written from the right begins where it is seen', async () => {
+	test('a long right-to-left note starts at its visible end', async () => {
 		const box = await freshEmbeddedBox(2);
 		await box.run(['reserve', '--gpu-ids', '1', '--note', fromTheRight]);
 		const waiter = start(box, ['reserve', '--gpus', '2', '--note', fromTheRight]);

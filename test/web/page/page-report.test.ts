@@ -1,4 +1,4 @@
-/** The report in the page: of which period and host it is, also in its address, and after an outage. */
+/** The report in the page: its period and host, its address, and outages. */
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -13,14 +13,14 @@ import {browserForAll, chromiumProgram, openPage} from './_browser.js';
 describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	test('the period, the split and the host are in the address, and are there after a reload', async () => {
+	test('the period, the split and the host are in the address and survive a reload', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, [], playHosts(box, ['good', 'lost']).environment);
 		onTestFinished(async () => {
 			await web.end('SIGKILL');
 		});
 		const {page, problems} = await openPage(browser, `${web.url}#/report`);
-		// Whole days, and what a spreadsheet reads.
+		// Whole days, and CSV for spreadsheets.
 		const today = new Date();
 		const day = `${today.getFullYear()}-${String(today.getMonth() + 1).padStart(2, '0')}-${String(today.getDate()).padStart(2, '0')}`;
 		await page.getByLabel('From').fill(day);
@@ -57,18 +57,18 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.locator('.slider-words').textContent()).toBe('Last 7 days');
 		await page.getByRole('combobox', {name: 'Host'}).selectOption('lost');
 		await page.locator('.report-problem', {hasText: 'lost: No route to host'}).waitFor();
-		// What is left of the host before is not taken for the answer of this one.
+		// Values of the previous host are marked as old.
 		expect(await page.locator('.report').first().getAttribute('data-old')).toBe('');
-		// The link that skips the header leaves the address as it is.
+		// The skip link does not change the address.
 		await page.locator('.skip').focus();
 		await page.keyboard.press('Enter');
 		expect(page.url()).toMatch(/#\/report\?/v);
 		expect(await page.evaluate('document.activeElement.id')).toBe('main');
-		// The browser tells of the host that is away, too.
+		// The browser also logs the failing host.
 		expect(problems.filter((problem) => !problem.includes('503'))).toEqual([]);
 	});
 
-	test('a number that another host does not tell is a dash and never a zero', async () => {
+	test('a missing number of another host is a dash, never zero', async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment} = playHosts(box, ['good']);
 		writeFileSync(
@@ -97,7 +97,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('both tables are downloaded by a click; what is said of unseen time keeps its distance from the panel above', async () => {
+	test('a click downloads either table, and the text about unrecorded time keeps its margin', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -110,7 +110,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(below!.y - (above!.y + above!.height)).toBeGreaterThanOrEqual(8);
 		await box.run('reserve');
 		await box.run('release');
-		// The server hears of the release a moment later, and answers from before until then.
+		// The server hears of the release a moment later.
 		await page.locator('.report-name', {hasText: account}).first().waitFor();
 		await expect.poll(async () => page.locator('.report-total').textContent()).toContain('1 reservation');
 		for (const [name, file, head] of [
@@ -133,7 +133,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	slowTest('after an outage of the store the report is there again without a reload', async () => {
+	slowTest('the report recovers from an outage of the store without a reload', async () => {
 		const redis = await startRedis({isDurable: true});
 		onTestFinished(async () => redis.stop());
 		const box = await freshRedisBox(redis.port, 2);
@@ -154,7 +154,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await page.locator('.report:not([data-old]) tbody tr').first().waitFor();
 	});
 
-	slowTest('a server that does not answer is not waited for without end', async () => {
+	slowTest('requests to a server that does not answer time out', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {

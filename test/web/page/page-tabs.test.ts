@@ -1,4 +1,4 @@
-/** Many tabs of one browser, and what each of them says in its title and icon. */
+/** Many tabs of one browser, with their titles and icons. */
 import {hostname} from 'node:os';
 import type {Page} from 'playwright-core';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -28,7 +28,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		return {box, web, others};
 	}
 
-	slowTest('ten tabs are live by one stream; when the one that has it is closed another takes over', async () => {
+	slowTest('ten tabs share one stream, and another tab takes over when its tab closes', async () => {
 		const {box, web} = await start();
 		const {page: first} = await openPage(browser, web.url);
 		const tabs = [first];
@@ -42,7 +42,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await streamsOf(web)).toBe(1);
 		await box.run('reserve --gpu-ids 1');
 		await Promise.all(tabs.map(async (page) => cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor()));
-		// A request is still answered: a browser has six connections for all of them.
+		// Other requests still work within the browser's six connections.
 		await tabs[9]!.locator('.tabs a[data-view="report"]').click();
 		await tabs[9]!.locator('.report tbody tr').first().waitFor();
 		await first.close();
@@ -55,7 +55,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		);
 	});
 
-	test('by the name of the machine, over plain http, each tab has a stream of its own, and nothing is to be complained of', async () => {
+	test('over plain http each tab has its own stream, without browser warnings', async () => {
 		const {box, web} = await start();
 		const url = `http://${hostname()}:${web.port}/`;
 		const {page: first, problems} = await openPage(browser, url);
@@ -72,7 +72,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('the other hosts are shown to a tab that wants them by the stream of another, until it shows something else', async () => {
+	test("a tab gets the other hosts through another tab's stream while it shows them", async () => {
 		const {web, others} = await start(['good']);
 		const {page: first} = await openPage(browser, web.url);
 		const second = await first.context().newPage();
@@ -93,37 +93,34 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 			.toBe(0);
 	});
 
-	slowTest(
-		'the other hosts stay shown when the tab that has the stream is closed, and are asked no more when the tab that shows them is',
-		async () => {
-			const {web, others} = await start(['good']);
-			const {page: first} = await openPage(browser, web.url);
-			const [second, third] = [await first.context().newPage(), await first.context().newPage()];
-			await second.goto(web.url);
-			await isLive(second);
-			await third.goto(`${web.url}#/hosts`);
-			await third.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
-			await first.close();
-			await expect.poll(async () => streamsOf(web)).toBe(1);
-			const before = others.asked('good');
-			await expect.poll(() => others.asked('good')).toBeGreaterThan(before + 2);
-			await third.close();
-			await expect
-				.poll(
-					async () => {
-						const known = others.asked('good');
-						await second.waitForTimeout(2500);
-						return others.asked('good') - known;
-					},
-					{timeout: 30_000},
-				)
-				.toBe(0);
-			expect(await streamsOf(web)).toBe(1);
-			await isLive(second);
-		},
-	);
+	test('the other hosts stay shown when the streaming tab closes, and are no longer asked when the showing tab closes', async () => {
+		const {web, others} = await start(['good']);
+		const {page: first} = await openPage(browser, web.url);
+		const [second, third] = [await first.context().newPage(), await first.context().newPage()];
+		await second.goto(web.url);
+		await isLive(second);
+		await third.goto(`${web.url}#/hosts`);
+		await third.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
+		await first.close();
+		await expect.poll(async () => streamsOf(web)).toBe(1);
+		const before = others.asked('good');
+		await expect.poll(() => others.asked('good')).toBeGreaterThan(before + 2);
+		await third.close();
+		await expect
+			.poll(
+				async () => {
+					const known = others.asked('good');
+					await second.waitForTimeout(2500);
+					return others.asked('good') - known;
+				},
+				{timeout: 30_000},
+			)
+			.toBe(0);
+		expect(await streamsOf(web)).toBe(1);
+		await isLive(second);
+	});
 
-	test('a hidden tab gives its stream up to one that is seen, and is live by it', async () => {
+	test('a hidden tab hands its stream to a visible tab, and stays live', async () => {
 		const {box, web} = await start();
 		const {page: first} = await openPage(browser, web.url, {hasOwnClock: true});
 		const second = await first.context().newPage();
@@ -140,7 +137,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await isLive(first);
 	});
 
-	test('title and icon follow what is free, and say when that is not known', async () => {
+	test('the title and icon show free GPUs, or that they are unknown', async () => {
 		const {box, web} = await start();
 		const {page} = await openPage(browser, web.url);
 		await expect.poll(async () => page.title()).toMatch(/^2 free · /v);

@@ -1,6 +1,4 @@
-/**
-The page when things go wrong: a server that is restarted, a store that is away, and text that wants to be more than text.
-*/
+/** The page during failures: a restarted server, a missing store, and hostile text. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Plan, Write} from '../../../source/core/model/plan.js';
 import type {AuditRecord} from '../../../source/core/model/types.js';
@@ -13,10 +11,9 @@ import {ask, startWeb} from '../_server.js';
 import {chromiumProgram, cardOf, browserForAll, openPage, turn} from './_browser.js';
 
 const hostileCount = 1000;
-/** So many at a time. */
 const gpuCount = 250;
 
-/** What runs `window.xss` if a page takes it for markup, an address, or a script; in many disguises. */
+/** Payloads that run `window.xss` if the page treats them as markup, an address or a script. */
 const payloads = [
 	'<script>xss=1</script>',
 	'<img src=x onerror=xss=1>',
@@ -57,10 +54,10 @@ const hostile = (number: number): string => {
 	return disguises[Math.floor(number / payloads.length) % disguises.length]!;
 };
 
-/** What the page makes of it: one line. */
+/** Returns the expected text in the page: one line. */
 const shown = (number: number): string => sanitize(hostile(number));
 
-/** Every GPU is held by somebody hostile, some wait, and the audit log is full of them. */
+/** Returns a plan with hostile holders of every GPU, hostile queue entries and hostile events. */
 function hostilePlan(from: number, now: number): Plan {
 	const numbers = Array.from({length: gpuCount}, (_, position) => from + position);
 	const leases = numbers.map((number, index): Write => ({
@@ -113,7 +110,7 @@ function hostilePlan(from: number, now: number): Plan {
 describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 	const browser = browserForAll();
 
-	test('a server that is restarted is found again, and with it what was missed', async () => {
+	test('the page reconnects to a restarted server and catches up', async () => {
 		const box = await freshEmbeddedBox(2);
 		const first = await startWeb(box);
 		const {page, problems} = await openPage(browser, first.url);
@@ -137,7 +134,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('a page that nobody looks at lets go of its connection, and takes it up again', async () => {
+	test('a hidden page closes its connection, and reconnects when visible', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -156,7 +153,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await page.locator('#pill[data-kind="live"]').waitFor();
 	});
 
-	test('a part that cannot be loaded says so, and is there once it can be', async () => {
+	test('a part that fails to load shows an error, and loads later', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -181,7 +178,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('while Redis is away the page says how old it is, and then goes on', async () => {
+	test('while Redis is away the page shows the age of its values, then recovers', async () => {
 		const redis = await startRedis({isDurable: true});
 		onTestFinished(async () => redis.stop());
 		const box = await freshRedisBox(redis.port, 2);
@@ -198,7 +195,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 			.locator('#banners [data-kind="scan"]', {hasText: /For \d+s: The simulated GPUs cannot be counted: /v})
 			.waitFor();
 		await page.locator('#pill-text', {hasText: /Stale \d+s/v}).waitFor();
-		// What is old is paler than what is live, whichever form it has.
+		// Old values are paler than live ones, in either layout.
 		for (const list of ['cards', 'rows']) {
 			await page.evaluate(`location.hash = '#/gpus?as=${list}'`);
 			await page.locator(`.${list}`).waitFor();
@@ -214,7 +211,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await cardOf(page, 1).locator('.state', {hasText: 'Reserved'}).waitFor();
 	});
 
-	test('before the first state nothing is counted, and nothing is said to be so', async () => {
+	test('before the first state the page counts and claims nothing', async () => {
 		const box = await freshEmbeddedBox(2);
 		const web = await startWeb(box);
 		onTestFinished(async () => {
@@ -230,7 +227,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		expect(await page.locator('#queue, #recent').allTextContents()).toEqual(['–', '–']);
 	});
 
-	test(`${hostileCount} hostile notes, names and reasons are only ever text`, async () => {
+	test(`${hostileCount} hostile notes, names and reasons stay text`, async () => {
 		const box = await createEmbeddedBox(gpuCount);
 		onTestFinished(box.remove);
 		const store = await openStoreOf(box);

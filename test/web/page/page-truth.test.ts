@@ -1,4 +1,4 @@
-/** What the page says of GPUs that are out of the ordinary: whose they are, what runs there, and what is not known. */
+/** Unusual GPUs in the page: their users, their processes, and unknown values. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Page} from 'playwright-core';
@@ -20,7 +20,7 @@ health: [{gpu: 4, kind: ecc, words: 2 memory errors}]
 
 const label = 'research-team-basement';
 
-/** The names that stand on more than one line, or that are cut off. */
+/** Returns names that are wrapped or cut off. */
 const brokenNames = async (page: Page): Promise<readonly string[]> =>
 	page.evaluate<readonly string[]>(`
 		[...document.querySelectorAll('.owner > :first-child, .state, .processes .user, .processes th, .index, h1, h2')]
@@ -58,7 +58,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		box.remove();
 	});
 
-	test('no name is broken or cut off, from 320 pixels to a wall', async () => {
+	test('no name is broken or cut off between 320 and 1920 px', async () => {
 		const {page} = await openPage(browser, web.url);
 		for (const gpu of [0, 1]) {
 			await cardOf(page, gpu).locator('button').first().click();
@@ -72,7 +72,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		}
 	});
 
-	test('the foot tells what an administrator has set', async () => {
+	test('the footer shows the policy', async () => {
 		const {page} = await openPage(browser, web.url);
 		const foot = page.locator('#foot');
 		await expect.poll(async () => foot.textContent()).toContain('policy strategy=lru');
@@ -80,7 +80,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await expect.poll(async () => foot.textContent()).not.toContain('policy');
 	});
 
-	test('a card shows the label first, and the account beside it', async () => {
+	test('a card shows the label, then the account', async () => {
 		const {page} = await openPage(browser, web.url);
 		const owner = cardOf(page, 0).locator('.owner');
 		expect(await owner.locator('> :first-child').textContent()).toBe(label);
@@ -88,10 +88,10 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await owner.getAttribute('title')).toMatch(/^\w+ \(research-team-basement\)$/v);
 	});
 
-	test('unknown processes are not none, and those of others are marked', async () => {
+	test('unknown processes differ from none, and processes of others are marked', async () => {
 		const {page} = await openPage(browser, web.url);
 		for (const [gpu, words] of [
-			[2, 'This GPU does not tell its processes.'],
+			[2, 'The processes of this GPU are unknown.'],
 			[3, 'There are no processes on it.'],
 		] as const) {
 			await cardOf(page, gpu).locator('button').first().click();
@@ -102,16 +102,16 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		const squatter = cardOf(page, 0).locator('.processes tr[data-state="unreserved"]');
 		await expect.poll(async () => squatter.count()).toBe(1);
 		expect(await squatter.textContent()).toMatch(/mallory.*without reservation/v);
-		expect(await cardOf(page, 0).locator('.note .flag').textContent()).toBe('Others use it too');
+		expect(await cardOf(page, 0).locator('.note .flag').textContent()).toBe('Others also use it');
 		await cardOf(page, 1).locator('button').first().click();
 		await cardOf(page, 1).locator('.processes', {hasText: 'container 0123456789ab'}).waitFor();
 	});
 
-	test('the parts of a GPU are on its card and, one by one, in its details', async () => {
+	test('MIG instances are on the card and in the details of a GPU', async () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 3);
 		expect(await card.locator('.model').textContent()).toMatch(/^MIG 3g\.40gb 2x1g\.10gb · /v);
-		// GPU 3 is not among those that can be had whole.
+		// GPU 3 does not count as a free whole GPU.
 		const freeTile = page.locator('.tile[data-state="available"]');
 		await expect.poll(async () => freeTile.locator('dd + dd').textContent()).toBe('+1 MIG of 6');
 		await expect.poll(async () => page.title()).toMatch(/^\d \+1 MIG free · /v);
@@ -120,13 +120,13 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await card.locator('.parts tbody tr').first().textContent()).toMatch(/3g\.40gb.*GiB.*MIG-SIM-3-0/v);
 	});
 
-	test('a GPU that was drained is no error, in the tiles, on its card and in the metrics', async () => {
+	test('a drained GPU is not an error in tiles, cards and metrics', async () => {
 		const {page} = await openPage(browser, web.url);
 		expect(await cardOf(page, 5).locator('.state').textContent()).toBe('Drained');
 		expect(await cardOf(page, 5).textContent()).toContain('fan');
 		expect(await page.locator('.tile[data-state="drained"] dt + dd').textContent()).toBe('1');
 		expect(await page.locator('.tile[data-state="error"] dt + dd').textContent()).toBe('1');
-		// One colour for one thing, and not the colour of plain text.
+		// A state has one color, different from plain text.
 		const colourOf = async (selector: string) =>
 			page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
 		const colours = [
@@ -141,7 +141,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(new Set(colours).size).toBe(3);
 	});
 
-	test('secrets of command lines are in no answer of the server', async () => {
+	test('no answer of the server contains secrets of command lines', async () => {
 		const stream = listenTo(web.port);
 		await expect.poll(() => stream.messages.length).toBeGreaterThan(0);
 		stream.close();
@@ -155,7 +155,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(stdout).not.toContain(secret);
 	});
 
-	test('what opens is below the row of its card, which stays where it is; a text can be selected', async () => {
+	test('details open below the row of the card, which stays in place, and text can be selected', async () => {
 		const {page} = await openPage(browser, web.url);
 		const card = cardOf(page, 1).locator('.card');
 		const offsets = async () =>
@@ -166,7 +166,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await page.evaluate('getSelection().removeAllRanges()');
 		await expect.poll(async () => cardOf(page, 1).locator('.card-body').isVisible()).toBe(true);
 		const after = await offsets();
-		// Those of the same row.
+		// Cards of the same row.
 		expect(after.filter((_, gpu) => before[gpu]!.y === before[1]!.y)).toEqual(
 			before.filter(({y}) => y === before[1]!.y),
 		);

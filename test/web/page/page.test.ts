@@ -1,6 +1,3 @@
-/**
-The page as people use it, in Chromium.
-*/
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import axe from 'axe-core';
@@ -11,7 +8,7 @@ import {accessProblems, browserForAll, cardOf, chromiumProgram, openPage, overfl
 
 const longWord = 'unbreakable-'.repeat(30);
 
-/** Plays the hosts: one as the peer answers, one that is away, one that says nothing. */
+/** The hosts: one answers like the peer, one is unreachable, one never answers. */
 const ssh = `#!/bin/sh
 for word do if [ "$host" = next ]; then host="$word"; fi; if [ "$word" = -- ]; then host=next; fi; done
 echo "$host" >> "$HOME/asked"
@@ -45,7 +42,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		box.remove();
 	});
 
-	test('a reservation made in a shell appears without a reload; focus and what is open stay', async () => {
+	test('a reservation made in a shell appears without a reload, and focus and open cards stay', async () => {
 		const {page, problems, strangers} = await openPage(browser, web.url);
 		await page.evaluate('window.marker = "same page"');
 		const card = cardOf(page, 1);
@@ -68,12 +65,12 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect({problems, strangers}).toEqual({problems: [], strangers: []});
 	});
 
-	test('a card opens to its chart, its facts and its processes, and all open at once', async () => {
+	test('a card opens to its chart, facts and processes, and all cards can open at once', async () => {
 		const {page, problems} = await openPage(browser, web.url);
 		const card = cardOf(page, 3);
 		const button = card.locator('button').first();
 		expect(await button.getAttribute('aria-expanded')).toBe('false');
-		// What draws charts is loaded with the first of them.
+		// The chart code loads with the first chart.
 		const drawing = page.waitForRequest(/\/plot\.js$/v);
 		await button.click();
 		expect(await button.getAttribute('aria-expanded')).toBe('true');
@@ -91,7 +88,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('dark or light as the system has it, until somebody chooses, and that is remembered', async () => {
+	test('the theme follows the system until the reader chooses, and the choice is remembered', async () => {
 		const {page} = await openPage(browser, web.url, {theme: 'light'});
 		const ground = async () => page.evaluate('getComputedStyle(document.body).backgroundColor');
 		const light = await ground();
@@ -104,7 +101,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await ground()).toBe(dark);
 	});
 
-	test('the report of a period, chosen by button or slider, by user or by GPU', async () => {
+	test('buttons and the slider choose the period of the report, by user or by GPU', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/report`);
 		await page.locator('.report tbody tr').first().waitFor();
 		const asked = page.waitForRequest(/days=7&by=user/v);
@@ -120,7 +117,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('the hosts: each as it answers, a dead one is a row of its own, and one of them in full', async () => {
+	test('hosts show each answer, a dead host has its own row, and one host opens in full', async () => {
 		const {page, problems} = await openPage(browser, `${web.url}#/hosts`);
 		await page.locator('.host-card', {hasText: '1 of 2 GPUs free'}).waitFor();
 		await page.locator('.host-card', {hasText: 'No route to host'}).waitFor();
@@ -146,7 +143,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(problems).toEqual([]);
 	});
 
-	test('each GPU of all hosts has one line, and two on a phone, with its state and its holder in sight', async () => {
+	test('each GPU of all hosts has one line, or two on a phone, with its state and holder visible', async () => {
 		const {page} = await openPage(browser, `${web.url}#/hosts`);
 		await page.locator('.all-gpus tr', {hasText: 'carol'}).waitFor();
 		for (const [width, most] of [
@@ -169,7 +166,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await page.locator('#hosts-filter').isVisible()).toBe(false);
 	});
 
-	test('from a phone to a wall nothing is cut off or must be scrolled sideways', async () => {
+	test('no view overflows horizontally between 360 and 2560 px', async () => {
 		const {page} = await openPage(browser, web.url, {width: 360, height: 800});
 		await page.locator('#expand-all').click();
 		await cardOf(page, 3).locator('canvas').waitFor();
@@ -183,7 +180,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		}
 	});
 
-	test('by the keyboard alone', async () => {
+	test('the keyboard alone reaches everything', async () => {
 		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
 		const focused = async () => page.evaluate('document.activeElement.textContent.trim().slice(0, 16)');
 		await page.keyboard.press('Tab');
@@ -207,7 +204,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await focused()).toBe('Report');
 	});
 
-	test('arrows move between cards, tabs and choices; Escape closes what is open', async () => {
+	test('arrows move between cards, tabs and choices, and Escape closes open cards', async () => {
 		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
 		const focused = async () => page.evaluate('document.activeElement.textContent.trim()');
 		const press = async (...keys: readonly string[]) => {
@@ -234,7 +231,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await press('Enter', 'ArrowRight', 'Enter');
 		const bodies = page.locator('#cards .card-body:visible');
 		await expect.poll(async () => bodies.count()).toBe(2);
-		// The one with the focus first, and then whatever is open.
+		// Escape closes the focused card first, then all open cards.
 		await cardOf(page, 0).locator('.chip').first().focus();
 		await (await press('ArrowRight')).focuses('1 h');
 		await (await press('Escape')).focuses('GPU 0');
@@ -250,11 +247,11 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await expect.poll(() => page.url()).toMatch(/#\/hosts$/v);
 	});
 
-	test('a key that is pressed before the rest of the page is loaded does what it does later', async () => {
+	test('a key pressed before the page has loaded works', async () => {
 		const context = await browser().newContext();
 		onTestFinished(async () => context.close());
 		const page = await context.newPage();
-		// The keys are loaded after the first word of the server, as the follow-up is: that word never comes.
+		// Keys load after the first message of the server, which never comes.
 		await page.route('**/api/events*', async () => undefined);
 		await page.goto(`${web.url}#/hosts/good`);
 		await page.locator('#view-hosts [data-back]').waitFor();
@@ -262,7 +259,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		await expect.poll(() => page.url()).toMatch(/#\/hosts$/v);
 	});
 
-	test('a view is at its top when it is chosen, and where it was left when one comes back', async () => {
+	test('a chosen view starts at its top, and going back restores the scroll position', async () => {
 		const {page} = await openPage(browser, web.url, {height: 300, isMotionReduced: true});
 		const scrolled = async () => page.evaluate<number>('scrollY');
 		await page.evaluate('scrollTo(0, 200)');
@@ -280,8 +277,8 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 		expect(await scrolled()).toBe(0);
 	});
 
-	test('axe finds nothing serious, in the dark or in the light', async () => {
-		// Colours on their way would be measured halfway.
+	test('axe finds nothing serious in the dark or light theme', async () => {
+		// Animated colors would be measured halfway.
 		const {page} = await openPage(browser, web.url, {isMotionReduced: true});
 		await page.evaluate(axe.source);
 		await cardOf(page, 3).locator('button').first().click();
@@ -290,7 +287,7 @@ describe.skipIf(chromiumProgram === undefined)('in Chromium', () => {
 			await page.locator(`.tabs a[data-view="${view}"]`).click();
 			await page.locator(`#view-${view} h1`).waitFor({state: 'attached'});
 			expect([view, await accessProblems(page, {})]).toEqual([view, []]);
-			// The rest is the same in any colour.
+			// The rest does not depend on color.
 			await page.locator('#theme').click();
 			expect([view, await accessProblems(page, {runOnly: ['color-contrast']})]).toEqual([view, []]);
 			await page.locator('#theme').click();

@@ -1,4 +1,4 @@
-/** The part of the page that acts: loaded only where the server lets it. */
+/** The acting part of the page, loaded only if the server permits it. */
 import {useLayoutEffect, useMemo, useRef, useState, useEffect} from 'preact/hooks';
 import {actSlots} from '../slots.js';
 import type {Gpu, Waiter} from '../fields.js';
@@ -12,7 +12,6 @@ import {endSession, readLink, session, act, type Done, type Session} from './ses
 
 const unsureUndoText = 'No answer came: the GPUs show whether the release was undone.';
 
-/** The button that takes a release back, for as long as the server offers that. */
 type UndoProps = {readonly undo: NonNullable<Done['undo']>; readonly show: (done: Done) => void};
 
 function Undo({undo, show}: UndoProps) {
@@ -52,7 +51,6 @@ function Undo({undo, show}: UndoProps) {
 
 type ButtonProps = {
 	readonly words: string;
-	/** What the button acts on, for those who hear the button alone. */
 	readonly about: string;
 	readonly pressed: () => void;
 };
@@ -70,7 +68,7 @@ const sessionText = (state: Session, account: string): string => {
 		}
 
 		case 'opening': {
-			return 'The link is opened…';
+			return 'Opening the link…';
 		}
 
 		case 'refused': {
@@ -85,14 +83,13 @@ const sessionText = (state: Session, account: string): string => {
 
 type ActProps = {readonly state: PageState; readonly account: string};
 
-/** What the buttons need, always as it is now. */
 type Context = Pick<PageState, 'gpus'> & {
 	readonly account: string;
 	readonly offer: Offer;
 	readonly ask: (question: Question) => void;
 };
 
-/** Whether a GPU can be reserved by its number, as one that MIG has split never is. Of one that is shared another share may be left. */
+/** Returns whether a GPU can be reserved by its number. A GPU split by MIG cannot, and a shared GPU can if a share fits. */
 const canReserve = (
 	{state, shares, held_for_queue: heldFor, mig_instances: parts}: Gpu,
 	{lacks, hasShares}: Offer,
@@ -102,12 +99,11 @@ const canReserve = (
 	parts === undefined &&
 	(state === 'available' || (hasShares === true && shares !== undefined));
 
-/** Components that the cards and the queue show, for as long as the page may act. */
 const slotsOf = (context: () => Context) => ({
 	Gpu({gpu}: {readonly gpu: Gpu}) {
 		const {gpus, account, offer, ask} = context();
 		const lease = ownLeaseOn(gpu, gpus, account);
-		// The other GPUs of the reservation are those of now: what is drawn before them may be older.
+		// A drawn lease may be outdated, so the other GPUs of the reservation are read again.
 		const latest = (shown: OwnLease): OwnLease => {
 			const now = ownLeaseOn(gpu, context().gpus, account);
 			return now?.leaseId === shown.leaseId ? now : shown;
@@ -162,7 +158,7 @@ const slotsOf = (context: () => Context) => ({
 	},
 });
 
-/** The most GPUs that one reservation can have: on a cluster, they are all on one node. */
+/** Returns the maximum size of one reservation. On a cluster, all its GPUs are on one node. */
 const mostGpus = (gpus: readonly Gpu[]): number =>
 	Math.max(
 		0,
@@ -179,15 +175,13 @@ const offerOf = ({about, gpus}: PageState): Offer => ({
 	models: gpus.flatMap(({gpu_model: model}) => model ?? []),
 });
 
-/** The state of the session, buttons for any GPUs, the dialog, and what was done. */
 export default function Act({state, account}: ActProps) {
 	const current = useObservable(session);
 	const [question, setQuestion] = useState<Question | undefined>(undefined);
 	const [done, setDone] = useState<Done>({words: ''});
-	/** Where the focus was when the dialog opened. */
 	const opener = useRef<Element | undefined>(null);
 	const context = useRef<Context>(undefined as never);
-	/** The question that was asked last, before it is drawn. */
+	/** The latest question, which may not be drawn yet. */
 	const asked = useRef<Question>(undefined);
 	const ask = (next: Question): void => {
 		opener.current ??= document.activeElement;
@@ -208,7 +202,7 @@ export default function Act({state, account}: ActProps) {
 	useLayoutEffect(() => {
 		actSlots.set(isOpen ? slots : undefined);
 		if (!isOpen) {
-			// The next session does not show what was done in this one.
+			// Results are not shown in the next session.
 			setDone({words: ''});
 		}
 	}, [isOpen, slots]);
@@ -258,7 +252,7 @@ export default function Act({state, account}: ActProps) {
 							setDone(next);
 						}
 
-						// The browser tells some time later that a dialog was closed: another may be open by then.
+						// The close event comes late, when another dialog may be open.
 						if (asked.current !== question) {
 							return;
 						}

@@ -1,4 +1,3 @@
-/** The dialog in which something is done. */
 import {useId, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {CopyButton, CommandWords} from '../shared/copy.js';
 import type {Question, Values} from './dialogs.js';
@@ -12,22 +11,20 @@ type Status =
 			readonly hint: string | undefined;
 			readonly isUnavailable: boolean;
 	  }
-	/** No answer came: the same request can be sent again. */
+	/** No answer came. The same request can be sent again. */
 	| {readonly kind: 'unsure'};
 
 const presets = ({fields}: Question): Values => Object.fromEntries(fields.map(({name, preset}) => [name, preset]));
 
-/** Another question, with what was typed already. */
 const withValues = (question: Question, values: Values): Question => ({
 	...question,
 	fields: question.fields.map((field) => ({...field, preset: values[field.name] ?? field.preset})),
 });
 
-const otherServerText =
-	'The server that was asked has ended, and nobody knows here whether it was done. The GPUs and the queue show it.';
+const otherServerText = 'The server has ended, so the outcome is unknown. Check the GPUs and the queue.';
 
 const unsureText =
-	'No answer came. It may have been done, or be done yet. Ask again: it is done only once. Or look at the GPUs first.';
+	'No answer came, so the outcome is unknown. Ask again: it is done only once. Or check the GPUs first.';
 
 type FieldProps = {
 	readonly field: Question['fields'][number];
@@ -61,7 +58,7 @@ function FieldInput({field: {name, kind, hint, most}, value, isDisabled, change}
 type DialogProps = {
 	readonly question: Question;
 	readonly ask: (question: Question) => void;
-	/** `done`: what was done. Undefined: it was called off. */
+	/** `done` is undefined after a cancellation. */
 	readonly close: (done?: Done) => void;
 };
 
@@ -69,7 +66,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 	const element = useRef<HTMLDialogElement>(null);
 	const [values, setValues] = useState(() => presets(question));
 	const [status, setStatus] = useState<Status>({kind: 'asking'});
-	/** The id of the request, which stays for as long as it is not known whether the request was done. */
+	/** The id of the request, kept until its outcome is known. */
 	const attempt = useRef<string | undefined>(undefined);
 	const alert = useRef<HTMLDivElement>(null);
 	const id = useId();
@@ -79,7 +76,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 		element.current?.showModal();
 	}, []);
 	useLayoutEffect(() => {
-		// The buttons stay in sight, and what became of the request must be above them.
+		// The sticky buttons must not cover the outcome.
 		alert.current?.scrollIntoView({block: 'nearest'});
 	}, [status]);
 
@@ -94,7 +91,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 			close(answer.done);
 		} else {
 			const {words, hint, code} = answer;
-			// A refusal without a code says nothing of what was asked before: the server may be another one.
+			// A refusal without a code may come from another server, and says nothing about the earlier request.
 			const isOther = wasUnsure && code === undefined;
 			setStatus({
 				kind: 'failed',
@@ -121,7 +118,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 				close();
 			}}
 			onKeyDown={(event) => {
-				// Escape closes the dialog alone.
+				// Escape must close only the dialog.
 				event.stopPropagation();
 			}}
 		>
@@ -145,7 +142,7 @@ export function Dialog({question, ask, close}: DialogProps) {
 						<FieldInput
 							field={field}
 							value={values[field.name] ?? ''}
-							// A request without an answer is sent again as it was.
+							// A request without an answer is repeated unchanged.
 							isDisabled={isSending || status.kind === 'unsure'}
 							change={(value) => {
 								setValues({...values, [field.name]: value});

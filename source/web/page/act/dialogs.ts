@@ -1,4 +1,4 @@
-/** What is asked before something is done, the request that does it, and the command that does the same. */
+/** The dialogs of the page: their fields, the request they send, and the equivalent command. */
 import {
 	reserveFields,
 	reserveFlags,
@@ -22,30 +22,26 @@ type Field = Omit<ReserveField, 'name' | 'hint' | 'preset'> & {
 
 export type Question = {
 	readonly title: string;
-	/** What it means, in sentences above the fields. */
 	readonly about: readonly string[];
 	readonly fields: readonly Field[];
 	readonly submit: string;
-	/** The address behind /api/act/. */
 	readonly act: string;
-	/** The body of the request, without the id that each attempt bears. */
 	readonly request: (values: Values) => Readonly<Record<string, unknown>>;
 	readonly command: (values: Values) => string;
-	/** What to ask instead where the GPUs are not free now. */
+	/** The question to ask if the GPUs are not free. */
 	readonly otherwise?: Question;
 };
 
-/** What this pool has to choose from. */
 export type Offer = Omit<ReserveOffer, 'gpuCount' | 'instanceCount'> & {
-	/** The most GPUs that can be had. */
+	/** Maximum number of GPUs in one reservation. */
 	readonly gpuCount: number;
-	/** Where MIG has split GPUs: how many instances there are, and what is free, in words. */
+	/** MIG instances: their number, and the free ones in words. */
 	readonly mig?: {readonly count: number; readonly words: readonly string[]} | undefined;
 };
 
 const isAsked = (text: string | undefined): text is string => text !== undefined && text.trim() !== '';
 
-/** @param gpu - The GPU that is reserved. Undefined: so many of any. */
+/** @param gpu - The GPU to reserve. Undefined for any GPUs. */
 function wanted(gpu: number | undefined, {mig, ...offer}: Offer) {
 	const ids = gpu === undefined ? undefined : [gpu];
 	const fields = reserveFields({
@@ -77,7 +73,7 @@ export function askJoin(gpu: number | undefined, offer: Offer): Question {
 	return {
 		title: gpu === undefined ? 'Wait for GPUs' : `Wait for GPU ${gpu}`,
 		about: [
-			'It reserves them now if they are free, else it waits in the queue as long as canhazgpu web --mine runs.',
+			'Reserves the GPUs now if they are free. Otherwise waits in the queue while canhazgpu web --mine runs.',
 			...about,
 		],
 		fields,
@@ -118,7 +114,7 @@ export function askExtend(lease: OwnLease): Question {
 	};
 }
 
-/** @param isWhole - Whether the reservation is released with all of its GPUs or not at all, and what runs on them ends with it. */
+/** @param isWhole - Whether the reservation can only be released with all of its GPUs, which ends its job. */
 export function askRelease(lease: OwnLease, isWhole: boolean): Question {
 	const {gpu, leaseId, gpus, isJob} = lease;
 	const others = gpus.filter((other) => other !== gpu);

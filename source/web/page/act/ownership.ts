@@ -1,17 +1,16 @@
-/** Which reservations and entries are those of the account that this page acts as. */
+/** Reservations and queue entries of the account that this page acts as. */
 import type {Gpu} from '../fields.js';
 import {personOf} from '../text.js';
 
-/** A reservation on one GPU. */
 export type OwnLease = {
 	readonly gpu: number;
 	readonly leaseId: string;
-	/** All GPUs of the reservation, this one too. */
+	/** All GPUs of the reservation, including this one. */
 	readonly gpus: readonly number[];
-	/** Whether it ends with its job, so that there is no end to move. */
+	/** Whether the reservation ends with its job, so that it cannot be extended. */
 	readonly isJob: boolean;
 	readonly expiryTime: string | undefined;
-	/** Whether another reservation of the account is on one of these GPUs, as shares and instances of MIG can be: their numbers name both. */
+	/** Whether the account has another reservation on one of these GPUs, as with shares and MIG instances. */
 	readonly isAmongOwn: boolean;
 };
 
@@ -22,13 +21,12 @@ const accountOf = (user: string | undefined): string | undefined => {
 
 type Held = Pick<Gpu, 'user' | 'lease_id' | 'reservation_type' | 'expiry_time' | 'held_for_queue'>;
 
-/** The reservations on a GPU: one, or those of its shares. */
 const heldOn = (gpu: Gpu): readonly Held[] => [gpu, ...(gpu.shares ?? [])];
 
 const leaseOf = (held: Held, account: string): string | undefined =>
 	held.held_for_queue === undefined && accountOf(held.user) === account ? held.lease_id : undefined;
 
-/** The account's own reservation on this GPU. Undefined also for one that the Go program made, which has no id to act on. */
+/** Returns the account's own reservation on this GPU. Undefined for one of the Go program, which has no id to act on. */
 export function ownLeaseOn(gpu: Gpu, gpus: readonly Gpu[], account: string): OwnLease | undefined {
 	const held = heldOn(gpu).find((each) => leaseOf(each, account) !== undefined);
 	const leaseId = held?.lease_id;

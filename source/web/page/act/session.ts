@@ -1,12 +1,12 @@
-/** Whether this page may act, and asking the server to. The token stays in this tab and goes to this server alone. */
+/** The session of an acting page. The token stays in this tab and is sent only to this server. */
 import {observable} from '../observable.js';
 
-/** `refused`: why, in the words of the server. */
+/** `refused` has the message of the server. */
 export type Session = {readonly kind: 'none' | 'opening' | 'open'} | {readonly kind: 'refused'; readonly words: string};
 
 const tokenKey = 'canhazgpu-token';
 
-/** A tab whose storage is closed acts until it is reloaded. */
+/** Replaces the session storage, if that is unavailable, until the page is reloaded. */
 let memory: string | undefined;
 
 function storedToken(): string | undefined {
@@ -30,10 +30,9 @@ function store(token: string | undefined): void {
 
 export const session = observable<Session>({kind: storedToken() === undefined ? 'none' : 'open'});
 
-/** What the server did, and how to undo it where it can be undone for a while. */
 export type Done = {readonly words: string; readonly undo?: {readonly id: string; readonly seconds: number}};
 
-/** `unsure`: it is not known whether it was done. The same request can be sent again: it is done once. */
+/** `unsure`: the outcome is unknown. The same request can be sent again, and is done once. */
 export type Answer =
 	| {readonly kind: 'done'; readonly done: Done}
 	| {
@@ -62,7 +61,7 @@ const post = async (path: string, body: unknown, token?: string): Promise<Respon
 const wordsOf = ({error, hint}: ServerWords): string =>
 	[error ?? 'The server refused', hint].filter((words) => words !== undefined).join('. ');
 
-/** Sends a request that has an id. What a server answers that was never asked for anything is no answer. */
+/** Sends a request with its id. Answers that do not come from this API count as no answer. */
 export async function act(name: string, request: Readonly<Record<string, unknown>>): Promise<Answer> {
 	const token = storedToken();
 	try {
@@ -77,7 +76,7 @@ export async function act(name: string, request: Readonly<Record<string, unknown
 			session.set({kind: 'refused', words: wordsOf(body)});
 		}
 
-		// A bug of the server says nothing of what was done before it.
+		// After a server error, the outcome of an earlier attempt stays unknown.
 		return response.status === 500
 			? {kind: 'unsure'}
 			: {kind: 'refused', words: body.error ?? 'The server refused', hint: body.hint, code: body.code};
@@ -86,7 +85,6 @@ export async function act(name: string, request: Readonly<Record<string, unknown
 	}
 }
 
-/** Exchanges the token of a link, which stays in no address. */
 async function open(linkToken: string): Promise<void> {
 	session.set({kind: 'opening'});
 	try {
@@ -103,7 +101,7 @@ async function open(linkToken: string): Promise<void> {
 	}
 }
 
-/** Takes the token out of the address, if there is one. */
+/** Removes a link token from the address and opens the session. */
 export function readLink(): void {
 	const {token} = /^#token=(?<token>[\w\-]+)$/v.exec(location.hash)?.groups ?? {};
 	if (token === undefined) {
@@ -114,7 +112,6 @@ export function readLink(): void {
 	void open(token);
 }
 
-/** Ends the session, there and here. */
 export async function endSession(): Promise<void> {
 	const token = storedToken();
 	store(undefined);
@@ -122,6 +119,6 @@ export async function endSession(): Promise<void> {
 	try {
 		await post('/api/session/end', {}, token);
 	} catch {
-		// It ends there by itself.
+		// The server ends an idle session itself.
 	}
 }

@@ -1,4 +1,3 @@
-/** What everybody must know before they believe the figures: how old they are, and what is wrong. */
 import type {PageState} from '../state/state.js';
 import {now} from '../state/store.js';
 import {Watch} from '../observable.js';
@@ -30,7 +29,7 @@ function scanBanner({scan}: PageState, nowMs: number): readonly BannerText[] {
 		return [];
 	}
 
-	// The reason comes last, because not every reason ends with a full stop.
+	// The reason comes last, because some reasons have no full stop.
 	const text = `For ${duration(nowMs - (scan.since_ms ?? nowMs))}: ${scan.reason}`;
 	return [{kind: 'scan', title: 'GPUs unread', text}];
 }

@@ -1,4 +1,3 @@
-/** Changes in words, which a screen reader says. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import type {PageState} from '../state/state.js';
@@ -21,16 +20,15 @@ function queueChange(before: readonly Waiter[], queue: readonly Waiter[]): reado
 
 type Changes = {
 	readonly words: readonly string[];
-	/** Whether a report may say something else now. */
 	readonly concernReports: boolean;
 };
 
-/** What a message changed. Where everything was said again, the queue is not news. */
+/** Returns what a message changed. After a complete state, the queue is not announced. */
 export function changesBetween(before: PageState, {gpus, queue, events, store}: PageState, isWhole: boolean): Changes {
 	const words = [...changesIn(before.gpus, gpus), ...(isWhole ? [] : queueChange(before.queue, queue))];
-	// What was asked for in vain while the store was away is asked for when it is back.
+	// Failed requests are repeated when the store is back.
 	const isBack = store?.live === true && before.store?.live === false;
-	// What began and ended since the last message is seen in the events alone.
+	// Short reservations between two messages appear only in the events.
 	const isEventNew = events.at(-1)?.id !== before.events.at(-1)?.id;
 	return {words, concernReports: isWhole || isBack || isEventNew || words.length > 0};
 }

@@ -1,4 +1,4 @@
-/** What is outside of the components' elements: the title, the icon, and that all is old. */
+/** The title and the icon of the document, and the style for old values. */
 import {pillKindOf, type PillKind} from '../header.js';
 import {viewNames, type Route} from '../router.js';
 import type {PageState} from '../state/state.js';
@@ -6,7 +6,6 @@ import {freeIn, joined} from '../text.js';
 
 const pillTitles: Readonly<Record<PillKind, string>> = {live: '', connecting: '', lost: 'Reconnecting', stale: 'Stale'};
 
-/** What can be said in a few words: how many are free, as long as that is known. */
 function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string {
 	if (about === undefined) {
 		return 'canhazgpu';
@@ -16,9 +15,8 @@ function titleOf({about, gpus}: PageState, kind: PillKind, part: string): string
 	return joined(part, first, about.host, 'canhazgpu');
 }
 
-/** The icon tells by its form and colour: some are free, none is, or it is not known now. */
 function iconOf({about, gpus}: PageState, kind: PillKind): string {
-	// Before anything is known there is nothing that could be old, and one icon less is loaded.
+	// Before the first message nothing is old, and loading another icon is avoided.
 	const isFirst = about === undefined && kind === 'connecting';
 	if (kind !== 'live' && !isFirst) {
 		return '/icon-stale.svg';
@@ -34,7 +32,7 @@ export function showInDocument(known: PageState, {view, rest}: Route): void {
 	document.title = titleOf(known, kind, partName);
 	const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]')!;
 	const icon = iconOf(known, kind);
-	// An icon that is named again is loaded again.
+	// Setting the same icon again would reload it.
 	if (link.getAttribute('href') !== icon) {
 		link.href = icon;
 	}

@@ -1,4 +1,4 @@
-/** What the first look at the page can do without, and every page needs after it. */
+/** Parts that every page needs, but not for its first view. */
 import {followUp, type FollowUp} from '../slots.js';
 import {change, now, pageState} from '../state/store.js';
 import {Banners} from './banners.js';
@@ -11,11 +11,11 @@ async function fetchUtilization(): Promise<void> {
 	try {
 		change({utilization: await fetchAll(() => pageState.get().utilization)});
 	} catch {
-		// The banner says that the server is away; when it is back, everything is fetched again.
+		// A banner shows that the server is away. Everything is fetched again when it is back.
 	}
 }
 
-/** So many changes are read aloud at a time, and the rest only counted. */
+/** Maximum number of changes that are read aloud. The rest are counted. */
 const mostAnnounced = 4;
 const announcementDelayMs = 700;
 let unannounced: readonly string[] = [];
@@ -46,7 +46,7 @@ const heard: FollowUp['heard'] = ({before, isWhole, isContinued}) => {
 	}
 };
 
-/** To be called once. What was heard before counts as one message. */
+/** Starts the follow-up, once. Everything heard before counts as one message. */
 export function startFollowUp(): void {
 	let wasLost = false;
 	const followLink = (): void => {

@@ -1,11 +1,10 @@
-/** A small line of the last quarter of an hour, without axes: the shape of the work. */
 import type {PercentJson} from '../../api/utilization-json.js';
 import type {Series} from '../state/state.js';
 
 const width = 240;
 const height = 36;
 
-/** One path for each stretch of known values, and a gap where nothing is known. */
+/** Returns one path for each stretch of known values, with gaps in between. */
 function pathOf(values: readonly PercentJson[]): string {
 	const step = width / Math.max(1, values.length - 1);
 	let path = '';
@@ -24,7 +23,6 @@ function pathOf(values: readonly PercentJson[]): string {
 	return path;
 }
 
-/** The areas below the same stretches. */
 const areaOf = (path: string): string =>
 	path
 		.split('M')

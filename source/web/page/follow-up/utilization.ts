@@ -1,4 +1,4 @@
-/** How busy the GPUs were: fetched once, then continued from what the stream brings. */
+/** The recent utilization of the GPUs: fetched once, then continued from the stream. */
 import type {UtilizationJson} from '../../api/utilization-json.js';
 import type {Gpu} from '../fields.js';
 import {percentOf} from '../text.js';
@@ -9,7 +9,6 @@ const sparkMinutes = 15;
 
 export const fetchUtilization = async (query: string): Promise<UtilizationJson> => fetchJson(`/api/use?${query}`);
 
-/** The last minutes of all GPUs. */
 export async function fetchAll(before: () => Utilization): Promise<Utilization> {
 	const {step_seconds: seconds, end_ms: endMs, gpus} = await fetchUtilization(`minutes=${sparkMinutes}`);
 	const stepMs = seconds * 1000;
@@ -21,7 +20,7 @@ export async function fetchAll(before: () => Utilization): Promise<Utilization> 
 	};
 }
 
-/** Adds a value for each GPU when a step is over, also for those whose values did not change. */
+/** Appends the current value of each GPU when a step is over, including unchanged values. */
 export function continued(before: Utilization, gpus: readonly Gpu[], nowMs: number): Utilization {
 	const {stepMs} = before;
 	const step = Math.floor(nowMs / stepMs);

@@ -1,4 +1,3 @@
-/** One GPU: a card, and what opens below its row. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {late} from '../late.js';
@@ -11,10 +10,9 @@ import {followUp, GpuActions} from '../slots.js';
 
 export const Details = late(async () => import('./details.js'), 'details');
 
-/** With more GPUs than that, each is a row unless cards are asked for. */
+/** Above this number, GPUs are rows by default. */
 export const mostPlainCards = 16;
 
-/** What stands where the name of the user would be. */
 export const placeholders: Readonly<Record<Gpu['state'], string>> = {
 	available: 'Nobody',
 	'in-use': 'Unknown user',
@@ -35,7 +33,6 @@ export const noteText = (gpu: Gpu): string | undefined =>
 
 type FlagProps = {readonly state: Gpu['state']; readonly words: string};
 
-/** What is said beside the state, in the colour of the state that it is like. */
 const Flag = ({state, words}: FlagProps) => (
 	<span class="flag" data-state={state}>
 		{words}
@@ -73,15 +70,15 @@ export function StatePill({gpu, isShort = false}: {readonly gpu: Gpu; readonly i
 
 type GpuCardProps = {
 	readonly gpu: Gpu;
-	/** Undefined for a GPU of another host, whose history is not known. */
+	/** Undefined for a GPU of another host, whose history is unknown. */
 	readonly utilization: Utilization | undefined;
 	readonly isOpen: boolean;
 	readonly toggle: () => void;
-	/** The beginning of its id, which differs between this host and another. */
+	/** Prefix of the element id, different for each host. */
 	readonly prefix: string;
 };
 
-/** A press anywhere on the card opens it, unless that press was to select a text or belongs to the button. */
+/** Returns whether a click on the card opens it. Clicks on the button and selections of text do not. */
 const isPressOfCard = ({target}: Event): boolean =>
 	(getSelection()?.isCollapsed ?? true) && target instanceof Element && target.closest('button') === null;
 
@@ -110,11 +107,11 @@ function GpuCard({gpu, utilization, isOpen, toggle, prefix}: GpuCardProps) {
 				</div>
 				<PersonName user={gpu.user} placeholder={placeholders[gpu.state]} />
 				<GpuTime gpu={gpu} />
-				{/* A list of those who share it is in the order of the page, whatever their names are. */}
+				{/* A list of sharers follows the direction of the page, whatever their names are. */}
 				<p class="note" dir={gpu.shares ? undefined : 'auto'} title={note}>
 					{gpu.drain && gpu.state !== 'drained' && <Flag state="drained" words="Draining" />}
 					{gpu.health && <Flag state="error" words="Unhealthy" />}
-					{gpu.squatters && <Flag state="unreserved" words="Others use it too" />}
+					{gpu.squatters && <Flag state="unreserved" words="Others also use it" />}
 					{note}
 				</p>
 				<div class="meters">

@@ -1,4 +1,3 @@
-/** The use of one GPU over time. */
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {forgetFailedImports} from '../late.js';
 import {Chips} from '../shared/chips.js';
@@ -20,22 +19,19 @@ type Minutes = (typeof periods)[number][0];
 
 type Fetched = {readonly minutes: Minutes; readonly data: ChartData};
 
-/** What the chart shows, in words for those who do not see it. */
 function summaryOf({minutes, data}: Fetched): string {
 	const [, utilization, memory] = data;
 	const known = utilization.filter((value) => value !== null);
 	if (known.length === 0) {
-		// Of a GPU that MIG has split the memory alone is known.
-		return memory.some((value) => value !== null)
-			? 'How busy it was is not known; its memory is.'
-			: 'Nothing was recorded yet.';
+		// Only memory is known for a GPU split by MIG.
+		return memory.some((value) => value !== null) ? 'Only its memory is known.' : 'Nothing was recorded yet.';
 	}
 
 	const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length);
 	return `Mean use over the last ${counted(minutes, 'minute')}: ${mean} %, at most ${Math.max(...known)} %.`;
 }
 
-/** Fetched when the period changes or values were missed, and continued with each newest value. */
+/** Fetches the chart when the period changes or values were missed, and appends each new value. */
 function useChartData(
 	gpu: number,
 	minutes: Minutes,
@@ -53,7 +49,7 @@ function useChartData(
 					setProblem(undefined);
 				}
 			} catch (error) {
-				// When the server is back, it is asked again.
+				// The chart is fetched again when the server is back.
 				setProblem((before) => (isOld ? before : error instanceof Error ? error.message : String(error)));
 			}
 		};
@@ -81,7 +77,7 @@ export function Chart({gpu, utilization}: ChartProps) {
 	const newest = useRef<ChartData>(undefined);
 	newest.current = fetched?.data;
 	const hasData = fetched !== undefined;
-	// The canvas has its colours from the last drawing: another theme needs another drawing.
+	// The canvas must be drawn again for another theme.
 	useEffect(() => {
 		if (!hasData) {
 			return;

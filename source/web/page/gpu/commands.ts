@@ -1,19 +1,18 @@
-/** What can be done with a GPU in a shell, by its state. Pure. */
+/** The shell commands for a GPU, depending on its state. Pure. */
 import {shellQuote} from '../../../format/text/shell.js';
 import type {Gpu} from '../fields.js';
 
 type ShellCommand = {
-	/** What the command does, such as `Give it back`. */
 	readonly does: string;
 	readonly command: string;
 };
 
 const releaseOwn = (index: number): ShellCommand => ({
-	does: 'Give back what is yours of it',
+	does: 'Give back your part of it',
 	command: `canhazgpu release --gpu-ids ${index}`,
 });
 
-/** What MIG has split is handed out by its instances, and not whole: one that is free, where there is one. */
+/** Returns commands for a GPU split by MIG, which is handed out by instance. */
 function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}: Gpu): readonly ShellCommand[] {
 	const held = new Set(shares.map(({mig_instance: mig}) => mig?.instance));
 	const numbers = parts.flatMap(({instance}) => instance ?? []);
@@ -35,10 +34,10 @@ function splitCommandsOf({gpu_id: index, mig_instances: parts = [], shares = []}
 	];
 }
 
-/** A share that is asked for here has this size at the most, in GiB. */
+/** Maximum size of a suggested share, in GiB. */
 const usualShare = 8;
 
-/** Another share of a GPU that is shared can be had at once where memory is left; the whole GPU must be waited for. */
+/** Returns commands for a shared GPU. Another share fits if memory is left, but the whole GPU must be waited for. */
 function sharedCommandsOf({gpu_id: index, shares = [], share_capacity_mb: capacity}: Gpu): readonly ShellCommand[] {
 	const inGib = (mebibytes: number): number => Math.floor(mebibytes / 1024);
 	const asked = shares.reduce((sum, {memory_mb: memory = 0}) => sum + memory, 0);
@@ -104,7 +103,7 @@ function commandsOf(gpu: Gpu): readonly ShellCommand[] {
 	}
 }
 
-/** Slurm chooses the GPUs of a node itself, ends whole jobs, and has a node in service or out of it. */
+/** Returns commands for a GPU of a Slurm node. Slurm chooses the GPUs of a node itself, and ends whole jobs. */
 function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly ShellCommand[] {
 	switch (state) {
 		case 'available':
@@ -137,13 +136,13 @@ function slurmCommandsOf({state, lease_id: job}: Gpu, node: string): readonly Sh
 	}
 }
 
-/** @param host - The box, for commands that are typed on another machine; undefined for those that are typed on it. */
+/** @param host - The host for commands typed on another machine. Undefined for this machine. */
 export const shellCommands = (gpu: Gpu, host?: string): readonly ShellCommand[] =>
 	(gpu.node === undefined
 		? [...commandsOf(gpu), {does: 'See who uses it', command: `canhazgpu who ${gpu.gpu_id}`}]
 		: slurmCommandsOf(gpu, shellQuote(gpu.node))
 	).map(({does, command}) => ({
 		does,
-		// With a terminal, a command that waits can be seen and stopped.
+		// With a terminal, a waiting command can be seen and stopped.
 		command: host === undefined ? command : `ssh -t ${shellQuote(host)} ${command}`,
 	}));

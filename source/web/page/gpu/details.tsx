@@ -1,4 +1,3 @@
-/** What a card shows when it is open. */
 import type {Gpu} from '../fields.js';
 import {useNow} from '../shared/hooks.js';
 import type {Utilization} from '../state/state.js';
@@ -43,11 +42,10 @@ const limited = (value: number | undefined, limit: number | undefined, unit: str
 		? undefined
 		: `${withUnit(value, unit)}${limit === undefined ? '' : ` of ${withUnit(limit, unit)}`}`;
 
-/** Why the use of a GPU is unknown. Where it is known, the meters and the processes show it. */
 const unknownUseText = ({validation_info: words}: Gpu): string | undefined =>
 	words?.startsWith('unknown: ') === true ? words : undefined;
 
-/** `24G of 86G`; `24G` where it is unknown how much there is. */
+/** Returns `24G of 86G`, or `24G` if the total is unknown. */
 function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: parts}: Gpu): string {
 	if (shares.some(({mig_instance: mig}) => mig !== undefined)) {
 		return `${shares.filter(({is_gone: isGone}) => !isGone).length} of ${counted(parts?.length ?? 0, 'MIG instance')}`;
@@ -61,7 +59,7 @@ function sharedAmount({shares = [], share_capacity_mb: capacity, mig_instances: 
 	return capacity === undefined ? asked : `${asked} of ${sizeText(capacity)}`;
 }
 
-/** A fact without words is left out. */
+/** Facts without words are omitted. */
 const facts: ReadonlyArray<readonly [name: string, words: (gpu: Gpu, nowMs: number) => string | undefined]> = [
 	['Place', placeText],
 	['Owner', (gpu) => gpu.user],
@@ -104,7 +102,6 @@ function Facts({gpu}: {readonly gpu: Gpu}) {
 	);
 }
 
-/** The shares of a GPU, in a line each. */
 function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 	const nowMs = useNow();
 	return shares.length === 0 ? undefined : (
@@ -124,7 +121,7 @@ function Shares({gpu: {gpu_id: gpuId, shares = []}}: {readonly gpu: Gpu}) {
 type DetailsProps = {
 	readonly gpu: Gpu;
 	readonly utilization: Utilization | undefined;
-	/** The address of this GPU, where it has one and is not shown at it. */
+	/** The address of this GPU, unless it is shown there. */
 	readonly address?: string;
 };
 

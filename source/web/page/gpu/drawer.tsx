@@ -1,4 +1,4 @@
-/** All that is known of one GPU, above the others, with an address of its own: `#/gpu/2`. */
+/** The details of one GPU in front of the page, with their own address: `#/gpu/2`. */
 import {useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {GpuActions} from '../slots.js';
 import {Chips} from '../shared/chips.js';
@@ -24,7 +24,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 		<section class="commands" aria-labelledby="commands-title">
 			<div class="chart-head">
 				<h3 id="commands-title">In a shell</h3>
-				<Chips label="Where they are typed" choices={places} chosen={place} choose={setPlace} />
+				<Chips label="Where to type them" choices={places} chosen={place} choose={setPlace} />
 			</div>
 			<dl>
 				{shellCommands(gpu, place === 'ssh' ? host : undefined).map(({does, command}) => (
@@ -43,7 +43,7 @@ function Commands({gpu, host}: {readonly gpu: Gpu; readonly host: string}) {
 
 type Neighbour = {readonly label: string; readonly words: string; readonly gpu: Gpu | undefined};
 
-/** One step of the browser's back leads to the list, however many GPUs were shown. */
+/** Replaces the address, so that one step back in the browser leads to the list. */
 function Step({label, words, gpu}: Neighbour) {
 	const rest = String(gpu?.gpu_id);
 	return (
@@ -67,7 +67,7 @@ type DrawerProps = {
 	readonly about: About;
 	readonly gpus: readonly Gpu[];
 	readonly utilization: Utilization;
-	/** The number as the address has it, which may be any text. */
+	/** The GPU index in the address, which may be any text. */
 	readonly index: string;
 };
 
@@ -83,7 +83,6 @@ export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 		const shown = dialog.current!;
 		shown.showModal();
 		return () => {
-			// The browser gives the focus back to where it was.
 			shown.close();
 		};
 	}, []);
@@ -95,7 +94,7 @@ export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 			data-state={gpu?.state}
 			onKeyDown={(event) => {
 				if (event.key === 'Escape') {
-					// Escape closes the drawer alone, and nothing behind it.
+					// Escape must close only the drawer.
 					event.stopPropagation();
 				}
 			}}
@@ -104,7 +103,7 @@ export default function Drawer({about, gpus, utilization, index}: DrawerProps) {
 				close();
 			}}
 			onClick={({target}) => {
-				// A press beside the drawer has the dialog itself as its target.
+				// A click beside the drawer has the dialog itself as its target.
 				if (target === dialog.current) {
 					close();
 				}

@@ -1,4 +1,4 @@
-/** A chart, drawn by uPlot: a file of its own, loaded when the first chart opens. */
+/** The uPlot chart, in a file of its own that loads with the first chart. */
 import UPlot from 'uplot';
 import type {PercentJson} from '../../api/utilization-json.js';
 import type {ChartData} from './chart-data.js';
@@ -10,21 +10,20 @@ export type Plot = {
 	readonly destroy: () => void;
 };
 
-/** The first series is the time, which has no colour. */
-const seriesColours = [undefined, '--chart-use', '--chart-memory'] as const;
+/** The first series is the time, which has no color. */
+const seriesColors = [undefined, '--chart-use', '--chart-memory'] as const;
 
-/** The colour for the legend, which is styled and so follows the theme by itself. */
 const styled = (index: number): string => {
-	const name = seriesColours[index];
+	const name = seriesColors[index];
 	return name === undefined ? 'transparent' : `var(${name})`;
 };
 
-/** A colour for the canvas. It is asked for at each drawing, because the page has other colours on paper. */
-const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** The color for the canvas, read at each drawing because printing uses other colors. */
+const color = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const axis = (more: UPlot.Axis): UPlot.Axis => ({
-	stroke: () => colour('--faint'),
-	grid: {stroke: () => colour('--line'), width: 1},
+	stroke: () => color('--faint'),
+	grid: {stroke: () => color('--line'), width: 1},
 	ticks: {show: false},
 	font: '11px system-ui',
 	...more,
@@ -33,8 +32,8 @@ const axis = (more: UPlot.Axis): UPlot.Axis => ({
 const series = (label: string, index: 1 | 2, dash?: number[]): UPlot.Series => ({
 	label,
 	dash,
-	stroke: () => colour(seriesColours[index]),
-	fill: () => `${colour(seriesColours[index])}1f`,
+	stroke: () => color(seriesColors[index]),
+	fill: () => `${color(seriesColors[index])}1f`,
 	width: 1.6,
 	points: {show: false},
 	value: (_, value: PercentJson | undefined) => (value === null || value === undefined ? '–' : `${value} %`),
@@ -43,7 +42,7 @@ const series = (label: string, index: 1 | 2, dash?: number[]): UPlot.Series => (
 const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.Options => ({
 	width,
 	height,
-	// Half of the last time on the axis stands beside the chart.
+	// Room for half of the last label of the time axis.
 	padding: [8, 18, 0, 0],
 	cursor: {y: false, points: {size: 6}},
 	scales: {y: {range: [0, 100]}},
@@ -54,7 +53,7 @@ const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.
 	series: [
 		{label: 'Time', value: (_, time: PercentJson) => (time === null ? '–' : timeOfDay(time * 1000))},
 		series('Use', 1),
-		// The curve is recognized without its colour, too.
+		// Dashes distinguish the curve without its color.
 		series('Memory', 2, [6, 3]),
 	],
 	legend: {
@@ -65,10 +64,10 @@ const optionsOf = (width: number, timeOfDay: (timeMs: number) => string): UPlot.
 	},
 });
 
-// UPlot does not change what it is given, though its types do not say so.
+// UPlot does not modify its data, although its types allow that.
 const plotted = (data: ChartData): UPlot.AlignedData => data as unknown as UPlot.AlignedData;
 
-/** @param timeOfDay - The words for a time on the axis. */
+/** @param timeOfDay - Formats a time for the axis. */
 export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (timeMs: number) => string): Plot {
 	const plot = new UPlot(optionsOf(Math.max(200, holder.clientWidth), timeOfDay), plotted(data), holder);
 	const resized = new ResizeObserver(() => {
@@ -77,7 +76,7 @@ export function createPlot(holder: HTMLElement, data: ChartData, timeOfDay: (tim
 		}
 	});
 	resized.observe(holder);
-	// On paper the page is light, and what is drawn is not styled.
+	// The canvas must be drawn again for the light colors of printing.
 	const paper = matchMedia('print');
 	const redraw = (): void => {
 		plot.redraw(false);

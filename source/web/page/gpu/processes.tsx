@@ -1,4 +1,3 @@
-/** The processes of a GPU, and the parts that MIG has made of it. */
 import type {Gpu, Process} from '../fields.js';
 import {useNow} from '../shared/hooks.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
@@ -64,14 +63,14 @@ function ProcessTable({processes, squatters}: ProcessTableProps) {
 	);
 }
 
-/** A GPU whose processes are unknown is told apart from one that has none. */
+/** Distinguishes unknown processes from none. */
 export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gpu: Gpu}) => (
 	<div class="process-box">
 		<h4>Processes</h4>
 		{processes === undefined ? (
 			<p class="quiet">
 				{node === undefined
-					? 'This GPU does not tell its processes.'
+					? 'The processes of this GPU are unknown.'
 					: `What runs on the GPUs of ${node}, and how busy they are, is not read from here.`}
 			</p>
 		) : processes.length === 0 ? (
@@ -84,7 +83,6 @@ export const Processes = ({gpu: {node, processes, squatters = []}}: {readonly gp
 
 const partColumns: TableColumns = [['Instance'], ['Profile'], ['Memory used', 'number'], ['of', 'number'], ['UUID']];
 
-/** A GPU that is not split has no such list. */
 export const MigParts = ({gpu: {gpu_id: gpuId, mig_instances: parts = []}}: {readonly gpu: Gpu}) =>
 	parts.length > 0 && (
 		<div class="process-box">

@@ -1,4 +1,3 @@
-/** GPUs that are filtered, grouped, or too many for cards. Loaded where the address asks for it, or there are many. */
 import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
 import {Cards, mostPlainCards} from '../gpu/card.js';
@@ -68,8 +67,8 @@ export default function GpuBrowser({gpus, utilization, query}: GpuBrowserProps) 
 			{shown.length === 0 ? (
 				<p class="panel quiet">
 					{question.mine && name === ''
-						? 'Write your account into the field “I am”: this page does not know who looks at it.'
-						: 'No GPU is like that.'}
+						? 'Enter your account in the field “I am”: this page does not know who you are.'
+						: 'No GPU matches.'}
 				</p>
 			) : question.group === 'none' ? (
 				<List {...list} />

@@ -1,4 +1,4 @@
-/** GPUs that belong together: those of one job, or of one person. Pure. */
+/** GPUs grouped by job or by person. Pure. */
 import {gpuStates} from '../../../format/states.js';
 import {gpuRanges} from '../../../format/text/gpu-list.js';
 import type {Gpu} from '../fields.js';
@@ -7,18 +7,15 @@ import type {GpuQuestion} from './question.js';
 
 export type GpuGroup = {
 	readonly key: string;
-	/** Who has them, or in which state they are. */
 	readonly name: string;
-	/** What they are used for. */
 	readonly note?: string;
 	readonly gpus: readonly Gpu[];
 };
 
-/** `5 GPUs: 0-3,6` */
 export const groupText = ({gpus}: GpuGroup): string =>
 	`${counted(gpus.length, 'GPU')}: ${gpuRanges(gpus.map(({gpu_id: index}) => index))}`;
 
-/** A job has one lease on all of its GPUs. A record of the peer has no id, and its job is known by its user and its time. */
+/** Returns the key of a job: its lease id, or user and start time for records of the peer. */
 const jobOf = ({lease_id: id, user, start_time: start}: Gpu): string => id ?? `${user} since ${start}`;
 
 function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {
@@ -35,7 +32,7 @@ function groupOf(gpu: Gpu, by: GpuQuestion['group']): Omit<GpuGroup, 'gpus'> {
 		: {key: `user ${gpu.user}`, name: gpu.user};
 }
 
-/** In the order of their first GPU; those that are not reserved come last. */
+/** Returns the groups in the order of their first GPU, with free GPUs last. */
 export function groupsOf(gpus: readonly Gpu[], by: GpuQuestion['group']): readonly GpuGroup[] {
 	const groups = new Map<string, GpuGroup>();
 	for (const gpu of gpus) {

@@ -1,4 +1,4 @@
-/** Which GPUs are shown and how: read from the address, and judged GPU by GPU. Pure. */
+/** The filter, grouping and layout of GPUs, read from the address. Pure. */
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
 import {personOf, shownStates} from '../text.js';
@@ -7,14 +7,13 @@ export const layouts = ['cards', 'rows'] as const;
 export const groupings = ['none', 'job', 'user'] as const;
 
 export type GpuQuestion = {
-	/** Words that must all be found in what is known of a GPU; empty for all. */
+	/** Words that must all match. Empty for all GPUs. */
 	readonly filter: string;
-	/** The account or the label of a person; empty for all. */
+	/** The account or label of a person. Empty for all. */
 	readonly user: string;
 	readonly state: Gpu['state'] | '';
-	/** Only what the reader has. */
 	readonly mine: boolean;
-	/** Undefined: rows where there are many. */
+	/** Undefined for the default: rows if there are many GPUs. */
 	readonly layout: (typeof layouts)[number] | undefined;
 	readonly group: (typeof groupings)[number];
 };
@@ -31,7 +30,7 @@ export const questionIn = (query: URLSearchParams): GpuQuestion => ({
 	group: oneOf(groupings, query.get('group') ?? '') ?? 'none',
 });
 
-/** The address has `filter` in any case: without a question the page shows no fields for it. */
+/** Returns the query for the address. It always has `filter`, because the fields are hidden without a query. */
 export const queryOf = ({filter, user, state, mine, layout, group}: GpuQuestion): Readonly<Record<string, string>> => ({
 	filter,
 	...(user !== '' && {user}),
@@ -50,7 +49,7 @@ const namesOf = (user: string | undefined): readonly string[] => {
 	return account === undefined ? [name] : [name, account];
 };
 
-/** All who hold or use a GPU, by label and by account: holders, those with a share, and those who use it without a right. */
+/** Returns the labels and accounts of all who hold, share or use a GPU. */
 export function peopleOn({
 	user,
 	shares,
@@ -63,7 +62,6 @@ export function peopleOn({
 	return new Set([...holders, ...intruders].flatMap((name) => namesOf(name)));
 }
 
-/** The names of all who are on these GPUs, in the order of the alphabet. */
 export const peopleOnAll = (gpus: readonly Gpu[]): readonly string[] =>
 	[...new Set(gpus.flatMap((gpu) => [...peopleOn(gpu)]))].toSorted((a, b) => a.localeCompare(b));
 
@@ -85,7 +83,7 @@ const textOf = (gpu: Gpu): string =>
 		.join('\n')
 		.toLowerCase();
 
-/** @param me - The name of the reader; empty while it is not known, and then nothing is theirs. */
+/** @param me - The name of the reader. Empty while unknown, so that nothing matches `mine`. */
 export function isAsked(gpu: Gpu, {filter, user, state, mine}: GpuQuestion, me: string): boolean {
 	const people = peopleOn(gpu);
 	const text = textOf(gpu);

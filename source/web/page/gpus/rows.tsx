@@ -1,4 +1,3 @@
-/** Many GPUs, a line each. */
 import type {Gpu} from '../fields.js';
 import {StatePill, noteText} from '../gpu/card.js';
 import {route} from '../router.js';

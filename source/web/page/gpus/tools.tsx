@@ -1,4 +1,3 @@
-/** The fields above the GPUs: which of them are shown, and how. */
 import {useLayoutEffect, useRef} from 'preact/hooks';
 import {Chips} from '../shared/chips.js';
 import {gpuStates} from '../../../format/states.js';
@@ -22,11 +21,11 @@ const groupChoices = [
 
 type ChooseProps = {readonly question: GpuQuestion; readonly choose: (parts: Partial<GpuQuestion>) => void};
 
-/** `isNew`: the fields were just asked for, and nothing is chosen yet. */
+/** `isNew`: the fields have just appeared, without any choice. */
 function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonly isNew: boolean}) {
 	const field = useRef<HTMLInputElement>(null);
 	useLayoutEffect(() => {
-		// The link that brought the fields is gone, and the focus with it. On a screen that is touched, a keyboard would cover the GPUs.
+		// The link that opened the fields had the focus. Touch screens would cover the GPUs with a keyboard.
 		if (isNew && document.activeElement === document.body && matchMedia('(hover: hover)').matches) {
 			field.current?.focus({preventScroll: true});
 		}
@@ -50,13 +49,13 @@ function FilterField({question: {filter}, choose, isNew}: ChooseProps & {readonl
 	);
 }
 
-/** A link may name a person who holds no GPU now. */
+/** Returns the choices of users, including a linked user without GPUs. */
 function usersFor(user: string, gpus: readonly Gpu[]): readonly string[] {
 	const people = peopleOnAll(gpus);
 	return user === '' || people.includes(user) ? people : [user, ...people];
 }
 
-/** The name is asked for where it is needed first. */
+/** Asks for the reader's name when it is first needed. */
 function MineChoice({question: {mine}, choose, gpus}: ChooseProps & {readonly gpus: readonly Gpu[]}) {
 	const name = useObservable(me);
 	return (
@@ -99,7 +98,6 @@ function MineChoice({question: {mine}, choose, gpus}: ChooseProps & {readonly gp
 }
 
 type ToolsProps = ChooseProps & {
-	/** All GPUs, also those that are not shown. */
 	readonly gpus: readonly Gpu[];
 	readonly layout: NonNullable<GpuQuestion['layout']>;
 	readonly isNew: boolean;

@@ -1,4 +1,3 @@
-/** The chart: a row for each GPU, and a bar for each lease. */
 import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {GpuUtilizationJson, UtilizationJson} from '../../api/utilization-json.js';
 import {personOf, counted, dateText, duration, timeOfDay} from '../text.js';
@@ -7,17 +6,16 @@ import {swatchesOf, swatchStyle, type Swatch} from './swatch.js';
 
 type HeldJson = OccupancyJson['spans'][number];
 
-/** A bar: the past of a lease, or the time that it is still reserved for. */
 export type Bar = Span & {
 	readonly user: string;
 	readonly held: HeldJson;
 	readonly isPlanned: boolean;
 };
 
-/** The part of the chart that lies in the time to come. */
+/** Fraction of the chart for the future. */
 const futurePart = 0.2;
 
-/** The time that is drawn: all that the answer is about, and some of the time to come. */
+/** Returns the period of the answer plus some of the future. */
 export function windowOf({since, until}: OccupancyJson): Span & {readonly nowMs: number} {
 	const fromMs = Date.parse(since);
 	const nowMs = Date.parse(until);
@@ -37,7 +35,7 @@ function barsOf(held: HeldJson, {nowMs, toMs}: ReturnType<typeof windowOf>): rea
 		return [past];
 	}
 
-	// The end of a job is not known.
+	// The end of a job is unknown.
 	const endMs = held.ends_by === undefined ? nowMs : Date.parse(held.ends_by);
 	const planned: Bar = {user, held, isPlanned: true, fromMs: nowMs, toMs: Math.min(endMs, toMs)};
 	return endMs > nowMs ? [past, planned] : [past];
@@ -57,7 +55,6 @@ function titleOf({held, fromMs, toMs, isPlanned}: Bar): string {
 		.join(' · ');
 }
 
-/** What the row shows, for those who do not see it. */
 function summaryOf(
 	gpu: number,
 	bars: readonly Bar[],
@@ -83,7 +80,6 @@ type RowProps = {
 	readonly window: ReturnType<typeof windowOf>;
 	readonly swatches: ReadonlyMap<string, Swatch>;
 	readonly use: UtilizationJson | undefined;
-	/** The one whose bars stand out; empty for all. */
 	readonly chosen: string;
 };
 
@@ -132,12 +128,11 @@ function Row({gpu, bars, window, swatches, use, chosen}: RowProps) {
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', day: 'numeric'});
 
-/** With more GPUs than that, the rows are lower. */
+/** Above this number of GPUs, rows are lower. */
 const mostRoomy = 16;
 
 type ChartProps = {
 	readonly occupancy: OccupancyJson;
-	/** How busy the GPUs were; undefined until it is known. */
 	readonly use: UtilizationJson | undefined;
 	readonly hours: number;
 	readonly chosen: string;

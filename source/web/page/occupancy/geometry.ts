@@ -1,9 +1,9 @@
-/** Where the spans of time, the marks of the time axis and the curves stand. Pure. */
+/** Positions of spans, marks of the time axis, and curves. Pure. */
 import type {PercentJson, UtilizationJson} from '../../api/utilization-json.js';
 
 export type Span = {readonly fromMs: number; readonly toMs: number};
 
-/** The number of a lane for each span, so that none covers another; shares of a GPU overlap in time. */
+/** Returns the lane of each span, so that overlapping shares of a GPU do not cover each other. */
 export function lanesOf(spans: readonly Span[]): readonly number[] {
 	const ends: number[] = [];
 	const lanes = new Map<Span, number>();
@@ -17,7 +17,6 @@ export function lanesOf(spans: readonly Span[]): readonly number[] {
 	return spans.map((span) => lanes.get(span)!);
 }
 
-/** How much of the window is covered by at least one span, from 0 to 1. */
 export function coveredPart(spans: readonly Span[], {fromMs, toMs}: Span): number {
 	let covered = 0;
 	let reached = fromMs;
@@ -35,11 +34,11 @@ export function coveredPart(spans: readonly Span[], {fromMs, toMs}: Span): numbe
 	return covered / (toMs - fromMs);
 }
 
-/** The local times within a window that a mark stands at: each `hours` from midnight on. */
+/** Returns the marks of the time axis: every `hours` from local midnight. */
 export function marksOf({fromMs, toMs}: Span, hours: number): readonly number[] {
 	const start = new Date(fromMs);
 	const marks: number[] = [];
-	// The hours are those of the local clock: a day may have 23 or 25 of them.
+	// A local day can have 23 or 25 hours.
 	for (let step = 0; ; step++) {
 		const markMs = new Date(start.getFullYear(), start.getMonth(), start.getDate(), step * hours).getTime();
 		if (markMs >= toMs) {
@@ -52,13 +51,12 @@ export function marksOf({fromMs, toMs}: Span, hours: number): readonly number[] 
 	}
 }
 
-/** Parts of the picture that the words of a mark need, on wide and on narrow screens: a time, and the name of a day. */
+/** Fractions of the chart width for the label of a mark, on wide and narrow screens. */
 const wordsParts = {time: {wide: 0.07, narrow: 0.16}, day: {wide: 0.1, narrow: 0.22}} as const;
 
-/** What the word of the present needs. */
 const nowParts = {wide: 0.07, narrow: 0.14} as const;
 
-/** Where the words of a mark have no room: before the present or the edge of the picture, or because the word of the present is there. */
+/** Returns where a label does not fit: next to the current time, or at the edge of the chart. */
 export function roomOf(
 	ms: number,
 	{fromMs, nowMs, toMs}: {readonly fromMs: number; readonly nowMs: number; readonly toMs: number},
@@ -72,12 +70,12 @@ export function roomOf(
 	return lacksRoom('wide') ? 'none' : lacksRoom('narrow') ? 'wide' : undefined;
 }
 
-/** A curve is 1000 wide, whatever time that is, and 100 high. */
+/** The coordinates of a curve are 1000 wide and 100 high. */
 const width = 1000;
 const height = 100;
 
 /**
-How busy a GPU was, as the path of a filled curve. Steps over the time that is drawn, from the left of the window to its right. What is not known is a gap, and what lies before the window is left out.
+Returns the filled curve of a GPU's utilization as an SVG path of steps. Unknown values are gaps, and values before the window are omitted.
 
 @param values - In percent, oldest first.
 */

@@ -1,31 +1,30 @@
-/** How people are drawn: each in a hue and a pattern that stay the same from day to day. Pure. */
+/** The hue and pattern of each person, stable from day to day. Pure. */
 
 const hues = 8;
 const patterns = 4;
 
 export type Swatch = {
-	/** The angle is in degrees. */
+	/** In degrees. */
 	readonly hue: number;
-	/** From 0 on: plain, two kinds of stripes, and dots. */
+	/** 0 is plain, then two kinds of stripes, and dots. */
 	readonly pattern: number;
 };
 
-/** The largest prime below 2 ** 31: products with it are exact. */
+/** The largest prime below 2 ** 31, so that products are exact. */
 const prime = 2_147_483_647;
 
-/** The number of a swatch, by the name alone. */
 function numberOf(name: string): number {
 	let hash = 1;
 	for (const character of name) {
 		hash = (hash * 65_599 + character.codePointAt(0)!) % prime;
 	}
 
-	// Names that differ in their last letter alone are far apart after two steps of Park and Miller's generator.
+	// Two steps of Park and Miller's generator separate names that differ only in the last letter.
 	const mixed = (((hash * 48_271) % prime) * 48_271) % prime;
 	return Math.floor((mixed / prime) * hues * patterns);
 }
 
-/** Where two people would get the same swatch, the later one in the alphabet takes the next that is free; of more than 32 people some share one. */
+/** Returns distinct swatches by alphabetical order. Above 32 people, some share a swatch. */
 export function swatchesOf(names: Iterable<string>): ReadonlyMap<string, Swatch> {
 	const swatches = new Map<string, Swatch>();
 	const taken = new Set<number>();

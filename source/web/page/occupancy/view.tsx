@@ -1,4 +1,3 @@
-/** Who had which GPU over the last day or week, and until when it is reserved. */
 import {useEffect, useState} from 'preact/hooks';
 import type {OccupancyJson} from '../../api/occupancy-json.js';
 import type {UtilizationJson} from '../../api/utilization-json.js';
@@ -34,7 +33,7 @@ type PeopleProps = {
 	readonly choose: (user: string) => void;
 };
 
-/** Who had GPUs for the longest time comes first. A press on a person makes their bars stand out. */
+/** People by the time that they had GPUs, longest first. A click highlights a person's bars. */
 function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	const people = [...Map.groupBy(spans, ({user}) => user)]
 		.map(([user, own]) => ({
@@ -71,10 +70,10 @@ function People({occupancy: {spans}, chosen, choose}: PeopleProps) {
 	);
 }
 
-/** All that is kept, in steps of five minutes: the chart shows no shorter ones apart. */
+/** One day in steps of five minutes, the shortest that the chart can show. */
 const useAddress = '/api/use?minutes=1440&points=288';
 
-/** How often the answer is asked for though nothing happens, because bars grow with time. */
+/** Refresh interval without events, because bars grow with time. */
 const renewMs = 60_000;
 
 function useMinutes(): number {

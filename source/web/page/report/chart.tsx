@@ -1,4 +1,4 @@
-/** Hours over the days of a period, or over the hours of a short one: a column each, of a part for each row. */
+/** A stacked column for each day of a period, or for each hour of a short one. */
 import {useState} from 'preact/hooks';
 import type {ReportSeries} from '../fields.js';
 import {swatchesOf, swatchStyle} from '../occupancy/swatch.js';
@@ -7,17 +7,16 @@ import {dateText, isolated} from '../text.js';
 
 const dayForm = new Intl.DateTimeFormat(undefined, {weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC'});
 
-/** Days are those of the host, by their names. */
+/** Bins of days are dates on the host. */
 const isDay = (bin: string): boolean => bin.length === 'yyyy-mm-dd'.length;
 
 const binText = (bin: string): string => (isDay(bin) ? dayForm.format(new Date(bin)) : dateText(bin));
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Their halves are round numbers, too. */
+/** Their halves are also round. */
 const roundSteps = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8];
 
-/** The least round number that is not below this one. */
 function roundedUp(value: number): number {
 	const power = 10 ** Math.floor(Math.log10(value));
 	return (roundSteps.find((step) => step * power >= value) ?? 10) * power;
@@ -37,7 +36,6 @@ type ColumnProps = {
 	readonly swatches: ReturnType<typeof swatchesOf>;
 };
 
-/** The first row is at the bottom. */
 const Column = ({rows, index, top, swatches}: ColumnProps) => (
 	<>
 		{rows.map(({name, hours, isOther}) =>
@@ -57,7 +55,6 @@ const Column = ({rows, index, top, swatches}: ColumnProps) => (
 	</>
 );
 
-/** What is said of the column that is pointed at, or of the highest one. */
 function wordsOf(rows: readonly Row[], bin: string, index: number): string {
 	const parts = rows
 		.filter(({hours}) => hours[index]! > 0)

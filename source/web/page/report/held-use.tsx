@@ -1,4 +1,3 @@
-/** What was reserved over the last day, or the last days, against what was used of it, and what of it was not seen. */
 import type {HeldUseJson} from '../../api/reports.js';
 import {Chips} from '../shared/chips.js';
 import {useAnswer} from '../shared/answer.js';
@@ -6,7 +5,7 @@ import {hourText} from '../shared/hours.js';
 import {TableHead, type TableColumns} from '../shared/table-head.js';
 import {dateText, unknown} from '../text.js';
 
-/** The pool keeps a week of how busy the GPUs were. */
+/** The pool keeps one week of utilization. */
 export const usePeriods = [
 	[24, '24 hours'],
 	[72, '3 days'],
@@ -22,7 +21,6 @@ type Row = HeldUseJson['users'][number];
 const percent = (part: number, whole: number): string =>
 	whole > 0 ? `${Math.round((part / whole) * 100)} %` : unknown;
 
-/** The parts of a bar, in hours: busy, idle, and not known. */
 const partsOf = ({reserved_gpu_hours: reserved, known_gpu_hours: known, idle_gpu_hours: idle}: Row) =>
 	(
 		[
@@ -73,7 +71,6 @@ const msPerHour = 3_600_000;
 
 const msOf = ({since, until}: HeldUseJson['not_recorded'][number]): number => Date.parse(until) - Date.parse(since);
 
-/** For how long nobody looked at the GPUs, and the longest time of that. */
 function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}: HeldUseJson): string {
 	const longest = gaps.toSorted((a, b) => msOf(b) - msOf(a))[0];
 	const hours = msOf({since, until}) / msPerHour;
@@ -99,7 +96,7 @@ export function HeldUse({isShown, occasion, hours, choose}: HeldUseProps) {
 	return (
 		<section class="held-use" aria-labelledby="held-use-title">
 			<div class="section-head">
-				<h2 id="held-use-title">{`Reserved against used, the last ${wordsOf(hours)}`}</h2>
+				<h2 id="held-use-title">{`Reserved and used, the last ${wordsOf(hours)}`}</h2>
 				<Chips label="Time" choices={usePeriods} chosen={hours} choose={choose} />
 				<a class="text-button" download href={`${address}&format=csv`}>
 					Download the use as CSV

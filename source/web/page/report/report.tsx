@@ -1,4 +1,3 @@
-/** Who used how much, over a period of 1 to 90 days, on this host or on another. */
 import {Chips} from '../shared/chips.js';
 import type {About, Report, ReportRow} from '../fields.js';
 import {useAnswer} from '../shared/answer.js';
@@ -26,15 +25,14 @@ const splits = [
 
 type Split = (typeof splits)[number][0];
 
-/** What is asked; `host` is empty for this one. */
+/** `host` is empty for this host. */
 type Question = {
 	readonly days: number;
 	readonly by: Split;
 	readonly host: string;
-	/** Days instead of a period up to now, such as `2026-05-01`; empty for none. */
+	/** A range of dates such as `2026-05-01`, instead of a period up to now. Empty for none. */
 	readonly from: string;
 	readonly to: string;
-	/** The last hours, of which the report compares what was reserved with what was used. */
 	readonly used: UseHours;
 };
 
@@ -53,14 +51,13 @@ function questionIn(query: URLSearchParams): Question {
 	};
 }
 
-/** What the API is asked. Dates are of this host alone. */
+/** Returns the query for the API. Dates work only for this host. */
 const queryOf = ({days, by, host, from, to}: Question): Readonly<Record<string, string>> => ({
 	...(from === '' || host !== '' ? {days: String(days)} : {from, ...(to !== '' && {to})}),
 	by,
 	...(host !== '' && {host}),
 });
 
-/** What stands in the address of the page. */
 const addressOf = (question: Question): Readonly<Record<string, string>> => ({
 	...queryOf(question),
 	...(question.used !== 24 && {used: String(question.used)}),
@@ -108,7 +105,7 @@ type ReportTableProps = {
 
 function ReportTable({rows, head, isOld}: ReportTableProps) {
 	const hasInstances = rows.some(({mig_instance_hours: hours}) => hours !== undefined);
-	// The longest bar is that of the largest share.
+	// Bars are scaled to the largest share.
 	const most = Math.max(0, ...rows.map(({percentage = 0}) => percentage));
 	return (
 		<table class="report panel" data-old={isOld ? '' : undefined}>
@@ -124,7 +121,6 @@ function ReportTable({rows, head, isOld}: ReportTableProps) {
 
 type ChoiceProps = {readonly question: Question; readonly choose: (parts: Partial<Question>) => void};
 
-/** The first and the last day. */
 const DateChoice = ({question: {from, to}, choose}: ChoiceProps) => (
 	<>
 		{(['from', 'to'] as const).map((name) => (
@@ -207,7 +203,7 @@ export default function ReportView({state: {about, leaseChanges}, isShown, query
 		query,
 		isShown,
 	);
-	// Without a pool here there is no report of this host.
+	// Without a pool, there is no report of this host.
 	const question = about?.has_pool === false && asked.host === '' ? {...asked, host: about.hosts[0] ?? ''} : asked;
 	const address = `/api/report?${new URLSearchParams(queryOf(question)).toString()}`;
 	const {

@@ -1,23 +1,21 @@
-/** Answers of the API that are asked for while a view is shown. */
 import {useEffect, useState} from 'preact/hooks';
 import {fetchJson} from '../state/fetch-json.js';
 import {pauseMs} from './question.js';
 
 export type Answer<Value> = {
 	readonly value?: Value;
-	/** Why there is no answer, or no newer one. */
 	readonly problem?: string;
-	/** Whether the answer that is known is one to another question. */
+	/** Whether the answer belongs to an earlier question. */
 	readonly isOld: boolean;
 };
 
 type Loaded<Value> = {readonly value?: Value; readonly of?: string; readonly problem?: string};
 
 /**
-What is known stays until the next answer is there. It is asked for again when the address changes, or `occasion` does.
+Returns the last answer until the next one arrives, and requests again when the address or `occasion` changes.
 
-@param address - Undefined: nothing is asked now.
-@param what - What it is, for the words when it cannot be had: `The report`.
+@param address - Undefined for no request.
+@param what - The subject of error messages, such as `The report`.
 */
 export function useAnswer<Value extends Record<string, unknown>>(
 	address: string | undefined,
@@ -43,7 +41,7 @@ export function useAnswer<Value extends Record<string, unknown>>(
 			}
 		};
 
-		// While a slider moves there is nothing to be asked.
+		// Waits while a slider moves.
 		const timer = setTimeout(() => {
 			void load();
 		}, pauseMs);

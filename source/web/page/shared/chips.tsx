@@ -1,15 +1,12 @@
-/** Buttons of which one is pressed. */
-
 type ChipsProps<Value> = {
 	readonly choices: ReadonlyArray<readonly [value: Value, label: string]>;
 	readonly chosen: Value;
 	readonly choose: (value: Value) => void;
-	/** The name of the group, or the id of the element that has it. */
 	readonly label?: string;
 	readonly labelledBy?: string;
 };
 
-/** Buttons of which at most one is pressed. */
+/** A group of toggle buttons with at most one pressed. */
 export const Chips = <Value extends string | number>({
 	choices,
 	chosen,

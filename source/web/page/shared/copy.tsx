@@ -1,4 +1,3 @@
-/** Texts that can be copied, and the buttons that copy them. */
 import {useEffect, useState} from 'preact/hooks';
 
 export const CommandWords = ({command}: {readonly command: string}) => (
@@ -12,7 +11,7 @@ export const CommandWords = ({command}: {readonly command: string}) => (
 	</code>
 );
 
-/** Browsers give the clipboard to pages of this machine or of https alone; there is an older way for the others. */
+/** Copies the text. Without https or localhost, the clipboard API is unavailable, and the older command is used. */
 async function copy(text: string): Promise<void> {
 	if (isSecureContext) {
 		await navigator.clipboard.writeText(text);
@@ -21,7 +20,7 @@ async function copy(text: string): Promise<void> {
 
 	const field = document.createElement('textarea');
 	field.value = text;
-	// Behind an open dialog nothing can be selected.
+	// While a dialog is open, nothing outside of it can be selected.
 	(document.querySelector('dialog[open]') ?? document.body).append(field);
 	field.select();
 	// eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way without https
@@ -36,7 +35,7 @@ const saidMs = 2000;
 
 type CopyButtonProps = {
 	readonly text: string;
-	/** Follows the label for those who do not see what stands beside the button. */
+	/** Completes the label for screen readers. */
 	readonly what: string;
 	readonly label?: string;
 	readonly className?: string;

@@ -1,4 +1,3 @@
-/** Values outside of the components, as hooks for the parts that are loaded late. */
 import {useLayoutEffect, useState} from 'preact/hooks';
 import type {Observable} from '../observable.js';
 import {now} from '../state/store.js';
@@ -6,7 +5,7 @@ import {now} from '../state/store.js';
 export function useObservable<Value>(source: Observable<Value>): Value {
 	const [value, setValue] = useState(() => source.get());
 	useLayoutEffect(() => {
-		// The value may have changed between the first drawing and this subscription.
+		// The value may have changed before this subscription.
 		setValue(() => source.get());
 		return source.subscribe((next) => {
 			setValue(() => next);

@@ -1,5 +1,4 @@
 import {unknown} from '../text.js';
 
-/** Hours, to the hundredth. */
 export const hourText = (hours: number | undefined): string =>
 	hours?.toLocaleString(undefined, {minimumFractionDigits: 2, maximumFractionDigits: 2}) ?? unknown;

@@ -1,4 +1,4 @@
-/** The name of the reader, which the page cannot know: it is typed once and kept in this browser. */
+/** The name of the reader, typed once and kept in this browser. */
 import {observable} from '../observable.js';
 
 const key = 'canhazgpu-me';
@@ -7,7 +7,7 @@ function remembered(): string {
 	try {
 		return localStorage.getItem(key) ?? '';
 	} catch {
-		// A browser may forbid to remember anything.
+		// Storage may be unavailable.
 		return '';
 	}
 }
@@ -19,6 +19,6 @@ export function setMe(name: string): void {
 	try {
 		localStorage.setItem(key, name);
 	} catch {
-		// The name holds for this page only.
+		// The name is kept for this page only.
 	}
 }

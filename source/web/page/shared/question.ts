@@ -1,20 +1,18 @@
-/** What a view is asked: it stands in the address behind `?`, so that a link shows the same. */
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {route, type View} from '../router.js';
 import {replaceRoute} from './address.js';
 
-/** A browser takes few changes of the address at a time, and a slider or a field of text makes many. */
+/** Browsers limit address changes, and sliders and text fields make many. */
 export const pauseMs = 120;
 
 type Form<Question> = {
 	readonly view: View;
 	readonly read: (query: URLSearchParams) => Question;
 	readonly write: (question: Question) => Readonly<Record<string, string>>;
-	/** Whether an address without a question leaves the last one as it is. */
+	/** Whether an address without a query keeps the previous one. */
 	readonly isKept?: boolean;
 };
 
-/** @returns The question, and how to change parts of it. */
 export function useQuestion<Question>(
 	{view, read, write, isKept = false}: Form<Question>,
 	query: URLSearchParams,
@@ -24,7 +22,7 @@ export function useQuestion<Question>(
 	const addressing = useRef<NodeJS.Timeout>(undefined);
 	const written = useRef<string>(undefined);
 	useEffect(() => {
-		// The address that this view wrote itself is older than what is typed.
+		// The address written by this view is older than what is typed.
 		if (isShown && (query.size > 0 || !isKept) && query.toString() !== written.current) {
 			clearTimeout(addressing.current);
 			setAsked(() => read(query));
@@ -41,7 +39,7 @@ export function useQuestion<Question>(
 			const before = route.get().query.toString();
 			addressing.current = setTimeout(() => {
 				const now = route.get();
-				// The view may have been left meanwhile, or a link followed that asks something else.
+				// The view or its query may have changed meanwhile.
 				if (now.view !== view || now.query.toString() !== before) {
 					return;
 				}

@@ -1,5 +1,3 @@
-/** A field in which one of many choices is taken. */
-
 type SelectProps = {
 	readonly label: string;
 	readonly choices: ReadonlyArray<readonly [value: string, label: string]>;

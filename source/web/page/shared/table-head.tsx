@@ -1,4 +1,4 @@
-/** Each column by its words and its class; one without words holds bars. */
+/** The heading and class of each column. Columns without words hold bars. */
 export type TableColumns = ReadonlyArray<readonly [words: string, kind?: string]>;
 
 export const TableHead = ({columns}: {readonly columns: TableColumns}) => (

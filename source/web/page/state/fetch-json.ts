@@ -1,8 +1,6 @@
-/** Answers of the server besides the stream. None is waited for without end. */
-
 const patienceMs = 10_000;
 
-/** Rejects with words for people: why the server refused, or that it does not answer. */
+/** Rejects with a message for people: why the server refused, or that it does not answer. */
 export async function fetchJson<Value extends Record<string, unknown>>(path: string): Promise<Value> {
 	const answer = await fetch(path, {signal: AbortSignal.timeout(patienceMs)}).catch((error: unknown) => {
 		const isLate = error instanceof DOMException && error.name === 'TimeoutError';

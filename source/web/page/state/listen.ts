@@ -1,55 +1,48 @@
 /**
-What the server tells, by one stream for all tabs of a browser: a browser has only six connections for all of them. The tab that holds a lock
-has the stream, and hands each message on to the others. A hidden tab gives the lock up.
+One stream for all tabs of a browser, which allows only six connections. The tab with a lock has the stream and forwards each message. A hidden tab
+releases the lock.
 */
 import type {HostsJson} from '../../api/hosts.js';
 import type {LiveJson} from '../../api/live-json.js';
 import {createStream, silenceMs, type StreamEvent} from './stream.js';
 
-/** A hidden tab holds a connection for so long. */
+/** How long a hidden tab keeps its connection. */
 const unseenMs = 10_000;
-/** Tabs that open at the same time get everything at the same time. */
+/** Tabs that open within this time share one complete state. */
 const gatherMs = 50;
 
-/** Of the lock on the stream, and of the channel between the tabs. */
 const streamName = 'canhazgpu-events';
-/** Of the lock that each tab has which shows the other hosts. */
 const hostsName = 'canhazgpu-hosts';
 
 export type Listener = {
-	/** Gets everything (`state`) or the parts that changed. */
 	readonly live: (data: LiveJson, kind: 'state' | 'change') => void;
 	readonly hosts: (data: HostsJson) => void;
-	/** @param nextTryMs - When the next attempt to connect is; undefined while one is under way. */
+	/** @param nextTryMs - Time of the next attempt to connect. Undefined while one is in progress. */
 	readonly away: (nextTryMs?: number) => void;
 };
 
-/** What tabs say to one another. */
 type Said =
 	| {readonly kind: 'message'; readonly event: StreamEvent; readonly data: string}
 	| {readonly kind: 'lost'; readonly nextTryMs: number}
-	/** A tab asks for everything. */
 	| {readonly kind: 'ask'};
 
-/** Resting: a hidden tab, which takes what others hand on and does nothing for it. */
+/** `resting`: a hidden tab that only receives forwarded messages. */
 type Role = 'resting' | 'following' | 'leading';
 
 /**
-@param showsHosts - Whether the page shows the other hosts: the server asks them for as long as they are shown.
-@returns To be called when what the page shows has changed.
+@param showsHosts - Returns whether the page shows the other hosts, which the server asks only while they are shown.
+@returns A function to call when the shown view has changed.
 */
 export function listen(listener: Listener, showsHosts: () => boolean): () => void {
-	/** Absent where the page is not from this machine or by https: then each tab has a stream of its own. */
+	/** Missing without https or localhost. Then each tab has its own stream. */
 	const {locks} = navigator as {readonly locks?: LockManager};
 	let role: Role = 'resting';
 	let channel: BroadcastChannel | undefined;
-	/** Ends the wish for the lock on the stream, and the hold on it. */
+	/** Aborts the request for the stream lock, or releases it. */
 	let leaving: AbortController | undefined;
-	/** Ends the hold on the other lock. */
 	let hiding: AbortController | undefined;
 	let silence: NodeJS.Timeout | undefined;
 	let gathering: NodeJS.Timeout | undefined;
-	/** Whether any tab shows the hosts. */
 	let areHostsShown = false;
 
 	const say = (said: Said): void => {
@@ -82,7 +75,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		() => (areHostsShown ? '/api/events?hosts' : '/api/events'),
 	);
 
-	/** Does this with the stream of a tab that leads, once it is known whether any tab shows the hosts. */
+	/** Calls `act` in the leading tab when it is known whether any tab shows the hosts. */
 	async function whenKnown(act: () => void): Promise<void> {
 		const {held = []} = (await locks?.query()) ?? {};
 		areHostsShown = hiding !== undefined || held.some(({name}) => name === hostsName);
@@ -97,7 +90,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		void whenKnown(stream.open);
 	}
 
-	/** A leader that says nothing for so long hangs: its lock is taken. */
+	/** Restarts the time after which a silent leader loses its lock. */
 	function heardSomething(): void {
 		clearTimeout(silence);
 		if (role !== 'leading') {
@@ -114,9 +107,9 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 	}
 
 	/**
-	Asks for a lock and holds it, until it is left or taken. A lock is taken by force or waited for: the interface allows no signal with the former.
+	Requests a lock and holds it until it is left or stolen. A signal cannot be combined with stealing.
 
-	@param ended - Told whether the lock was left.
+	@param ended - Receives whether the lock was left.
 	*/
 	function hold(
 		name: string,
@@ -164,7 +157,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		});
 	}
 
-	/** Sends everything once more to all tabs, and to those that ask for it at the same time but once. */
+	/** Sends a complete state to all tabs, once for simultaneous requests. */
 	function tellAll(): void {
 		clearTimeout(gathering);
 		gathering = setTimeout(() => {
@@ -183,7 +176,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	}
 
-	/** What is known of the hosts comes with everything else. */
+	/** The complete state includes the hosts. */
 	const hostsChanged = (): void => {
 		say({kind: 'ask'});
 		void whenKnown(stream.follow);
@@ -220,7 +213,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		follow();
 		stream.close();
 		leaving?.abort();
-		// Other tabs may go on and hand on what they get.
+		// Other tabs can continue and forward their messages.
 		heardSomething();
 	}
 
@@ -242,7 +235,7 @@ export function listen(listener: Listener, showsHosts: () => boolean): () => voi
 		}
 	});
 	document.addEventListener('visibilitychange', seenOrNot);
-	// A page that is left lets go at once, and one that comes back from the browser's cache connects again.
+	// A page that is left releases its locks, and reconnects when the browser restores it.
 	addEventListener('pagehide', () => {
 		rest();
 		clearTimeout(silence);

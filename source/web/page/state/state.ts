@@ -1,33 +1,29 @@
-/** What the page knows, and what a message of the server makes of it. */
 import type {HostJson} from '../../api/hosts.js';
 import type {FeedJson, LiveJson} from '../../api/live-json.js';
 import type {GpuUtilizationJson} from '../../api/utilization-json.js';
 import type {About, Gpu, PoolEvent, Waiter} from '../fields.js';
 
-/** The connection to the server. */
 export type Link =
 	| {readonly kind: 'connecting' | 'live'}
-	/** `sinceMs` is by the server's clock, and `nextTryMs` by that of this machine. */
+	/** `sinceMs` uses the server's clock, and `nextTryMs` the clock of this machine. */
 	| {readonly kind: 'lost'; readonly sinceMs: number; readonly nextTryMs: number};
 
-/** Another host: of one that fails now, what it said before. */
+/** Another host. If it fails now, its last answer. */
 export type KnownHost = {
 	readonly gpus?: readonly Gpu[];
 	readonly error?: string;
-	/** When it said so, by this machine's clock; undefined for this host, which is live. */
+	/** Time of the answer by this machine's clock. Undefined for this host, which is live. */
 	readonly atMs?: number;
 };
 
 export type Series = GpuUtilizationJson;
 
-/** How busy the GPUs were. */
 export type Utilization = {
 	readonly stepMs: number;
-	/** The number of the newest step since the epoch; 0 before anything is known. */
+	/** Number of the newest step since the epoch. 0 before anything is known. */
 	readonly step: number;
-	/** The last minutes by index of the GPU. */
 	readonly gpus: ReadonlyMap<number, Series>;
-	/** Counts how often everything was fetched, because values were missed before. */
+	/** Number of complete fetches, which follow missed values. */
 	readonly fetches: number;
 };
 
@@ -41,15 +37,11 @@ export type PageState = {
 	readonly queue: readonly Waiter[];
 	/** Oldest first. */
 	readonly events: readonly PoolEvent[];
-	/** By index. */
 	readonly gpus: readonly Gpu[];
 	readonly link: Link;
-	/** The other hosts by name. */
 	readonly hosts: ReadonlyMap<string, KnownHost>;
 	readonly utilization: Utilization;
-	/** Counts the changes after which a report may say something else. */
 	readonly leaseChanges: number;
-	/** What a screen reader says. */
 	readonly announcement: string;
 };
 
@@ -68,10 +60,9 @@ export const firstState: PageState = {
 	announcement: '',
 };
 
-/** The server sends new events alone, so that a page that is open for long must forget some. */
+/** The server sends only new events, so a page that stays open must drop old ones. */
 const mostEvents = 200;
 
-/** The state with a message of the server in it. */
 export function withLive(
 	state: PageState,
 	{gpu_count: gpuCount, gpus, events = [], queue, ...parts}: LiveJson,
@@ -91,7 +82,7 @@ export function withLive(
 	};
 }
 
-/** The error without the host's name, which the card has above it. */
+/** Removes the host name from the error, because the card shows it above. */
 const withoutName = (error: string | undefined, name: string): string | undefined =>
 	error?.startsWith(`${name}: `) ? error.slice(name.length + 2) : error;
 

@@ -1,4 +1,3 @@
-/** The state of the page and the two things that change it: the stream and time. */
 import {observable} from '../observable.js';
 import {route, shownView} from '../router.js';
 import {followUp} from '../slots.js';
@@ -7,9 +6,9 @@ import {firstState, withHosts, withLive, type PageState} from './state.js';
 
 export const pageState = observable(firstState);
 
-/** The server's time in milliseconds as of the last second; components that show an age are drawn again with it. */
+/** The server's time in milliseconds, updated every second for components that show an age. */
 export const now = observable(Date.now());
-/** What to add to this machine's clock for the server's. */
+/** Difference between the server's clock and this machine's. */
 let aheadMs = 0;
 let heardMs: number | undefined;
 
@@ -21,7 +20,6 @@ export const change = (parts: Partial<PageState>): void => {
 	pageState.set({...pageState.get(), ...parts});
 };
 
-/** Listens until the page is left. */
 export function startStore(): void {
 	let wasLive = false;
 	const follow = listen(
@@ -29,14 +27,14 @@ export function startStore(): void {
 			live(data, kind) {
 				const before = pageState.get();
 				const isWhole = kind === 'state';
-				// After a pause there are values that were missed; a tab that joins makes the others get everything once more.
+				// After a pause, values were missed. A joining tab makes the others receive a complete state again.
 				const isContinued = !isWhole || (wasLive && before.utilization.fetches > 0);
 				wasLive = true;
 				heardMs = Date.now();
 				aheadMs = data.now_ms - heardMs;
 				pageState.set({...withLive(before, data, isWhole), link: {kind: 'live'}});
 				tick();
-				// A server without a pool shows the hosts at once.
+				// A server without a pool shows the hosts from the start.
 				follow();
 				followUp.get()?.heard({before, isWhole, isContinued});
 			},

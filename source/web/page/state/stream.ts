@@ -1,8 +1,8 @@
-/** The stream of events, and coming back to it: soon at first, then less and less often. */
+/** The event stream, which reconnects with increasing delays. */
 
 const shortestRetryMs = 500;
 const longestRetryMs = 15_000;
-/** The server says something every 10 s; when it is silent for longer, the connection is dead though no error was seen. */
+/** The server sends something every 10 s. A longer silence means a dead connection. */
 export const silenceMs = 25_000;
 
 const streamEvents = ['state', 'change', 'hosts', 'beat'] as const;
@@ -11,16 +11,13 @@ export type StreamEvent = (typeof streamEvents)[number];
 
 type StreamListener = {
 	readonly message: (event: StreamEvent, data: string) => void;
-	/** @param nextTryMs - When the next attempt to connect is. */
 	readonly lost: (nextTryMs: number) => void;
 };
 
 type Stream = {
-	/** Connects, where it has not done so. */
 	readonly open: () => void;
-	/** Connects once more, for everything from the beginning. */
 	readonly reopen: () => void;
-	/** Connects once more if the address is another one now. */
+	/** Reconnects if the address has changed. */
 	readonly follow: () => void;
 	readonly close: () => void;
 };

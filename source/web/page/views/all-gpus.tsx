@@ -1,4 +1,4 @@
-/** The GPUs of all hosts in one table, with the sums of those that answer. */
+/** The GPUs of all hosts in one table, with totals of the hosts that answer. */
 import {useState} from 'preact/hooks';
 import type {Gpu} from '../fields.js';
 import {noteText, StatePill} from '../gpu/card.js';
@@ -17,14 +17,14 @@ const rowsOf = (hosts: readonly NamedHost[]): readonly Row[] =>
 		(host?.gpus ?? []).map((gpu): Row => ({name, gpu, isOld: host?.error !== undefined})),
 	);
 
-/** Whether every word is found in the name of the host or in what is known of the GPU. */
+/** Returns whether every word matches the host name or the GPU. */
 function isFound({name, gpu}: Row, filter: string): boolean {
 	const words = filter.toLowerCase().split(/\s+/v).filter(Boolean);
 	const ask = {user: '', state: '', mine: false, layout: undefined, group: 'none'} as const;
 	return words.every((word) => name.toLowerCase().includes(word) || isAsked(gpu, {...ask, filter: word}, ''));
 }
 
-/** What a host reported before it failed is no longer known to be so, and is counted nowhere. */
+/** Returns the totals, without hosts that fail, whose values are old. */
 function sumText(hosts: readonly NamedHost[], rows: readonly Row[]): string {
 	const current = rows.filter(({isOld}) => !isOld).map(({gpu}) => gpu);
 	const failing = hosts.filter(({host}) => host?.error !== undefined).length;

@@ -1,4 +1,3 @@
-/** Events as a list, newest first, and the short list beside the GPUs. */
 import type {PoolEvent} from '../fields.js';
 import {dateText, timeOfDay, unknown} from '../text.js';
 
@@ -19,7 +18,7 @@ export const EventItems = ({events}: EventsProps) =>
 
 const mostRecent = 8;
 
-/** The short list beside the GPUs. `isKnown`: the first state has come. */
+/** The short list beside the GPUs. `isKnown`: the first state has arrived. */
 export const RecentEvents = ({events, isKnown}: EventsProps & {readonly isKnown: boolean}) => (
 	<section aria-labelledby="recent-title">
 		<div class="section-head">

@@ -1,4 +1,3 @@
-/** All events that are known, by day. */
 import type {ViewProps} from '../slots.js';
 import {EventItems} from './event-list.js';
 

@@ -1,4 +1,4 @@
-/** All boxes at a glance, and each of them in full. This one is live; the others are asked by the server while they are shown. */
+/** Cards of all hosts, and the details of one. This host is live, and the server asks the others while they are shown. */
 import {useState} from 'preact/hooks';
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu} from '../fields.js';
@@ -9,7 +9,7 @@ import {useNow} from '../shared/hooks.js';
 import {counted, duration, freeIn} from '../text.js';
 import {AllGpus} from './all-gpus.js';
 
-/** A host that is asked regularly is not said to be old before this age. */
+/** Age up to which a host is not shown as old. */
 const freshMs = 30_000;
 
 const modelText = (gpus: readonly Gpu[]): string =>
@@ -19,9 +19,9 @@ const modelText = (gpus: readonly Gpu[]): string =>
 
 const availableText = (gpus: readonly Gpu[]): string => `${freeIn(gpus)} of ${counted(gpus.length, 'GPU')} free`;
 
-/** How old what is shown of a host is; undefined where nothing is shown, or it is live. */
+/** Returns the age of a host's values. Undefined if live or unknown. */
 function useAge(host: KnownHost | undefined): number | undefined {
-	// Answers of hosts are dated by this machine's clock. The server's time only makes the age be counted again.
+	// Answers are dated by this machine's clock. The server's time only triggers the update.
 	useNow();
 	return host?.atMs === undefined ? undefined : Date.now() - host.atMs;
 }
@@ -88,13 +88,12 @@ function OneHost({state, chosen}: {readonly state: PageState; readonly chosen: s
 					{problem}
 				</p>
 			)}
-			{/* GPUs of the same number on another host are other GPUs. */}
+			{/* GPUs with the same number on another host are different GPUs. */}
 			<HostGpus key={chosen} gpus={host?.gpus ?? []} isOld={problem !== undefined} />
 		</>
 	);
 }
 
-/** This host as the page knows it anyway, and the others as they last answered. */
 const hostOf = ({about, gpus, hosts}: PageState, name: string): KnownHost | undefined =>
 	about?.has_pool === true && name === about.host ? {gpus} : hosts.get(name);
 

@@ -1,4 +1,3 @@
-/** The first view: figures, GPUs, the queue, and what happened last. */
 import {Component} from 'preact';
 import {Cards, mostPlainCards} from '../gpu/card.js';
 import {late} from '../late.js';
@@ -72,7 +71,6 @@ export const Overview = ({state: {about, gpus, queue, events, utilization}, quer
 				<RecentEvents events={events} isKnown={about !== undefined} />
 			</aside>
 		</div>
-		{/* The GPU that is open above the others. */}
 		{about && rest !== '' && <Drawer about={about} gpus={gpus} utilization={utilization} index={rest} />}
 	</>
 );

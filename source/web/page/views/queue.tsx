@@ -1,4 +1,3 @@
-/** Those who wait, in their order. */
 import {WaiterActions} from '../slots.js';
 import type {About, Waiter} from '../fields.js';
 import {now} from '../state/store.js';
@@ -6,7 +5,7 @@ import {Watch} from '../observable.js';
 import {Bar, PersonName} from '../widgets.js';
 import {counted, duration, sinceText, unknown as unknownValue} from '../text.js';
 
-/** `has 1 of 4 GPUs`, `wants GPUs 3,5`, `wants GPUs 0-3, has 1`. */
+/** Returns `has 1 of 4 GPUs`, `wants GPUs 3,5` or `wants GPUs 0-3, has 1`. */
 const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count: held, wants}: Waiter): string => {
 	const need = wants === undefined ? '' : ` ${wants}`;
 	return gpus === undefined
@@ -27,7 +26,7 @@ function whenText({served_at: servedAt, impossible, unknown, reason_words: reaso
 		return reason ?? 'when a job ends';
 	}
 
-	// This time is over where what is free may not be handed out, or others use it.
+	// The estimate can pass if free GPUs may not be handed out, or others use them.
 	const leftMs = Date.parse(servedAt) - nowMs;
 	const words = leftMs < 1000 ? 'as soon as one is free' : `in about ${duration(leftMs)}`;
 	return words + (reason === undefined ? '' : ` · ${reason}`);
@@ -64,12 +63,12 @@ const WaiterItem = ({waiter}: {readonly waiter: Waiter}) => (
 const WaiterItems = ({queue}: {readonly queue: readonly Waiter[]}) =>
 	queue.map((waiter) => <WaiterItem key={waiter.id} waiter={waiter} />);
 
-/** How many entries are shown at once, besides those of the account that the page acts as. */
+/** Number of entries shown before unfolding, besides those of the acting account. */
 const mostShown = 8;
 
 type QueueProps = {
 	readonly queue: readonly Waiter[];
-	/** Undefined until the first state has come: that no one waits would be a claim before. */
+	/** Undefined until the first state has arrived, so that an empty queue is not claimed before. */
 	readonly about: About | undefined;
 };
 

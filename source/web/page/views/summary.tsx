@@ -1,10 +1,8 @@
-/** The figures of the whole pool. */
 import {freeAmong, splitText} from '../../../format/free-gpus.js';
 import {gpuStates} from '../../../format/states.js';
 import type {Gpu, Waiter} from '../fields.js';
 import {counted, shownStates, unknown} from '../text.js';
 
-/** What is unknown adds nothing. */
 const sumOf = <Key extends string>(rows: ReadonlyArray<Readonly<Partial<Record<Key, number>>>>, key: Key): number =>
 	rows.reduce((sum, row) => sum + (row[key] ?? 0), 0);
 
@@ -41,7 +39,7 @@ function powerText(gpus: readonly Gpu[]): string {
 type SummaryProps = {
 	readonly gpus: readonly Gpu[];
 	readonly queue: readonly Waiter[];
-	/** False until the first state has come: nothing is counted then, for 0 would be a claim. */
+	/** False until the first state has arrived, when nothing is counted. */
 	readonly isKnown: boolean;
 };
 
