@@ -15,7 +15,7 @@ function FullScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isSmall = useMonitor(isTooSmall);
 	return (
-		<Box flexDirection="column" width={columns} height={rows} overflow="hidden">
+		<Box flexDirection="column" width={columns} height={rows} overflowY="hidden">
 			{isSmall ? (
 				<SmallScreen />
 			) : (
