@@ -34,9 +34,11 @@ const partlyLongTests = (): readonly string[] =>
 export default defineConfig(({mode}) => ({
 	plugins: [filesAsText, bundledPage],
 	root,
+	// As in the built program: the development build of React draws the monitor in twice the time. The long tests use it, for its warnings.
+	oxc: {jsx: {development: mode === 'long'}},
 	test: {
 		include: mode === 'long' ? [longTests, ...partlyLongTests()] : ['test/**/*.test.{ts,tsx}'],
-		env: {LONG_TESTS: mode === 'long' ? '1' : ''},
+		env: {LONG_TESTS: mode === 'long' ? '1' : '', ...(mode !== 'long' && {NODE_ENV: 'production'})},
 		exclude: ['**/node_modules/**', ...(mode === 'long' ? [] : [longTests])],
 		globalSetup: ['test/_helpers/global-setup.ts'],
 		// Much of the time is spent in waiting for processes: two files more at once than there are processors.

@@ -20,10 +20,10 @@ import type {Waits} from './verbs/shared/waiting.js';
 
 type Properties = {
 	readonly world: World;
-	/** The GPUs that are shown, which may be others than those that are reserved. */
+	/** The GPUs to show, which can differ from the GPUs that are reserved. */
 	readonly watched: Watched;
 	readonly store: StateStore;
-	/** The state as it is drawn, which stands still while the terminal is not read; `store` by default. */
+	/** The state to draw, which stands still while the terminal is not read. Defaults to `store`. */
 	readonly drawn?: StateStore;
 	readonly ports: MonitorPorts;
 	readonly waits: Waits;
@@ -31,7 +31,7 @@ type Properties = {
 	readonly mouse?: MouseInput;
 	readonly modes: TerminalModes;
 	readonly quit: () => void;
-	/** Called with a bug. The monitor ends. */
+	/** Called with an unexpected error. The monitor then exits. */
 	readonly broken: (error: unknown) => void;
 };
 
@@ -54,7 +54,7 @@ function useLiveData({world, watched, ports, scanIntervalMs, broken}: Properties
 	);
 }
 
-/** Tells the state the size of the terminal. */
+/** Copies the terminal size into the state. */
 function useTerminalSize(): void {
 	const dispatch = useDispatch();
 	const {columns, rows} = useWindowSize();

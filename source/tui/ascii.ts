@@ -1,4 +1,4 @@
-/** Plain ASCII in place of what borders, ellipses and tables are drawn with, for terminals that know nothing else. */
+/** ASCII replacements for drawing characters, for terminals without Unicode. */
 
 const plain: Readonly<Record<string, string>> = {
 	'│': '|',
@@ -17,6 +17,6 @@ const plain: Readonly<Record<string, string>> = {
 	'…': '~',
 };
 
-/** Returns the text with ASCII in place of drawing characters. Names of people and their texts stay as they are. */
+/** Returns the text with drawing characters replaced by ASCII. Names and notes stay as they are. */
 export const inAscii = (text: string): string =>
 	text.replaceAll(/\P{ASCII}/gv, (character) => plain[character] ?? character);

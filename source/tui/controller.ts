@@ -1,4 +1,4 @@
-/** From keys to intents, and from intents to the state or to the world. */
+/** Turns keys into intents, and intents into actions and commands. */
 import {sanitize, sanitizeTyped} from '../format/text/text.js';
 import type {Action} from './state/actions.js';
 import type {StateStore} from './state/store.js';
@@ -16,29 +16,29 @@ import {panelNames, type PanelName} from './state/panels/state.js';
 type Effects = {
 	readonly quit: () => void;
 	readonly suspend: () => void;
-	/** Read and scan again. */
+	/** Reads the pool and scans the GPUs at once. */
 	readonly refresh: () => void;
 	readonly broken: (error: unknown) => void;
 };
 
 type Controller = {
-	/** One event of Ink's input. */
+	/** Handles one input event of Ink. */
 	readonly press: (input: string, key: KeyEvent) => void;
-	/** A key by its name in the table of keys, such as a click on its hint presses. */
+	/** Handles a key by its name in the key table. Clicks on key hints use this. */
 	readonly pressName: (name: string) => void;
-	/** What the mouse did. */
+	/** Handles a mouse event. */
 	readonly point: (event: MouseEvent) => void;
-	/** Pasted text goes into a field or nowhere: it is never taken for keys. */
+	/** Inserts pasted text into the open field. Without a field, the text is ignored and never read as keys. */
 	readonly paste: (text: string) => void;
 };
 
-/** Questions that take `y` for yes, and most other keys for no. */
+/** Dialogs in which `y` means yes, and most other keys mean no. */
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
-/** While a line is typed, clicks would move what it is about. */
+/** Modes that ignore clicks: a click would move the selection that the typed line is about. */
 const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'hosts-filter', 'search', 'small']);
 
-/** Which key leads to each panel, and its title there. */
+/** The key that opens each panel, and the panel's title there. */
 const panelTitles: Readonly<Record<PanelName, string>> = {
 	table: '1 GPUs',
 	detail: '2 Detail',
@@ -49,7 +49,7 @@ const panelTitles: Readonly<Record<PanelName, string>> = {
 	hosts: '7 Hosts',
 };
 
-/** What is said of a key that does nothing where it was pressed: in which panels the key does something, if in any. */
+/** Returns the message for a key that does nothing here. The message names the panels in which the key works. */
 function unboundText(key: string, bindings: readonly Binding[]): string {
 	const name = sanitize(keyText(key));
 	const panels = panelNames
@@ -66,7 +66,7 @@ export function createController(
 	effects: Effects,
 	targets: Pick<MouseTargets, 'send'>,
 ): Controller {
-	/** Keys that came while Tab was being answered: they belong behind its answer. */
+	/** Keys pressed while a completion is pending. They are handled after the completion. */
 	let held: string[] | undefined;
 
 	async function complete(): Promise<void> {
@@ -125,7 +125,7 @@ export function createController(
 			}
 
 			default: {
-				// The intents are too many for the compiler to see that each is an action.
+				// TypeScript cannot see that each intent is an action.
 				dispatch({kind: intent} as Action);
 			}
 		}
@@ -134,12 +134,12 @@ export function createController(
 	function pressOne(key: string, mayAnswer: boolean): void {
 		const mode = modeOf(getState());
 		const bindings = bindingsWith(getState().settings.keys);
-		// The shell is reached from everywhere, but what was chosen for that as a character is text where text is typed.
+		// Suspending works everywhere, but a character chosen for it is text in a field.
 		const isSuspension =
 			mode !== 'small' && !isCharacter(key) && intentOf(getState().panels.focus, key, bindings) === 'suspend';
 		const intent = isSuspension ? 'suspend' : intentOf(mode, key, bindings);
 		if (questions.has(mode)) {
-			// A `y` in the middle of other characters was not an answer to this question.
+			// A `y` in the middle of other characters does not answer the question.
 			if (intent !== 'submit') {
 				act(intent ?? 'close-dialog');
 			} else if (mayAnswer) {
@@ -150,7 +150,7 @@ export function createController(
 		} else if (texts.includes(mode) && isCharacter(key)) {
 			dispatch({kind: 'typed', text: key});
 		} else if (isPanelMode(mode) && key !== 'escape' && getState().flash?.next === undefined) {
-			// A stray key does not replace the line that says what to type next.
+			// A stray key must not replace the line that says what to type next.
 			dispatch(warning(unboundText(key, bindings)));
 		}
 	}
@@ -166,8 +166,9 @@ export function createController(
 	}
 
 	/**
-	A `y` counts that came alone, or in one event with the key before it, which asked: so arrive two keys of a fast typist. Longer events may be
-	text that was pasted into a terminal which does not say so.
+	Returns whether these keys can answer a question: a `y` alone, or a `y` in one event with the key that opened the question, as fast typists
+	send.
+	Longer events can be a paste from a terminal without bracketed paste.
 	*/
 	const mayAnswer = (names: readonly string[]): boolean =>
 		names.length === 1 || (names.length === 2 && isPanelMode(modeOf(getState())));
@@ -175,7 +176,7 @@ export function createController(
 	return {
 		press(input, key) {
 			const names = keyNames(input, key);
-			// A key that does nothing takes no error from a screen that cannot show it.
+			// Keep the current message: this screen has no room for another.
 			if (modeOf(getState()) !== 'small') {
 				dispatch({kind: 'key-pressed'});
 			}
@@ -183,7 +184,7 @@ export function createController(
 			pressAll(names, mayAnswer(names));
 		},
 		point(event) {
-			// While Tab is being answered, keys are held back; a click has no meaning by then.
+			// Ignore clicks while a completion is pending. Keys are held instead.
 			if (held !== undefined) {
 				return;
 			}

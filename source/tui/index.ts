@@ -1,10 +1,10 @@
-/** `canhazgpu top`. Nothing of Ink or React is loaded before {@link prepareMonitor} is called. */
+/** Entry point of `canhazgpu top`. Ink and React are loaded only by {@link prepareMonitor}. */
 import process from 'node:process';
 import type {MonitorOptions} from './ports.js';
 
 /**
-Loads something while there is no `fetch`: with one, the layout of Ink fetches its code from a `data:` URL, for which Node first loads all that
-HTTP needs. Without, it decodes the very same text, 15 ms sooner. A caller that wants to fetch waits for this to end.
+Calls `load` while `fetch` is hidden. With `fetch`, Yoga fetches its code from a `data:` URL, for which Node first loads its HTTP client.
+Without it, Yoga decodes the same text 15 ms sooner. Callers must not use `fetch` until the promise settles.
 */
 async function withoutFetch<Result>(load: () => Promise<Result>): Promise<Result> {
 	const fetching = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
@@ -20,7 +20,7 @@ async function withoutFetch<Result>(load: () => Promise<Result>): Promise<Result
 	}
 }
 
-/** Ink's libraries ask for the working directory when they load, and fail where it was deleted. The monitor has no need of it. */
+/** Leaves a deleted working directory: Ink's libraries read it when they load, and fail. */
 function leaveDeletedDirectory(): void {
 	try {
 		process.cwd();
@@ -30,12 +30,12 @@ function leaveDeletedDirectory(): void {
 }
 
 /**
-Loads the libraries of the screen.
+Loads the libraries of the monitor.
 
-@returns What {@link runMonitor} does, without loading anything more first.
+@returns A function like {@link runMonitor} that loads nothing more.
 */
 export async function prepareMonitor(): Promise<typeof runMonitor> {
-	// React decides when it is loaded whether it is a development build, which is slow and keeps every render.
+	// React chooses its production build when it is loaded. The development build is slow and keeps every render.
 	Object.assign(process.env, {NODE_ENV: 'production'});
 	leaveDeletedDirectory();
 	const {mountMonitor} = await withoutFetch(async () => import('./mount.js'));
@@ -43,10 +43,10 @@ export async function prepareMonitor(): Promise<typeof runMonitor> {
 }
 
 /**
-Shows the monitor until it is quit.
+Shows the monitor until the user quits.
 
-@returns The exit code: 0 when it was quit, 128+n when a signal n ended it.
-@throws Whatever broke it, once the terminal is restored.
+@returns The exit code: 0 after quitting, 128+n after signal n.
+@throws Any unexpected error, after the terminal is restored.
 */
 export async function runMonitor(options: MonitorOptions): Promise<number> {
 	const run = await prepareMonitor();

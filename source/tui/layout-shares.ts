@@ -1,7 +1,7 @@
-/** How the lines of the screen are shared out among the panels. The table comes first; the events give way first. */
+/** Divides the lines of the screen among the panels. The table has the highest priority, the events the lowest. */
 import type {PresetName} from '../format/monitor-settings.js';
 
-/** A tile of the panel `loads`: a line of text and its graphs. */
+/** Tiles of the `loads` panel. Each tile is a line of text with graphs below. */
 export type LoadTiles = {
 	/** Lines of all tiles. */
 	readonly rows: number;
@@ -11,7 +11,7 @@ export type LoadTiles = {
 	readonly tileRows: number;
 };
 
-/** Lines inside each panel; 0 where it is not shown. The head of the table is not counted. */
+/** Lines inside each panel; 0 if the panel is hidden. The table's head is not counted. */
 export type Shares = {
 	readonly tableRows: number;
 	readonly detailRows: number;
@@ -20,51 +20,50 @@ export type Shares = {
 	readonly processRows: number;
 	readonly loads?: LoadTiles;
 	/**
-	`rows`: queue beside detail, events below both. `columns`: events below the queue, beside the detail. `wide`: the same on a large screen, with
-	graphs and processes. `stacked`: one panel below the table.
+	`rows`: queue beside detail, events below both. `columns`: events below the queue, beside the detail. `wide`: the same on a large screen,
+	with graphs and processes. `stacked`: one panel below the table.
 	*/
 	readonly arrangement: 'rows' | 'columns' | 'wide' | 'stacked';
 };
 
 export type Counts = {
-	/** Columns of the terminal. */
 	readonly columns: number;
-	/** Lines that the GPUs need in the table. */
+	/** Lines that the table needs to show every GPU. */
 	readonly gpus: number;
 	readonly allGpus: number;
 	readonly waiting: number;
-	/** Cells inside the queue of a wide screen. */
+	/** Width inside the queue panel of a wide screen. */
 	readonly innerQueueWidth: number;
 };
 
 type Size = {readonly columns: number; readonly rows: number};
 
-/** Lines of a panel with its borders. */
+/** Returns the lines of a panel with its borders. */
 const boxedRows = (rows: number): number => (rows === 0 ? 0 : rows + 2);
 
-/** Lines of the table with its head and its borders. */
+/** Returns the lines of the table with its head and borders. */
 const boxedTable = (rows: number): number => rows + 3;
 
-/** The least that is worth showing below the table, from the roomiest on. */
+/** Minimum sizes of the panels below the table, from the roomiest down. */
 const boxedLevels = [
 	{lower: 10, events: 2},
 	{lower: 10, events: 0},
 	{lower: 4, events: 0},
 ] as const;
 
-/** With fewer rows than this, or all its GPUs, the table leaves no room to the other panels. */
+/** Rows that the table gets before any other panel, unless it has fewer GPUs. */
 const leastBoxedTable = 16;
 const leastRuledTable = 17;
 
-/** A queue of one entry, and why it waits. */
+/** A queue of one entry, and the reason why it waits. */
 const leastQueue = 5;
-/** Fewer lines than these say too little of what happened. */
+/** Minimum lines of a useful event list. */
 const leastEventsBelow = 3;
 
-/** Lines of a queue with its head: for each entry a row and why it waits. */
+/** Returns the lines of a queue: its head, and for each entry a row and a reason. */
 const queueLines = (waiting: number): number => 2 + 3 * waiting;
 
-/** Puts the events below a short queue, where there is no room for them below everything. */
+/** Moves the events below a short queue if there is no room for them at the bottom. */
 function withEventsBelowQueue(shares: Shares, waiting: number): Shares {
 	const queueRows = Math.max(leastQueue, queueLines(waiting));
 	const eventRows = shares.queueRows - queueRows - 2;
@@ -98,25 +97,25 @@ function usual(body: number, {gpus, waiting}: Counts): Shares {
 	return withEventsBelowQueue({...nothingBelow, tableRows, detailRows: lower, queueRows: lower, eventRows}, waiting);
 }
 
-/** From this size on there are two columns below the table. */
+/** Minimum size for two columns below the table. */
 const leastWide = {columns: 140, rows: 40} as const;
 
-/** Lines below the table, borders included, that a wide screen keeps for the other panels once the table has its least. */
+/** Lines, borders included, that a wide screen reserves for the panels below the table. */
 const leastLowerWide = 20;
 
-/** All processes get this share of their column. */
+/** Share of their column that the processes get. */
 const processShare = 0.35;
 
-/** Events that are shown before any other panel gets their lines. */
+/** Events shown before any other panel gets more lines. */
 const leastWideEvents = 7;
 
-/** Lines of a tile of graphs: good to read, the least that shows more than the table, and the most. */
+/** Lines of a graph tile: preferred, minimum and maximum. */
 const goodTileRows = 5;
 const leastTileRows = 3;
 const mostTileRows = 8;
 const leastTileWidth = 23;
 
-/** Returns tiles for the graphs of all GPUs: high enough to be read, and then as wide as they can be. One GPU shares its room with the events. */
+/** Returns the tiles for the graphs of all GPUs: high enough to read, then as wide as possible. A single GPU shares the space with the events. */
 function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | undefined {
 	if (gpus === 1) {
 		const tileRows = Math.ceil(rows / 2);
@@ -138,7 +137,7 @@ function loadTilesIn(rows: number, width: number, gpus: number): LoadTiles | und
 function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): Shares {
 	const tableRows = Math.max(1, Math.min(gpus, Math.max(leastBoxedTable, body - 3 - leastLowerWide)));
 	const lower = body - boxedTable(tableRows);
-	// Two panels one below the other.
+	// Two panels, one above the other.
 	const inner = lower - 4;
 	const processRows = Math.min(Math.max(4, Math.floor(inner * processShare)), Math.max(5, 2 * allGpus + 3));
 	const queueRows = Math.max(5, Math.min(2 * waiting + 1, Math.floor(inner / 2)));
@@ -154,10 +153,10 @@ function wide(body: number, {gpus, allGpus, waiting, innerQueueWidth}: Counts): 
 	};
 }
 
-/** Fewer lines than these say nothing of the queue and the selected GPU. */
+/** Minimum lines of the queue and the detail panel. */
 const leastBelowDense = 4;
 
-/** As many GPUs as fit; the queue and the detail share what is left. */
+/** Shows as many GPUs as fit. The queue and the detail panel share the rest. */
 function dense(body: number, {gpus}: Counts): Shares {
 	const rest = body - boxedTable(gpus) - 2;
 	return rest >= leastBelowDense
@@ -167,7 +166,7 @@ function dense(body: number, {gpus}: Counts): Shares {
 
 const stackedShare = 0.6;
 
-/** One panel below the table that gets more of the lines, as far as it needs them; events get what a queue leaves. */
+/** Gives one panel below the table the lines that it needs. Events get what a queue leaves. */
 function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'queue'): Shares {
 	const inner = body - 5;
 	const wanted = Math.floor(inner * stackedShare);
@@ -180,7 +179,7 @@ function stacked(body: number, {gpus, waiting}: Counts, below: 'processes' | 'qu
 		: {...withEventsBelowQueue({...shares, queueRows: rows}, waiting), arrangement: 'stacked'};
 }
 
-/** Shares out the lines where each panel has borders on all sides. */
+/** Divides the lines between panels with borders on all sides. */
 export function boxed(body: number, {columns, rows}: Size, preset: PresetName, counts: Counts): Shares {
 	switch (preset) {
 		case 'processes':
@@ -198,7 +197,7 @@ export function boxed(body: number, {columns, rows}: Size, preset: PresetName, c
 	}
 }
 
-/** Shares out the lines where each panel has one line above it. */
+/** Divides the lines between panels with one title line each. */
 export function ruled(body: number, preset: PresetName, {gpus, waiting}: Counts): Shares {
 	if (preset === 'processes' || preset === 'queue') {
 		const shares = stacked(body + 2, {columns: 0, gpus, waiting, allGpus: gpus, innerQueueWidth: 0}, preset);
@@ -206,7 +205,7 @@ export function ruled(body: number, preset: PresetName, {gpus, waiting}: Counts)
 	}
 
 	const least = Math.min(gpus, Math.max(leastRuledTable, Math.floor(body * 0.6)));
-	// The lines above the table and the detail, and the table's head.
+	// The title lines of the table and the detail panel, and the table's head.
 	let spare = Math.max(0, body - 3 - least);
 	const queueRows = waiting > 0 && spare >= 2 ? Math.min(waiting, 4, spare - 1) : 0;
 	spare -= queueRows > 0 ? queueRows + 1 : 0;

@@ -1,47 +1,47 @@
-/** Which panels are shown, and how many lines and columns each gets, for a given size of the terminal. Ink does the rest. */
+/** Chooses the visible panels and their sizes for a terminal size. Ink does the rest of the layout. */
 import {boxed, ruled, type LoadTiles, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/table/fold.js';
 import type {State} from './state/state.js';
 
-/** Below this size there is room for the table of GPUs alone. */
+/** On smaller terminals only the GPU table is shown. */
 export const smallest = {columns: 60, rows: 15} as const;
 
 const isBelowSmallest = ({columns, rows}: State['size']): boolean => columns < smallest.columns || rows < smallest.rows;
 
-/** Whether the terminal is too small for panels and dialogs. A screen reader needs no room. */
+/** Whether the terminal is too small for panels and dialogs. Screen readers have no minimum. */
 export const isTooSmall = ({size, settings}: Pick<State, 'size' | 'settings'>): boolean =>
 	!settings.isLinear && isBelowSmallest(size);
 
-/** `loads` shows graphs of all GPUs. No key leads to it. */
+/** `loads` shows graphs of all GPUs. It cannot get the focus. */
 export type PanelId = PanelName | 'loads';
 
 export type Place = {
 	readonly panel: PanelId;
 	/** Cells of the terminal, borders included. */
 	readonly width: number;
-	/** Lines inside, the head of a table included. */
+	/** Lines inside, including the head of a table. */
 	readonly rows: number;
 };
 
-/** Panels one below another. */
+/** Panels one above the other. */
 export type Stack = readonly Place[];
 
 export type Layout = {
-	/** Panels with borders on all sides, or with a titled line above each where the terminal is small. */
+	/** Panels have borders on all sides, or only a title line on small terminals. */
 	readonly frame: 'boxed' | 'ruled';
-	/** A line stands between the last panel and the message. */
+	/** Whether a rule separates the last panel from the message. */
 	readonly hasLastRule: boolean;
-	/** From top to bottom; each has one stack, or two side by side. */
+	/** From top to bottom. Each block has one stack, or two side by side. */
 	readonly blocks: ReadonlyArray<readonly Stack[]>;
 	/** GPUs side by side in one line of the table. */
 	readonly tableColumns: number;
 	readonly loads?: LoadTiles;
-	/** The one panel that has all the room. */
+	/** The panel that has the whole screen, if any. */
 	readonly alone?: PanelName;
 };
 
-/** What the layout depends on. */
+/** The parts of the state that determine the layout. */
 export type Laid = Pick<State, 'size' | 'snapshot' | 'panels' | 'view'>;
 
 /** Header, summary, message and footer. */
@@ -51,13 +51,13 @@ const isBoxed = ({columns, rows}: State['size']): boolean => columns >= 100 && r
 
 const bodyRowsOf = (size: State['size']): number => size.rows - fixedRows;
 
-/** Columns that the queue needs beside the detail. In a wide layout there is room for who blocks an entry. */
+/** Returns the columns of the queue beside the detail panel. A wide layout has room for the blockers of an entry. */
 const queueWidthOf = (columns: number, isWide: boolean): number =>
 	Math.max(columns >= 116 ? 51 : 45, Math.floor(columns * (isWide ? 0.4 : 0.34)));
 
 const gpusOf = ({snapshot}: Laid): number => snapshot?.gpus.length ?? 0;
 
-/** Columns of the terminal that each of two GPUs side by side needs, by preset. */
+/** Minimum width of each table block when two are side by side, by preset. */
 const leastTableColumn = {dense: 56, default: 80} as const;
 
 const stackOf = (width: number, ...places: ReadonlyArray<readonly [panel: PanelId, rows: number]>): Stack =>
@@ -87,7 +87,7 @@ function boxedBlocks(shares: Shares, columns: number): ReadonlyArray<readonly St
 			];
 }
 
-/** Without borders on all sides, the title of the detail stays even where it has no lines. */
+/** Without full borders, the title of the detail panel is shown even if the panel has no lines. */
 const ruledBlocks = (
 	{tableRows, detailRows, queueRows, eventRows, processRows, arrangement}: Shares,
 	width: number,
@@ -107,7 +107,7 @@ const isShown = ({blocks}: Pick<Layout, 'blocks'>, panel: PanelId): boolean =>
 		.flat()
 		.some((place) => place.panel === panel && place.rows > 0);
 
-/** Returns the layout where the table has so many rows, in so many blocks side by side. */
+/** Returns the layout for a number of table rows in a number of blocks side by side. */
 function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	const {size, snapshot, panels, view} = laid;
 	const {columns} = size;
@@ -119,12 +119,12 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 		columns,
 		gpus: Math.ceil(gpuRows / tableColumns),
 		allGpus: gpusOf(laid),
-		// An empty queue that has the focus says so in a line.
+		// An empty focused queue needs one line to say so.
 		waiting: Math.max(waiting, focus === 'queue' ? 1 : 0),
 		innerQueueWidth: innerWidthOf(queueWidthOf(columns, true), frame),
 	};
 	const isBoxedFrame = frame === 'boxed';
-	// Where the title of the detail is all that stands below the table, it is the last line.
+	// If only the title of the detail panel is below the table, it is the last line.
 	const bare = isBoxedFrame ? undefined : ruled(body, view.preset, counts);
 	const isBare = bare !== undefined && bare.detailRows + bare.queueRows + bare.eventRows + bare.processRows === 0;
 	const shares = isBoxedFrame
@@ -143,7 +143,7 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 	return {frame, hasLastRule: !isBoxedFrame, blocks: [[[alone]]], tableColumns, alone: focus};
 }
 
-/** GPUs that the table shows at once in this layout. */
+/** GPUs visible at once in this layout. */
 const shownGpus = (layout: Layout): number => ((placeIn(layout, 'table')?.rows ?? 1) - 1) * layout.tableColumns;
 
 const placeIn = ({blocks}: Layout, panel: PanelId): Place | undefined =>
@@ -152,7 +152,7 @@ const placeIn = ({blocks}: Layout, panel: PanelId): Place | undefined =>
 		.flat()
 		.find((place) => place.panel === panel);
 
-/** Returns the layout for so many rows of GPUs: two GPUs stand side by side where they do not fit below one another. */
+/** Returns the layout for a number of GPU rows. GPUs are placed side by side if they do not fit one above the other. */
 function layoutWith(laid: Laid, gpuRows: number): Layout {
 	const {size, view} = laid;
 	const isDense = view.preset === 'dense';
@@ -172,7 +172,7 @@ function layoutWith(laid: Laid, gpuRows: number): Layout {
 /** The layout with a row for each GPU. */
 const unfoldedLayout = (laid: Laid): Layout => layoutWith(laid, gpusOf(laid));
 
-/** Whether the GPUs of one reservation share a row: as the user chose, or else where not all GPUs fit. */
+/** Whether the GPUs of a reservation share a row: the user's choice, or else whether not all GPUs fit. */
 export function isFolded(laid: Laid): boolean {
 	return laid.view.isFolded ?? (laid.view.preset !== 'dense' && gpusOf(laid) > shownGpus(unfoldedLayout(laid)));
 }
@@ -186,14 +186,14 @@ export function layoutOf(laid: Laid): Layout {
 	return laid.view.preset === 'dense' ? layoutWith(laid, rows) : layoutFor(laid, rows, 1);
 }
 
-/** The room inside a panel. */
+/** Space inside a panel. */
 export type Room = {readonly rows: number; readonly width: number};
 
-/** Cells inside a panel: its borders, and a blank before the right one, are left out. */
+/** Returns the width inside a panel, without its borders and the blank before the right border. */
 export const innerWidthOf = (width: number, frame: Layout['frame'] | 'plain'): number =>
 	frame === 'boxed' ? width - 3 : width;
 
-/** Returns the room of a panel; no rows where it is not shown. */
+/** Returns the space inside a panel. Hidden panels have no rows. */
 export function roomOf(laid: Laid, panel: PanelId): Room {
 	const layout = layoutOf(laid);
 	const {rows, width} = placeIn(layout, panel) ?? {rows: 0, width: laid.size.columns};
@@ -202,7 +202,7 @@ export function roomOf(laid: Laid, panel: PanelId): Room {
 
 export const isPanelShown = (laid: Laid, panel: PanelId): boolean => isShown(layoutOf(laid), panel);
 
-/** Rows that the table of GPUs shows at once, in all its blocks. */
+/** Rows of the GPU table visible at once, in all blocks. */
 export const tableRowsOf = (laid: Laid): number => Math.max(1, shownGpus(layoutOf(laid)));
 
 /** Whether the queue has room for its head. */
@@ -214,17 +214,17 @@ export const hasQueueHead = (laid: Laid): boolean => {
 /** Lines of text that a high detail panel keeps above its graphs. */
 const mostWords = 13;
 
-/** Lines of the graphs in a detail panel of so many, their times included. */
+/** Returns the lines of the graphs in a detail panel, time axis included. */
 export const graphRowsOf = (rows: number): number =>
 	rows < 9 ? 0 : Math.max(rows - mostWords, Math.min(13, Math.max(5, Math.floor(rows / 2))));
 
-/** The head of the report, and below its rows a blank line and the sums. */
+/** The head of the report, a blank line and the totals. */
 const otherReportRows = 3;
 
-/** Rows of the report in a panel of so many lines. */
+/** Returns the rows of the report that fit in a panel. */
 export const reportRowsWithin = (rows: number): number => Math.max(0, rows - otherReportRows);
 
-/** Returns how many lines or rows a panel moves by with PageDown. */
+/** Returns the lines or rows that PageDown moves by. */
 export function pageRowsOf(laid: Laid, panel: PanelName): number {
 	const {rows} = roomOf(laid, panel);
 	const belowHead = Math.max(0, rows - 1);
@@ -239,9 +239,9 @@ export function pageRowsOf(laid: Laid, panel: PanelName): number {
 	}[panel];
 }
 
-/** How far back the graphs of all GPUs go: as far as those of the detail, or a day beside the detail of the only GPU. */
+/** Time range of the graphs of all GPUs: that of the detail panel, or a day beside the detail of a single GPU. */
 export const loadsRangeOf = (laid: Laid): PastRange => (gpusOf(laid) === 1 ? 1440 : laid.panels.range);
 
-/** How far back any graph goes that is shown. */
+/** The longest time range of any visible graph. */
 export const shownRangeOf = (laid: Laid): PastRange =>
 	isPanelShown(laid, 'loads') ? loadsRangeOf(laid) : laid.panels.range;

@@ -1,4 +1,4 @@
-/** Puts the monitor on the terminal, and gives the terminal back on every way out. */
+/** Shows the monitor on the terminal, and restores the terminal on every exit. */
 import process from 'node:process';
 import {constants} from 'node:os';
 import chalk, {supportsColor} from 'chalk';
@@ -22,19 +22,18 @@ const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
-/** Ink does not mind https://no-color.org itself. */
+/** Whether colors are off. Ink does not read NO_COLOR (https://no-color.org). */
 const isColorRefused = (): boolean => (process.env['NO_COLOR'] ?? '') !== '';
 
-/** Exit code, or the error that ended it. */
+/** The exit code, or the error that ended the monitor. */
 type End = {readonly code: number} | {readonly error: unknown};
 
 const localTime = new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit'});
 
 /**
-A terminal that was closed refuses every word and every change of its mode, before its SIGHUP is heard or after: either way the monitor comes
-to its ordered end.
+Ends the monitor in order when the terminal is closed: a closed terminal rejects every write and mode change, before or after SIGHUP.
 
-@returns The way to give the errors of this stream back to the listeners that were there before.
+@returns A function that restores the stream's earlier error listeners.
 */
 function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: () => void): () => void {
 	const others = stream.listeners('error') as Array<(error: Error) => void>;
@@ -48,10 +47,10 @@ function handleErrors(stream: NodeJS.ReadStream | NodeJS.WriteStream, closed: ()
 	};
 }
 
-/** How long a terminal that nobody reads may take for the last frame, in milliseconds. */
+/** Milliseconds that the last frame may take on a terminal that is not read. */
 const lastFrameMs = 1000;
 
-/** Waits until the screen is given back, unless nobody reads the terminal. */
+/** Waits until the screen is restored, or until the time limit on a terminal that is not read. */
 async function withinTime(unmounted: Promise<unknown>): Promise<void> {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<void>((resolve) => {
@@ -61,13 +60,13 @@ async function withinTime(unmounted: Promise<unknown>): Promise<void> {
 	clearTimeout(timer);
 }
 
-/** Undefined where the terminal has none. */
+/** Returns the mouse input, or undefined if the terminal has no mouse. */
 const openMouse = (stdin: NodeJS.ReadStream): MouseInput | undefined =>
 	mayHaveMouse(process.env['TERM']) ? createMouseInput(stdin) : undefined;
 
 type TerminalSettings = Pick<Settings, 'scanIntervalMs' | 'isLinear' | 'hasMouse'> & {readonly colorLevel: ColorLevel};
 
-/** What does not change while the monitor runs: what was asked for, and what the terminal can do. */
+/** Settings that stay the same while the monitor runs: options and abilities of the terminal. */
 const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: TerminalSettings): Settings => ({
 	...terminal,
 	requester: options.requester,
@@ -83,13 +82,13 @@ const settingsOf = (options: MonitorOptions, {colorLevel, ...terminal}: Terminal
 	graphs: options.graphs,
 	hasColor: !(options.noColor ?? isColorRefused()),
 	isInGnuScreen: isInGnuScreen(process.env),
-	// Chalk maps exact colours to the nearest of 256.
+	// Chalk maps exact colors to the nearest of 256.
 	hasGradients: colorLevel >= 2,
 	hasSixteenColors: colorLevel === 1,
 	isLight: isLight(options.theme, process.env['COLORFGBG']),
 	scheme: schemeOf(options.theme),
 	keys: options.keys,
-	// Escape is worth more there.
+	// In GNU screen the mouse would delay the Escape key.
 	isMouseWanted: options.isMouseOn ?? !isInGnuScreen(process.env),
 	memoryThresholdMiB: options.world.memoryThresholdMiB,
 	formatTime: options.formatTime ?? ((seconds) => localTime.format(new Date(seconds * 1000))),
@@ -103,7 +102,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		stdin = process.stdin,
 		stderr = process.stderr,
 	} = options;
-	// The name that Ink gives it.
+	// The name of Ink's own variable.
 	const isLinear = process.env['INK_SCREEN_READER'] === 'true';
 	const mouse = isLinear ? undefined : openMouse(stdin);
 	const nowMs = world.clock.monotonicMs();
@@ -140,7 +139,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 		onSignal('SIGHUP');
 	};
 
-	// Also stderr: with SIGHUP comes a SIGCONT, after which Node asks each of its terminals for its size.
+	// stderr too: SIGHUP comes with a SIGCONT, after which Node reads the size of each terminal.
 	const streams = [stdout, stdin, ...(stderr.isTTY ? [stderr] : [])].map((stream) => handleErrors(stream, closed));
 	process.on('uncaughtException', broken);
 	process.on('unhandledRejection', broken);
@@ -177,7 +176,7 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			stdout: withWrite(stdout, write),
 			stdin: mouse?.stdin ?? stdin,
 			stderr,
-			// A screen reader reads on from where it is: the lines stay among the others.
+			// A screen reader continues from its position, so the lines stay in the scrollback.
 			alternateScreen: !isLinear,
 			incrementalRendering: true,
 			maxFps: 60,
@@ -186,24 +185,23 @@ export async function mountMonitor(options: MonitorOptions): Promise<number> {
 			interactive: true,
 		},
 	);
-	// Ink itself exits when a component throws.
+	// Ink exits by itself when a component throws.
 	void instance.waitUntilExit().then(quit).catch(broken);
 
 	const outcome = await ended;
-	// A click from now on is not ours.
 	modes.setMouse(false);
-	// The terminal first: whatever is printed about the end must be readable.
+	// Restore the terminal first, so that messages about the exit are readable.
 	instance.unmount();
 	await withinTime(instance.waitUntilExit());
 	modes.leave();
 	if (isLinear) {
-		// The shell's prompt begins a line of its own.
+		// The shell prompt needs its own line.
 		write('\n');
 	}
 
-	// The waits that this monitor began leave the queue: no one would take what they are given.
+	// Leave the queue: nobody would use GPUs granted to this monitor's waits.
 	await waits.leaveAll();
-	// Of a terminal that is gone there may be more errors to come, a little later than the writes.
+	// A closed terminal can raise more errors shortly after the writes.
 	if (!('code' in outcome && outcome.code === exitCodeOf('SIGHUP'))) {
 		for (const giveBack of streams) {
 			giveBack();

@@ -1,4 +1,7 @@
-/** What the monitor needs beside the world of the core. The composition gives it; a monitor without one of them says that it cannot. */
+/**
+Functions that the monitor needs besides the core's world. The composition root provides them. Without one of them, the monitor says that
+the feature is unavailable.
+*/
 import type {Holding} from '../core/rules/leases/holdings.js';
 import type {
 	AuditEntry,
@@ -14,73 +17,73 @@ import type {GpuProvider, World} from '../core/model/ports.js';
 import type {Wish} from '../core/operations/engine.js';
 import type {SeenHost} from './state/hosts/state.js';
 
-/** Output that never waits for its reader. */
+/** Output that never blocks on its reader. */
 export type PatientOutput = {
 	readonly write: (text: string, written?: () => void) => void;
-	/** Whether something waits for the reader. */
+	/** Whether text is waiting for the reader. */
 	readonly isStalled: () => boolean;
-	/** Calls the listener each time the reader has caught up. */
+	/** Calls the listener each time the reader catches up. */
 	readonly onDrain: (listener: () => void) => void;
-	/** Returns what was not written yet, and forgets it. */
+	/** Returns the unwritten text, and clears it. */
 	readonly takeRest: () => string;
 };
 
 export type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
 
-/** Sends a signal to a process of this account, as it was seen, and to no other. */
+/** Sends a signal to exactly this process of the same account. */
 export type SendSignal = (process: ProcessIdentity, signal: SignalName) => 'sent' | 'gone' | 'not-yours' | 'unknown';
 
-/** Reads what the kernel knows of processes just now. Never rejects. */
+/** Reads the kernel's current facts about processes. Never rejects. */
 export type InspectProcesses = (pids: readonly number[]) => Promise<FactsOfProcesses>;
 
 export type LineOptions = {
-	/** Aborted: leave the queue, if that is where it is. */
+	/** Aborted to leave the queue. */
 	readonly signal: AbortSignal;
-	/** Told when it stands in the queue, and how that goes. */
+	/** Called with each change of the position in the queue. */
 	readonly onWaiting: (words: string) => void;
-	/** Told what it gave back. */
+	/** Called with the released GPUs. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 };
 
-/** What can stand in the place of the last word of a line. */
+/** A completion of the last word of a line. */
 export type Completion = {
-	/** Where that word begins. */
+	/** Index of the word's first character. */
 	readonly start: number;
 	readonly candidates: readonly string[];
 };
 
-/** What is shown of something that goes on. */
+/** One state of a live output. */
 export type LiveOutputPage = {
 	readonly lines: readonly string[];
-	/** By line: what Enter types there. */
+	/** The text that Enter types for a line, by line index. */
 	readonly opens?: ReadonlyMap<number, string>;
-	/** By line: what colour it has, as that of the state of a GPU. Others are plain. */
+	/** The color of a line, by line index. Other lines are plain. */
 	readonly tones?: ReadonlyMap<number, LiveOutputTone>;
 };
 
 export type LiveOutputTone = 'free' | 'others' | 'warning' | 'error';
 
-/** Something that goes on: it is shown at once, and again whenever there is news, until the returned function is called. */
+/** Output that changes: `show` is called at once, and again after each change, until the returned function is called. */
 export type LiveOutput = {readonly begin: (show: (page: LiveOutputPage) => void) => () => void};
 
-/** The grammar of the program's own command line. */
+/** The program's own command line. */
 export type CommandLine = {
 	/**
 	Runs a line such as `reserve -g 2 -d 4h`.
 
-	@returns What it printed, in lines.
-	@throws CanhazgpuError with the words that the command line would use.
+	@returns The printed lines.
+	@throws CanhazgpuError with the message of the command line.
 	*/
 	readonly run: (line: string, options: LineOptions) => Promise<readonly string[]>;
 	/**
-	What a line shows that goes on. Undefined for a line to be run.
+	Returns the live output of a line, or undefined for a line to be run.
 
-	@throws CanhazgpuError for a line that is neither.
+	@throws CanhazgpuError for an invalid line.
 	*/
 	readonly liveOutputOf?: (line: string) => LiveOutput | undefined;
-	/** What one would type in a shell for the same, such as `canhazgpu reserve -g 2`. Of a line that was understood. */
+	/** Returns the shell form of a valid line, such as `canhazgpu reserve -g 2`. */
 	readonly inShell: (line: string) => string;
-	/** Of a line that ends at the caret; out of what is known of the pool. */
+	/** Completes a line that ends at the caret from the known state of the pool. */
 	readonly complete: (
 		line: string,
 		seen: {
@@ -91,45 +94,45 @@ export type CommandLine = {
 	) => Promise<Completion>;
 };
 
-/** Lines that were typed before, newest last. Never fails. */
+/** Typed lines, newest last. Never fails. */
 export type LineHistory = {readonly load: () => readonly string[]; readonly add: (line: string) => void};
 
-/** What a verb that was typed on another host printed there. */
+/** The result of a command on another host. */
 export type HostAnswer = {readonly exitCode: number; readonly stdout: string; readonly stderr: string};
 
-/** The other hosts. */
+/** Access to the other hosts. */
 export type HostsPort = {
-	/** Shows all that is known of them, and again whenever one answers, until the returned function is called. */
+	/** Calls `show` with everything known, and again after each answer, until the returned function is called. */
 	readonly watch: (show: (known: readonly SeenHost[]) => void) => () => void;
-	/** Asks one of them now. Rejects with a CanhazgpuError in words when it does not answer. */
+	/** Asks one host now. Rejects with a CanhazgpuError if the host does not answer. */
 	readonly ask: (host: string) => Promise<HostStatus>;
 	/**
-	Runs a verb there, by ssh and without a terminal, until it ends or `signal` is aborted.
+	Runs a command there by ssh, without a terminal, until it ends or `signal` is aborted.
 
-	@throws CanhazgpuError When ssh fails, or no answer comes in time.
+	@throws CanhazgpuError when ssh fails or does not answer in time.
 	*/
 	readonly run: (
 		host: string,
 		words: readonly string[],
 		options: {readonly signal?: AbortSignal | undefined; readonly isUnbounded: boolean},
 	) => Promise<HostAnswer>;
-	/** Runs the monitor of that host on our terminal, until it ends. Returns its exit code. */
+	/** Runs the monitor of that host on this terminal. Returns its exit code. */
 	readonly openMonitor: (host: string) => Promise<number>;
 };
 
-/** What of the monitor's look is kept in the user's config. */
+/** Settings of the view that are saved in the user's config. */
 export type KeptView = {
 	readonly preset: PresetName;
-	/** Undefined: the usual ones. */
+	/** Undefined for the default columns. */
 	readonly columns: readonly GpuColumnName[] | undefined;
-	/** One row for each reservation, or one for each GPU. Undefined: as they fit on the screen. */
+	/** Whether a reservation has one row instead of one for each GPU. Undefined to fit the screen. */
 	readonly isFolded: boolean | undefined;
 };
 
 /**
-Keeps it.
+Saves the view.
 
-@throws CanhazgpuError for a config that cannot be written.
+@throws CanhazgpuError if the config cannot be written.
 */
 export type SaveView = (view: KeptView) => Promise<{readonly file: string; readonly isChanged: boolean}>;
 
@@ -140,47 +143,47 @@ export type MonitorPorts = {
 	readonly inspectProcesses?: InspectProcesses;
 	readonly commandLine?: CommandLine;
 	readonly lineHistory?: LineHistory;
-	/** The terminal is tmux, which keeps what is meant for the one around it. */
+	/** Whether the terminal is tmux, which needs escape sequences for the outer terminal to be wrapped. */
 	readonly isInTmux?: boolean;
 };
 
 export type MonitorOptions = {
 	readonly world: World;
-	/** What is shown; the world's own GPUs unless given. An action always scans the world's own. */
+	/** The GPUs to show. Defaults to the world's GPUs, which commands always scan. */
 	readonly watchedGpus?: GpuProvider;
 	readonly requester: Requester;
 	readonly hostname: string;
-	/** Shown in the header, such as `PRIVATE pool`. */
+	/** Text for the header, such as `PRIVATE pool`. */
 	readonly poolLabel?: string;
-	/** Who grants the GPUs, where that is not this program: jobs are ended by it then, and only as a whole. */
+	/** The scheduler that grants the GPUs instead of canhazgpu. It ends jobs, and only as a whole. */
 	readonly engine?: 'slurm';
-	/** What that has no counterpart of: it is not offered. */
+	/** Requests that the scheduler does not support. The monitor does not offer them. */
 	readonly lacks?: ReadonlySet<Wish>;
-	/** Shown once, at the start. */
+	/** A message shown once at the start. */
 	readonly notice?: string;
 	readonly isReadonly: boolean;
 	/** The hosts of the setting `remote_hosts`, without this one. */
 	readonly otherHosts?: readonly string[];
-	/** This computer has no pool: other hosts are all that is shown. */
+	/** Whether this machine has no pool, so that only other hosts are shown. */
 	readonly hasNoPool?: boolean;
 	readonly ports?: MonitorPorts;
-	/** From the end of one scan to the next. 2000 unless said otherwise. */
+	/** Milliseconds between scans. Defaults to 2000. */
 	readonly scanIntervalMs?: number;
 	readonly isAscii: boolean;
 	readonly graphs?: GraphCharacters;
-	/** What it begins with: the usual columns in the preset `default`, unless given. */
+	/** The initial view. Defaults to the usual columns in the preset `default`. */
 	readonly view?: Partial<KeptView>;
-	/** Keys that were chosen in the place of the usual ones: what they do -> the keys. */
+	/** Custom keys: maps actions to keys. */
 	readonly keys?: ReadonlyMap<string, readonly string[]>;
-	/** `auto`: as the terminal says in COLORFGBG, else dark. */
+	/** `auto` follows COLORFGBG and falls back to dark. */
 	readonly theme?: ThemeName;
-	/** Whether the mouse is listened to at the beginning, where there is one. Unless given, everywhere but in GNU screen. */
+	/** Whether the mouse is enabled at the start. Defaults to true except in GNU screen. */
 	readonly isMouseOn?: boolean;
-	/** As NO_COLOR in the environment says, unless given. */
+	/** Defaults to NO_COLOR in the environment. */
 	readonly noColor?: boolean;
-	/** A time of day from seconds since the epoch; the local time unless said otherwise. */
+	/** Formats seconds since the epoch as a time of day. Defaults to local time. */
 	readonly formatTime?: (seconds: number) => string;
-	/** Opens the terminal for writing without waiting for its reader. Undefined where that cannot be done. */
+	/** Opens the terminal for writes that do not block. Undefined where that is not possible. */
 	readonly openOutput?: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly stdout?: NodeJS.WriteStream;
 	readonly stdin?: NodeJS.ReadStream;

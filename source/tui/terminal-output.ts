@@ -1,18 +1,18 @@
-/** The stream that Ink draws on. */
+/** The stream that Ink writes to. */
 import type {PatientOutput} from './ports.js';
 import type {StateStore} from './state/store.js';
 
 type Write = (text: string, written?: () => void) => boolean;
 
-/** Returns the terminal with another way to write to it. */
+/** Returns the terminal with a different write function. */
 export const withWrite = (stdout: NodeJS.WriteStream, write: Write): NodeJS.WriteStream =>
 	new Proxy(stdout, {
 		get: (target, name): unknown => (name === 'write' ? write : Reflect.get(target, name)),
 	});
 
 /**
-Returns the state as it is drawn: while the terminal is not read, it stands still, so that nothing is drawn. The newest state follows when the
-terminal is read again. Waiting in the queue, heartbeats and scans go on all the time.
+Returns the state to draw. The drawn state stands still while the terminal is not read, and follows the newest state afterwards. Queue
+entries, heartbeats and scans go on meanwhile.
 */
 export function whileDrained(store: StateStore, output: Pick<PatientOutput, 'isStalled' | 'onDrain'>): StateStore {
 	let drawn = store.getState();

@@ -1,22 +1,22 @@
-/** The terminal: what is written to it, beside what Ink writes, while the monitor has it, and what the program screen does otherwise than others. */
+/** Terminal modes that Ink does not set, and the peculiarities of GNU screen. */
 
 /**
-Terminals disagree about how wide some emoji are. A line that turned out wider than counted would go on in the next one and push the
-whole frame down: so while the monitor has the terminal, lines end where the terminal does.
+Disables automatic wrapping. Terminals disagree about the width of some emoji, and a line that turns out wider than counted would wrap and
+push the whole frame down.
 */
 const stopWrapping = '\u{1B}[?7l';
 const wrapAgain = '\u{1B}[?7h';
 
-/** Buttons and the wheel (1000), reported in the form of SGR (1006), which has no bytes that could be keys. */
+/** Enables reports of buttons and the wheel (mode 1000) in SGR form (mode 1006), which cannot be mistaken for keys. */
 const takeMouse = '\u{1B}[?1000h\u{1B}[?1006h';
 const leaveMouse = '\u{1B}[?1006l\u{1B}[?1000l';
 
 export type TerminalModes = {
-	/** The monitor has the terminal, for the first time or again. */
+	/** Takes the terminal, for the first time or again. */
 	readonly take: () => void;
-	/** Another program has the terminal from now on. */
+	/** Gives the terminal to another program. */
 	readonly leave: () => void;
-	/** Remembered for when the terminal is taken. */
+	/** Turns the mouse on or off, now or when the terminal is taken. */
 	readonly setMouse: (isOn: boolean) => void;
 };
 
@@ -48,16 +48,16 @@ export function createTerminalModes(write: (text: string) => unknown): TerminalM
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
-Whether it is the program screen, here or by ssh, unless a tmux runs within it: only screen has names of terminals such as `screen.xterm-256color`.
-It drops exact colours, of which COLORTERM speaks all the same, and holds Escape back until another key while a program listens to the mouse.
+Whether the terminal is GNU screen, locally or over ssh, without a tmux inside. Only screen uses names such as `screen.xterm-256color`. GNU
+screen drops exact colors even if COLORTERM promises them, and holds Escape back until the next key while the mouse is on.
 */
 export const isInGnuScreen = ({STY, TMUX, TERM = ''}: Environment): boolean =>
 	TMUX === undefined && ((STY ?? '') !== '' || TERM.startsWith('screen.'));
 
-/** How many colours there are, as chalk counts: none, 16, 256, or exact ones. */
+/** Number of colors, as chalk counts them: none, 16, 256 or exact. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-/** The colours that are really there. What someone asks for by FORCE_COLOR stands. */
+/** Returns the color level that the terminal supports. FORCE_COLOR overrides it. */
 export function colorLevelIn(environment: Environment, reported: ColorLevel): ColorLevel {
 	const {FORCE_COLOR, TERM = ''} = environment;
 	return reported === 3 && FORCE_COLOR === undefined && isInGnuScreen(environment)

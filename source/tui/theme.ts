@@ -1,4 +1,4 @@
-/** What each tone of text looks like. States and loads have colours, and every colour stands beside a word or a number. */
+/** The styles of all tones in each theme. States and loads have colors, and every color is next to a word or number. */
 import {colorSchemes, type ColorScheme, type GraphCharacters, type ThemeName} from '../format/monitor-settings.js';
 import {safeOnDark, safeOnLight} from './themes/color-blind.js';
 import {contrastOnDark, contrastOnLight} from './themes/high-contrast.js';
@@ -7,7 +7,7 @@ import {completed, loadStyles, type Style, type Styles} from './themes/styles.js
 import {darkGradients, lightGradients, onDark, onLight} from './themes/usual.js';
 import type {Tone} from './themes/tones.js';
 
-/** Without colours, or those for letters on a dark or on a light background; the usual ones in 16 colours or with gradients. */
+/** A theme: no colors, dark, light, 16 colors or gradients. */
 export type Theme =
 	| 'mono'
 	| 'dark'
@@ -44,27 +44,25 @@ const styles: Readonly<Record<Theme, Styles>> = {
 	'color-blind-dark-16': completed(sixteenSafeOnDark),
 };
 
-/** How every tone is drawn. */
 export const stylesOf = (theme: Theme): Styles => styles[theme];
 
 export const styleOf = (tone: Tone, theme: Theme): Style => styles[theme][tone];
 
-/** What the terminal can show, and what the user chose for it. */
+/** Abilities of the terminal and choices of the user. */
 export type Appearance = {
 	readonly isAscii: boolean;
-	/** The characters of graphs; braille by default. */
+	/** Characters for graphs. Defaults to braille. */
 	readonly graphs?: GraphCharacters;
 	readonly hasColor: boolean;
-	/** Dark letters on a light ground. */
+	/** Whether the background is light. */
 	readonly isLight: boolean;
-	/** The terminal shows any colour, and not only those of a palette. */
+	/** Whether the terminal shows exact colors. */
 	readonly hasGradients: boolean;
-	/** The palette has 16 colours. */
+	/** Whether the terminal has only 16 colors. */
 	readonly hasSixteenColors?: boolean;
 	readonly scheme?: ColorScheme;
 };
 
-/** Returns the theme for a terminal. */
 export function themeOf({
 	hasColor,
 	isLight: onWhite,
@@ -78,7 +76,7 @@ export function themeOf({
 	}
 
 	switch (scheme) {
-		// The palette of the terminal goes with its own ground.
+		// The terminal's palette matches its own background.
 		case 'terminal': {
 			return 'dark';
 		}
@@ -97,14 +95,14 @@ export function themeOf({
 	}
 }
 
-/** Which colours a theme of the config has. */
+/** Returns the color scheme of a theme setting. */
 export const schemeOf = (theme: ThemeName = 'auto'): ColorScheme =>
 	colorSchemes.find((scheme) => theme.startsWith(scheme)) ?? 'usual';
 
 /**
-Whether the background is light. The terminal itself is not asked: an answer that comes late would be taken for keys.
+Whether the background is light. The terminal is not asked: a late answer would be read as keys.
 
-@param colors - COLORFGBG as some terminals set it: `0;15`, `0;default;15`.
+@param colors - COLORFGBG as some terminals set it, such as `0;15` or `0;default;15`.
 */
 export function isLight(theme: ThemeName = 'auto', colors = ''): boolean {
 	if (theme.endsWith('light') || theme.endsWith('dark')) {

@@ -13,7 +13,7 @@ const used = gpuReading(0, {memoryUsedMiB: 5000, processes: [{pid: 7, user: 'bob
 
 test('what a scan shows is in the events, once', async () => {
 	const box = await createBox(1, {readings: [used]});
-	session = startMonitor(box, {scanIntervalMs: 20});
+	session = startMonitor(box, {scanIntervalMs: 200});
 	await expect.poll(async () => box.store.audit()).toMatchObject([{kind: 'unreserved', account: 'bob', gpus: [0]}]);
 	const {scans} = box;
 	await expect.poll(() => box.scans).toBeGreaterThan(scans + 3);
@@ -22,7 +22,7 @@ test('what a scan shows is in the events, once', async () => {
 
 test('a monitor that is read-only records no alert', async () => {
 	const box = await createBox(1, {readings: [used]});
-	session = startMonitor(box, {scanIntervalMs: 20, isReadonly: true});
+	session = startMonitor(box, {scanIntervalMs: 200, isReadonly: true});
 	await expect.poll(() => box.scans).toBeGreaterThan(3);
 	expect(await box.store.audit()).toEqual([]);
 });

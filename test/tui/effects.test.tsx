@@ -309,7 +309,7 @@ test('Y copies the UUIDs of the tagged GPUs, and none that is more than a name',
 
 test('Z holds the picture still, and what is done in it is judged by what is true', async () => {
 	const box = await createBox(2, {leases: {0: lease('alice')}});
-	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 50});
+	session = startMonitor(box, {size: {columns: 120, rows: 32}, scanIntervalMs: 200});
 	await session.shows(/> 0 +Mine/v);
 	await session.press('Z');
 	await session.shows(/\[PAUSED \ds\]/v);

@@ -35,7 +35,7 @@ test('a store that is lost stops changes, ages, and is read again when it is bac
 
 test('a scan that fails keeps the last readings and says why', async () => {
 	const box = await createBox(1, {readings: [gpuReading(0, {utilizationPercent: 33})]});
-	session = startMonitor(box, {scanIntervalMs: 20});
+	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows('33%');
 	box.failure = 'nvidia-smi timed out after 5 s';
 	await session.shows('WARN GPU scan failed: nvidia-smi timed out after 5 s');

@@ -1,4 +1,4 @@
-/** The columns of the table of GPUs: which are shown, and in which order. The table follows at once. */
+/** The column chooser: which columns of the GPU table are shown, and in which order. The table follows at once. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {gpuTitles} from '../panels/gpus/columns.js';
@@ -15,7 +15,7 @@ import {DialogBox} from './dialog-box.js';
 const width = 58;
 const titleWidth = 9;
 
-/** Lines of the screen that stay in view beside the list: the message, the keys and the head of the table. */
+/** Lines that stay visible around the list: the message, the keys and the table head. */
 const otherRows = 10;
 
 const listed = remembering(

@@ -7,7 +7,7 @@ import {Label} from '../widgets/label.js';
 import {CommandText} from './command-text.js';
 import {DialogBox, DialogGap, Paragraph, useDialogWidth} from './dialog-box.js';
 
-/** A letter that can be clicked in place of its key. */
+/** A clickable answer letter. */
 function Answer({letter, name}: {readonly letter: string; readonly name: string}): ReactElement {
 	const press = usePressKey();
 	const ref = useMouse({
@@ -23,20 +23,20 @@ function Answer({letter, name}: {readonly letter: string; readonly name: string}
 	);
 }
 
-/** The widest question about one thing. */
+/** Width of a question about one thing. */
 const questionWidth = 66;
 
 type Properties = {
 	readonly title: string;
 	readonly question: string;
-	/** What happens that the user may not expect. */
+	/** A consequence that the user might not expect. */
 	readonly warning?: string;
 	readonly end?: string;
-	/** The answer was given, and the pool is asked. */
+	/** Whether the answer is being carried out. */
 	readonly isBusy: boolean;
-	/** As wide as a form, for a list of several things. */
+	/** Whether the dialog is as wide as a form, for lists. */
 	readonly isWide?: boolean;
-	/** What the question is about. */
+	/** Details of the question. */
 	readonly children?: ReactNode;
 };
 

@@ -9,19 +9,19 @@ import type {Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
 import {opaque} from '../widgets/opaque.js';
 
-/** The borders, and a blank beside each. */
+/** The borders and a blank inside each. */
 const sides = 4;
 
-/** The widest dialog that asks something. */
+/** Maximum width of a dialog. */
 const widest = 84;
 
-/** Returns the cells of a dialog with borders. */
+/** Returns the width of a dialog, borders included. */
 export const useDialogWidth = (most = widest): number => useMonitor(({size}) => Math.min(most, size.columns - 2));
 
-/** With fewer rows, a dialog leaves out what is not needed. */
+/** Screens with fewer rows get shortened dialogs. */
 const leastRoomyRows = 20;
 
-/** Whether the screen is too low for a dialog with everything in it. */
+/** Whether the screen is too low for a complete dialog. */
 export const useIsLow = (): boolean => useMonitor(({size}) => size.rows < leastRoomyRows);
 
 /** Cells inside the open dialog. */
@@ -29,19 +29,18 @@ const InnerWidthContext = createContext(0);
 
 type Properties = {
 	readonly title: string;
-	/** At the right end of the upper border, such as `1-24 of 64`. */
+	/** Text at the right end of the upper border, such as `1-24 of 64`. */
 	readonly end?: string;
-	/** Cells of the terminal, borders included. */
 	readonly width: number;
 	readonly children: ReactNode;
 };
 
-/** A box over the panels. The message and the keys below stay in view. */
+/** A box over the panels. The message and the key hints below it stay visible. */
 export function DialogBox({title, end = '', width, children}: Properties): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const {frame} = useDrawing();
 	const {color, dimColor} = useStyle('focus');
-	// Nothing behind a dialog hears the mouse.
+	// The dialog catches all mouse events, so the panels behind it get none.
 	const ref = useMouse({onClick: () => true, onWheel: () => undefined});
 	if (frame === 'plain') {
 		return (
@@ -52,7 +51,7 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 		);
 	}
 
-	// On a high screen the dialog stands a little above the middle.
+	// On high screens the dialog is slightly above the middle.
 	const height = rows - (rows > 18 ? 2 : 1);
 	return (
 		<Box ref={ref} position="absolute" width={columns} height={height} alignItems="center" justifyContent="center">
@@ -82,13 +81,13 @@ export function DialogBox({title, end = '', width, children}: Properties): React
 
 type ParagraphProperties = {
 	readonly tone?: Tone;
-	/** Lines on a screen with enough room, and on a low one. */
+	/** Maximum number of lines on a screen with enough rows. */
 	readonly most: number;
 	readonly mostWhenLow: number;
 	readonly children: string;
 };
 
-/** A text in as many lines as it needs and may have. An ellipsis tells that something was cut. */
+/** Text that wraps up to a maximum number of lines. Longer text ends in an ellipsis. */
 export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperties): ReactElement {
 	const isLow = useIsLow();
 	const width = use(InnerWidthContext);
@@ -103,5 +102,5 @@ export function Paragraph({tone, most, mostWhenLow, children}: ParagraphProperti
 	);
 }
 
-/** A blank line, where there is room for one. */
+/** A blank line, omitted on low screens. */
 export const DialogGap = (): ReactElement | undefined => (useIsLow() ? undefined : <Label> </Label>);

@@ -12,13 +12,13 @@ import {CommandText} from './command-text.js';
 import {DialogBox, DialogGap, Paragraph, useDialogWidth, useIsLow} from './dialog-box.js';
 
 const labelWidth = 10;
-/** Cells of a short value, and of a text that was typed. */
+/** Cells of a short value. Longer text scrolls. */
 const valueWidth = 10;
 const textWidth = 40;
 
 type FieldProperties = FormField & {readonly index: number; readonly isFocused: boolean};
 
-/** One line of a form: a label, the value, and a hint. */
+/** A form field: label, value and hint. */
 function Field({kind, label, hint, field, index, isFocused}: FieldProperties): ReactElement {
 	const dispatch = useDispatch();
 	const press = usePressKey();
@@ -58,7 +58,7 @@ function Field({kind, label, hint, field, index, isFocused}: FieldProperties): R
 	);
 }
 
-/** Why the request was refused, and what to do. */
+/** The reason why the request was refused, and what to do. */
 function Complaint({complaint}: Pick<FormState, 'complaint'>): ReactElement | undefined {
 	if (complaint === undefined) {
 		return undefined;
@@ -83,7 +83,7 @@ function Complaint({complaint}: Pick<FormState, 'complaint'>): ReactElement | un
 type Properties = {
 	readonly form: FormState;
 	readonly title: string;
-	/** What the form is about, above its fields. */
+	/** Details above the fields. */
 	readonly children?: ReactNode;
 };
 
@@ -106,7 +106,7 @@ export function Form({form, title, children}: Properties): ReactElement {
 			{isBusy ? (
 				<Label tone="dim">asking the pool</Label>
 			) : complaint === undefined ? (
-				// Keeps a place for the answer, so that the dialog does not jump.
+				// Reserves a line for the answer, so that the dialog does not jump.
 				<DialogGap />
 			) : (
 				<Complaint complaint={complaint} />

@@ -1,4 +1,4 @@
-/** The help: every key, and what the words and colours of the screen mean. */
+/** The help dialog: every key, and the meaning of words and colors on the screen. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {states, stateText, type MonitorState} from '../../format/states.js';
@@ -18,12 +18,12 @@ import {DialogBox} from './dialog-box.js';
 
 type HelpLine = {readonly keys: string; readonly words: string; readonly tone: Tone};
 
-/** Lines that stay together below their title. */
+/** Lines that stay together under a title. */
 type Group = {readonly title: string; readonly lines: readonly HelpLine[]};
 
 const keyWidth = 12;
 
-/** Returns the lines of one group: the keys that do the same share a line. */
+/** Returns the lines of one group. Keys with the same effect share a line. */
 function keyLines(group: HelpGroup, bindings: readonly Binding[]): readonly HelpLine[] {
 	const lines = new Map<string, string>();
 	for (const {help, keys} of bindings) {
@@ -69,10 +69,10 @@ const marks: Group = {
 	],
 };
 
-/** Shares of which each colour of utilization and memory is shown. */
+/** Example shares for the color legend. */
 const loadShares = [0.2, 0.7, 1] as const;
 
-/** What the colours of bars and graphs mean. */
+/** The color legend of bars and graphs. */
 function Colours(): ReactElement {
 	const {isAscii} = useDrawing();
 	const bar = (isAscii ? '#' : '━').repeat(4);
@@ -96,7 +96,7 @@ function Colours(): ReactElement {
 const widthOfGroup = ({title, lines}: Group): number =>
 	Math.max(widthOf(title), ...lines.map(({words}) => keyWidth + widthOf(words)));
 
-/** Puts groups one below another, a blank line between them, in columns of at most `rows` lines. */
+/** Arranges groups in columns of at most `rows` lines, with a blank line between groups. */
 function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readonly Group[]> {
 	const columns: Group[][] = [];
 	let used = Infinity;
@@ -108,7 +108,7 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 			continue;
 		}
 
-		// A group that is higher than the screen goes on in the next column.
+		// A group that is higher than the screen continues in the next column.
 		for (let from = 0; from < height; from += rows) {
 			const lines = group.lines.slice(Math.max(0, from - 1), from + rows - 1);
 			columns.push([{title: from === 0 ? group.title : '', lines}]);
@@ -121,7 +121,7 @@ function inColumns(groups: readonly Group[], rows: number): ReadonlyArray<readon
 
 const columnGap = 2;
 
-/** Returns the columns of each page: as many side by side as fit. */
+/** Returns the columns of each page, as many side by side as fit. */
 function pagesOf(
 	groups: readonly Group[],
 	rows: number,
@@ -143,11 +143,11 @@ function pagesOf(
 	return pages;
 }
 
-/** The page that is open, among the pages of keys and those of words. */
+/** The open page of the help. */
 type Page = {
 	readonly tab: 'Keys' | 'Words';
 	readonly columns: ReadonlyArray<readonly Group[]>;
-	/** The states of a GPU stand above the columns. */
+	/** Whether the page starts with the states of a GPU. */
 	readonly hasStates: boolean;
 	readonly index: number;
 	readonly count: number;
@@ -156,10 +156,10 @@ type Page = {
 /** Title, states and a blank line. */
 const stateRows = shownStates.length + 2;
 
-/** A blank line and the colours. */
+/** A blank line and the colors. */
 const colourRows = 3;
 
-/** Returns the open page of the help, as it fits the screen. The message and the keys stay in view. */
+/** Returns the open page, laid out for the terminal size. */
 export const openPage = remembering(
 	({settings, size, panels}: State) => [settings.keys, size, panels.helpPage],
 	(state): Page => {
@@ -200,7 +200,7 @@ function GroupView({title, lines}: Group): ReactElement {
 	);
 }
 
-/** The states of a GPU, and the words that `status` has for scripts. */
+/** The states of a GPU, with the words that `status` prints for scripts. */
 const States = (): ReactElement => (
 	<StillTable
 		columns={[{title: 'STATE', tone: 'strong'}, {title: 'IN STATUS', tone: 'dim'}, {title: 'MEANING'}]}

@@ -8,7 +8,7 @@ import {HelpDialog} from './help.js';
 import {OutputDialog} from './output.js';
 import {ProcessDialog} from './process.js';
 
-/** The dialog that is open, over the panels. The `:` line is not one: it stands above the footer. */
+/** The open dialog, drawn over the panels. The `:` line is drawn above the footer instead. */
 export function OpenDialog(): ReactElement | undefined {
 	const dialog = useMonitor((state) => state.dialog);
 	const {requester} = useSettings();

@@ -1,4 +1,4 @@
-/** What a command of the `:` line printed: the part that is scrolled to. */
+/** The scrollable output of a `:` command. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {sanitize} from '../../format/text/text.js';
@@ -10,10 +10,10 @@ import {useDrawing} from '../themes/drawing-context.js';
 import {Label} from '../widgets/label.js';
 import {DialogBox} from './dialog-box.js';
 
-/** Characters that would act on the terminal. Commands remove them; this is the last fence before the screen. */
+/** Control characters. Commands remove them already; this check protects the screen if one does not. */
 const active = /[\p{Bidi_Control}\p{Control}]/gv;
 
-/** Returns a line of a table for a screen reader: its cells without the lines between them. */
+/** Returns a table line for a screen reader: the cells without the lines between them. */
 const withoutRules = (text: string): string =>
 	text
 		.replaceAll(/[─┼]{2,}/gv, '')

@@ -1,4 +1,4 @@
-/** One process: all that is known of it, and what it used while this monitor has seen it. */
+/** Details of one process, with graphs of its use since the monitor first saw it. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {processSeriesOf} from '../../core/live/process-history.js';
@@ -22,15 +22,15 @@ import {Label} from '../widgets/label.js';
 import {DialogBox, useDialogWidth} from './dialog-box.js';
 
 const widest = 140;
-/** A command of several hundred characters is shown whole. */
+/** Commands of several hundred characters are shown whole. */
 const mostCommandLines = 6;
 const mostAncestorLines = 2;
-/** Lines of a graph without its times. */
+/** Maximum height of a graph, without its time axis. */
 const mostGraphRows = 12;
 const leastGraphRows = 3;
-/** A lower screen leaves out what is not needed, for the graphs. */
+/** Screens with fewer rows omit details to make room for the graphs. */
 const leastRoomyRows = 24;
-/** From this width on, two graphs stand side by side. */
+/** Minimum width for two graphs side by side. */
 const leastForTwo = 64;
 const graphGap = 2;
 
@@ -43,7 +43,7 @@ const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
 	</Box>
 );
 
-/** What a process uses now. */
+/** Current use of a process. */
 function Usage({row: {process}}: {readonly row: ProcessRow}): ReactElement {
 	const now = useMonitor(storeNow);
 	const {utilizationPercent, memoryUsedMiB, cpuPercent, hostMemoryMiB, startTime} = process;
@@ -68,7 +68,7 @@ function Usage({row: {process}}: {readonly row: ProcessRow}): ReactElement {
 	);
 }
 
-/** Whose process it is, whether it may use the GPU, and who holds the GPU. */
+/** The owner of a process, the owner's right to use the GPU, and the holder of the GPU. */
 function Ownership({row: {process, row, right}}: {readonly row: ProcessRow}): ReactElement {
 	const {account} = useSettings().requester;
 	const leases = row.shares?.map(({lease}) => lease) ?? (row.lease === undefined ? [] : [row.lease]);
@@ -93,7 +93,7 @@ function Ownership({row: {process, row, right}}: {readonly row: ProcessRow}): Re
 
 type GraphsProperties = Room & {readonly processKey: string; readonly totalMiB: number | undefined};
 
-/** Utilization and memory while the process was seen, side by side where there is room. */
+/** Utilization and memory over time, side by side if there is room. */
 function Graphs({processKey, totalMiB, rows, width}: GraphsProperties): ReactElement | undefined {
 	const history = useMonitor(({processHistory}) => processHistory);
 	const drawing = useDrawing();
@@ -142,7 +142,7 @@ export function ProcessDialog({shown}: ProcessView): ReactElement {
 			? wrap(sanitize(`started by ${ancestors.join(' < ')}`), innerWidth, mostAncestorLines)
 			: [];
 	const textRows = 2 + command.length + ancestry.length + (isRoomy ? 2 : 0);
-	// The borders, the times of the graphs, the message and the keys.
+	// Rows taken by borders, the time axis, the message and the key hints.
 	const spare = screenRows - 4 - 2 - textRows - 1;
 	const model = row.reading?.name === undefined ? '' : `  ${shortModel(row.reading.name)}`;
 	return (

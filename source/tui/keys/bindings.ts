@@ -1,6 +1,6 @@
 /**
-Every key: those that move and show are written here, those of verbs in their own files in `verbs/`. The help and the footer are built from this
-table, so they cannot say anything else.
+The table of all keys. Keys that move or show something are listed here; keys of commands are defined in `verbs/`. The help and the footer
+are built from this table.
 */
 import {verbs} from '../verbs/index.js';
 import type {Verb} from '../verbs/verb.js';
@@ -10,28 +10,28 @@ import type {Intent} from '../state/actions.js';
 
 type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
 
-/** What a key leads to: an intent of which the reducer or the controller knows the name, a verb, or a change of a verb's own dialog. */
+/** The effect of a key: an intent for the reducer or the controller, a command, or a change of a command's dialog. */
 export type Intended = Intent | Verb | DialogChange;
 
-/** Where which keys do what. */
+/** A key with its effect and the modes it works in. */
 export type Binding = KeyHint & {readonly intent: Intended};
 
 const keysOf = (some: readonly Verb[]): readonly Binding[] => some.map((verb) => ({...verb.keys, intent: verb}));
 
-/** The keys that verbs add to their own dialogs. */
+/** Keys that commands add to their dialogs. */
 const choiceKeys: readonly Binding[] = Object.values(verbs)
 	.flat()
 	.flatMap(({dialogKeys = []}: Verb) =>
 		dialogKeys.map(({keys, footer, change}) => ({modes: ['choice'], keys, footer, intent: change})),
 	);
 
-/** Panels whose lines the keys move over. */
+/** Panels whose lines can be selected. */
 const lineModes = ['detail', 'queue', 'report', 'events'] as const satisfies readonly Mode[];
 
-/** What has rows to search in. */
+/** Panels with rows to search. */
 const searchModes = [...tableModes, 'queue'] as const satisfies readonly Mode[];
 
-/** What the help says of several keys in one line. */
+/** Help text shared by several keys. */
 const help = {
 	rows: ['GPUs and processes', 'one line up, one down'],
 	pages: ['GPUs and processes', 'page up, page down'],
@@ -46,7 +46,7 @@ const help = {
 	report: ['Panels', 'regroup the report'],
 } as const satisfies Readonly<Record<string, KeyHint['help']>>;
 
-/** The keys of the panels. */
+/** Keys of the panels. */
 export const panelBindings: readonly Binding[] = [
 	...keysOf(verbs.pool),
 	{
@@ -99,7 +99,7 @@ export const panelBindings: readonly Binding[] = [
 	{modes: searchModes, keys: ['n'], intent: 'search-next', help: help.search},
 	{modes: searchModes, keys: ['N'], intent: 'search-previous', help: help.search},
 	...keysOf(verbs.hosts),
-	// The same as over the GPUs of one host.
+	// The same keys as in the GPU table.
 	{modes: ['hosts'], keys: ['up', 'k'], intent: 'previous-host-line'},
 	{modes: ['hosts'], keys: ['down', 'j'], intent: 'next-host-line'},
 	{modes: ['hosts'], keys: ['pageup'], intent: 'previous-host-page'},
@@ -171,10 +171,10 @@ const forms: readonly Mode[] = ['form', 'refusal'];
 
 const outputs: readonly Mode[] = ['output', 'list'];
 
-/** Where text is typed: a character is one there. */
+/** Modes in which characters are text. */
 export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'hosts-filter', 'command'];
 
-/** The keys of what stands over the panels, and of text being typed. */
+/** Keys of dialogs and text fields. */
 export const dialogBindings: readonly Binding[] = [
 	{modes, keys: ['ctrl-c'], intent: 'quit-now'},
 
@@ -239,7 +239,7 @@ export const dialogBindings: readonly Binding[] = [
 	{modes: ['small'], keys: ['q'], intent: 'quit-now', footer: ['q', 'Quit']},
 ];
 
-/** All of them, as they are without a choice. */
+/** All default keys. */
 export const bindings: readonly Binding[] = [...panelBindings, ...dialogBindings];
 
 export const intentOf = (mode: Mode, key: string, among: readonly Binding[] = bindings): Intended | undefined =>

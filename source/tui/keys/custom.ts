@@ -1,16 +1,16 @@
-/** Keys that a user has chosen (`top.keys`) in the place of the usual ones. */
+/** Keys chosen by the user in `top.keys`. */
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {isPanelMode, type Mode} from '../state/keys.js';
 import {panelNames} from '../state/panels/state.js';
 import {bindings, dialogBindings, panelBindings, type Binding} from './bindings.js';
 import {keyNamed, keyText} from './key-names.js';
 
-/** What a key does -> the keys for it, as a config writes them. */
+/** Maps an action to its keys, as written in the config. */
 type CustomKeys = ReadonlyMap<string, readonly string[]>;
 
 const isOfPanel = ({modes}: Binding): boolean => modes.some((mode) => isPanelMode(mode));
 
-/** What an action is called in a config. Undefined for one that has no name, and for those of text being typed. */
+/** Returns the config name of an action. Undefined for actions without a name and for text editing. */
 const actionOf = (binding: Binding): string | undefined => {
 	const {intent} = binding;
 	return isOfPanel(binding) && typeof intent !== 'function'
@@ -20,7 +20,7 @@ const actionOf = (binding: Binding): string | undefined => {
 		: undefined;
 };
 
-/** All that keys can be chosen for, in the order of the help, with the usual keys. */
+/** Returns all configurable actions with their default keys, in the order of the help. */
 export const actions = (): ReadonlyMap<string, readonly string[]> => {
 	const found = new Map<string, readonly string[]>();
 	for (const binding of panelBindings) {
@@ -50,7 +50,7 @@ function keysFor(action: string, written: readonly string[]): readonly string[] 
 	});
 }
 
-/** One key that means two things where a panel has the focus. */
+/** Returns the message for a key with two meanings in one panel, if there is one. */
 function conflictIn(changed: readonly Binding[], mode: Mode): string | undefined {
 	const used = new Map<string, Binding>();
 	for (const binding of changed) {

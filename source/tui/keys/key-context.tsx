@@ -1,7 +1,7 @@
-/** Pressing a key from a component, as a click on its hint does. */
+/** Lets components press keys, for example when a key hint is clicked. */
 import {createContext, use} from 'react';
 
-/** Presses a key by its name in the table of keys. */
+/** Presses a key by its name in the key table. */
 export type PressKey = (name: string) => void;
 
 export const KeyContext = createContext<PressKey>(() => undefined);

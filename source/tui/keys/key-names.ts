@@ -1,6 +1,6 @@
-/** What a key is called, whatever the terminal sent for it, and how it is written: for people in the help and the footer, and in a config. */
+/** Names of keys, independent of what the terminal sent, and their spelling in the help, the footer and the config. */
 
-/** What the terminal's reader says of one event beside its text. */
+/** Ink's flags for one input event. */
 export type KeyEvent = Readonly<Record<(typeof named)[number][0] | 'tab' | 'shift' | 'ctrl' | 'meta', boolean>> & {
 	readonly eventType?: 'press' | 'repeat' | 'release';
 };
@@ -20,7 +20,7 @@ const named = [
 	['delete', 'delete'],
 ] as const;
 
-/** Inside a burst of typing these arrive as themselves. */
+/** Keys that arrive as characters within a burst of typing. */
 const typed: Readonly<Record<string, string>> = {
 	'\r': 'enter',
 	'\n': 'enter',
@@ -29,18 +29,18 @@ const typed: Readonly<Record<string, string>> = {
 	'\u{7F}': 'backspace',
 };
 
-/** And so does Ctrl with a letter, as the number of that letter in the alphabet. */
+/** Returns the name of a control character: Ctrl with a letter arrives as the letter's number in the alphabet. */
 function typedName(character: string): string {
 	const code = character.codePointAt(0)!;
 	return typed[character] ?? (code <= 26 ? `ctrl-${String.fromCodePoint(code + 96)}` : character);
 }
 
-/** Keys that a terminal sends as one character, which Escape may precede in the same packet. */
+/** Keys that terminals send as one character, so that Escape can precede them in the same packet. */
 const characterKeys: ReadonlySet<string> = new Set(['enter', 'tab', 'backspace']);
 
 /**
-Returns the names of the keys behind one event. Fast typing over a slow line arrives as one event of several characters. Escape and a key in
-one packet look like Alt with that key. Alt means nothing here, so they are Escape, and then the key.
+Returns the names of the keys in one event. Fast typing over a slow connection arrives as one event of several characters. Escape and a key
+in one packet look like Alt with that key, and mean Escape followed by the key.
 */
 export function keyNames(input: string, key: KeyEvent): readonly string[] {
 	const names = key.eventType === 'release' ? [] : plainKeyNames(input, key);
@@ -61,10 +61,10 @@ function plainKeyNames(input: string, key: KeyEvent): readonly string[] {
 	return key.ctrl ? [`ctrl-${input}`] : [...input].map((character) => typedName(character));
 }
 
-/** True for a key that stands for the character it writes. */
+/** Whether the key stands for the character it writes. */
 export const isCharacter = (key: string): boolean => [...key].length === 1 && !/[\p{Control}\p{Surrogate}]/v.test(key);
 
-/** How keys are written: for people in the help and the footer, and in a config. */
+/** Spelling of keys in the help, the footer and the config. */
 
 const writtenNames: Readonly<Record<string, string>> = {
 	up: 'Up',
@@ -84,11 +84,11 @@ const writtenNames: Readonly<Record<string, string>> = {
 	' ': 'Space',
 };
 
-/** `PgUp`, `Ctrl-D`, `x`. */
+/** Returns the spelling of a key, such as `PgUp`, `Ctrl-D` or `x`. */
 export const keyText = (key: string): string =>
 	writtenNames[key] ?? key.replace(/^ctrl-.$/v, (match) => `Ctrl-${match.slice(-1).toUpperCase()}`);
 
-/** The name of a key that a config writes as `space`, `ctrl-d`, `PgUp` or `x`. Undefined for what is none. */
+/** Returns the name of a key written as `space`, `ctrl-d`, `PgUp` or `x`. Undefined if there is no such key. */
 export function keyNamed(written: string): string | undefined {
 	if ([...written].length === 1 && !/[\p{Control}\p{Separator}]/v.test(written)) {
 		return written;
@@ -96,7 +96,7 @@ export function keyNamed(written: string): string | undefined {
 
 	const small = written.trim().toLowerCase();
 	if (/^ctrl-[a-z]$/v.test(small)) {
-		// Ctrl-C always ends the monitor; Ctrl-I and Ctrl-M are Tab and Enter to a terminal.
+		// Ctrl-C always quits. Terminals send Ctrl-I and Ctrl-M as Tab and Enter.
 		return ['ctrl-c', 'ctrl-i', 'ctrl-m', 'ctrl-j'].includes(small) ? undefined : small;
 	}
 

@@ -1,4 +1,4 @@
-/** What comes into the state for as long as the monitor is shown. */
+/** Hooks that feed the state while the monitor is shown. */
 import {useEffect, useRef, type RefObject} from 'react';
 import {startLiveView, type LiveView} from '../../core/live/live-view.js';
 import type {Watched} from '../../core/live/scan-loop.js';
@@ -10,16 +10,16 @@ import type {MonitorPorts} from '../ports.js';
 
 type Options = {
 	readonly world: World;
-	/** What is shown of the GPUs. */
+	/** The GPUs to show. */
 	readonly watched: Watched;
 	readonly scanIntervalMs: number;
-	/** A monitor that is read-only writes nothing into the audit log. */
+	/** Whether the monitor is read-only. It then writes nothing to the audit log. */
 	readonly isReadonly: boolean;
-	/** There is no pool to be read. */
+	/** Whether there is no pool to read. */
 	readonly hasNoPool: boolean;
 };
 
-/** Brings the store, the GPUs and the audit log into the state for as long as the monitor is shown. */
+/** Copies the pool, the GPU readings and the audit log into the state. */
 export function useLiveView(
 	{world, watched, scanIntervalMs, isReadonly, hasNoPool}: Options,
 	dispatch: Dispatch,
@@ -61,7 +61,7 @@ export function useLiveView(
 	return view;
 }
 
-/** Keeps what is known of the other hosts up to date while their table is shown. */
+/** Keeps the other hosts up to date while their table is shown. */
 export function useHosts({clock}: Pick<World, 'clock'>, {hosts}: MonitorPorts): void {
 	const dispatch = useDispatch();
 	const isShown = useMonitor(
@@ -78,7 +78,7 @@ export function useHosts({clock}: Pick<World, 'clock'>, {hosts}: MonitorPorts): 
 	);
 }
 
-/** Keeps the output of a command that follows something, such as `:events --follow`, up to date while it is shown. */
+/** Keeps the output of a following command, such as `:events --follow`, up to date while it is shown. */
 export function useOutputPage(): void {
 	const dispatch = useDispatch();
 	const liveOutput = useMonitor(({dialog}) => (dialog?.kind === 'output' ? dialog.liveOutput : undefined));
@@ -91,7 +91,7 @@ export function useOutputPage(): void {
 	);
 }
 
-/** Lets times go on in a second without news. Whatever arrives brings its own time. */
+/** Advances the clock after a second without news. All other news brings its own time. */
 export function useTick({clock}: Pick<World, 'clock'>): void {
 	const dispatch = useDispatch();
 	const nowMs = useMonitor((state) => state.nowMs);

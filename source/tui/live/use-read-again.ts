@@ -1,4 +1,4 @@
-/** What a panel shows that is read for it alone: read when it is shown, and again for as long as it is. */
+/** Reads data for a single panel while that panel is shown. */
 import {useEffect, useRef} from 'react';
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../../core/model/ports.js';
@@ -12,21 +12,21 @@ import {byDay, byGpu, byModel, byUser, type Report, type Split} from '../../core
 import {reportOf} from '../../core/operations/history/report.js';
 import {localDay} from '../../format/text/days.js';
 
-/** Old enough to be read again while it is shown. */
+/** Age at which the data of a visible panel is read again. */
 const freshMs = 60_000;
-/** While the store is away. */
+/** Interval of attempts while the store is unreachable. */
 const retryMs = 5000;
 
 type Reader<Value> = {
 	readonly isShown: boolean;
 	readonly read: () => Promise<Value>;
 	readonly arrived: (value: Value) => void;
-	/** Gets the reason in words. */
+	/** Called with the reason of a failure. */
 	readonly failed: (reason: string) => void;
 	readonly broken: (error: unknown) => void;
 };
 
-/** @param of - What is read depends on these: when one of them changes, it is read at once. */
+/** @param of - The inputs of the read. A change of any of them starts a new read at once. */
 export function useReadAgain<Value>(
 	{isShown, read, arrived, failed, broken}: Reader<Value>,
 	of: readonly unknown[],
@@ -72,7 +72,7 @@ export function useReadAgain<Value>(
 	}, [isShown, broken, ...of]);
 }
 
-/** Reads the past of the pool while a graph goes so far back, and continues it each minute. */
+/** Reads the pool's past for graphs that go back further than this session, and continues it each minute. */
 export function usePast(world: World, broken: (error: unknown) => void): void {
 	const dispatch = useDispatch();
 	const {getState} = useStore();
@@ -98,13 +98,13 @@ export function usePast(world: World, broken: (error: unknown) => void): void {
 
 const splits: Readonly<Record<ReportKind, Split>> = {user: byUser, gpu: byGpu, day: byDay(localDay), model: byModel};
 
-/** Days stand in their own order, the newest first. */
+/** Days keep their order, newest first. */
 async function shownReport(world: World, by: ReportKind): Promise<Report> {
 	const made = await reportOf(world, {days: reportDays, split: splits[by]});
 	return by === 'day' ? {...made, rows: made.rows.toSorted((a, b) => b.key.localeCompare(a.key, 'en'))} : made;
 }
 
-/** Makes the report while its panel is shown, and again each minute. */
+/** Computes the report while its panel is shown, and again each minute. */
 export function useReport(world: World, broken: (error: unknown) => void): void {
 	const dispatch = useDispatch();
 	const {focus, reportBy: by} = useMonitor(({panels}) => panels);

@@ -1,4 +1,4 @@
-/** The terminal is given away and taken again: to the shell by Ctrl-Z until `fg`, or to another program until that ends. */
+/** Gives the terminal away and takes it back: to the shell from Ctrl-Z until `fg`, or to another program until it ends. */
 import process from 'node:process';
 import {useCallback, useEffect, useMemo, useRef} from 'react';
 import {useApp} from 'ink';
@@ -10,7 +10,7 @@ const sleep = async (milliseconds: number): Promise<void> =>
 		setTimeout(resolve, milliseconds);
 	});
 
-/** Stopped processes miss a resize; Ink hears of it this way, and needs a moment to take it in. */
+/** Reports the terminal's size to Ink: a stopped process misses a resize. */
 async function catchUpWithSize(): Promise<void> {
 	process.kill(process.pid, 'SIGWINCH');
 	await sleep(5);
@@ -18,7 +18,7 @@ async function catchUpWithSize(): Promise<void> {
 
 const ignore = (): undefined => undefined;
 
-/** While another program has the terminal, its Ctrl-C is for that program. */
+/** Ignores SIGINT while another program has the terminal, so that Ctrl-C reaches only that program. */
 async function withoutInterrupts(work: () => Promise<void>): Promise<void> {
 	const others = process.listeners('SIGINT');
 	process.removeAllListeners('SIGINT');
@@ -33,9 +33,9 @@ async function withoutInterrupts(work: () => Promise<void>): Promise<void> {
 	}
 }
 
-/** Ink listens no more, and yet Node reads on ahead: of two readers of one terminal each would get some of the keys. */
+/** Stops reading the terminal. Ink has stopped listening, but Node would still read ahead and steal keys from the other program. */
 async function stopReading(): Promise<void> {
-	// Node takes note of the listener that was taken away with the next tick, and pauses nothing but a stream that flows.
+	// Node processes the removed listener in the next tick, and pauses only flowing streams.
 	await sleep(0);
 	process.stdin.resume();
 	process.stdin.pause();
@@ -43,7 +43,7 @@ async function stopReading(): Promise<void> {
 }
 
 type Suspension = {
-	/** What Ctrl-Z does. */
+	/** The action of Ctrl-Z. */
 	readonly suspend: () => void;
 	readonly lendTerminal: EffectContext['lendTerminal'];
 };
@@ -51,7 +51,7 @@ type Suspension = {
 export function useSuspend(modes: TerminalModes): Suspension {
 	const {suspendTerminal} = useApp();
 	const isSuspended = useRef(false);
-	// One at a time: who has the terminal gives it back before it goes to another.
+	// Suspensions run one at a time.
 	const whileSuspended = useCallback(
 		async (work: () => Promise<void>): Promise<void> => {
 			if (isSuspended.current) {
@@ -71,9 +71,9 @@ export function useSuspend(modes: TerminalModes): Suspension {
 		async () =>
 			whileSuspended(async () => {
 				modes.leave();
-				// To the whole group, as the terminal would: npm and the shell script around us stop too.
+				// Stop the whole process group, as the terminal would: npm and a wrapping shell script must stop too.
 				process.kill(0, 'SIGTSTP');
-				// Runs on only after `fg`, or at once where there is no shell to come back from.
+				// Continues after `fg`, or at once if no shell can resume the process.
 				await sleep(50);
 				await catchUpWithSize();
 				modes.take();
@@ -81,7 +81,7 @@ export function useSuspend(modes: TerminalModes): Suspension {
 		[whileSuspended, modes],
 	);
 	useEffect(() => {
-		// Stopped from outside, the terminal may have been in other hands meanwhile: take it again and draw everything.
+		// A process stopped from outside may come back to a changed terminal: take it again and redraw everything.
 		const takeBack = async (): Promise<void> => {
 			await whileSuspended(catchUpWithSize);
 			modes.take();

@@ -1,21 +1,21 @@
 /**
-What the mouse says, taken out of what the keys say. Reports come in the form of SGR (mode 1006), `ESC [ < BUTTON ; COLUMN ; ROW M`. What begins like a
-report and is none is thrown away: it must never be taken for keys. Text between the marks of a paste is left alone.
+Separates mouse reports from keys. Reports are in SGR form (mode 1006): `ESC [ < BUTTON ; COLUMN ; ROW M`. Incomplete or malformed reports
+are discarded, because their bytes must never be read as keys. Pasted text is left alone.
 */
 
 export type MouseEvent = {
 	readonly kind: 'click' | 'wheel-up' | 'wheel-down';
-	/** Both count from 0, at the upper left. */
+	/** Both count from 0 at the upper left corner. */
 	readonly column: number;
 	readonly row: number;
 };
 
-/** Behind its Escape: a report, of a length that none exceeds. */
+/** A report after its Escape. */
 const report = /^\[<(?<button>\d{1,3});(?<column>\d{1,5});(?<row>\d{1,5})(?<end>m)/iv;
 const unfinished = /^\[(?:<[\d;]{0,20})?$/v;
-/** The same, whatever follows. */
+/** The beginning of a report, followed by anything. */
 const likeReport = /^\[<[\d;]*[\u{40}-\u{7E}]?/v;
-/** The form before SGR, of terminals that know no other: three bytes follow, which could be any keys. */
+/** The form before SGR, used by terminals that know no other. Its three bytes could be any keys. */
 const old = /^\[M[\s\S]{0,3}/v;
 const oldLength = 5;
 
@@ -24,7 +24,7 @@ const pasteEnd = '\u{1B}[201~';
 
 const escape = '\u{1B}';
 
-/** Only the left button and the wheel mean anything, without Shift, Alt or Ctrl, when they go down. */
+/** Only presses of the left button and turns of the wheel count, without Shift, Alt or Ctrl. */
 const kinds: Readonly<Record<string, MouseEvent['kind']>> = {0: 'click', 64: 'wheel-up', 65: 'wheel-down'};
 
 function eventOf({button, column, row, end}: Readonly<Record<string, string>>): MouseEvent | undefined {
@@ -34,11 +34,11 @@ function eventOf({button, column, row, end}: Readonly<Record<string, string>>): 
 }
 
 type MouseFilter = {
-	/** Takes what the terminal sent. Returns what of it is for the keys. */
+	/** Takes input of the terminal. Returns the part that belongs to the keys. */
 	readonly push: (chunk: string) => string;
 };
 
-/** The length of what may be the beginning of a mark, at the end of a text. */
+/** Returns the length of a possible beginning of a mark at the end of the text. */
 function startOf(mark: string, text: string): number {
 	for (let length = Math.min(mark.length - 1, text.length); length > 0; length--) {
 		if (text.endsWith(mark.slice(0, length))) {
@@ -49,13 +49,13 @@ function startOf(mark: string, text: string): number {
 	return 0;
 }
 
-/** @param onEvent - Gets each event, in the order in which they happened, before `push` returns. */
+/** @param onEvent - Called with each event in order, before `push` returns. */
 export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFilter {
-	/** What may go on in the next chunk. */
+	/** Input that the next chunk can complete. */
 	let held = '';
 	let isPasting = false;
 
-	/** What stands at an escape: for the keys, or for no one. `held`: the rest of it has not come yet. */
+	/** Splits an escape sequence from the text. `held` means that the rest has not arrived yet. */
 	function take(text: string): 'held' | {readonly length: number; readonly keys: string} {
 		const rest = text.slice(escape.length);
 		const found = report.exec(rest);
@@ -124,13 +124,13 @@ export function createMouseFilter(onEvent: (event: MouseEvent) => void): MouseFi
 }
 
 export type MouseInput = {
-	/** The terminal, as it is without a mouse. */
+	/** The terminal without mouse reports. */
 	readonly stdin: NodeJS.ReadStream;
-	/** Calls the listener with each event, until another is set. */
+	/** Calls the listener with each event. A new listener replaces the old one. */
 	readonly listen: (listener: (event: MouseEvent) => void) => void;
 };
 
-/** Stands between the terminal and Ink, which reads by `read` and takes what it is given for keys. */
+/** Filters the terminal's input for Ink, which would read mouse reports as keys. */
 export function createMouseInput(terminal: NodeJS.ReadStream): MouseInput {
 	let listener: (event: MouseEvent) => void = () => undefined;
 	const filter = createMouseFilter((event) => {
@@ -155,8 +155,8 @@ export function createMouseInput(terminal: NodeJS.ReadStream): MouseInput {
 	};
 }
 
-/** Terminals that have no mouse, or that print what they do not know. */
+/** Terminals without a mouse, and terminals that print unknown escape sequences. */
 const withoutMouse = /^$|^(?:dumb|linux|ansi|cons25|sun|emacs|eterm|vt\d+|unknown)/v;
 
-/** Whether a terminal of this name, as in TERM, may have a mouse. */
+/** Whether a terminal with this TERM can have a mouse. */
 export const mayHaveMouse = (name = ''): boolean => !withoutMouse.test(name);

@@ -1,38 +1,38 @@
-/** Mouse events for components: a component registers its box and hears what happens inside. */
+/** Mouse events for components: a component registers its box and gets the events inside it. */
 import {createContext, use, useEffect, useRef, type RefObject} from 'react';
 import type {DOMElement} from 'ink';
 import type {MouseEvent} from './input.js';
 
-/** A place inside a box, in cells from its upper left corner. */
+/** A position inside a box, in cells from its upper left corner. */
 export type Point = {readonly x: number; readonly y: number};
 
 export type MouseHandlers = {
-	/** Returns false to pass the click on to what is behind. */
+	/** Returns false to pass the click to the box behind. */
 	readonly onClick?: (point: Point) => boolean;
-	/** `lines` is below zero when the wheel turns up. */
+	/** `lines` is negative when the wheel turns up. */
 	readonly onWheel?: (lines: number, point: Point) => void;
 };
 
 type Target = {readonly element: DOMElement; readonly handlers: RefObject<MouseHandlers>};
 
-/** Lines that one turn of the wheel moves by. */
+/** Lines for one turn of the wheel. */
 const wheelLines = 3;
 
 export type MouseTargets = {
 	/** Adds a target. Returns a function that removes it. */
 	readonly add: (target: Target) => () => void;
-	/** Passes an event to the target under it that was drawn last and wants it: a dialog covers the panels. Returns whether there was one. */
+	/** Passes an event to the frontmost target under it that accepts it. Returns whether a target accepted the event. */
 	readonly send: (event: MouseEvent) => boolean;
 };
 
 type Placed = {
 	readonly left: number;
 	readonly top: number;
-	/** The way to the box from the root: at each step, the place among its siblings. */
+	/** Path to the box from the root: its index among its siblings at each level. */
 	readonly path: readonly number[];
 };
 
-/** Returns where a box is on the screen, by the layout that Ink computed. */
+/** Returns the position of a box on the screen, from the layout that Ink computed. */
 function placeOf(element: DOMElement): Placed {
 	let left = 0;
 	let top = 0;
@@ -88,11 +88,11 @@ export function createMouseTargets(): MouseTargets {
 	};
 }
 
-/** Without a provider, nothing hears the mouse. */
+/** Without a provider, no component gets mouse events. */
 export const MouseContext = createContext<MouseTargets>({add: () => () => undefined, send: () => false});
 
 /**
-Calls the handlers for what the mouse does inside a box.
+Calls the handlers for mouse events inside a box.
 
 @returns The ref for that box.
 */

@@ -1,4 +1,4 @@
-/** The panel of the events, the newest first. */
+/** The panel of events, newest first. */
 import {useCallback, type ReactElement} from 'react';
 import {Box} from 'ink';
 import type {AuditEntry} from '../../core/model/types.js';
@@ -19,14 +19,14 @@ export type ShownEvent = {
 	readonly level: 'plain' | 'warning' | 'error';
 };
 
-/** Whether somebody ought to do something about an event. */
+/** Whether somebody should act on an event. */
 const isAlarming = ({kind, reason}: AuditEntry): boolean =>
 	kind === 'unreserved' ||
 	kind === 'squatter' ||
 	(kind === 'overuse' && reason === undefined) ||
 	(kind === 'health' && reason !== undefined);
 
-/** Returns the events of the pool and the errors of this monitor, the newest first. */
+/** Returns the events of the pool and the errors of this monitor, newest first. */
 export const shownEvents = remembering(
 	({events}: State) => [events],
 	({events}): readonly ShownEvent[] =>
@@ -50,7 +50,7 @@ const marks: Readonly<Record<ShownEvent['level'], readonly [word: string, tone: 
 
 const secondsPerDay = 86_400;
 
-/** Returns a time of day, and for an earlier day how many days ago. */
+/** Returns the time of day, with the number of days for an earlier day. */
 function timeText(time: number, state: State): string {
 	const days = Math.floor(((state.snapshot?.now ?? time) - time) / secondsPerDay);
 	return state.settings.formatTime(time) + (days > 0 ? ` -${days}d` : '');

@@ -1,4 +1,4 @@
-/** The last line: the keys that do something now, from the table of keys. */
+/** The last line: hints for the keys that work now. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {widthOf} from '../../format/text/width.js';
@@ -16,19 +16,19 @@ import {Hint} from '../widgets/hint.js';
 import {Label} from '../widgets/label.js';
 
 type ShownHint = {
-	/** The key as the footer writes it. */
+	/** The key as shown in the footer. */
 	readonly name: string;
 	readonly word: string;
 	readonly isDisabled: boolean;
-	/** The key that a click presses, as the table of keys names it. */
+	/** The key that a click presses. */
 	readonly pressed: string;
-	/** Hints with larger numbers are left out first where there is no room. */
+	/** Rank of the hint. Hints with larger numbers are left out first. */
 	readonly soon: number;
 };
 
-/** What the selected row can do now is worth more than everything else. */
+/** Rank of actions on the selected row, which come before all others. */
 const leastSoon = -1;
-/** A disabled hint goes before others that are worth as much. */
+/** Added to the rank of disabled hints. */
 const disabledPart = 0.5;
 const margin = 1;
 const gap = 2;
@@ -53,10 +53,10 @@ function hintOf({footer, intent, modes, keys}: Binding, state: State): ShownHint
 const widthOfHints = (hints: readonly ShownHint[]): number =>
 	margin + hints.reduce((sum, {name, word}) => sum + widthOf(`${name} ${word}`) + gap, -gap);
 
-/** Whether Escape does something over the table of all hosts: it clears the filter, or goes back to the pool of this computer. */
+/** Whether Escape works in the table of hosts: it clears the filter, or returns to the local pool. */
 const canGoBack = ({settings, hosts}: State): boolean => settings.hasNoPool !== true || isFiltered(hosts.filter);
 
-/** Returns the hints that fit, in the order of the table of keys. */
+/** Returns the hints that fit, in the order of the key table. */
 export const footerHints = remembering(
 	(state: State) => [state],
 	(state): readonly ShownHint[] => {
@@ -79,7 +79,6 @@ export const footerHints = remembering(
 
 type ClickableProperties = Pick<ShownHint, 'name' | 'word' | 'isDisabled'> & {readonly press: () => void};
 
-/** A hint that can be clicked. */
 function ClickableHint({name, word, isDisabled, press}: ClickableProperties): ReactElement {
 	const ref = useMouse({
 		onClick() {
@@ -94,7 +93,7 @@ function ClickableHint({name, word, isDisabled, press}: ClickableProperties): Re
 	);
 }
 
-/** Returns what stands below the `:` line: an error in it, or what could follow. Undefined where there is nothing to say. */
+/** Returns help for the `:` line: an error, or possible continuations. Undefined if there is none. */
 export function useCommandLineHelp(): ReactElement | undefined {
 	const dialog = useMonitor((state) => state.dialog);
 	if (dialog?.kind !== 'command') {
@@ -119,7 +118,7 @@ export function useCommandLineHelp(): ReactElement | undefined {
 	return candidates.length === 0 ? undefined : <Label tone="dim">{candidates.join('  ')}</Label>;
 }
 
-/** @param properties - `hasHelp`: help for the `:` line takes the place of the keys. */
+/** @param properties - `hasHelp`: help for the `:` line replaces the key hints. */
 export function Footer({hasHelp = true}: {readonly hasHelp?: boolean}): ReactElement {
 	const hints = useMonitor(footerHints);
 	const press = usePressKey();

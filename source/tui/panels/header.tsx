@@ -1,4 +1,4 @@
-/** The two lines at the top: where this is and how fresh, and what there is. */
+/** The two lines at the top: the place and age of the values, and the totals. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {freeGpus, shownStateOf, type FreeGpus, type StatusRow} from '../../core/rules/pool/status.js';
@@ -15,13 +15,13 @@ import {loadTone, type Tone} from '../themes/tones.js';
 import {Label} from '../widgets/label.js';
 import {Meter} from '../widgets/meter.js';
 
-/** Blanks between two pieces of a line. */
+/** Blanks between two parts of a line. */
 const gap = 2;
 
-/** A piece of a line that is never cut. */
+/** A part of a line that is never cut. */
 export const Fixed = ({children}: {readonly children: ReactNode}): ReactElement => <Box flexShrink={0}>{children}</Box>;
 
-/** A line with pieces at both ends. What is not `Fixed` is cut where there is no room; a screen reader gets all of it. */
+/** A line with parts at both ends. Parts that are not `Fixed` are cut if there is no room. A screen reader gets the whole text. */
 export function EdgeLine({left, right}: {readonly left: ReactNode; readonly right: ReactNode}): ReactElement {
 	const {frame} = useDrawing();
 	if (frame === 'plain') {
@@ -45,7 +45,7 @@ export function EdgeLine({left, right}: {readonly left: ReactNode; readonly righ
 	);
 }
 
-/** A word and a number; faint where there are none. */
+/** A word and a number. Zero is faint. */
 export function Count({word, count, tone}: {readonly word: string; readonly count: number; readonly tone: Tone}) {
 	return (
 		<Fixed>
@@ -56,14 +56,14 @@ export function Count({word, count, tone}: {readonly word: string; readonly coun
 	);
 }
 
-/** How many GPUs are free: `Free 2 +1 MIG`. */
+/** The number of free GPUs, such as `Free 2 +1 MIG`. */
 export const FreeCount = ({free}: {readonly free: FreeGpus}): ReactElement => (
 	<Fixed>
 		<Label tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</Label>
 	</Fixed>
 );
 
-/** How long the screen has been paused. */
+/** Time since the screen was paused. */
 export function PauseBadge(): ReactElement | undefined {
 	const seconds = useMonitor(({pause, nowMs}) => pause && (nowMs - pause.sinceMs) / 1000);
 	return seconds === undefined ? undefined : (
@@ -79,7 +79,7 @@ const BadgeText = ({tone, children}: {readonly tone: Tone; readonly children: Re
 	</Fixed>
 );
 
-/** Whether what is shown is up to date: `[LIVE]`, `[STALE 14s]`. */
+/** Whether the values are up to date: `[LIVE]` or `[STALE 14s]`. */
 function Badge(): ReactElement | undefined {
 	const connection = useMonitor((state) => state.connection);
 	const scanFailure = useMonitor((state) => state.scanFailure);
@@ -107,13 +107,13 @@ function Badge(): ReactElement | undefined {
 	}
 }
 
-/** Returns the time until which the values were true: that of the loss, or of a pause before it. */
+/** Returns the time of the last valid values: the start of the outage, or of an earlier pause. */
 function lostAt({connection, snapshot, snapshotAtMs, pause}: State): number | undefined {
 	const untilMs = Math.min(connection.kind === 'lost' ? connection.sinceMs : Infinity, pause?.sinceMs ?? Infinity);
 	return snapshot && snapshot.now + Math.max(0, untilMs - snapshotAtMs) / 1000;
 }
 
-/** How old the scan is, or from when the values are while the store is away. */
+/** Age of the scan, or the time of the values while the store is unreachable. */
 function Freshness(): ReactElement {
 	const {formatTime} = useSettings();
 	const isLost = useMonitor(({connection}) => connection.kind === 'lost');
@@ -141,7 +141,7 @@ export function Clock({isShort}: {readonly isShort: boolean}): ReactElement | un
 	return now === undefined ? undefined : <Label>{isShort ? formatTime(now).slice(0, 5) : formatTime(now)}</Label>;
 }
 
-/** Where this is, how fresh the values are, and who looks. */
+/** The first line: host, age of the values, and account. */
 export function Header(): ReactElement {
 	const {hostname, poolLabel, requester, isReadonly} = useSettings();
 	const {columns} = useMonitor(({size}) => size);
@@ -152,7 +152,7 @@ export function Header(): ReactElement {
 	const {model, memory} = inventory(gpuCount, observation?.gpus ?? []);
 	const cannotChange = isReadonly || isLost;
 	const isRoomy = columns >= 100;
-	// Each of these needs room that the model gives up on a small screen.
+	// Each notice takes space from the GPU model on a small screen.
 	const notices = [isTrouble, poolLabel !== undefined, observation?.simulated === true].filter(Boolean).length;
 	return (
 		<EdgeLine
@@ -205,14 +205,14 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 type LoadProperties = {
 	readonly word: string;
 	readonly of: 'load' | 'memory';
-	/** 0 to 1; undefined where the whole is unknown. */
+	/** 0 to 1, or undefined if the total is unknown. */
 	readonly share: number | undefined;
 	readonly text: string;
-	/** Cells of the bar; 0 for none. */
+	/** Cells of the bar; 0 for no bar. */
 	readonly barWidth: number;
 };
 
-/** A sum over all GPUs: `Util ━━━━──── 61%`. */
+/** A total over all GPUs, such as `Util ━━━━──── 61%`. */
 export function TotalLoad({word, of, share, text, barWidth}: LoadProperties): ReactElement {
 	return (
 		<Box flexShrink={0} gap={1}>
@@ -223,19 +223,19 @@ export function TotalLoad({word, of, share, text, barWidth}: LoadProperties): Re
 	);
 }
 
-/** Means and sums over the GPUs that gave a reading. A wide screen has longer bars. */
+/** Means and totals over the GPUs with readings. Wide screens have longer bars. */
 function Loads({columns}: {readonly columns: number}): ReactElement {
 	const gpus = useMonitor(({observation}) => observation?.gpus) ?? [];
 	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
 	const mean = sum(percents) / percents.length / 100;
-	// Memory in use of an unknown total would count as part of the others' totals.
+	// Memory in use is counted only for GPUs with a known total.
 	const used = sum(
 		gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : [])),
 	);
 	const total = sum(gpus.map(({memoryTotalMiB = 0}) => memoryTotalMiB));
 	const powers = gpus.filter(({powerWatts}) => powerWatts !== undefined);
 	const watts = sum(powers.map(({powerWatts = 0}) => powerWatts));
-	// The limit of some GPUs would be too low for the power of all.
+	// A limit is shown only if it is known for every GPU.
 	const isLimited = powers.every(({powerLimitWatts}) => powerLimitWatts !== undefined);
 	const limit = isLimited ? sum(gpus.map(({powerLimitWatts = 0}) => powerLimitWatts)) : 0;
 	const kilowatts = (some: number): string => (some / 1000).toFixed(1);
@@ -285,7 +285,7 @@ function countRows(rows: readonly StatusRow[], requester: State['settings']['req
 	};
 }
 
-/** How many GPUs are free, reserved and in trouble, how busy they are, and how many wait. */
+/** The second line: free, reserved and failed GPUs, their load, and the queue. */
 export function Summary(): ReactElement {
 	const {requester} = useSettings();
 	const {columns} = useMonitor(({size}) => size);
@@ -293,7 +293,7 @@ export function Summary(): ReactElement {
 	const waiting = useMonitor(({snapshot}) => snapshot?.queue.length ?? 0);
 	const isScanned = useMonitor(({observation}) => observation !== undefined);
 	const {mine, others, drained, unreserved, errors} = countRows(rows, requester);
-	// On a small screen words are short, and counts of nothing are left out.
+	// Small screens have short words, and omit zeros.
 	const isShort = columns < 75;
 	const isBrief = columns < 50;
 	return (

@@ -1,4 +1,4 @@
-/** The graphs of all GPUs on a wide screen, a tile each: who has it, how busy it is, and how busy it was. */
+/** Graphs of all GPUs on a wide screen. Each tile shows the holder, the load and its history. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {StatusRow} from '../../core/rules/pool/status.js';
@@ -23,10 +23,10 @@ import {OwnerName, StateWord, useIsScanned} from './shared/row-words.js';
 /** Blanks between two tiles, and between the two graphs of a tile. */
 const gap = 2;
 
-/** From this width on, memory has its graph beside that of the utilization. */
+/** Minimum width of a tile with a second graph for memory. */
 const leastForMemory = 36;
 
-/** How busy a GPU is now, in the colours of the curves below. */
+/** The current load, in the colors of the curves below. */
 function Numbers({row: {reading}}: {readonly row: StatusRow}): ReactElement {
 	const {utilizationPercent, memoryUsedMiB, memoryTotalMiB} = reading ?? {};
 	return (
@@ -45,7 +45,7 @@ function Numbers({row: {reading}}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-/** Who has or uses a GPU; or its state where nobody does. */
+/** The holder or user of a GPU, or its state if there is none. */
 function Holder({row}: {readonly row: StatusRow}): ReactElement {
 	const isNobodys = row.owner === undefined && row.shares === undefined && row.state !== 'unreserved';
 	return isNobodys ? <StateWord row={row} /> : <OwnerName row={row} />;
@@ -53,7 +53,7 @@ function Holder({row}: {readonly row: StatusRow}): ReactElement {
 
 type TileProperties = {readonly row: StatusRow; readonly width: number; readonly rows: number};
 
-/** `> 0 alice           84%  60G`, and the graphs below. A click selects the GPU. */
+/** A tile such as `> 0 alice           84%  60G`, with graphs below. A click selects the GPU. */
 function Tile({row, width, rows}: TileProperties): ReactElement {
 	const dispatch = useDispatch();
 	const {getState} = useStore();

@@ -1,4 +1,4 @@
-/** The line above the footer: what just happened, what is wrong, or what is being typed. */
+/** The line above the footer: the latest message, a lasting problem, or a line being typed. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {recentLoss} from '../../core/rules/pool/alerts.js';
@@ -30,11 +30,11 @@ const words: Readonly<Record<Message['level'], readonly [word: string, tone: Ton
 	waiting: ['WAIT', 'mine'],
 };
 
-/** Returns what is wrong for as long as it is, or what this monitor waits for. */
+/** Returns the message of a lasting problem, or of the monitor's own waiting request. */
 export function standingMessage(state: State): Message | undefined {
 	const {connection, snapshot, observation, scanFailure, nowMs, settings} = state;
 	if (connection.kind === 'lost') {
-		// The header has the time of the values.
+		// The header shows the time of the values.
 		return {level: 'warning', text: `${connection.reason} - changes are disabled`};
 	}
 
@@ -63,13 +63,13 @@ export function standingMessage(state: State): Message | undefined {
 	return text === undefined ? undefined : {level: 'warning', text};
 }
 
-/** The message is made again only when the state changed. */
+/** Memoized: the message changes only with the state. */
 const messageOf = remembering(
 	(state: State) => [state],
 	(state): Message | undefined => state.flash ?? standingMessage(state),
 );
 
-/** Returns how many rows a filter leaves, of the table whose filter is typed. */
+/** Returns the number of rows that match the filter being typed. */
 function filterCount(state: State): string {
 	if (state.processes.prompt !== undefined) {
 		return `${visibleProcesses(state).length} of ${allProcesses(state).length} processes`;
@@ -83,7 +83,7 @@ function filterCount(state: State): string {
 
 type PromptProperties = {readonly label: string; readonly field: TextField; readonly count?: string};
 
-/** A line being typed, and at its end how many rows it leaves. */
+/** A line being typed, with the number of matching rows at its end. */
 function Prompt({label, field, count = ''}: PromptProperties): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
 	return (
@@ -97,7 +97,7 @@ function Prompt({label, field, count = ''}: PromptProperties): ReactElement {
 	);
 }
 
-/** `z Undo (8s)`, for as long as it can be done. */
+/** The hint `z Undo (8s)`, shown while undo is possible. */
 function Undo(): ReactElement | undefined {
 	const {isLinear} = useSettings();
 	const seconds = useMonitor(({undo, nowMs}) => (undo === undefined ? 0 : Math.ceil((undo.untilMs - nowMs) / 1000)));
@@ -109,7 +109,7 @@ function Undo(): ReactElement | undefined {
 	) : undefined;
 }
 
-/** A shell command that does what was just done, or what comes next. */
+/** A shell command equivalent to the last action, or the next step. */
 const ShellCommand = ({children}: {readonly children: string}): ReactElement => (
 	<Label>
 		<Label tone="dim">$ </Label>
@@ -124,7 +124,7 @@ function MessageText({level, text, command, next}: Message): ReactElement {
 	const {columns} = useMonitor(({size}) => size);
 	const undoWidth = useMonitor(({undo}) => (undo === undefined ? 0 : undoColumns));
 	const [word, tone] = words[level];
-	// What happened is more important than the command that says the same.
+	// The message takes precedence over the equivalent command.
 	const isRoomy = widthOf(`${word} ${text}  $ ${command ?? ''}`) + undoWidth + 2 <= columns;
 	return (
 		<>

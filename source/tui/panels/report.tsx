@@ -15,11 +15,11 @@ import {firstLine} from '../widgets/scroll-lines.js';
 import {StillTable, type StillColumn} from '../widgets/still-table.js';
 import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
 
-/** Returns the report that is asked for; undefined while it is made. */
+/** Returns the requested report, or undefined while it is computed. */
 const currentReport = ({report, panels}: State): State['report'] =>
 	report?.by === panels.reportBy ? report : undefined;
 
-/** Cells that the figures need beside the names and the bars. */
+/** Cells of the figures next to the names and bars. */
 const figuresWidth = 52;
 const shortestBar = 10;
 const longestBar = 60;
@@ -31,7 +31,6 @@ type TableProperties = {
 	readonly report: Report;
 	readonly from: number;
 	readonly to: number;
-	/** Cells of the terminal. */
 	readonly width: number;
 };
 

@@ -60,7 +60,7 @@ export function Overview(): ReactElement {
 					<Summary />
 				</>
 			)}
-			<Box flexDirection="column" flexGrow={1} flexShrink={1} overflow="hidden">
+			<Box flexDirection="column" flexGrow={1} flexShrink={1} overflowY="hidden">
 				{blocks.map((stacks, index) => (
 					<Box key={index} flexShrink={0}>
 						{stacks.map((stack, column) => (

@@ -15,7 +15,14 @@ function FullScreen(): ReactElement {
 	const {columns, rows} = useMonitor(({size}) => size);
 	const isSmall = useMonitor(isTooSmall);
 	return (
-		<Box flexDirection="column" width={columns} height={rows} overflow="hidden">
+		// Panels fit their width. To clip all text sideways would cost a tenth of each frame.
+		<Box
+			flexDirection="column"
+			width={columns}
+			height={rows}
+			overflowX={isSmall ? 'hidden' : 'visible'}
+			overflowY="hidden"
+		>
 			{isSmall ? (
 				<SmallScreen />
 			) : (

@@ -12,11 +12,11 @@ import type {ShownPast, ShownReport} from './panels/state.js';
 import type {PointerAction} from './mouse.js';
 import type {CommandLineIntent} from './command-line/reduce.js';
 
-/** Time, the terminal, the store and the GPUs have their say. `nowMs` is monotonic. */
+/** News from the clock, the terminal, the store and the GPUs. `nowMs` is monotonic. */
 export type LiveUpdate =
 	| PanelUpdate
 	| HostsUpdate
-	/** All events that are known. */
+	/** All known events. */
 	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]}
 	| {readonly kind: 'events-lost'; readonly reason: string}
 	| {readonly kind: 'report-arrived'; readonly report: ShownReport}
@@ -24,7 +24,7 @@ export type LiveUpdate =
 	| {readonly kind: 'ticked'; readonly nowMs: number}
 	| {readonly kind: 'resized'; readonly size: Size}
 	| {readonly kind: 'snapshot-arrived'; readonly snapshot: Snapshot; readonly nowMs: number}
-	/** What is shown was true until `sinceMs`. */
+	/** The values on the screen were valid until `sinceMs`. */
 	| {readonly kind: 'store-lost'; readonly reason: string; readonly nowMs: number; readonly sinceMs: number}
 	| {readonly kind: 'scan-arrived'; readonly observation: Observation; readonly nowMs: number};
 
@@ -32,7 +32,7 @@ export type Action = LiveUpdate | Answer | FormAction | PointerAction | {readonl
 
 export type Dispatch = (action: Action) => void;
 
-/** Opens and closes what stands over the panels. */
+/** Opens and closes dialogs. */
 export type DialogIntent =
 	| 'open-help'
 	| 'close-dialog'
@@ -43,20 +43,20 @@ export type DialogIntent =
 	| 'previous-process'
 	| CommandLineIntent;
 
-/** What the user wants of the monitor's own state; the reducer knows it by the same name. */
+/** Intents for the reducer, which has a handler of the same name for each. */
 type StateIntent = DialogIntent | TableIntent | PanelIntent | HostsIntent | ViewIntent | SearchIntent;
 
-/** What reaches out of the state: the controller sees to it. */
+/** Intents for the controller, which act outside the state. */
 type OutwardIntent =
 	| 'quit-now'
 	| 'suspend'
 	| 'refresh'
 	| 'submit'
-	/** The same, waiting in the queue when there are not enough. */
+	/** Submits, and waits in the queue if necessary. */
 	| 'submit-patiently'
-	/** What the chosen line of an output leads to. */
+	/** Opens the target of the chosen output line. */
 	| 'open-line'
 	| 'complete';
 
-/** What a key can lead to, by name. */
+/** Everything a key can do, by name. */
 export type Intent = StateIntent | FormIntent | OutwardIntent;

@@ -1,4 +1,4 @@
-/** What becomes of the state when something that was asked for is answered. */
+/** Applies the answers to requests to the state. */
 import {undoMs, type Released} from '../../core/operations/undo.js';
 import type {Completion, LiveOutput, LiveOutputPage} from '../ports.js';
 import {completed} from './command-line/reduce.js';
@@ -7,16 +7,16 @@ import {isAsking, type AskingDialog, type Dialog} from './dialogs.js';
 import {flashMs, type State} from './state.js';
 import {type Complaint, type WaitingUpdate, type Flash} from './messages.js';
 
-/** What became of a dialog. An answer names the one that asked, so that a late one touches no other. */
+/** The answer to a dialog. It names its dialog, so that a late answer cannot change another. */
 export type Answer =
 	| WaitingUpdate
 	| {readonly kind: 'opened'; readonly dialog: Dialog}
 	| {readonly kind: 'submitted'}
-	/** Keys of its verb changed an open dialog. */
+	/** A key changed an open dialog. */
 	| {readonly kind: 'changed'; readonly dialog: AskingDialog; readonly next: AskingDialog}
 	| {readonly kind: 'refused'; readonly complaint: Complaint; readonly dialog: Dialog | undefined}
 	| {readonly kind: 'done'; readonly flash: Flash; readonly dialog?: Dialog; readonly undo?: readonly Released[]}
-	/** It waits in the queue from now on, or there was nothing to do. */
+	/** The request waits in the queue now, or there was nothing to do. */
 	| {readonly kind: 'put-away'; readonly dialog: Dialog}
 	| {
 			readonly kind: 'printed';
@@ -25,12 +25,12 @@ export type Answer =
 			readonly undo?: readonly Released[];
 			readonly dialog: Dialog;
 	  }
-	/** News of what goes on. */
+	/** An update of a live output. */
 	| {readonly kind: 'page-came'; readonly liveOutput: LiveOutput; readonly page: LiveOutputPage}
 	| {readonly kind: 'completed'; readonly completion: Completion; readonly dialog: Dialog}
 	| {readonly kind: 'undo-began'};
 
-/** A success goes by itself; an error stays until a key is pressed. */
+/** A success disappears by itself. An error stays until a key is pressed. */
 const withFlash = (state: State, flash: Flash): State => ({
 	...state,
 	flash: flash.level === 'error' ? flash : {...flash, untilMs: state.nowMs + flashMs},
@@ -39,7 +39,7 @@ const withFlash = (state: State, flash: Flash): State => ({
 function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, {kind: 'refused'}>): State {
 	const {dialog} = state;
 	const isOpen = asker !== undefined && dialog === asker;
-	// What can be fixed stays open, and where one can wait the focus goes to where a letter is no text.
+	// The form stays open if the user can fix the error. If waiting is possible, the focus moves to a field where letters are commands.
 	if (isOpen && dialog.kind === 'form') {
 		const focused = complaint.canWait === true ? 0 : dialog.focused;
 		return {...state, dialog: {...dialog, isBusy: false, complaint, focused}};
@@ -53,7 +53,7 @@ function afterRefusal(state: State, {complaint, dialog: asker}: Extract<Answer, 
 	return withFlash({...state, dialog: isOpen ? undefined : dialog}, {level: 'error', text});
 }
 
-/** A line or two fit the message line; more has a panel of its own, unless the user has gone on to something else. */
+/** One or two lines fit the message line. Longer output gets a panel, unless the user moved on. */
 function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answer, {kind: 'printed'}>): State {
 	const words = lines.map((line) => line.trim()).filter((line) => line !== '');
 	const isOpen = state.dialog === asker;
@@ -62,7 +62,7 @@ function afterPrinting(state: State, {title, lines, dialog: asker}: Extract<Answ
 		: withFlash({...state, dialog: isOpen ? undefined : state.dialog}, {level: 'ok', text: words[0] ?? 'done'});
 }
 
-/** What can be undone from now on; an answer that released nothing leaves what was there. */
+/** Remembers what can be undone. An answer that released nothing keeps the earlier undo. */
 const withUndo = (state: State, released: readonly Released[] = []): State =>
 	released.length === 0 ? state : {...state, undo: {released, untilMs: state.nowMs + undoMs}};
 
@@ -84,7 +84,7 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 	},
 	'put-away': (state, {dialog}) => (state.dialog === dialog ? {...state, dialog: undefined} : state),
 	printed: (state, answer) => afterPrinting(withUndo(state, answer.undo), answer),
-	// Of what is shown no longer, nothing is kept.
+	// Ignores updates of an output that is no longer shown.
 	'page-came': (state, {liveOutput, page}) =>
 		state.dialog?.kind === 'output' && state.dialog.liveOutput === liveOutput
 			? {...state, dialog: withPage(state.dialog, page)}
@@ -98,7 +98,7 @@ const after: {readonly [Kind in Answer['kind']]: (state: State, answer: Extract<
 	'wait-ended': afterWaitingUpdate,
 };
 
-/** Tells answers from everything else that happens. */
+/** Tells answers from other actions. */
 export const isAnswer = (action: {readonly kind: string}): action is Answer => Object.hasOwn(after, action.kind);
 
 export const afterAnswer = (state: State, answer: Answer): State =>

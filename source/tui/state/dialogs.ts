@@ -1,27 +1,27 @@
-/** What a dialog holds while it is open. What it will act on is captured when it opens: a lease, never a line of the table. */
+/** State of open dialogs. Targets are captured when a dialog opens: a lease, never a line of the table. */
 import type {CommandPrompt, Output} from './command-line/state.js';
 import type {ProcessRow} from './processes/state.js';
 import type {ColumnsDialog} from './view/state.js';
 import type {Complaint} from './messages.js';
 import {presetField, type TextField} from './text-field.js';
 
-/** What the dialogs of verbs share; beside it each holds what its verb is about. */
+/** Fields shared by the dialogs of all commands. */
 type VerbDialogBase = {
-	/** The name of the verb that opened it. */
+	/** Name of the command that opened the dialog. */
 	readonly verb: string;
-	/** The change was sent and not yet answered. */
+	/** Whether a request was sent and not yet answered. */
 	readonly isBusy: boolean;
 };
 
 export type FormField = {
 	readonly name: string;
-	/** Up and down change a count; a check is ticked; a text may be long. */
+	/** Up and Down change a count. A check is toggled. A text can be long. */
 	readonly kind: 'count' | 'duration' | 'text' | 'check';
 	readonly label: string;
 	readonly hint: string;
-	/** Of a count. */
+	/** Maximum of a count. */
 	readonly most?: number;
-	/** What the hint and the bound become as the fields are filled in. */
+	/** Returns the hint and the maximum for the current values. */
 	readonly follow?: (values: Readonly<Record<string, string>>) => Pick<FormField, 'hint' | 'most'>;
 	readonly field: TextField;
 };
@@ -34,21 +34,21 @@ export type Form<About = unknown> = About &
 		readonly complaint?: Complaint;
 	};
 
-/** Takes `y`, and nothing else, for yes. */
+/** Only `y` means yes. */
 export type Confirmation<About = unknown> = About & VerbDialogBase & {readonly kind: 'confirmation'};
 
-/** Takes `y` for yes as well, and has keys of its verb for choosing. */
+/** `y` means yes, and the command adds keys for choosing. */
 export type Choice<About = unknown> = About & VerbDialogBase & {readonly kind: 'choice'};
 
-/** Those that ask for something to be done. */
+/** Dialogs that ask for an action. */
 export type AskingDialog = Form | Confirmation | Choice | CommandPrompt;
 
-/** One process, as it was when it was opened: what is known now is shown as long as it runs. */
+/** A process when the dialog opened. Newer values are shown while the process runs. */
 export type ProcessView = {readonly kind: 'process'; readonly shown: ProcessRow};
 
 export type Dialog = AskingDialog | Output | ProcessView | ColumnsDialog | {readonly kind: 'help'};
 
-/** Narrows to those that ask for something to be done. */
+/** Narrows to dialogs that ask for an action. */
 export const isAsking = (dialog: Dialog | undefined): dialog is AskingDialog =>
 	dialog !== undefined && !['help', 'output', 'process', 'columns'].includes(dialog.kind);
 

@@ -1,15 +1,14 @@
-/** How the keys change a dialog that is being filled in. */
+/** Applies keys to a form. */
 import type {Form, FormField} from './dialogs.js';
 import {edit, fieldOf, insert, isEdit, type Edit, type TextField} from './text-field.js';
 
-/** Changes what is being filled in. */
 export type FormIntent = Edit | keyof typeof moves;
 
 export type FormAction = {readonly kind: FormIntent} | {readonly kind: 'typed'; readonly text: string};
 
 const focusedField = (form: Form): FormField => form.fields[form.focused]!;
 
-/** Whatever is typed answers the complaint, so it goes. */
+/** Sets a field. Any change clears the error. */
 function withField(form: Form, field: TextField): Form {
 	const fields = form.fields.with(form.focused, {...focusedField(form), field});
 	const values = Object.fromEntries(fields.map((each) => [each.name, each.field.value]));
@@ -21,7 +20,7 @@ const focusBy = (form: Form, by: number): Form => ({
 	focused: (form.focused + by + form.fields.length) % form.fields.length,
 });
 
-/** Up and down count GPUs; in any other field they go to its neighbours. */
+/** Up and Down change a count. In other fields they move to the neighboring field. */
 function step(form: Form, by: 1 | -1): Form {
 	const {kind, most = Infinity, field} = focusedField(form);
 	if (kind !== 'count') {
@@ -32,7 +31,7 @@ function step(form: Form, by: 1 | -1): Form {
 	return withField(form, fieldOf(String(Math.min(most, Math.max(1, count + by)))));
 }
 
-/** A box is ticked by whatever is typed into it, and its mark taken away by the same. */
+/** Toggles a check on any character. */
 const toggled = (form: Form): Form => withField(form, fieldOf(focusedField(form).field.value === '' ? 'yes' : ''));
 
 const moves = {
@@ -42,7 +41,7 @@ const moves = {
 	decrease: (form) => step(form, -1),
 } as const satisfies Readonly<Record<string, (form: Form) => Form>>;
 
-/** Tells the keys of a dialog from everything else that happens. */
+/** Tells form actions from other actions. */
 export const isFormAction = (action: {readonly kind: string}): action is FormAction =>
 	action.kind === 'typed' || isEdit(action.kind) || Object.hasOwn(moves, action.kind);
 

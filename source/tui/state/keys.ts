@@ -1,18 +1,18 @@
-/** Which keys count: a key may do one thing in a panel and another in a dialog. */
+/** Modes of the keyboard. A key can have different effects in a panel and in a dialog. */
 import {isTooSmall} from '../layout.js';
 import {panelNames, type PanelName} from './panels/state.js';
 import type {State} from './state.js';
 
-/** Which keys count: those of the panel that has the focus, of text being typed, or of what stands over them. */
+/** The focused panel, the text field or the dialog that handles keys. */
 export const modes = [
 	...panelNames,
 	'filter',
-	/** Words to search for are being typed. */
+	/** A search being typed. */
 	'search',
-	/** The same as `filter`, of all hosts. */
+	/** A filter of hosts being typed. */
 	'hosts-filter',
 	'form',
-	/** A form whose request was refused because others have the GPUs. */
+	/** A form whose request was refused because the GPUs are taken. */
 	'refusal',
 	'confirmation',
 	'choice',
@@ -21,23 +21,23 @@ export const modes = [
 	/** An output with lines to open. */
 	'list',
 	'help',
-	/** One process, with its graphs. */
+	/** The dialog of a process. */
 	'process',
-	/** The columns of the table. */
+	/** The column chooser. */
 	'columns',
-	/** The screen is too small to show what a key would do. */
+	/** The screen is too small to show the effect of a key. */
 	'small',
 ] as const;
 
 export type Mode = (typeof modes)[number];
 
-/** Narrows to the modes in which a panel has the focus. */
+/** Narrows to the modes of panels. */
 export const isPanelMode = (mode: Mode): mode is PanelName => (panelNames as readonly Mode[]).includes(mode);
 
-/** Tables whose rows the keys select, sort, filter and tag. */
+/** Tables whose rows can be selected, sorted, filtered and tagged. */
 export const tableModes = ['table', 'processes'] as const satisfies readonly Mode[];
 
-/** Which keys count now. */
+/** Returns the current mode. */
 export function modeOf(state: State): Mode {
 	const {dialog, table, processes, panels, hosts} = state;
 	if (isTooSmall(state)) {
@@ -62,7 +62,7 @@ export function modeOf(state: State): Mode {
 	return canWait ? 'refusal' : dialog.kind;
 }
 
-/** What the keys are for, in the order of the help. */
+/** Groups of the help, in order. */
 export const helpGroups = ['Reserve', 'GPUs and processes', 'Queue and processes', 'Panels', 'Monitor'] as const;
 
 export type HelpGroup = (typeof helpGroups)[number];

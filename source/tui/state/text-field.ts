@@ -1,20 +1,20 @@
-/** One line of text being typed. Pure: every edit makes a new value. */
+/** A text field. Every edit returns a new value. */
 import {sanitizeTyped} from '../../format/text/text.js';
 
 export type TextField = {
 	readonly value: string;
-	/** Code points before the caret. */
+	/** Number of code points before the caret. */
 	readonly caret: number;
-	/** A suggestion: the first character typed replaces it. */
+	/** Whether the value is a suggestion that the first typed character replaces. */
 	readonly isPreset: boolean;
 };
 
-/** Longer notes help no one and would not fit a table. */
+/** Maximum length of a text, in code points. */
 const longest = 200;
 
 export const presetField = (value: string): TextField => ({value, caret: [...value].length, isPreset: true});
 
-/** Replaces everything, with the caret behind it. */
+/** Returns a field with this text and the caret at its end. */
 export const fieldOf = (value: string): TextField => ({...presetField(value), isPreset: false});
 
 export function insert(field: TextField, text: string): TextField {
@@ -31,7 +31,7 @@ export function insert(field: TextField, text: string): TextField {
 export type Edit =
 	'delete-before' | 'delete-after' | 'clear-field' | 'caret-left' | 'caret-right' | 'caret-start' | 'caret-end';
 
-/** Tells the edits from other intents. */
+/** Tells edits from other intents. */
 export const isEdit = (kind: string): kind is Edit =>
 	kind.startsWith('caret-') || kind.startsWith('delete-') || kind === 'clear-field';
 
@@ -76,7 +76,7 @@ export function edit(field: TextField, change: Edit): TextField {
 	}
 }
 
-/** A key that edits, or what was typed or pasted. */
+/** An edit, or typed or pasted text. */
 export type FieldChange = Edit | {readonly text: string};
 
 export const changed = (field: TextField, change: FieldChange): TextField =>

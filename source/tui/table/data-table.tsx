@@ -1,4 +1,4 @@
-/** The table of the monitor: GPUs, processes, hosts, queue and events. */
+/** The table component for GPUs, processes, hosts, queue and events. */
 import {memo, type ComponentType, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import {useMouse} from '../mouse/mouse-context.js';
@@ -6,9 +6,9 @@ import {EmphasisContext, Label, type Emphasis} from '../widgets/label.js';
 
 export type CellProperties<Row> = {
 	readonly row: Row;
-	/** Cells of the terminal that the column has. */
+	/** Cells of the column. */
 	readonly width: number;
-	/** The rows before and after it in view. */
+	/** The neighboring rows in view. */
 	readonly above?: Row;
 	readonly below?: Row;
 };
@@ -16,13 +16,12 @@ export type CellProperties<Row> = {
 export type DataColumn<Row> = {
 	readonly name: string;
 	readonly title: string;
-	/** Cells of the terminal. */
 	readonly width: number;
 	readonly align?: 'start' | 'end';
-	/** Blanks before the column; 1 by default. */
+	/** Blanks before the column. Defaults to 1. */
 	readonly gap?: number;
 	readonly Cell: ComponentType<CellProperties<Row>>;
-	/** How the cell looks beside the others of its row. */
+	/** Returns the emphasis of a cell. */
 	readonly emphasisOf?: (cell: CellProperties<Row>) => Emphasis;
 };
 
@@ -32,11 +31,11 @@ type RowProperties<Row> = Cells<Row> &
 	Omit<CellProperties<Row>, 'width'> & {
 		readonly isSelected: boolean;
 		readonly isTagged: boolean;
-		/** In place of the cells. */
+		/** Replaces the cells. */
 		readonly line?: ReactNode;
 	};
 
-/** `>` and `*` before the cells of a selected and of a tagged row. */
+/** Width of the marks before the cells: `>` for the selected row, `*` for tagged rows. */
 export const markerWidth = 2;
 
 const gapOf = (index: number, gap = 1): number => (index === 0 ? 0 : gap);
@@ -83,7 +82,7 @@ function UncachedRow<Row>({columns, isSelected, isTagged, line, ...cell}: RowPro
 	);
 }
 
-/** Renders again only when the row, its neighbours, its marks or the columns change. */
+/** Renders again only when the row, its neighbors, its marks or the columns change. */
 const DataRow = memo(UncachedRow) as typeof UncachedRow;
 
 function Head<Row>({columns}: Cells<Row>): ReactElement {
@@ -105,32 +104,31 @@ type Properties<Row> = Cells<Row> & {
 	readonly firstRow: number;
 	/** Lines of the panel, the head included. */
 	readonly height: number;
-	/** Cells of the terminal. */
 	readonly width: number;
 	readonly keyOf: (row: Row) => string;
 	readonly selectedKey?: string;
 	readonly isTagged?: (row: Row) => boolean;
-	/** What a row shows in place of its cells; undefined for the cells. */
+	/** Returns the content that replaces the cells of a row, or undefined for the cells. */
 	readonly lineOf?: (row: Row) => ReactNode;
 	readonly hasHead?: boolean;
-	/** Blocks side by side, each with a head, filled one after another. */
+	/** Blocks side by side, filled one after another. Each has a head. */
 	readonly blocks?: number;
-	/** Shown when there are no rows. */
+	/** Shown if there are no rows. */
 	readonly empty?: ReactNode;
-	/** A click on a row, with its index among all rows. */
+	/** Called when a row is clicked, with its index among all rows. */
 	readonly onRow?: (index: number) => void;
-	/** A click on a title, with the column's name. */
+	/** Called when a title is clicked, with the column's name. */
 	readonly onTitle?: (name: string) => void;
 };
 
-/** Blanks around the line between two blocks. */
+/** Blanks on each side of the line between two blocks. */
 const blockGap = 1;
 
-/** Returns the cells of the terminal that each of several blocks has. */
+/** Returns the width of each of several blocks. */
 export const blockWidthOf = (width: number, blocks: number): number =>
 	Math.floor((width - (2 * blockGap + 1) * (blocks - 1)) / blocks);
 
-/** Returns the name of the column at a place of a line, counted from the first cell of the table. */
+/** Returns the column at a position of a line, counted from the first cell of the table. */
 function columnAt<Row>(columns: ReadonlyArray<DataColumn<Row>>, x: number): string | undefined {
 	let end = markerWidth;
 	for (const [index, {name, width, gap}] of columns.entries()) {
@@ -197,7 +195,7 @@ function Block<Row>({
 	);
 }
 
-/** Rows in columns, of which as many are in view as there are lines. Selection and scrolling are the caller's state. */
+/** Shows as many rows as there are lines. The caller owns the selection and the scroll position. */
 export function DataTable<Row>({blocks = 1, empty, ...table}: Properties<Row>): ReactElement {
 	const {rows, firstRow, height, width, hasHead = true} = table;
 	const rowsInBlock = height - (hasHead ? 1 : 0);

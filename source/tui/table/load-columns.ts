@@ -1,4 +1,4 @@
-/** The widths of columns in tables with bars: what is left out where room is short, and what grows where there is more. */
+/** Widths of columns in tables with bars. */
 import {
 	grown,
 	shrunk,
@@ -12,15 +12,15 @@ import {leastWithBar} from '../panels/shared/readings.js';
 const isLoad = (name: string): boolean => name === 'utilization' || name === 'memory';
 
 type Fit<Name extends string> = {
-	/** What columns give up, one after another, until all fit. */
+	/** Columns to shrink or remove when space is short, in order. */
 	readonly sacrifices: ReadonlyArray<Sacrifice<Name>>;
-	/** Up to how wide columns grow, round by round. */
+	/** Maximum widths to grow to, round by round. */
 	readonly growth: ReadonlyArray<GrowthRound<Name>>;
-	/** The first of these that is shown takes the rest of the room. */
+	/** The first visible one of these columns gets the remaining space. */
 	readonly last: readonly Name[];
 };
 
-/** Returns as many of the columns as fit, with bars as long as there is room for. A number without its bar does not grow. */
+/** Returns the columns that fit, with bars as long as possible. A number without a bar does not grow. */
 export function loadColumns<Name extends string>(
 	least: ReadonlyArray<Column<Name>>,
 	room: TableRoom,

@@ -1,6 +1,6 @@
 /**
-Themes for eyes that lack one kind of cones. The colours of the states were searched for with the model of Machado, Oliveira and Fernandes
-(2009): as far apart as they can be for all three kinds, and for all others.
+Themes for color-blind people. The colors of the states are as far apart as possible for all three kinds of color blindness and for normal
+vision, by the model of Machado, Oliveira and Fernandes (2009).
 */
 import {gradient, loadStyles, type BaseStyles} from './styles.js';
 import {onDark, onLight} from './usual.js';

@@ -1,13 +1,12 @@
-/** What the terminal can draw. */
+/** The drawing abilities of the terminal. */
 import {createContext, use} from 'react';
 import type {GraphCharacters} from '../../format/monitor-settings.js';
 
 export type Drawing = {
-	/** Bars and graphs use plain ASCII characters. */
+	/** Whether bars and graphs use only ASCII characters. */
 	readonly isAscii: boolean;
-	/** The characters of graphs. */
 	readonly graphs: GraphCharacters;
-	/** `boxed`: panels have borders on all sides. `ruled`: one line with their title, on a small terminal. `plain`: none, for a screen reader. */
+	/** `boxed`: borders on all sides of a panel. `ruled`: only a title line, on small terminals. `plain`: no lines, for screen readers. */
 	readonly frame: 'boxed' | 'ruled' | 'plain';
 };
 

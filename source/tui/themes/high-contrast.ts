@@ -1,4 +1,4 @@
-/** Themes in which every letter stands out: at least 7 to 1 on black or on white, and nothing is faint. */
+/** High-contrast themes: at least 7 to 1 on black or white, without faint text. */
 import {gradient, loadStyles, type BaseStyles} from './styles.js';
 
 export const contrastOnDark: BaseStyles = {

@@ -1,10 +1,8 @@
-/**
-The themes where the terminal has 16 colours alone. Exact colours would be rounded to its own there: a dark green to black, an amber to red.
-*/
+/** Themes for terminals with 16 colors, where exact colors would be rounded badly: dark green to black, amber to red. */
 import {inThree, loadStyles, type BaseStyles} from './styles.js';
 import {onDark} from './usual.js';
 
-/** Green, yellow and cyan of most terminals vanish on white: what is wrong is red, and bold where it is worse. */
+/** Green, yellow and cyan are hard to see on white in most terminals. Problems are red, and bold if severe. */
 export const sixteenOnLight: BaseStyles = {
 	...onDark,
 	dim: {color: 'gray'},
@@ -17,7 +15,7 @@ export const sixteenOnLight: BaseStyles = {
 	...loadStyles({load: inThree('black', 'red', 'red'), memory: () => 'blue'}),
 };
 
-/** Nothing is faint, and only what stands out most has a hue. */
+/** No faint text, and hues only for the most important tones. */
 export const sixteenContrastOnDark: BaseStyles = {
 	...onDark,
 	plain: {color: 'whiteBright'},
@@ -46,7 +44,7 @@ export const sixteenContrastOnLight: BaseStyles = {
 	...loadStyles({load: inThree('black', 'red', 'red'), memory: () => 'black'}),
 };
 
-/** Without green, which some eyes take for red. */
+/** No green, which some people confuse with red. */
 export const sixteenSafeOnDark: BaseStyles = {
 	...onDark,
 	free: {color: 'cyanBright', bold: true},

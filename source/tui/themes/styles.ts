@@ -1,4 +1,4 @@
-/** What themes are made of: a style for each tone, and colours for loads. */
+/** Building blocks of themes: a style for each tone, and colors for loads. */
 import type {TextProps} from 'ink';
 import {loadTone, type LoadTone, type Tone} from './tones.js';
 
@@ -6,10 +6,10 @@ export type Style = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimC
 
 export type Styles = Readonly<Record<Tone, Style>>;
 
-/** What a theme says; {@link completed} says the rest. */
+/** The styles that a theme defines. {@link completed} derives the others. */
 export type BaseStyles = Omit<Styles, 'strong' | 'heading' | 'success' | 'key' | 'marked'>;
 
-/** Tones that mean nearly the same look nearly the same, in every theme. */
+/** Adds the derived tones, so that related tones look similar in every theme. */
 export const completed = (base: BaseStyles): Styles => ({
 	...base,
 	strong: {...base.plain, bold: true},
@@ -19,7 +19,7 @@ export const completed = (base: BaseStyles): Styles => ({
 	marked: {inverse: true},
 });
 
-/** A share of the processors is calm, busy or hot from these shares on. */
+/** Shares from which a load counts as busy, and as hot. */
 const busyShare = 0.6;
 const hotShare = 0.85;
 
@@ -30,7 +30,6 @@ export type Colors = {
 
 const tenths = Array.from({length: 11}, (_, tenth) => tenth / 10);
 
-/** Returns the styles of all loads. */
 export const loadStyles = ({load, memory}: Colors): Readonly<Record<LoadTone, Style>> =>
 	Object.fromEntries(
 		tenths.flatMap((share) => [
@@ -39,7 +38,7 @@ export const loadStyles = ({load, memory}: Colors): Readonly<Record<LoadTone, St
 		]),
 	) as Readonly<Record<LoadTone, Style>>;
 
-/** One of three colours. */
+/** Returns a function that picks one of three colors. */
 export const inThree =
 	(calm: string, busy: string, hot: string) =>
 	(share: number): string =>
@@ -47,7 +46,7 @@ export const inThree =
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** A colour between those of a row, evenly spread from a share of 0 to one of 1. */
+/** Returns a function that interpolates evenly spaced colors from share 0 to share 1. */
 export const gradient =
 	(...stops: readonly Rgb[]) =>
 	(share: number): string => {

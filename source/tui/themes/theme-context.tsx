@@ -1,10 +1,9 @@
-/** The theme that components draw with. */
 import {createContext, use} from 'react';
 import {stylesOf} from '../theme.js';
 import type {Style, Styles} from './styles.js';
 import type {Tone} from './tones.js';
 
-/** Provides the styles of all tones: `<ThemeContext value={stylesOf('dark')}>`. Without a provider, text has no colours. */
+/** Provides the styles of all tones: `<ThemeContext value={stylesOf('dark')}>`. Without a provider, text has no colors. */
 export const ThemeContext = createContext<Styles>(stylesOf('mono'));
 
 /** Returns the style of a tone in the current theme. */

@@ -1,9 +1,8 @@
-/** Names for how text looks. A theme gives each tone its style. */
+/** Names for the looks of text. A theme defines a style for each tone. */
 
-/** Tenths of the whole. */
 type Tenth = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
 
-/** A share of utilization or of memory, by tenths. */
+/** A share of utilization or memory, in tenths. */
 export type LoadTone = `load-${Tenth}` | `memory-${Tenth}`;
 
 export type Tone =
@@ -28,7 +27,7 @@ export type Tone =
 /**
 Returns the tone of a share.
 
-@param share - 0 to 1. Values outside count as the nearer end.
+@param share - 0 to 1. Other values are clamped.
 */
 export const loadTone = (of: 'load' | 'memory', share: number): LoadTone =>
 	`${of}-${(share > 0 ? Math.min(10, Math.round(share * 10)) : 0) as Tenth}`;

@@ -1,4 +1,4 @@
-/** `R`: holds the selected GPU for the user's own process there, or asks for the chosen GPUs where there is none. */
+/** `R`: holds the selected GPU for the user's own process there, or reserves the chosen GPUs if there is none. */
 import type {GpuProcess} from '../../core/model/types.js';
 import {adopt as adoptProcess} from '../../core/operations/adopt.js';
 import {ownTargets} from '../../core/rules/processes/process-targets.js';
@@ -15,7 +15,7 @@ import {ownProcesses} from './shared/own-scan.js';
 import {reserveThese} from './shared/reservation.js';
 import {defineVerb, openingOf, succeeded} from './verb.js';
 
-/** The user's largest process on the selected GPU, when no one holds it and no other GPU is tagged. */
+/** Returns the user's largest process on the selected GPU, if nobody holds the GPU and no other GPU is tagged. */
 const adoptable = (state: State): GpuProcess | undefined =>
 	taggedGpus(state).length === 0 && selectedRow(state)?.state === 'unreserved'
 		? ownProcesses(state).find(({startTicks}) => startTicks !== undefined)

@@ -1,4 +1,4 @@
-/** `:` and the lines typed there, or that a line of an output stands for. */
+/** `:`: runs a typed line, or a line that an output leads to. */
 import type {Holding} from '../../core/rules/leases/holdings.js';
 import {undoableOf, type Released} from '../../core/operations/undo.js';
 import {panelNames} from '../state/panels/state.js';
@@ -13,10 +13,10 @@ import {
 } from '../state/command-line/state.js';
 import {defineVerb, warning, type EffectContext, type Outcome} from './verb.js';
 
-/** What people type there out of habit. */
+/** Lines that people type out of habit. */
 const quitting: ReadonlySet<string> = new Set(['q', 'quit', 'exit']);
 
-/** False for a line that shows nothing which goes on. */
+/** Opens the live output of a line. Returns false for other lines. */
 function openLiveOutput({store}: EffectContext, commandLine: CommandLine, line: string, from?: Output): boolean {
 	const liveOutput = commandLine.liveOutputOf?.(line);
 	if (liveOutput !== undefined) {
@@ -64,7 +64,7 @@ async function run(context: EffectContext, line: string): Promise<Outcome> {
 		: {kind: 'printed', title: `$ ${commandLine.inShell(line)}`, lines: begun.result, undo};
 }
 
-/** Opens what the chosen line of an output leads to. */
+/** Runs the line that the chosen line of an output leads to. */
 export function openChosenLine(context: EffectContext): void {
 	const {dialog} = context.store.getState();
 	const {commandLine} = context.ports;

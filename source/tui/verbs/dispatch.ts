@@ -1,4 +1,4 @@
-/** What the keys of verbs do: a dialog opens or the reason against it is shown, and what an open dialog asks for is carried out. */
+/** Carries out the commands of keys: opens a dialog or shows why the command is disabled, and performs the request of an open dialog. */
 import {CanhazgpuError} from '../../errors.js';
 import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
@@ -12,17 +12,17 @@ import {verbOf} from './index.js';
 type Outside = Omit<EffectContext, 'scanOwn' | 'scanSelected'>;
 
 export type VerbRunner = {
-	/** What the verb acts on, for what else reaches out of the state. */
+	/** Shared by all commands that act outside the state. */
 	readonly context: EffectContext;
-	/** The key of a verb. */
+	/** Handles the key of a command. */
 	readonly press: (verb: Verb) => Promise<void>;
-	/** A key that a verb adds to its own dialog. */
+	/** Handles a key that a command adds to its dialog. */
 	readonly change: (change: DialogKey<AskingDialog>['change']) => void;
-	/** Does what the open dialog asks for; patiently, it waits in the queue when there are not enough. */
+	/** Performs the request of the open dialog. With `willWait`, the request waits in the queue if necessary. */
 	readonly submit: (willWait: boolean) => Promise<void>;
 };
 
-/** Failures that a user can meet become words; any other error is a bug and is thrown. */
+/** Turns expected failures into messages. Other errors are bugs, and are thrown. */
 export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> {
 	try {
 		return await work();
@@ -37,7 +37,8 @@ export async function outcomeOf(work: () => Promise<Outcome>): Promise<Outcome> 
 }
 
 /**
-Scans GPUs before anything is asked about a process there: what is shown may be what another account says. One scan at a time.
+Returns the scanner for questions about processes. The shown readings may come from another account, so GPUs are scanned again. One scan
+runs at a time.
 */
 function ownScanner({world, store, ports}: Outside): Pick<EffectContext, 'scanOwn' | 'scanSelected'> {
 	const {getState, dispatch} = store;
@@ -73,7 +74,7 @@ export function createVerbRunner(outside: Outside): VerbRunner {
 	const context: EffectContext = {...outside, ...ownScanner(outside)};
 	const {getState, dispatch} = context.store;
 
-	/** Carries a verb out, tells the state what became of it, and reads and scans again. */
+	/** Performs a command, reports the outcome to the state, and reads and scans again. */
 	async function carryOut({perform}: Verb, dialog: AskingDialog | undefined, willWait: boolean): Promise<void> {
 		const outcome = await outcomeOf(async () => perform?.(context, dialog!, willWait));
 		if (outcome !== undefined) {

@@ -1,4 +1,4 @@
-/** `e`: moves the end of the chosen reservations. */
+/** `e`: extends the chosen reservations. */
 import {extend as extendLeases} from '../../core/operations/reservations.js';
 import {longDuration, typedDuration} from '../../format/text/durations.js';
 import {gpuList} from '../../format/text/gpu-list.js';

@@ -1,4 +1,4 @@
-/** `Y`: copies the UUIDs of the chosen GPUs, as `nvidia-smi -i` and the `--gpus device=` of a container take them. */
+/** `Y`: copies the UUIDs of the chosen GPUs, for `nvidia-smi -i` and a container's `--gpus device=`. */
 import {counted} from '../../format/text/numbers.js';
 import {rowsOf, type State} from '../state/state.js';
 import {chosenGpus} from '../state/table/rows.js';
@@ -8,7 +8,7 @@ import {defineVerb} from './verb.js';
 
 const uuidOf = (state: State, gpu: number): string | undefined => rowsOf(state)[gpu]?.reading?.uuid;
 
-/** What is shown may come from another account's scan: nothing but a plain name goes into a clipboard. */
+/** Whether the UUID is a plain name. Readings may come from another account, and must not bring anything else into the clipboard. */
 const isPlain = (uuid: string | undefined): boolean => uuid !== undefined && /^[\w\-]{1,80}$/v.test(uuid);
 
 function reasonAgainstNames(state: State): string | undefined {

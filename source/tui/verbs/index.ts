@@ -1,4 +1,4 @@
-/** The registry: every verb of the monitor, in the order in which the help and the footer name them. */
+/** The registry of all commands of the monitor, in the order of the help and the footer. */
 import {command} from './command-line.js';
 import {adopt} from './adopt.js';
 import {copy} from './copying/copy.js';
@@ -21,17 +21,17 @@ import type {Verb} from './verb.js';
 import {wait} from './wait.js';
 
 export const verbs = {
-	/** Before the keys that move over the table. */
+	/** Listed before the keys that move over the table. */
 	pool: [reserve, adopt, release, extend, leave, wait],
-	/** Among the keys about processes. */
+	/** Listed with the keys for processes. */
 	processes: [signal],
-	/** Over the table of all hosts. */
+	/** Keys of the host table. */
 	hosts: [reserveOverHosts, reserveThisOverHosts, releaseOverHosts, extendOverHosts, openHost],
-	/** Among the keys that change nothing of the pool. */
+	/** Keys that do not change the pool. */
 	aside: [command, undo, copy, copyCommand, identify, past],
-	/** Beside the keys that choose what is shown. */
+	/** Listed with the keys that choose the view. */
 	view: [saveView],
-	/** At the very end. */
+	/** Listed last. */
 	end: [quit],
 } as const satisfies Readonly<Record<string, readonly Verb[]>>;
 
@@ -41,5 +41,5 @@ const byName = new Map(
 		.map((verb: Verb) => [verb.name, verb]),
 );
 
-/** The verb whose dialog it is. */
+/** Returns the command that a dialog belongs to. */
 export const verbOf = ({verb}: {readonly verb: string}): Verb => byName.get(verb)!;

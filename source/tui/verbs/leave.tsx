@@ -1,4 +1,4 @@
-/** `x` over the queue: leaves it. */
+/** `x` in the queue: leaves the queue. */
 import type {ReactElement} from 'react';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueEntry} from '../../core/model/types.js';
@@ -35,7 +35,7 @@ function reasonAgainstSelected(state: State): string | undefined {
 		: `That entry belongs to ${sanitize(ownerOf(record.entry))}: only its owner can leave the queue with it`;
 }
 
-/** The position, and the GPUs that are held for it by now. */
+/** The entry, and the GPUs that it holds. */
 type EntryToLeave = {readonly entry: QueueEntry; readonly held: readonly number[]};
 
 function LeaveDialog({dialog}: {readonly dialog: Confirmation<EntryToLeave>}): ReactElement {

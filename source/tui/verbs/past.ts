@@ -1,10 +1,10 @@
-/** `o`: shows what happened to the selected GPU, the newest first. */
+/** `o`: shows the events of the selected GPU, newest first. */
 import {eventLine} from '../../format/events.js';
 import {storeNow} from '../state/state.js';
 import {firstReason, reasonAgainstGpus} from './shared/reasons.js';
 import {defineVerb} from './verb.js';
 
-/** So many events of the pool are searched. */
+/** Number of events to search. */
 const mostSearched = 2000;
 
 export const past = defineVerb({

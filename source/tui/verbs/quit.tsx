@@ -1,11 +1,11 @@
-/** `q`: ends the monitor, and asks first while a request waits in the queue from here. */
+/** `q`: quits, and asks first while a request of this monitor waits in the queue. */
 import {Confirm} from '../dialogs/confirm.js';
 import {panelNames} from '../state/panels/state.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {Label} from '../widgets/label.js';
 import {defineVerb} from './verb.js';
 
-/** How many requests wait. They leave the queue with the monitor. */
+/** Number of waiting requests. They leave the queue with the monitor. */
 type Pending = {readonly waiting: number};
 
 export const quit = defineVerb<Confirmation<Pending>>({

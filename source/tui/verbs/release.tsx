@@ -1,4 +1,4 @@
-/** `x` over the table: gives the chosen GPUs back. */
+/** `x` in the GPU table: releases the chosen GPUs. */
 import type {ReactElement} from 'react';
 import {release as releaseLeases} from '../../core/operations/reservations.js';
 import {reasonAgainstUndo, undoableOf} from '../../core/operations/undo.js';
@@ -23,7 +23,7 @@ import {
 import {TargetList} from './shared/target-list.js';
 import {defineVerb} from './verb.js';
 
-/** What a release of running jobs means. */
+/** Returns a warning about running jobs. */
 function jobWarning({targets, leftOut}: Targets): string | undefined {
 	const jobs = targets.filter(({lease}) => reasonAgainstUndo(lease) !== undefined);
 	if (jobs.length === 0) {
@@ -39,13 +39,13 @@ function jobWarning({targets, leftOut}: Targets): string | undefined {
 		: `The jobs on ${targetNames(jobs)} keep running; others may get their GPUs. No undo.`;
 }
 
-/** Slurm knows jobs alone: with its GPUs a job is over. */
+/** Slurm ends a job when its GPUs are released. */
 const slurmWarning = ({targets}: Targets): string =>
 	new Set(targets.map(({lease}) => lease.leaseId)).size === 1
 		? 'Slurm ends the whole job, with all that runs in it.'
 		: 'Slurm ends the whole jobs, with all that runs in them.';
 
-/** What stays when one GPU of a reservation is released. */
+/** The rest of a reservation of which one GPU is released. */
 function Rest({
 	targets,
 	others,
@@ -56,7 +56,7 @@ function Rest({
 		return undefined;
 	}
 
-	// Root may release what belongs to another account.
+	// Root can release other accounts' GPUs.
 	const isOwn = target === undefined || owns(requester, target.lease);
 	const keeper = isOwn ? 'you keep' : `${sanitize(ownerOf(target.lease))} keeps`;
 	return (

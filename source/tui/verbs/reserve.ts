@@ -1,4 +1,4 @@
-/** `r`: reserves GPUs for a time, now; or in the queue, where they are not free and the user wants to wait. */
+/** `r`: reserves GPUs now, or waits for them in the queue if the user wants to. */
 import {reasonAgainstChange} from './shared/reasons.js';
 import {reservationDialog, reserveForm, type ReserveForm} from './shared/reservation.js';
 import {defineVerb} from './verb.js';

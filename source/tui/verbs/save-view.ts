@@ -1,4 +1,4 @@
-/** `S`: keeps the preset, the columns and the fold of reservations in the user's config, so that the next monitor begins with them. */
+/** `S`: saves the preset, the columns and the folding in the user's config. */
 import {sanitize} from '../../format/text/text.js';
 import {panelNames} from '../state/panels/state.js';
 import {defineVerb, succeeded} from './verb.js';

@@ -1,4 +1,4 @@
-/** `K`: sends a signal to a process of the user's own on the selected GPU, or in the table of processes to the chosen ones. */
+/** `K`: sends a signal to one of the user's processes on the selected GPU, or to the chosen processes in the process table. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {GpuProcess} from '../../core/model/types.js';
@@ -21,22 +21,22 @@ import {defineVerb, failed, halfDone, succeeded, warning, type EffectContext} fr
 
 const signals = ['SIGTERM', 'SIGINT', 'SIGKILL'] as const satisfies readonly SignalName[];
 
-/** A process on a GPU, as a scan of our own has it. */
+/** A process on a GPU, from a scan by this monitor. */
 type Target = {readonly gpu: number; readonly process: GpuProcess};
 
-/** Which signal, and to which of the user's processes: to the chosen one, or to all of them together. */
+/** The signal, and its targets: the chosen process, or all of them. */
 type Signal = {
 	readonly targets: readonly Target[];
 	readonly chosen: number;
 	readonly isTogether: boolean;
-	/** Of those that were tagged: why nothing is sent to some of them. */
+	/** Why some tagged processes get no signal. */
 	readonly leftOut?: string;
 	readonly signal: SignalName;
 };
 
 type SignalChoice = Choice<Signal>;
 
-/** None is sent yet. */
+/** Returns the dialog before a signal is chosen. */
 export const signalChoice = (targets: readonly Target[], more: Partial<Signal> = {}): SignalChoice =>
 	choose('signal', {targets, chosen: 0, isTogether: false, signal: 'SIGTERM', ...more});
 
@@ -60,7 +60,7 @@ const isInTable = ({panels}: State): boolean => panels.focus === 'processes';
 
 const isOwn = ({process}: ProcessRow, {settings}: State): boolean => process.user === settings.requester.account;
 
-/** `81238 of carol, 81240 of dave`. */
+/** Returns a text such as `81238 of carol, 81240 of dave`. */
 const notOwnText = (rows: readonly ProcessRow[]): string =>
 	rows.map(({process: {pid, user}}) => `${pid} of ${sanitize(user ?? 'an unknown user')}`).join(', ');
 
@@ -94,7 +94,7 @@ function reasonAgainstOnGpu(state: State): string | undefined {
 const reasonAgainstProcesses = (state: State): string | undefined =>
 	isInTable(state) ? reasonAgainstChosen(state) : firstReason(reasonAgainstGpus, reasonAgainstOnGpu)(state);
 
-/** With a capital at its beginning. */
+/** Capitalizes the first letter. */
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 const pidsOf = (targets: readonly Target[]): readonly number[] => [...new Set(targets.map(({process}) => process.pid))];
@@ -107,7 +107,7 @@ const outcomeText = {
 	unknown: 'has no known start time, so it cannot be identified',
 } as const satisfies Readonly<Record<Exclude<ReturnType<SendSignal>, 'sent'>, string>>;
 
-/** The user's processes on the GPUs of the selected row, or why there are none. Undefined when the user went on to something else. */
+/** Returns the user's processes on the selected row's GPUs, or why there are none. Undefined if the user moved on meanwhile. */
 async function choiceOnGpu({
 	store: {getState},
 	scanSelected,
@@ -122,7 +122,7 @@ async function choiceOnGpu({
 	const found = gpus.flatMap((gpu) => ownTargets(scan, gpu).map((process): Target => ({gpu, process})));
 	const targetsByPid = new Map(found.toReversed().map((target) => [target.process.pid, target]));
 	if (targetsByPid.size > 0) {
-		// One that is on several GPUs is asked about once.
+		// Lists a process on several GPUs once.
 		const processes = targetsByPid
 			.values()
 			.map(({process}) => process)
@@ -137,7 +137,7 @@ async function choiceOnGpu({
 		: problemText(shown!.pid, gpus, problem);
 }
 
-/** The tagged processes, or the selected one, as far as they are the user's by a scan of our own. */
+/** Returns the tagged or selected processes that belong to the user, by a scan of this monitor. */
 async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promise<SignalChoice | string | undefined> {
 	const chosen = chosenProcesses(getState());
 	const own = chosen.filter((row) => isOwn(row, getState()));
@@ -171,7 +171,7 @@ async function choiceInTable({store: {getState}, scanOwn}: EffectContext): Promi
 	});
 }
 
-/** Processes shown at once. */
+/** Maximum number of processes shown. */
 const mostProcesses = 6;
 
 function SignalDialog({dialog}: {readonly dialog: SignalChoice}): ReactElement {
@@ -221,7 +221,7 @@ export const signal = defineVerb<SignalChoice>({
 		help: ['Queue and processes', 'signal your process'],
 		footer: ['K', 'Kill', 5],
 	},
-	// The pool has no say in it.
+	// The state of the pool does not matter here.
 	reasonAgainst: firstReason(reasonAgainstDoing, reasonAgainstProcesses),
 	async begin(context) {
 		const {getState, dispatch} = context.store;
@@ -239,7 +239,7 @@ export const signal = defineVerb<SignalChoice>({
 		const failures: string[] = [];
 		for (const {gpu, process} of targets) {
 			const {pid, startTicks} = process;
-			// A process on several GPUs gets one signal.
+			// Sends one signal to a process on several GPUs.
 			if (sent.has(pid)) {
 				continue;
 			}
@@ -250,7 +250,7 @@ export const signal = defineVerb<SignalChoice>({
 				continue;
 			}
 
-			// The start time is compared once more immediately before the signal.
+			// `sendSignal` compares the start time again right before it sends.
 			const outcome = sendSignal?.({pid, startTicks}, name) ?? 'unknown';
 			if (outcome === 'sent') {
 				sent.add(pid);

@@ -1,4 +1,4 @@
-/** `z`: takes back a release of the last seconds. */
+/** `z`: undoes a release within a few seconds. */
 import {undoRelease} from '../../core/operations/undo.js';
 import {undoneText} from '../../format/queue/outcome.js';
 import {panelNames} from '../state/panels/state.js';
@@ -19,7 +19,7 @@ export const undo = defineVerb({
 	),
 	async perform({world, store: {getState, dispatch}}) {
 		const {undo: undoable, settings} = getState();
-		// Once only, however often the key is pressed.
+		// Only the first key press counts.
 		dispatch({kind: 'undo-began'});
 		const {text, done} = undoneText(await undoRelease(world, settings.requester, undoable!.released));
 		return answers[done](text);

@@ -1,4 +1,4 @@
-/** A verb of the monitor: one record that says all there is to say about one key that does something. */
+/** A command of the monitor: one record that describes everything about a key that does something. */
 import type {ComponentType} from 'react';
 import type {OwnScan} from '../../core/rules/processes/process-targets.js';
 import type {World} from '../../core/model/ports.js';
@@ -11,22 +11,22 @@ import type {AskingDialog} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import type {Waits} from './shared/waiting.js';
 
-/** What the effects of verbs act on. */
+/** The environment of commands. */
 export type EffectContext = {
 	readonly world: World;
 	readonly store: {readonly getState: () => State; readonly dispatch: Dispatch};
 	readonly ports: MonitorPorts;
 	readonly waits: Waits;
-	/** Read and scan again. */
+	/** Reads the pool and scans the GPUs at once. */
 	readonly refresh: () => void;
 	readonly quit: () => void;
-	/** Gives the terminal to something else until that ends, and draws everything again. */
+	/** Lends the terminal until `work` settles, then redraws everything. */
 	readonly lendTerminal: (work: () => Promise<void>) => Promise<void>;
-	/** Straight to the terminal, beside what is drawn. */
+	/** Writes to the terminal directly, next to the frames. */
 	readonly writeTerminal: (text: string) => void;
-	/** Scans these GPUs and inspects the processes there, and these others. Undefined while another such scan runs, and when a dialog was opened meanwhile. */
+	/** Scans these GPUs and inspects their processes, and the given ones. Undefined while another such scan runs, or if a dialog opened meanwhile. */
 	readonly scanOwn: (gpus: readonly number[], pids: readonly number[]) => Promise<OwnScan | undefined>;
-	/** Scans the GPUs of the selected row and inspects the processes there. Undefined when the user went on to something else meanwhile. */
+	/** Scans the selected row's GPUs and inspects their processes. Undefined if the user moved on meanwhile. */
 	readonly scanSelected: () => Promise<{readonly gpus: readonly number[]; readonly scan: OwnScan} | undefined>;
 };
 
@@ -34,12 +34,12 @@ type Outcomes = Extract<Answer, {readonly kind: 'done' | 'refused' | 'put-away' 
 
 type WithoutDialog<Kind> = Kind extends unknown ? Omit<Kind, 'dialog'> : never;
 
-/** The answer to the dialog that asked. Undefined: there is nothing to say. */
+/** The answer to the dialog, or undefined for none. */
 export type Outcome = WithoutDialog<Outcomes> | undefined;
 
 export type Done = Extract<Outcome, {readonly kind: 'done'}>;
 
-/** A key that counts in the dialog of a verb, beside those that all such dialogs share. */
+/** A key of a command's dialog, besides the keys of all dialogs. */
 export type DialogKey<Asking> = {
 	readonly keys: readonly string[];
 	readonly footer?: KeyHint['footer'];
@@ -47,42 +47,42 @@ export type DialogKey<Asking> = {
 };
 
 export type VerbOf<Asking extends AskingDialog> = {
-	/** Its dialogs carry this name. */
+	/** Name of the command and of its dialogs. */
 	readonly name: string;
-	/** Its keys, with their words in the help and in the footer. */
+	/** Keys, with their text for the help and the footer. */
 	readonly keys: KeyHint;
-	/** What the footer calls it now, where that depends on what is selected. */
+	/** Returns the footer's word for the command, if that depends on the selection. */
 	readonly footerWord?: (state: State) => string | undefined;
-	/** Why it cannot be done now, for the user. Undefined: it can. The core decides again when it is done. */
+	/** Returns why the command is disabled, or undefined. The core decides again when it is performed. */
 	readonly reasonAgainst: (state: State) => string | undefined;
-	/** The dialog that asks for it. Without one it is done at once. */
+	/** Returns the dialog of the command. Without a dialog, the command is performed at once. */
 	readonly open?: (state: State) => Asking;
-	/** What the key does where that is more than to open a dialog, such as to scan first. */
+	/** Replaces `open` for commands that do more first, such as a scan. */
 	readonly begin?: (context: EffectContext) => Promise<void> | void;
-	/** The shell command that does the same. */
+	/** Returns the equivalent shell command. */
 	readonly command?: (dialog: Asking, requester: Requester) => string;
 	/**
-	Does it, by the operations of the core.
+	Performs the command with operations of the core.
 
-	@throws CanhazgpuError What it says is shown in the dialog.
+	@throws CanhazgpuError, whose message is shown in the dialog.
 	*/
 	readonly perform?: (context: EffectContext, dialog: Asking, willWait: boolean) => Promise<Outcome>;
-	/** What Enter does in its form, for the footer. */
+	/** Returns the footer's word for Enter in the form. */
 	readonly submitWord?: (dialog: Asking) => string;
-	/** Its dialog: a `<Form>` or a `<Confirm>` with its own words. */
+	/** The dialog: a `<Form>` or a `<Confirm>` with the command's text. */
 	readonly Dialog?: ComponentType<{readonly dialog: Asking}>;
 	readonly dialogKeys?: ReadonlyArray<DialogKey<Asking>>;
 };
 
 export type Verb = VerbOf<AskingDialog>;
 
-/** A dialog only ever comes back to the verb that opened it, so that each verb may count on its own kind. */
+/** A dialog always returns to the command that opened it, so each command can rely on its own dialog type. */
 export const defineVerb = <Asking extends AskingDialog = AskingDialog>(verb: VerbOf<Asking>): Verb =>
 	verb as unknown as Verb;
 
 export const warning = (text: string): Action => ({kind: 'done', flash: {level: 'warning', text}});
 
-/** What the key of a verb does to the state: its dialog opens, or the reason against it is shown. */
+/** Returns the state after the key of a command: with its dialog open, or with the reason against it. */
 export function openingOf(
 	{reasonAgainst, open}: Pick<Verb, 'reasonAgainst' | 'open'>,
 	state: State,
@@ -96,7 +96,7 @@ export const succeeded = (text: string, command?: string): Done => ({
 	flash: {level: 'ok', text, command},
 });
 
-/** Done, but not to all that it was about. */
+/** Returns a success that did not cover all targets. */
 export const halfDone = (text: string, command?: string): Done => ({
 	kind: 'done',
 	flash: {level: 'warning', text, command},

@@ -1,10 +1,10 @@
-/** `w`: reserves any GPUs, or the tagged ones, as soon as they are free. */
+/** `w`: reserves any GPUs, or the tagged GPUs, when they become free. */
 import {taggedGpus} from '../state/table/rows.js';
 import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {reasonAgainstNaming, reserveForm, type ReserveForm} from './shared/reservation.js';
 import {defineVerb} from './verb.js';
 
-/** Its dialog is the one of `reserve`, which performs it. */
+/** Uses the dialog of `reserve`, which performs it. */
 export const wait = defineVerb<ReserveForm>({
 	name: 'wait',
 	keys: {modes: ['table', 'queue'], keys: ['w'], help: ['Queue and processes', 'wait for GPUs'], footer: ['w', 'Wait']},

@@ -1,33 +1,33 @@
-/** The characters that graphs are made of. An unknown value is blank. */
+/** The characters of graphs. Unknown values are blank. */
 import type {Drawing} from '../themes/drawing-context.js';
 import {loadTone, type LoadTone} from '../themes/tones.js';
 
-/** Shares of the whole, 0 to 1, oldest first. Undefined where nothing is known. */
+/** Shares from 0 to 1, oldest first. Undefined values are unknown. */
 export type Values = ReadonlyArray<number | undefined>;
 
-/** Braille has two by four dots in a cell, blocks have eighths. */
+/** A braille character shows two by four dots; a block shows eighths. */
 export type GraphStyle = 'braille' | 'blocks' | 'ascii';
 
 export const graphStyleOf = ({isAscii, graphs}: Pick<Drawing, 'isAscii' | 'graphs'>): GraphStyle =>
 	isAscii ? 'ascii' : graphs;
 
-/** Returns how many values a graph of this width shows. */
+/** Returns the number of values in a graph of this width. */
 export const valuesWithin = (columns: number, style: GraphStyle): number => columns * (style === 'braille' ? 2 : 1);
 
 const eighths = [...'▁▂▃▄▅▆▇█'];
 const asciiLevels = [...'._-=#'];
 
-/** Returns one character for a share. One per cent shows a trace, and only 100 % looks full. */
+/** Returns a character for a share. One percent shows a trace, and only 100 % looks full. */
 function levelOf(share: number, isAscii: boolean): string {
 	const levels = isAscii ? asciiLevels : eighths;
 	const rounded = Math.round(share * (levels.length - 1));
 	return levels[Math.max(share < 0.01 ? 0 : 1, Math.min(levels.length - 1, rounded))]!;
 }
 
-/** Neighbouring characters of the same tone. */
+/** Adjacent characters with the same tone. */
 export type Run = {readonly text: string; readonly tone: LoadTone | 'plain'};
 
-/** Returns one line of characters, one for each value, in as few pieces as their tones allow. */
+/** Returns a line of characters, one for each value, grouped by tone. */
 export function sparkRuns(values: Values, isAscii: boolean): readonly Run[] {
 	const runs: Array<{text: string; tone: Run['tone']}> = [];
 	for (const value of values) {
@@ -44,7 +44,7 @@ export function sparkRuns(values: Values, isAscii: boolean): readonly Run[] {
 	return runs;
 }
 
-/** Returns the part of a value that lies in one row of a graph. The lowest row shows a trace of every known value. */
+/** Returns the part of a value in one row of a graph. The lowest row shows a trace of every known value. */
 function cellOf(value: number | undefined, row: number, rows: number, isAscii: boolean): string {
 	if (value === undefined) {
 		return ' ';
@@ -64,7 +64,7 @@ function cellOf(value: number | undefined, row: number, rows: number, isAscii: b
 	return eighth >= 1 ? eighths[eighth - 1]! : isLowest ? '▁' : ' ';
 }
 
-/** Bits of a braille character for none to all four dots of one of its columns, counted from below. */
+/** Bits of a braille character for zero to four dots in one of its columns, from below. */
 const leftDots = [0, 0x40, 0x44, 0x46, 0x47];
 const rightDots = [0, 0x80, 0xa0, 0xb0, 0xb8];
 const firstBraille = 0x28_00;
@@ -78,7 +78,7 @@ function brailleOf(left: number | undefined, right: number | undefined, row: num
 }
 
 /**
-Returns one row of a graph as text.
+Returns one row of a graph.
 
 @param row - 0 is the lowest.
 */

@@ -6,11 +6,10 @@ import {graphRow, graphStyleOf, valuesWithin, type Values} from './graph-charact
 import {Label} from './label.js';
 
 type CurveProperties = {
-	/** Which colours the rows have, from the lowest to the highest. */
+	/** The colors of the rows. */
 	readonly of: 'load' | 'memory';
-	/** As many as `valuesWithin` the width. */
+	/** As many values as `valuesWithin` returns for the width. */
 	readonly values: Values;
-	/** Lines of the terminal. */
 	readonly rows: number;
 };
 
@@ -29,20 +28,20 @@ export function Curve({of, values, rows}: CurveProperties): ReactElement {
 }
 
 type Properties = CurveProperties & {
-	/** What the upper end stands for: `util 100%`. */
+	/** Label of the upper end, such as `util 100%`. */
 	readonly top: string;
-	/** What the lower end stands for: `0%`. */
+	/** Label of the lower end, such as `0%`. */
 	readonly bottom: string;
-	/** The time at the left end: `-5m`, `09:00`. */
+	/** Label of the left end, such as `-5m` or `09:00`. */
 	readonly from: string;
-	/** One line between the curve and the times. */
+	/** A line between the curve and the time axis. */
 	readonly under?: ReactNode;
 };
 
-/** Columns left of the curve: labels and the axis. */
+/** Columns to the left of the curve, for labels and the axis. */
 export const graphMargin = 11;
 
-/** A graph with its axes. It takes `rows` lines, one for the times, and one for `under`. */
+/** A graph with axes. It takes `rows` lines, including the time axis and `under`. */
 export function Graph({of, values, rows, top, bottom, from, under}: Properties): ReactElement {
 	const drawing = useDrawing();
 	const {isAscii} = drawing;

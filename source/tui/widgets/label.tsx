@@ -3,14 +3,14 @@ import {Text} from 'ink';
 import {useStyle} from '../themes/theme-context.js';
 import type {Tone} from '../themes/tones.js';
 
-/** Changes how everything inside looks, such as a whole row of a table. */
+/** Changes the look of everything inside, such as a table row. */
 export type Emphasis =
 	| 'normal'
-	/** The selected row: plain text becomes bold. */
+	/** A selected row: plain text is bold. */
 	| 'selected'
-	/** The same words as in the row above: plain text becomes faint. */
+	/** Text that repeats the row above: plain text is faint. */
 	| 'repeated'
-	/** Values that may be out of date: all text becomes faint. */
+	/** Outdated values: all text is faint. */
 	| 'old';
 
 export const EmphasisContext = createContext<Emphasis>('normal');
@@ -42,7 +42,7 @@ type Properties = {
 	readonly children?: ReactNode;
 };
 
-/** Text in a tone of the theme. Text that is too long ends in an ellipsis. Labels may be nested. */
+/** Text in a tone of the theme. Text that is too long ends in an ellipsis. Labels can be nested. */
 export function Label({tone = 'plain', wrap = 'truncate-end', children}: Properties): ReactElement {
 	const style = useStyle(emphasized(tone, use(EmphasisContext)));
 	return (

@@ -4,7 +4,7 @@ import {loadTone} from '../themes/tones.js';
 import {Label} from './label.js';
 
 type Properties = {
-	/** Which colours the filled part has. */
+	/** The colors of the filled part. */
 	readonly of: 'load' | 'memory';
 	/** 0 to 1. */
 	readonly share: number;
@@ -12,14 +12,14 @@ type Properties = {
 	readonly width: number;
 };
 
-/** Steps that fit: half cells, or whole characters in ASCII. One per cent shows a trace, and only 100 % looks full. */
+/** Returns the filled steps of a bar: half cells, or whole characters in ASCII. One percent shows a trace, and only 100 % looks full. */
 function stepsOf(share: number, steps: number): number {
 	const clamped = Math.min(1, Math.max(0, share));
 	const least = clamped < 0.01 ? 0 : 1;
 	return clamped === 1 ? steps : Math.min(steps - 1, Math.max(least, Math.round(clamped * steps)));
 }
 
-/** A bar in the colour of its load. It is one line thin, so bars of neighbouring rows stay apart. */
+/** A bar in the color of its load. It is one line thin, so that bars of neighboring rows stay apart. */
 export function Meter({of, share, width}: Properties): ReactElement {
 	const {isAscii} = useDrawing();
 	const tone = loadTone(of, share);

@@ -1,5 +1,5 @@
 /**
-The background of a box that hides what is behind it. Ink fills a box with blanks in its background colour, and in the terminal's own where it does
-not know the colour. A test notices if that ever changes.
+Background of a box that hides the panels behind it. Ink fills a box with blanks in its background color. For this unknown color name, Ink
+falls back to the terminal's own background. A test fails if that changes.
 */
 export const opaque = 'default';

@@ -6,11 +6,11 @@ import {Label} from './label.js';
 import {opaque} from './opaque.js';
 
 type Properties = {
-	/** Shown over the upper border. */
+	/** Shown in the upper border. */
 	readonly title: ReactNode;
 	/** Shown at the right end of the upper border, such as `1-24 of 64`. */
 	readonly end?: string;
-	/** Cells of the terminal, borders included. */
+	/** Width in cells, borders included. */
 	readonly width: number;
 	/** Lines inside. */
 	readonly rows: number;
@@ -33,7 +33,7 @@ export function Panel({title, end = '', width, rows, isFocused = false, ref, chi
 	}
 
 	const isBoxed = frame === 'boxed';
-	// The border, and a blank on both sides of each text.
+	// Leaves room for the border, and for a blank on both sides of each text.
 	const titleWidth = width - 4 - (end === '' ? 0 : end.length + 4);
 	return (
 		<Box
@@ -64,7 +64,7 @@ export function Panel({title, end = '', width, rows, isFocused = false, ref, chi
 					<Label> {end} </Label>
 				</Box>
 			)}
-			<Box flexDirection="column" height={rows} overflow="hidden">
+			<Box flexDirection="column" height={rows} overflowY="hidden">
 				<Box flexDirection="column" flexShrink={0}>
 					{children}
 				</Box>

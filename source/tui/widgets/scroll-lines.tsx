@@ -8,15 +8,15 @@ type Properties = {
 	readonly rows: number;
 	/** The wanted first line in view. */
 	readonly scroll: number;
-	/** Called with the last possible first line when `scroll` is beyond it. */
+	/** Called with the last possible first line if `scroll` exceeds it. */
 	readonly onBeyond: (first: number) => void;
 };
 
-/** Returns the first line in view: no further than there are lines. */
+/** Returns the first line in view, limited by the number of lines. */
 export const firstLine = (scroll: number, total: number, rows: number): number =>
 	Math.max(0, Math.min(scroll, total - rows));
 
-/** Lines of which a part is in view. */
+/** Lines of which only a part is in view. */
 export function ScrollLines({lines, rows, scroll, onBeyond}: Properties): ReactElement {
 	const first = firstLine(scroll, lines.length, rows);
 	const isBeyond = first !== scroll;
@@ -26,7 +26,7 @@ export function ScrollLines({lines, rows, scroll, onBeyond}: Properties): ReactE
 		}
 	}, [isBeyond, first, onBeyond]);
 	return (
-		<Box flexDirection="column" height={rows} flexShrink={0} overflow="hidden">
+		<Box flexDirection="column" height={rows} flexShrink={0} overflowY="hidden">
 			{lines.slice(first, first + rows)}
 		</Box>
 	);

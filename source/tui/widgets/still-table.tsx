@@ -1,4 +1,4 @@
-/** A small table that does not scroll, sort or select, drawn by ink-table. */
+/** A small table without scrolling, sorting or selection, drawn by ink-table. */
 import type {PropsWithChildren, ReactElement} from 'react';
 import {Box} from 'ink';
 import {Table, type CellProps} from 'ink-table';
@@ -7,7 +7,7 @@ import type {Tone} from '../themes/tones.js';
 import {Label} from './label.js';
 
 export type StillColumn = {
-	/** The title, and the key of the values. */
+	/** The title, which is also the key of the values. */
 	readonly title: string;
 	readonly align?: 'left' | 'right';
 	readonly tone?: Tone;
@@ -15,11 +15,11 @@ export type StillColumn = {
 
 type Properties = {
 	readonly columns: readonly StillColumn[];
-	/** One record for each row, with a value for each title. Values are one line of text. */
+	/** A record for each row, with a one-line value for each title. */
 	readonly rows: ReadonlyArray<Readonly<Record<string, string>>>;
 };
 
-/** Draws no lines: a line between rows would halve how many are in view. */
+/** Draws no rules between rows, which would halve the number of visible rows. */
 const NoLines = ({children}: PropsWithChildren): ReactElement | undefined =>
 	children === '│' ? <Label> </Label> : undefined;
 
@@ -27,7 +27,7 @@ export function StillTable({columns, rows}: Properties): ReactElement {
 	const widths = columns.map(({title}) =>
 		Math.max(...[title, ...rows.map((row) => row[title] ?? '')].map((text) => widthOf(text))),
 	);
-	/** Returns a cell as wide as its column on the screen: ink-table counts characters. */
+	/** Returns a cell component that fits its column on the screen. ink-table counts characters instead of cells. */
 	const cellIn = (toneOf: (column: StillColumn) => Tone) =>
 		function Cell({children, column}: CellProps): ReactElement {
 			const {align = 'left'} = columns[column]!;

@@ -6,13 +6,12 @@ import {Label} from './label.js';
 
 type Properties = {
 	readonly field: TextField;
-	/** Cells of the terminal. */
 	readonly width: number;
-	/** The caret is shown. */
+	/** Whether the caret is shown. */
 	readonly isFocused?: boolean;
 };
 
-/** Text being typed. Of a text that is too long, the part around the caret is shown. */
+/** Text being typed. Long text scrolls with the caret. */
 export function TextInput({field, width, isFocused = true}: Properties): ReactElement {
 	const {isAscii} = useDrawing();
 	const characters = [...field.value];

@@ -57,7 +57,7 @@ test('a GPU that another account was faster to take is refused, and no other is 
 
 test('a GPU that bears another index by now is not reserved under its old one', async () => {
 	const box = await createBox(2);
-	session = startMonitor(box, {scanIntervalMs: 30});
+	session = startMonitor(box, {scanIntervalMs: 200});
 	await session.shows(/> 0 +Free/v);
 	await session.press('R');
 	await session.shows('Reserve GPU 0');
@@ -101,7 +101,7 @@ test('the signal goes to the process that was shown, whatever the table shows by
 	const box = await createBox(1, {readings: readings(11)});
 	const sent: unknown[] = [];
 	session = startMonitor(box, {
-		scanIntervalMs: 30,
+		scanIntervalMs: 200,
 		ports: {
 			sendSignal(process) {
 				sent.push(process);
@@ -155,7 +155,7 @@ test('rows that change places while a question is asked take nothing with them',
 		2: lease('alice', {leaseId: 'c'}),
 	};
 	const box = await createBox(3, {leases, readings: loads(10, 50, 90)});
-	session = startMonitor(box, {scanIntervalMs: 30, size: {columns: 120, rows: 32}});
+	session = startMonitor(box, {scanIntervalMs: 200, size: {columns: 120, rows: 32}});
 	await session.shows(/> 0 +Mine/v);
 	while (!session.screen().includes('sort UTIL')) {
 		await session.press('>');

@@ -1,4 +1,4 @@
-/** Who gets which GPU: (snapshot, observation, request) -> Plan, or a refusal that carries its reasons. */
+/** Plans grants for newcomers: a snapshot, an observation and a request become a plan, or a refusal with reasons. */
 import {
 	additionOf,
 	grantedParts,
@@ -40,26 +40,26 @@ import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 export type Block =
 	| UsageBlock
 	| GpuBlock
-	/** Out of service: not even by force. */
+	/** Drained by an administrator. `force` does not override a drain. */
 	| {readonly kind: 'drained'; readonly drain: Drain}
-	/** Kept for somebody who waits. */
+	/** Reserved for an earlier request in the queue. */
 	| {readonly kind: 'queued'; readonly entry: QueueEntry}
-	/** Whether it has what is needed is unknown. */
+	/** The scan does not show whether the GPU meets the request. */
 	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
 
-/** `instance`: of the GPU, this one, such as `0:1`. Absent: the GPU itself. */
+/** `instance` is the MIG instance, such as `0:1`. Absent for a whole GPU. */
 type BlockedGpu = {readonly index: number; readonly instance?: string; readonly block: Block};
 
 export type UnusableGpu = {readonly index: number; readonly instance?: string; readonly block: UsageBlock};
 
-/** Not enough GPUs now. Counts for people, reasons for each GPU that was considered and not free. */
+/** Not enough free GPUs. Contains the counts, and the reason for each candidate that is not free. */
 export type Refusal = {
 	readonly kind: 'refused';
 	readonly wanted: Wanted;
-	/** How many of those considered are free. */
+	/** Number of free candidates. */
 	readonly available: number;
 	readonly blocked: readonly BlockedGpu[];
-	/** The store's clock, to say how long others still hold theirs. */
+	/** Time of the snapshot on the store's clock, for remaining times. */
 	readonly now: number;
 };
 
@@ -67,32 +67,29 @@ export type Allocation = GrantedParts & {readonly kind: 'allocated'; readonly pl
 
 type AllocationRequest = {
 	readonly wanted: Wanted;
-	/** Which GPUs can serve it, by the same scan: see need.ts. */
+	/** The GPUs that meet the request, by the same scan. See need.ts. */
 	readonly eligibility: Eligibility;
-	/** The lease that each GPU gets. */
+	/** The lease for each granted GPU. */
 	readonly lease: Lease;
-	/**
-	Hands out GPUs in spite of unreserved use, unknown readings and failures. Never somebody's lease or position in the queue, nor what an
-	administrator took out of service.
-	*/
+	/** Ignores unreserved use, unknown readings and failures. Leases, queue positions and drains still count. */
 	readonly force: boolean;
 	readonly memoryThresholdMiB: number;
-	/** Which of the free GPUs are taken. Absent: as the policy says. */
+	/** Defaults to the strategy of the policy. */
 	readonly strategy?: StrategyName;
-	/** How the GPUs are linked. Undefined: unknown, or of no account. */
+	/** Links between the GPUs. Undefined if unknown or irrelevant. */
 	readonly links?: GpuLinks;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
-	/** What the audit log says of the grant. */
+	/** Fields of the grant's audit record. */
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
-/** What is known of the pool beside the request. */
+/** The state of the pool around the request. */
 type Circumstances = {
 	readonly waiters: Waiters;
 	readonly clean: CleanRule | undefined;
 };
 
-/** The GPUs that are taken, with what others lose by that. */
+/** The granted parts, and the holdings that others lose. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Picked =
@@ -101,7 +98,7 @@ type Picked =
 
 const heldKinds: ReadonlySet<string> = new Set(['leased', 'shared', 'split', 'garbage']);
 
-/** Whether what others have of the GPU is all that matters. */
+/** Whether the only obstacle is what others hold on the GPU. */
 const isHeld = (
 	answer: GpuCandidate | GpuBlock,
 ): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> => heldKinds.has(answer.kind);
@@ -109,7 +106,7 @@ const isHeld = (
 const unknownBlocks = ({unknown}: Eligibility): readonly BlockedGpu[] =>
 	Array.from(unknown, ([index, quality]) => ({index, block: {kind: 'unknown-quality', quality}}));
 
-/** GPUs, or shares of some. */
+/** Picks GPUs, or shares of GPUs. */
 function pickGpus(
 	snapshot: Snapshot,
 	observation: Observation,
@@ -151,7 +148,7 @@ function pickGpus(
 		}
 	}
 
-	// What an entry that waits in vain holds comes last.
+	// GPUs held by an entry that waits in vain are chosen last.
 	const candidateGroups = candidateGroupsOf(groups, candidates, wanted);
 	const best = chooseGpus(snapshot, candidateGroups, {
 		strategy: request.strategy ?? policyValue(snapshot, 'strategy'),
@@ -172,7 +169,7 @@ function pickGpus(
 	};
 }
 
-/** Instances of MIG. */
+/** Picks MIG instances. */
 function pickInstances(
 	snapshot: Snapshot,
 	observation: Observation,
@@ -214,9 +211,10 @@ function pickInstances(
 }
 
 /**
-Plans a newcomer's grant: all that is wanted, or nothing. The plan expects the chosen GPUs and the whole queue as they were read, so no one that joined or took meanwhile is overtaken.
+Plans a newcomer's grant of everything requested, or nothing. The plan expects the chosen GPUs and the whole queue as they were read, so a
+request that joins meanwhile is never overtaken.
 
-@param snapshot - Without the dead: see lease-changes.ts.
+@param snapshot - Without expired leases. See lease-changes.ts.
 @param observation
 @param request
 */
@@ -226,7 +224,7 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, lease, grant} = request;
-	// Which GPUs are out of service matters to those who wait.
+	// Only waiting requests depend on which GPUs are out of service.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const circumstances: Circumstances = {
 		waiters: waitersOf(snapshot, out, request.isAnswering),

@@ -1,6 +1,6 @@
 /**
-What the one who waits may take now: (snapshot, its entry) -> Plan. No one earlier in the queue could use what it takes, and what
-somebody later holds while waiting, or somebody stopped, is taken over in the same commit, so two entries never block each other.
+Plans grants for waiting requests: a snapshot and an entry become a plan. A grant never takes a GPU that an earlier entry could use. GPUs
+held by later or stopped entries are taken over in the same commit, so two entries never block each other.
 */
 import {
 	additionOf,
@@ -26,40 +26,39 @@ import {outageFor, servableGroups, type OutOfService} from '../queue/out-of-serv
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
-	/** The lease that each GPU gets once there are enough. */
+	/** The lease for each GPU once there are enough. */
 	readonly lease: Lease;
-	/** False for a GPU whose use, as the tool saw it, forbids handing it out. */
+	/** Returns whether the scan allows handing out this GPU. */
 	readonly isUsable: (index: number) => boolean;
-	/** What the tool saw of a GPU, where a share is asked for. Absent: no one scanned it. */
+	/** Returns the reading of a GPU, for shares. Absent if nobody scanned. */
 	readonly readingOf?: (index: number) => GpuReading | undefined;
-	/** What is out of service, as far as the caller has seen or read. */
+	/** The GPUs out of service, as far as the caller knows. */
 	readonly outOfService: OutOfService;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
-	/** Name of this host. */
 	readonly host: string;
-	/** In spite of use without a reservation. */
+	/** Whether to ignore unreserved use. */
 	readonly force?: boolean;
-	/** What of the free GPUs is best. Without a strategy it is that of the policy. */
+	/** Order of the free GPUs. Defaults to the strategy of the policy. */
 	readonly preference?: Preference;
-	/** The groups of GPUs of its own that can serve it, after a scan of them. Absent: those that it has written down. */
+	/** GPU groups that can serve the entry, by a scan. Defaults to the groups stored in the entry. */
 	readonly groups?: readonly GpuGroup[];
-	/** Of an entry that wants instances of MIG: those that can serve it, after a scan. Absent: those that it has written down. */
+	/** MIG instances that can serve the entry, by a scan. Defaults to those stored in the entry. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
-	/** False for an instance whose use, as the tool saw it, forbids handing it out. */
+	/** Returns whether the scan allows handing out this instance. */
 	readonly isUsableInstance?: (instance: InstanceOfGpu) => boolean;
 };
 
 export type QueueGrant =
-	/** Everything is there: it leaves the queue with its GPUs. */
+	/** The request is complete, and leaves the queue with its GPUs. */
 	| (GrantedParts & {readonly kind: 'complete'; readonly plan: Plan})
-	/** Something more, not all: it is held until the rest comes. */
+	/** The entry gets more GPUs, and holds them until the rest is available. */
 	| {readonly kind: 'partial'; readonly plan: Plan; readonly gpus: readonly number[]}
 	| {readonly kind: 'nothing'; readonly gpus: readonly number[]};
 
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-/** Whether the entry at this position may take what a lease holds while its holder waits. */
+/** Returns whether the entry at this position may take over a lease that a waiting entry holds. */
 const takingRule =
 	({queue}: Snapshot, position: number, {gives}: Waiters) =>
 	(lease: Lease): boolean => {
@@ -73,14 +72,14 @@ const takingRule =
 		);
 	};
 
-/** Of what others hold while they wait, that of the last in the queue comes first. */
+/** Orders partial holdings so that the last entry of the queue loses first. */
 const lastInQueueFirst = ({queue}: Snapshot) => {
 	const lastOf = ({takes}: Pick<Taken, 'takes'>): number =>
 		Math.max(-1, ...takes.map(({lease}) => positionOf(queue, lease)));
 	return (a: Pick<Taken, 'takes'>, b: Pick<Taken, 'takes'>): number => lastOf(b) - lastOf(a);
 };
 
-/** What the plan expects beside the GPUs that it changes. */
+/** Returns what the plan expects besides the GPUs that it changes. */
 const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectation[] => {
 	const own = snapshot.queue[position] as EntryRecord;
 	return [
@@ -92,11 +91,11 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 	];
 };
 
-/** What the entry takes, with what others lose by that. */
+/** The parts to take, and the holdings that others lose. */
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Chosen = {
-	/** What it holds and keeps. */
+	/** Holdings of the entry that it keeps. */
 	readonly kept: readonly Holding[];
 	readonly taken: readonly Taken[];
 	readonly isComplete: boolean;
@@ -105,16 +104,16 @@ type Chosen = {
 type Circumstances = {
 	readonly position: number;
 	readonly held: readonly Holding[];
-	/** Groups with as many GPUs in service as it wants. */
+	/** Groups with enough GPUs in service. */
 	readonly groups: readonly GpuGroup[];
-	/** Whether it could be served by one group alone, even if all were in service. */
+	/** Whether only one group could serve the entry, even if all GPUs were in service. */
 	readonly isOnlyGroup: boolean;
 	readonly waiters: Waiters;
 };
 
 /**
-Of GPUs, what to take now: all that is missing of a group; else, where there is one group alone, what there is of that. An entry that could be
-served by several groups waits for whichever is complete first, for what it held of one would be of no use in the other.
+Chooses the GPUs to take now: the rest of a group that is complete, or, for an entry with a single group, whatever is free. An entry with
+several groups waits until one is complete, because partial holdings in one group are useless in another.
 */
 function chooseForGpus(
 	snapshot: Snapshot,
@@ -126,7 +125,7 @@ function chooseForGpus(
 	const canTake = takingRule(snapshot, position, waiters);
 	const share = shareLimitsOf(entry.need, snapshot);
 	const readingAt = (index: number) => (readingOf === undefined ? 'unseen' : readingOf(index));
-	// Somebody without a reservation may have filled the memory of a share that it holds.
+	// Unreserved use can have filled the memory of a held share.
 	const held =
 		share === undefined
 			? working
@@ -139,7 +138,7 @@ function chooseForGpus(
 	const claims = claimsOf(queue.slice(0, position), gpus.length, waiters.groupsFor);
 	const candidates = gpus
 		.filter(({index}) => wanted.has(index) && !claims.has(index) && !drains.has(index) && isUsable(index))
-		// A share on a GPU of which it holds one already would be no second GPU.
+		// A second share on the same GPU does not count as a second GPU.
 		.filter((record) => holdingsOn(record).every(({lease}) => lease.partialQueueId !== entry.id))
 		.map((record) => candidateOf(record, {share, canTake, reading: readingAt(record.index)}))
 		.filter((answer) => answer.kind === 'candidate')
@@ -162,7 +161,7 @@ function chooseForGpus(
 	};
 }
 
-/** Instances of MIG that it could take. Those that others hold while they wait come last, and of these those of the last in the queue first. */
+/** Returns the available MIG instances. Partial holdings of others come last, starting with the last entry of the queue. */
 function chooseForInstances(
 	snapshot: Snapshot,
 	{isUsable, isUsableInstance = () => true, instances}: QueueGrantOptions,
@@ -190,8 +189,8 @@ function chooseForInstances(
 }
 
 /**
-@param snapshot - Without the dead.
-@param id - Of an entry in the queue.
+@param snapshot - Without expired leases.
+@param id - The queue entry.
 */
 export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGrantOptions): QueueGrant {
 	const position = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
@@ -213,7 +212,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const {isUsable, isUsableInstance = () => true} = options;
 	const {kept, taken, isComplete} = choose(snapshot, options, {
 		position,
-		// What it holds may be out of order by now, and does not count then.
+		// Held GPUs that are out of service do not count.
 		held: held.filter(
 			({index, lease: {mig}}) =>
 				outageOf(index, mig?.uuid) === undefined &&
@@ -258,7 +257,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 	const fresh = {...lease, startTime: Math.floor(snapshot.now), lastHeartbeat: Math.floor(snapshot.now)};
 	if (isComplete) {
 		const changes = planHoldings([
-			// A hold that began while waiting keeps its beginning: the GPU was not free since then.
+			// A holding keeps its start time: the GPU has not been free since.
 			...kept.map((holding): HoldingChange => ({
 				kind: 'change',
 				holding,
@@ -282,7 +281,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 		};
 	}
 
-	// No end and no limit yet: a partial holding lives with its entry.
+	// A partial holding lives as long as its entry, so it has no end or limit yet.
 	const partial: Lease = {...fresh, expiryTime: undefined, endsBy: undefined, partialQueueId: id};
 	const more = grantedParts(taken);
 	const changes = planHoldings([...takeover.changes, ...taken.map((part): HoldingChange => additionOf(part, partial))]);
@@ -293,7 +292,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			expect: [...expectationsOf(snapshot, position), ...changes.expect],
 			writes: [
 				...changes.writes,
-				// It can be served, by all that is known now.
+				// As far as is known, the entry can be served.
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage: changes.usage,

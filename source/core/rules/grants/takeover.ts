@@ -1,24 +1,24 @@
-/** Taking over what somebody holds who waits in vain, in the same commit: no one is held up by what cannot be served. */
+/** Takes over holdings of requests that wait in vain, in the same commit as the grant. Nobody is blocked by a request that cannot be served. */
 import type {HoldingChange} from '../leases/holding-changes.js';
 import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
 import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
-/** What may be asked of those who wait. */
+/** Rules about the waiting entries. */
 export type Waiters = {
-	/** The groups of GPUs that are kept for it; none for an entry that is not kept anything for now. */
+	/** Returns the GPU groups reserved for the entry. Empty if nothing is reserved for it now. */
 	readonly groupsFor: (entry: QueueEntry) => readonly GpuGroup[];
-	/** Whether anybody who could use it may take what this lease holds meanwhile. */
+	/** Returns whether others may take over what this lease holds. */
 	readonly gives: (lease: Lease) => boolean;
-	/** Why it is taken. */
+	/** Returns the reason of the takeover. */
 	readonly reasonToGive: (lease: Lease) => EndReason;
 };
 
 /**
-@param snapshot - Without the dead.
-@param out - What is out of service.
-@param isAnswering - False for an entry that does not take its turn: it is stopped, or silent.
+@param snapshot - Without expired leases.
+@param out - GPUs out of service.
+@param isAnswering - Returns false for an entry that does not take its turn: it is stopped or silent.
 */
 export function waitersOf(
 	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now'>,
@@ -33,7 +33,7 @@ export function waitersOf(
 	return {
 		groupsFor(entry) {
 			const groups = servableGroups(entry, snapshot.gpus, out);
-			// Last, for it costs an inspection of its process.
+			// Checked last, because it inspects the process.
 			return groups.length > 0 && isAnswering(entry) ? groups : [];
 		},
 		gives(lease) {
@@ -48,12 +48,12 @@ export function waitersOf(
 }
 
 type Takeover = {
-	/** The ends of what is taken, to be planned together with the leases that come in their place. */
+	/** The ends of the taken leases, planned together with the leases that replace them. */
 	readonly changes: readonly HoldingChange[];
 	readonly audit: readonly AuditRecord[];
 };
 
-/** Ends what is taken. */
+/** Ends the taken leases. */
 export function takeoverOf(
 	taken: readonly Holding[],
 	reasonOf: (lease: Lease) => EndReason,
@@ -65,7 +65,7 @@ export function takeoverOf(
 	}));
 	return {
 		changes: ended.map((end) => ({kind: 'end', ...end})),
-		// No account did this: it happened because the holder waits.
+		// No account did this, so the audit record names none.
 		audit: endingEntries(ended, {now: context.now, host: context.host}),
 	};
 }

@@ -1,4 +1,4 @@
-/** Puts what happens to leases and positions in the queue into records of the audit log. */
+/** Creates audit records for leases and queue positions. */
 import type {Host} from '../../model/ports.js';
 import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
 import {instancesHeld} from './holding-changes.js';
@@ -6,24 +6,22 @@ import type {HeldPart} from './holdings.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
 
-/** When and where something is done, and by whom. */
+/** Time, place and account of an action. */
 export type AuditContext = {
-	/** The store's clock. */
 	readonly now: number;
-	/** Name of this host. */
 	readonly host: string;
-	/** OS account that does it. Absent: its owner did it, or it happened by itself. */
+	/** The OS account that acted. Absent if the owner acted, or nobody did. */
 	readonly account?: string;
 };
 
-/** What somebody does on this host, at the time of what was read. */
+/** Returns the context of an action on this host, at the time of the snapshot. */
 export const auditContextOf = (
 	{host: {hostname}}: {readonly host: Pick<Host, 'hostname'>},
 	{account}: Requester,
 	{now}: Pick<Snapshot, 'now'>,
 ): AuditContext & {readonly account: string} => ({now, host: hostname, account});
 
-/** Who did it, and to whom if that is another. */
+/** Returns who acted, and on whose behalf. */
 function partiesOf(
 	held: Lease | QueueEntry,
 	{now, host, account}: AuditContext,
@@ -40,7 +38,7 @@ function partiesOf(
 
 const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
 
-/** Whether a record of the audit log tells of the end of this part of a lease. */
+/** Whether an audit record describes the end of this part of a lease. */
 export const isEndOf = ({kind, leaseId, gpus, instances}: AuditRecord, {index, lease}: HeldPart): boolean =>
 	endKinds.has(kind) &&
 	leaseId !== undefined &&
@@ -48,16 +46,16 @@ export const isEndOf = ({kind, leaseId, gpus, instances}: AuditRecord, {index, l
 	(lease.mig === undefined ? gpus.includes(index) : instances?.some(({uuid}) => uuid === lease.mig?.uuid) === true);
 
 export type GrantOptions = {
-	/** Instances of MIG that were granted. */
+	/** Granted MIG instances. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	readonly kind?: 'granted' | 'held';
-	/** Of the position in the queue that it was got by. */
+	/** The queue entry that got the grant. */
 	readonly entryId?: string;
 	readonly forced?: boolean;
 	readonly reason?: string;
 };
 
-/** GPUs became somebody's, by one lease. */
+/** Returns the record of a grant. */
 export const grantEntry = (
 	lease: Lease,
 	gpus: readonly number[],
@@ -77,7 +75,7 @@ export const grantEntry = (
 	note: lease.note,
 });
 
-/** One lease, with all of its parts that are given. */
+/** Returns the facts of one lease with all given parts. */
 function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 	const {lease} = parts[0]!;
 	return {
@@ -92,12 +90,12 @@ function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 
 const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
 
-/** Leases ended: one record for each lease, or for each GPU where a lease has no id. */
+/** Returns the records of ended leases: one for each lease, or for each GPU if a lease has no id. */
 export function endingEntries(
 	ended: ReadonlyArray<{readonly holding: HeldPart; readonly ending: Ending}>,
 	context: AuditContext,
 ): readonly AuditRecord[] {
-	// Most of the time one lease ends, which needs no groups.
+	// Fast path: usually a single lease ends.
 	const groups =
 		ended.length === 1
 			? [ended]
@@ -118,7 +116,7 @@ export function endingEntries(
 	});
 }
 
-/** Manual leases end at another time: one record for each lease and end. */
+/** Returns the records of extended manual leases: one for each lease and end. */
 export function extensionEntries(extended: readonly HeldPart[], context: AuditContext): readonly AuditRecord[] {
 	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
 		JSON.stringify([leaseId ?? index, expiryTime]),
@@ -130,13 +128,13 @@ export function extensionEntries(extended: readonly HeldPart[], context: AuditCo
 	}));
 }
 
-/** Why somebody got again what they had: it was free, and no one had given it up. */
+/** Reason for restoring a lease after a loss of data: its GPU was free. */
 export const takenBack = 'taken back';
 
-/** Why somebody is refused who waited for as long as they would. */
+/** Reason for leaving the queue at the time limit. */
 export const waitTimedOut = 'waited in vain';
 
-/** Somebody took a position in the queue, or lost it without having been served. `refused`: the time to wait was over. */
+/** Returns the record of joining or leaving the queue without a grant. `refused` means that the time limit was reached. */
 export const positionEntry = (
 	kind: 'joined' | 'left' | 'refused',
 	entry: QueueEntry,

@@ -2,17 +2,17 @@ import {CanhazgpuError, quoted} from '../../../errors.js';
 
 const secondsPerUnit: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400};
 
-/** A hundred years: whatever is longer is a slip of the finger, and would not fit the peer's nanoseconds. */
+/** A hundred years. Longer values are typing errors, and overflow the Go program's nanoseconds. */
 export const longestSeconds = 100 * 365 * 86_400;
 
-/** Times of reservations are whole seconds in the store. */
+/** The store keeps whole seconds. */
 export const shortestHoldSeconds = 1;
 
 /**
-Reads a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m`.
+Parses a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m`.
 
 @param text - What the user typed.
-@param what - What it is for, to name in the error: `--duration`, `run.timeout in FILE`.
+@param what - Its name in the error, such as `--duration` or `run.timeout in FILE`.
 @returns Seconds, more than 0.
 @throws CanhazgpuError `usage` for anything else.
 */

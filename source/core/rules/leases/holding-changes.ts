@@ -1,4 +1,4 @@
-/** Everything that ends, changes or grants leases is put into writes here: two shares of one GPU that change in one commit make one write. */
+/** Turns ends, changes and grants of leases into writes. Two shares of one GPU that change in one commit become one write. */
 import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {GpuRecord, Lease, UsageRecord, InstanceOfGpu} from '../../model/types.js';
 import {heldInstanceOf} from '../mig/instances.js';
@@ -6,7 +6,10 @@ import {isShare, type Holding, type SharedRecord} from './holdings.js';
 import type {Ending} from './liveness.js';
 import {ownerOf} from './ownership.js';
 
-/** The usage record of one lease on one GPU, which it leaves when it ends. A start after the end (clocks, old records, milliseconds for seconds) counts as no time at all. */
+/**
+Returns the usage record of a lease that ends on a GPU. A start after the end (clock steps, old records, milliseconds instead of seconds)
+counts as zero time.
+*/
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
 	const start = Math.min(endTime, lease.startTime);
 	return {
@@ -26,11 +29,11 @@ export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending):
 	};
 }
 
-/** What becomes of a holding, or of a GPU that gets one more. */
+/** A change of a holding, or a new holding on a GPU. */
 export type HoldingChange =
 	| {readonly kind: 'end'; readonly holding: Holding; readonly ending: Ending}
 	| {readonly kind: 'change'; readonly holding: Holding; readonly lease: Lease}
-	/** `capacityMiB`: what all shares of the GPU may have together. It is kept from the first share to the last. */
+	/** `capacityMiB` is the memory that all shares of the GPU may have together. It is kept from the first share to the last. */
 	| {
 			readonly kind: 'add';
 			readonly record: GpuRecord;
@@ -48,11 +51,11 @@ const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
 			: undefined
 		: change.holding.sharedBy?.record;
 
-/** The end that a free GPU's record tells of: the last one. */
+/** Returns the end stored in the record of a free GPU: the latest one. */
 const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
 	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
 
-/** The record of a GPU that no one has any more. */
+/** Returns the record of a GPU that became free. */
 const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingChange, {kind: 'end'}>): Write => ({
 	kind: 'free',
 	index,
@@ -64,7 +67,7 @@ const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingCha
 	},
 });
 
-/** The new record of one GPU, of which all changes are given. */
+/** Returns the new record of one GPU after all its changes. */
 function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 	const [only] = changes;
 	if (changes.length === 1 && only !== undefined && sharedRecordOf(only) === undefined) {
@@ -105,16 +108,16 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 }
 
 /**
-Plans what becomes of holdings: one expectation and one write a GPU, and a usage record for each holding that ends.
+Plans changes of holdings: one expectation and one write for each GPU, and a usage record for each holding that ends.
 
-@throws Error for a lease that would have a GPU for itself beside others: a bug of the caller.
+@throws Error if a whole-GPU lease would share its GPU, which is a bug of the caller.
 */
 export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
 	if (changes.length === 0) {
 		return {expect: [], writes: [], usage: []};
 	}
 
-	// Most changes are of one GPU, and grouping takes longer than all the rest of this.
+	// Fast path: usually one GPU changes, and grouping is slow.
 	const gpus =
 		changes.length === 1
 			? [[gpuOf(changes[0]!).index, changes] as const]
@@ -130,13 +133,13 @@ export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'exp
 
 export type Addition = {
 	readonly record: GpuRecord;
-	/** Of a share of memory: what all shares of the GPU may have together. */
+	/** For a share of memory: the limit of all shares of the GPU. */
 	readonly capacityMiB?: number | undefined;
-	/** Which instance of MIG it is; absent for a whole GPU. */
+	/** The MIG instance. Absent for a whole GPU. */
 	readonly instance?: InstanceOfGpu;
 };
 
-/** @param lease - As every part of the grant has it. */
+/** @param lease - Common to all parts of the grant. */
 export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lease): HoldingChange => ({
 	kind: 'add',
 	record,
@@ -145,17 +148,17 @@ export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lea
 });
 
 export type GrantedParts = {
-	/** Sorted, each once. */
+	/** Sorted and unique. */
 	readonly gpus: readonly number[];
-	/** Sorted. Absent where GPUs or shares were granted. */
+	/** Sorted. Absent for GPUs and shares. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 };
 
-/** Instances by GPU, and then by their number. */
+/** Sorts instances by GPU and number. */
 const sortInstances = (instances: readonly InstanceOfGpu[]): readonly InstanceOfGpu[] =>
 	instances.toSorted((a, b) => (a.gpu === b.gpu ? (a.number ?? Infinity) - (b.number ?? Infinity) : a.gpu - b.gpu));
 
-/** What all additions of a grant are together. */
+/** Combines the additions of a grant. */
 export function grantedParts(additions: readonly Addition[]): GrantedParts {
 	const instances = additions.map(({instance}) => instance).filter((instance) => instance !== undefined);
 	return {

@@ -1,6 +1,6 @@
 /**
-How a lease lives and ends: expire, release, extend. Each makes a Plan that names exactly the records it read, so
-that a late change can never touch somebody else's lease.
+Plans the life of a lease: expire, release, extend. Each plan names exactly the records it read, so a late commit never touches somebody
+else's lease.
 */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
@@ -14,7 +14,7 @@ type Ended = {readonly holding: Holding; readonly ending: Ending};
 
 const endChange = (ended: Ended): HoldingChange => ({kind: 'end', ...ended});
 
-/** Ends leases as they were read: GPUs that no one else shares become free, and each holding gets its usage record. */
+/** Plans the end of leases. GPUs without another lease become free, and each holding gets a usage record. */
 export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: AuditContext): Plan => ({
 	...planHoldings(endings.map((end) => endChange(end))),
 	audit: endingEntries(endings, context),
@@ -22,7 +22,7 @@ export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: Au
 	grants: false,
 });
 
-/** The queue without the entries that are gone: what to expect and what to write. */
+/** Removes entries from the queue. */
 function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'writes'> {
 	return {
 		expect: gone.map((record) => ({
@@ -34,21 +34,21 @@ function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'wri
 	};
 }
 
-/** The heartbeat of a lease. It ends a watch for its silence. */
+/** Returns the holder with a heartbeat. A heartbeat ends any watch for silence. */
 export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: number): Held => ({
 	...held,
 	lastHeartbeat: now,
 	silence: undefined,
 });
 
-/** In a longer queue a waiter judges so many of the first, and on average as many of the others. */
+/** In longer queues a waiter judges this many of the first entries, and this many of the others on average. */
 const judgedCount = 8;
 
 /**
-Which entries one of many waiters judges at one of its reads: those it could be let past, those that hold GPUs, and some of the others by chance. Each
-judgement inspects a process, so 200 waiters who all judged all of the queue would do nothing else.
+Returns the entries that one waiter judges in one read: those that could let it pass, those that hold GPUs, and a random sample of the
+others. Each judgement inspects a process, which would be too much work if 200 waiters judged all entries.
 
-@param random - Answers a number in [0, 1).
+@param random - Returns a number in [0, 1).
 */
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
 	const holding = new Set(holdingsIn(gpus).map(({lease}) => lease.partialQueueId));
@@ -61,10 +61,11 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 }
 
 /**
-Plans away all that is dead: leases whose time or process ended, entries whose process is gone with what they held, ids in the queue without an entry. Notes on what stays when somebody has to watch for its silence, or is seen to live and cannot say so. Every verb does
+Plans the removal of everything dead: leases whose time or process ended, entries whose process is gone together with their holdings, and
+queue ids without an entry. Adds notes for holders whose silence must be watched, or that are alive without a heartbeat. Every command plans
 this first.
 
-@param isJudged - Which entries of the queue are judged; the others stay as they are.
+@param isJudged - Returns which entries are judged. The others stay as they are.
 */
 export function planExpiry(
 	snapshot: Snapshot,
@@ -92,7 +93,7 @@ export function planExpiry(
 	const ended = leases.flatMap(({holding, judgement}) =>
 		judgement.kind === 'ended' ? [{holding, ending: judgement.ending}] : [],
 	);
-	// A note changes nothing that others act on: it needs no event.
+	// Notes change nothing that others act on, so they need no event.
 	const noted = leases.flatMap(({holding, judgement}): readonly HoldingChange[] =>
 		judgement.kind === 'watch'
 			? [{kind: 'change', holding, lease: {...holding.lease, silence: judgement.silence}}]
@@ -109,7 +110,7 @@ export function planExpiry(
 
 	const changes = planHoldings([...ended.map((end) => endChange(end)), ...noted]);
 	const drops = dropFromQueue(gone);
-	// A partial holding ends because its entry is gone: were the entry to appear meanwhile, it would not.
+	// A partial holding ends because its entry is gone. The plan fails if the entry appears meanwhile.
 	const orphaned = new Set(
 		ended
 			.map(({holding}) => holding.lease.partialQueueId)
@@ -139,7 +140,7 @@ export function planExpiry(
 	};
 }
 
-/** Gives back these leases now; one whose time is over already, as no one has noticed yet, at its end. */
+/** Releases these leases now. A lease that expired unnoticed ends at its expiry time. */
 export const planRelease = (holdings: readonly Holding[], user: string, context: AuditContext): Plan =>
 	planEnd(
 		holdings.map((holding) => ({
@@ -150,7 +151,7 @@ export const planRelease = (holdings: readonly Holding[], user: string, context:
 		context,
 	);
 
-/** Rewrites leases in place, each as it was read. */
+/** Rewrites leases in place. Each must still be as it was read. */
 export const planChange = (
 	holdings: readonly Holding[],
 	change: (lease: Lease, holding: Holding) => Lease,
@@ -164,7 +165,7 @@ export const planChange = (
 	grants: false,
 });
 
-/** Moves the end of manual leases; `expiryOf` says where to, in seconds on the store's clock. */
+/** Plans the extension of manual leases. `expiryOf` returns the new end in seconds on the store's clock. */
 export function planExtend(
 	holdings: readonly Holding[],
 	expiryOf: (lease: Lease) => number,

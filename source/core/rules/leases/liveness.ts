@@ -1,22 +1,22 @@
 /**
-Who is alive. A process that can be judged is judged by itself; any other by its heartbeat. Silence and absence are not an
-end: what cannot be read is unknown, and a heartbeat counts as missed only when somebody watched it being missed on a monotonic clock.
+Decides who is alive. Visible processes are judged directly, all others by their heartbeats. Unknown facts never end a lease. A heartbeat
+counts as missed only if somebody watched for it on a monotonic clock.
 */
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, LeftProcess, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
 
-/** Between two heartbeats of a lease. */
+/** Interval of lease heartbeats. */
 export const leaseHeartbeatSeconds = 60;
 
-/** Between two heartbeats of a queue entry. */
+/** Interval of queue entry heartbeats. */
 export const entryHeartbeatSeconds = 30;
 
-/** How long a holder that cannot be judged by its process may be silent. */
+/** How long a holder may be silent if its process cannot be judged. */
 type Patience = {
-	/** By the store's clock, which may step: after this long somebody begins to watch. */
+	/** On the store's clock, which can step. After this time somebody starts to watch. */
 	readonly limitSeconds: number;
-	/** On the monotonic clock: a heartbeat and a little more. */
+	/** On the monotonic clock: one heartbeat and some tolerance. */
 	readonly watchSeconds: number;
 };
 
@@ -24,18 +24,18 @@ const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeart
 const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
 
 /**
-When an entry of the queue holds up others no longer, although its process may live: after about two missed heartbeats. It keeps its position,
+When a queue entry stops blocking others although its process may be alive: after about two missed heartbeats. The entry keeps its position,
 and claims again with its next heartbeat.
 */
 const answerPatience: Patience = {limitSeconds: entryHeartbeatSeconds + 10, watchSeconds: entryHeartbeatSeconds};
 
-/** A queue entry that was dropped was silent for longer than this. */
+/** Minimum silence of a removed queue entry. */
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
 
-/** `other-boot`: it was recorded under this machine-id and another boot, before a reboot or on a clone of this machine. */
+/** `other-boot`: recorded under this machine id and another boot, either before a reboot or on a clone of this machine. */
 type Verdict = Liveness | 'other-boot';
 
-/** Judges the processes behind a lease or an entry: one that lives keeps it; one that cannot be seen leaves it open. */
+/** Judges the processes behind a lease or an entry. A live process keeps its lease. An invisible process decides nothing. */
 export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>, host: Host): Verdict {
 	if (held.machine === undefined || held.machine !== host.machineId) {
 		return 'unknown';
@@ -46,7 +46,7 @@ export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>
 		return 'other-boot';
 	}
 
-	// A pid says nothing of another boot, but the same start time is hardly that of another process.
+	// A pid means nothing after a reboot, but an equal start time can hardly be a coincidence.
 	const processes = [held.holder, held.job]
 		.filter((process) => process !== undefined)
 		.filter(({startTicks}) => isSameBoot || startTicks !== undefined);
@@ -62,41 +62,44 @@ export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>
 export type Ending = {
 	readonly reason: EndReason;
 	readonly endTime: number;
-	/** Processes of the job that outlived it. */
+	/** Processes of the job that are still running. */
 	readonly left?: readonly LeftProcess[];
 };
 
-/** What the judgement of a holder, or of a waiter, leads to. */
+/** Result of judging a holder or a waiter. */
 type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
-	/** It is silent and cannot be judged: it is to be watched from now on. */
+	/** Silent and not judgeable: start watching. */
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/** It is seen to live and does not say so, because its wrapper is dead or stopped: the process that sees it says so. */
+	/** Alive without a heartbeat, because its wrapper is dead or stopped. The process that sees it writes the heartbeat. */
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;
 
-/** A heartbeat in the future was written before the store's clock stepped back: nothing shows how long ago. */
+/** A heartbeat in the future was written before the store's clock stepped back, so its age is unknown. */
 const isLongerAgo = (time: number, seconds: number, {now}: Snapshot, inFutureSeconds: number): boolean =>
 	now - time > seconds || time - now > inFutureSeconds;
 
-/** The last sign of life, on the store's clock. */
+/** Returns the last sign of life, on the store's clock. */
 const lastSignOf = (held: Lease | QueueEntry): number =>
 	held.lastHeartbeat ?? ('startTime' in held ? held.startTime : held.enqueueTime);
 
-/** Stored times are whole seconds, and a heartbeat comes much later than a second after the one before. */
+/** Stored times are whole seconds, and two heartbeats are much further apart. */
 const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean =>
 	a === b || (a !== undefined && b !== undefined && Math.abs(a - b) < 1);
 
-/** The watch over this silence. One that began before the last heartbeat is over. */
+/** Returns the watch over the current silence. A watch from before the last heartbeat is over. */
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
-/** Another clock may take a watch over after this long, in seconds on the store's clock: the process that began it has had time to end it. */
+/**
+Seconds on the store's clock after which a process with another monotonic clock may take over a watch. The process that began it has had
+time to finish.
+*/
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
-/** `heard`: as far as anybody can tell. `missed`: somebody watched the heartbeat being missed. A silence is one to write down, and to watch. */
+/** `heard`: alive as far as known. `missed`: a heartbeat was watched and missed. A silence must be stored and watched. */
 type Hearing = 'heard' | 'missed' | Silence;
 
 /** Judges by the heartbeat alone. */
@@ -113,7 +116,7 @@ function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience
 
 	const watch = watchOf(held);
 	if (watch?.clock === host.monotonic.id && seconds >= watch.seconds) {
-		// A store that was down could hear no heartbeat.
+		// Heartbeats cannot arrive while the store is down.
 		const watchedSeconds = Math.min(seconds - watch.seconds, snapshot.storeUptimeSeconds);
 		return watchedSeconds >= watchSeconds ? 'missed' : 'heard';
 	}
@@ -135,7 +138,7 @@ function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience
 	};
 }
 
-/** Returns what a hearing leads to: `lost` where a heartbeat was missed. */
+/** Returns the judgement: `lost` if a heartbeat was missed. */
 function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 	switch (hearing) {
 		case 'heard': {
@@ -152,18 +155,18 @@ function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 	}
 }
 
-/** When this machine was started, on the store's clock. */
+/** Returns when this machine booted, on the store's clock. */
 const startOf = (host: Host, {now}: Snapshot): number => now - host.uptimeSeconds();
 
 /**
-Whether another boot of this machine-id is over. A clone of this machine bears the same id and another boot: while it lives its heartbeats
-go on after our own start, so only a holder that was silent since before it has ended with a reboot. Neither the host name nor network
-addresses tell a clone from the machine itself: both change on one machine, and the product's id can be read by root alone.
+Whether another boot with this machine id has ended. A clone of this machine has the same id and another boot, and its heartbeats continue
+after this machine's start. So only a holder that was silent since before then ended with a reboot. The host name, network addresses and
+product id do not help: the first two can change, and only root can read the last.
 */
 const isBeforeReboot = (lastSign: number, snapshot: Snapshot, host: Host, {watchSeconds}: Patience): boolean =>
 	lastSign < startOf(host, snapshot) && snapshot.now - lastSign > watchSeconds;
 
-/** A wrapper may be killed between the start of its job and the commit that names it: what it left behind keeps the GPUs, too. */
+/** A wrapper can be killed between starting its job and committing the job's pid. The orphaned job keeps the GPUs. */
 function judgeRun(lease: Lease, host: Host): Verdict {
 	const verdict = judge(lease, host);
 	return verdict === 'dead' && lease.job === undefined && lease.holder !== undefined
@@ -171,7 +174,7 @@ function judgeRun(lease: Lease, host: Host): Verdict {
 		: verdict;
 }
 
-/** A crashed job is charged to its last sign of life, however late that is seen. */
+/** A crashed job is charged until its last sign of life. */
 const endOfDead = ({lastHeartbeat}: Lease, now: number): number =>
 	lastHeartbeat === undefined ? now : Math.min(now, lastHeartbeat + leaseHeartbeatSeconds);
 
@@ -179,7 +182,7 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 	const lastSign = lastSignOf(lease);
 	const end = (reason: EndReason, endTime: number) => ({kind: 'ended', ending: {reason, endTime}}) as const;
 	const verdict = judgeRun(lease, host);
-	// No one ever says that an adopted process lives, so its silence says nothing.
+	// Adopted processes send no heartbeats, so their silence means nothing.
 	const isAdopted = lease.holder === undefined && lease.lastHeartbeat === undefined && lease.job !== undefined;
 	switch (verdict) {
 		case 'alive':
@@ -209,17 +212,17 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 }
 
 /**
-When the lease ends by the clock alone, on the store's. A job ends when it ends, and a partial holding with its entry, whatever time the
-peer has written beside them.
+Returns when the lease ends by the store's clock. A job ends with its process and a partial holding with its entry, whatever time the Go
+program stored with them.
 */
 export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
 	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
 
-/** When the lease is over at the latest, as far as that is known: its expiry, or the time limit of its job. In seconds on the store's clock. */
+/** Returns the latest end of the lease in seconds on the store's clock: its expiry, or the time limit of its job. */
 export const latestEndOf = (lease: Lease): number | undefined =>
 	timedEndOf(lease) ?? (lease.type === 'run' && lease.partialQueueId === undefined ? lease.endsBy : undefined);
 
-/** Judges a lease. A partial holding lives with its queue entry alone: see {@link judgeEntry}. */
+/** Judges a lease. A partial holding lives with its queue entry: see {@link judgeEntry}. */
 export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<Ending> {
 	if (lease.partialQueueId !== undefined) {
 		const isWaiting = snapshot.queue.some((record) => record.id === lease.partialQueueId && record.kind !== 'orphan');
@@ -236,17 +239,17 @@ export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgem
 	return judgeRunLease(lease, snapshot, host);
 }
 
-/** When and why a lease ended, or undefined while it holds. */
+/** Returns when and why a lease ended, or undefined while it holds. */
 export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
 	const judgement = judgeLease(lease, snapshot, host);
 	return judgement.kind === 'ended' ? judgement.ending : undefined;
 }
 
-/** Judges a queue entry: why its waiter is gone, or whether there may be one. */
+/** Judges a queue entry: whether its waiter is gone, and why. */
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
 	const verdict = judge(entry, host);
-	// The watch over an entry that misses its turn begins early, so that others do not wait for it long.
+	// The watch over an entry that misses its turn begins early, so that others wait only briefly.
 	const answer = hear(entry, snapshot, host, answerPatience);
 	const watched = answer === 'missed' ? holds : judgementOf<EndReason>(answer, 'heartbeat-lost');
 	switch (verdict) {
@@ -274,13 +277,13 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 }
 
 /**
-Whether an entry takes its turn: its process is not stopped, and its heartbeat was not missed. One that does not claims nothing, and others may
-take what it holds.
+Whether an entry takes its turn: its process is not stopped, and no heartbeat was missed. Otherwise it claims nothing, and others may take
+over its holdings.
 */
 export const isAnswering = (entry: QueueEntry, snapshot: Snapshot, host: Host): boolean =>
 	judge(entry, host) !== 'stopped' && hear(entry, snapshot, host, answerPatience) !== 'missed';
 
-/** Returns how many seconds ago an entry last answered, once that was watched for too long; undefined for one that answers. For display. */
+/** Returns the seconds since an entry last answered, or undefined for an entry that answers. For display. */
 export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>): number | undefined {
 	const watch = watchOf(entry);
 	return watch !== undefined && now - watch.since >= answerPatience.watchSeconds
@@ -288,7 +291,7 @@ export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>)
 		: undefined;
 }
 
-/** Whether a holder has to say that it lives: a heartbeat is due, or somebody watches whether it stays silent. */
+/** Whether a holder must send a heartbeat: it is due, or somebody watches for it. */
 const isHeartbeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
 	silence !== undefined || Math.abs(now - lastSign) >= seconds;
 
@@ -298,7 +301,7 @@ export const isLeaseHeartbeatDue = (lease: Lease, now: number): boolean =>
 export const isEntryHeartbeatDue = ({silence}: QueueEntry, lastHeartbeat: number, now: number): boolean =>
 	isHeartbeatDue(lastHeartbeat, silence, now, entryHeartbeatSeconds);
 
-/** In how many seconds a silence may be over, if nothing is heard until then. Negative: it was judged already. */
+/** Returns the seconds until a silence may end the holder. Negative if it was judged already. */
 function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, patience: Patience): number {
 	const watch = watchOf(held);
 	if (watch === undefined) {
@@ -311,10 +314,7 @@ function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, pa
 		: watch.since + handOverSeconds(patience) - now;
 }
 
-/**
-In how many seconds the next read may find something over that was read: for a waiter that has to be there in time. `Infinity`: nothing that can
-be foreseen.
-*/
+/** Returns the seconds until a snapshot may contain a new end, or `Infinity`. A waiter reads again at that time. */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	const {now} = snapshot;
 	const ofLeases = holdingsIn(snapshot.gpus).map(({lease}) => {
@@ -334,12 +334,12 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	return Math.min(...[...ofLeases, ...ofEntries].filter((seconds) => seconds >= 0));
 }
 
-/** A heartbeat younger than this was written by somebody who lives: one heartbeat, and time to write it. */
+/** A younger heartbeat proves that its sender is alive: one interval and the time to write. */
 const freshSeconds = leasePatience.watchSeconds;
 
 /**
-Who of the pool lives under our machine-id and in another boot: the processes of a clone of this machine. Its heartbeat is fresh, and long
-after our own start; a clock that was off before a reboot cannot make it look so for more than a minute.
+Returns a live holder with this machine id and another boot, which is a process on a clone of this machine. Its heartbeat is fresh and long
+after this machine's start. A wrong clock before a reboot can imitate this for a minute at most.
 */
 export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
 	const isClone = (held: Lease | QueueEntry): boolean => {

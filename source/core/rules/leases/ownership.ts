@@ -1,30 +1,30 @@
-/** Whose a lease is. The OS account decides; a label never does. */
+/** Decides whose a lease is, by the OS account and never by the label. */
 import type {Account, Host} from '../../model/ports.js';
 import type {Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
 
 /**
-The name that counts for an account. In a user namespace it names that namespace too, by a colon that no account's own name can have: so it
-is never the name of an account outside, nor of one in another namespace. Where it is proved who that is outside, the name outside counts.
+Returns the name of an account for records. In a user namespace the name includes the namespace after a colon, which no account name can
+contain, so it never equals an account outside or in another namespace. If the account outside is proven, its name is used.
 */
 export const accountName = ({name, userNamespace, outsideName}: Account): string =>
 	outsideName ?? (userNamespace === undefined ? name : `${name}@userns:${userNamespace}`);
 
-/** Who asks, under the account's own name unless there is a label. */
+/** Returns the requester, named by the account unless there is a label. */
 export const requesterOf = (account: Account, label?: string): Requester => {
 	const {uid, userNamespace, outsideName} = account;
 	const name = accountName(account);
 	return {account: name, uid, userNamespace, outsideName, label: label ?? name};
 };
 
-/** True for root, who may change what is anybody's. The uid 0 of a user namespace is the account that made the namespace. */
+/** Whether the requester is root, who may change everything. Uid 0 of a user namespace is the account that created the namespace. */
 export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
 	uid === 0 && userNamespace === undefined;
 
-/** The user namespace of a process that sees no /proc: neither its uid outside nor the number of the namespace is known. */
+/** A namespace without a readable /proc: neither the outer uid nor the namespace's number is known. */
 const unreadableNamespace = '?/?';
 
-/** Why it is unknown who asks, and what to do then. Undefined when it is known. */
+/** Returns why the requester is unknown and what to do, or undefined if the requester is known. */
 export const doubtAbout = ({
 	userNamespace,
 	outsideName,
@@ -35,16 +35,16 @@ export const doubtAbout = ({
 			? 'Without /proc it is unknown which account asks. Mount it: mount -t proc proc /proc'
 			: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
 
-/** The account that owns it. Records without one were written before accounts were kept: their label was the account. */
+/** Returns the owning account. Old records have no account, and their label is the account. */
 export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? held.user;
 
-/** The label it bears, when that is not simply the account. */
+/** Returns the label if it differs from the account. */
 export const labelOf = (held: Lease | QueueEntry): string | undefined =>
 	held.user === ownerOf(held) ? undefined : held.user;
 
 /**
-Whether two records tell of one lease. The peer's bear no id, and what the peer rewrites loses its own: then whose it is, and since when, must
-do. Of several instances of one grant each is a lease of its own.
+Whether two records describe the same lease. The Go program's records have no id, and records that it rewrites lose theirs, so owner and
+start time are compared. Each MIG instance of a grant is a lease of its own.
 */
 export const isSameLease = (a: Lease, b: Lease): boolean =>
 	a.mig?.uuid === b.mig?.uuid &&
@@ -52,17 +52,17 @@ export const isSameLease = (a: Lease, b: Lease): boolean =>
 		? a.user === b.user && a.type === b.type && Math.floor(a.startTime) === Math.floor(b.startTime)
 		: a.leaseId === b.leaseId);
 
-/** True when the account holds it itself. */
+/** Whether the account holds it. */
 export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;
 
-/** True when the account may change it: its own, or anybody's for root. */
+/** Whether the account may change it: its own lease, or any lease for root. */
 export const mayChange = (requester: Requester, held: Lease | QueueEntry): boolean =>
 	owns(requester, held) || isRoot(requester);
 
-/** Whether a process behind this lease runs as the caller's own account, by what the kernel of this machine says. */
+/** Whether the kernel says that a process behind this lease belongs to the caller's account. */
 function isOfCaller({machine, bootId, holder, job, actualUser}: Lease, host: Host): boolean {
 	const isHere = machine === host.machineId && bootId !== undefined && bootId === host.bootId;
-	// The name of an account in a user namespace has a colon, and proves nothing of the one outside.
+	// The name of an account in a user namespace has a colon, and proves nothing about the account outside.
 	const isOutside = actualUser !== undefined && !actualUser.includes(':');
 	return (
 		isHere &&
@@ -74,10 +74,10 @@ function isOfCaller({machine, bootId, holder, job, actualUser}: Lease, host: Hos
 }
 
 /**
-The account of a caller in a user namespace, such as an isolated job: names and uids mean nothing there, but the kernel tells that the
-caller is the same account as a process that holds a lease, and the lease tells whose that is.
+Returns the outer account of a caller in a user namespace, such as an isolated job. Names and uids mean nothing there, but the kernel shows
+that the caller has the same account as a process that holds a lease, and the lease names the account.
 
-@returns Undefined outside of a user namespace, and where no lease, or leases of several names, tell it.
+@returns Undefined outside of a user namespace, or if the leases name no account or several.
 */
 export function provenAccount({gpus}: Pick<Snapshot, 'gpus'>, host: Host): string | undefined {
 	if (host.account.userNamespace === undefined) {

@@ -1,12 +1,12 @@
-/** Which leases a verb is about, and whether the caller may change them. */
+/** Selects the leases that a command is about, and checks that the caller may change them. */
 import {checkIds} from '../request/request.js';
 import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.js';
 import {holdingsIn, type HeldPart, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
-/** Which leases are meant. A face that showed a row names its lease, so that a row which changed meanwhile is not hit. */
+/** The meant leases. A face that showed a row names the lease, so that a changed row is not hit. */
 export type Selection =
-	/** Manual leases under this label, or without one when it equals the account. */
+	/** Manual leases with this label, or without one if it equals the account. */
 	| {readonly by: 'label'; readonly label: string}
 	/** Whatever is held on these GPUs; with `label`, only what bears it. */
 	| {

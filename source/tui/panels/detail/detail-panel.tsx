@@ -1,4 +1,4 @@
-/** The panel of the selected GPU: what is known beyond its row in the table. */
+/** The panel of the selected GPU: everything known beyond its table row. */
 import {useCallback, type ReactElement} from 'react';
 import {Box} from 'ink';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -20,7 +20,7 @@ import {DetailGraphs} from './graphs.js';
 import {Holding, HoldingWords, Note, Share} from './holding.js';
 import {ProcessHead, ProcessLine, usePlacedProcesses} from './process-list.js';
 
-/** Returns one element for each line that there is to say about a GPU. */
+/** Returns one element for each line about a GPU. */
 function useLines(row: StatusRow, width: number, hasHead: boolean): readonly ReactElement[] {
 	const waiters = waitersOf(useMonitor(waitingOf), row.index);
 	const driverVersion = useMonitor(({observation}) => observation?.driverVersion);
@@ -89,13 +89,13 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	];
 }
 
-/** Returns `GPU 0`, or `GPU 0 of 0-7` where its reservation has one row. */
+/** Returns `GPU 0`, or `GPU 0 of 0-7` if its reservation has one row. */
 export function amongText(index: number, state: State): string {
 	const gpus = selectedGpus(state);
 	return gpus.length > 1 ? `GPU ${index} of ${gpuRanges(gpus)}` : `GPU ${index}`;
 }
 
-/** The most important words, for a title without lines below: the largest process, or who holds the GPU. */
+/** The most important fact for a panel with a title only: the largest process or the holder. */
 function BriefWords({row}: {readonly row: StatusRow}): ReactElement {
 	const [first] = byMemory(row.processes);
 	if (first === undefined) {
@@ -119,7 +119,7 @@ function SelectedGpu({row, width, rows}: PanelProperties & {readonly row: Status
 	const innerWidth = useInnerWidth(width) - 1;
 	const lines = useLines(row, innerWidth, rows > 4);
 	const most = rows - graphRowsOf(rows);
-	// What the text does not need is the graphs'.
+	// The graphs get the lines that the text does not need.
 	const shown = Math.min(most, lines.length);
 	const hasGraphs = most < rows;
 	const first = firstLine(scroll, lines.length, shown);

@@ -1,4 +1,4 @@
-/** What else is known of the selected GPU: who waits for it, what is wrong with it, MIG instances, and facts that hardly change. */
+/** Further facts about the selected GPU: waiting users, faults, MIG instances and hardware facts. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {GpuReading, MigInstance} from '../../../core/model/types.js';
@@ -19,13 +19,13 @@ type Properties = {readonly row: StatusRow};
 
 const waitersTitle = 'in the queue for it: ';
 
-/** Returns who in the queue waits for a GPU: `#1 erin`. */
+/** Returns the queue entries waiting for a GPU, such as `#1 erin`. */
 export const waitersOf = (rows: readonly QueueRow[], index: number): readonly string[] =>
 	rows
 		.filter(({blockers}) => blockers.some(({kind, gpus}) => kind === 'lease' && gpus.includes(index)))
 		.flatMap(({position, entry}) => (entry ? [`#${position} ${holderText(entry)}`] : []));
 
-/** Who waits for the GPU, as many as there is room for. */
+/** The users waiting for the GPU, as many as fit. */
 export function Waiters({names, width}: {readonly names: readonly string[]; readonly width: number}): ReactElement {
 	const some = (count: number): string =>
 		names.slice(0, count).join(', ') + (count < names.length ? ` and ${names.length - count} more` : '');
@@ -42,7 +42,7 @@ export function Waiters({names, width}: {readonly names: readonly string[]; read
 	);
 }
 
-/** Why the GPU was drained, and how long ago. */
+/** The reason and the age of a drain. */
 export function Drain({row: {drain}}: Properties): ReactElement {
 	const now = useMonitor(storeNow);
 	const since = drain?.since;
@@ -54,7 +54,6 @@ export function Drain({row: {drain}}: Properties): ReactElement {
 	);
 }
 
-/** One MIG instance of the GPU. */
 export function Instance({gpu, instance}: {readonly gpu: number; readonly instance: MigInstance}): ReactElement {
 	const {number, profile, memoryUsedMiB, memoryTotalMiB, uuid} = instance;
 	const used = memoryUsedMiB === undefined ? 'N/A' : gibibytes(memoryUsedMiB);
@@ -72,7 +71,7 @@ export function Instance({gpu, instance}: {readonly gpu: number; readonly instan
 const amount = (word: string, value: number | undefined, unit: string): string | undefined =>
 	value === undefined ? undefined : `${word} ${Math.round(value)}${unit}`;
 
-/** Returns facts that hardly ever change; undefined where none is known. */
+/** Returns facts that hardly ever change, or undefined if none are known. */
 export function factsText(reading: GpuReading | undefined, driverVersion: string | undefined): string | undefined {
 	if (reading === undefined) {
 		return undefined;
@@ -87,7 +86,7 @@ export function factsText(reading: GpuReading | undefined, driverVersion: string
 		computeMode === 'Default' ? undefined : computeMode,
 		pciBusId === undefined ? undefined : shortBusId(pciBusId),
 		driverVersion === undefined ? undefined : `driver ${driverVersion}`,
-		// The longest comes last: Y copies it whole.
+		// The longest fact is last, because `Y` copies it whole.
 		uuid,
 	].filter((fact) => fact !== undefined && fact !== '');
 	return facts.length === 0 ? undefined : facts.map((fact) => sanitize(fact!)).join('  ');

@@ -1,4 +1,4 @@
-/** The graphs of the selected GPU, and who held it under the curve. */
+/** The graphs of the selected GPU, with the holders below the curve. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {firstColumnMs} from '../../../core/live/utilization-history.js';
@@ -23,13 +23,13 @@ import {shownHistory, shownValues} from '../shared/past-values.js';
 
 const gap = 2;
 
-/** From this width on, two graphs stand side by side. */
+/** Minimum width for two graphs side by side. */
 const leastForTwo = 64;
 
-/** In a high and narrow panel, graphs of the past stand one above the other: each has the whole width for its hours. */
+/** In a high and narrow panel, graphs of the past are stacked, so that each has the whole width. */
 const stacked = {leastRows: 10, mostWidth: 120} as const;
 
-/** Everybody who held GPUs in the time that was read, up to now. */
+/** All reservations in the loaded time range, up to now. */
 const usageOf = remembering(
 	({past, snapshot}: State) => [past, snapshot],
 	({past, snapshot}): readonly UsageRecord[] => [
@@ -40,7 +40,7 @@ const usageOf = remembering(
 
 type Holder = {readonly name: string; readonly isMine: boolean; readonly columns: number};
 
-/** Returns who held the GPU, from left to right, with the columns that each takes. */
+/** Returns the holders of the GPU from left to right, with their columns. */
 function holdersOf(state: State, row: StatusRow, range: PastRange, columns: number): readonly Holder[] {
 	const {nowMs, spanMs} = shownHistory(state, row, range);
 	const {account} = state.settings.requester;
@@ -65,7 +65,7 @@ function holdersOf(state: State, row: StatusRow, range: PastRange, columns: numb
 	return holders;
 }
 
-/** Names where their time begins, with a line to its end: `alice────bob──`. A name that does not fit is left out. */
+/** Names at the start of their time, with a line to its end: `alice────bob──`. Names that do not fit are left out. */
 function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement {
 	const {isAscii} = useDrawing();
 	const line = isAscii ? '-' : '─';
@@ -84,7 +84,7 @@ function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement
 	);
 }
 
-/** Returns the time at the left end of a graph: how long ago, and for many hours also the time of day. */
+/** Returns the label of a graph's left end: a relative time, with the time of day for long ranges. */
 function fromText(state: State, range: PastRange): string {
 	const now = storeNow(state);
 	const ago = `-${rangeWord(range)}`;
@@ -93,11 +93,11 @@ function fromText(state: State, range: PastRange): string {
 
 type Properties = Room & {readonly row: StatusRow};
 
-/** The past of a GPU as far as it is chosen: utilization and memory, together where there is room. */
+/** Utilization and memory over the chosen time range, side by side if there is room. */
 export function DetailGraphs({row, rows, width}: Properties): ReactElement | undefined {
 	const range = useMonitor(({panels}) => panels.range);
 	const past = useMonitor((state) => state.past);
-	// The graphs move on with each second.
+	// Redraws every second.
 	useMonitor((state) => state.nowMs);
 	const {getState} = useStore();
 	const style = graphStyleOf(useDrawing());

@@ -1,4 +1,4 @@
-/** Who has the selected GPU, until when, and what they say about it. */
+/** The holder of the selected GPU, the end of the reservation, and its note. */
 import type {ReactElement, ReactNode} from 'react';
 import {Box} from 'ink';
 import {owns} from '../../../core/rules/leases/ownership.js';
@@ -16,14 +16,14 @@ import {clockText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} 
 
 type Held = Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>;
 
-/** Pieces of a line, two blanks apart. */
+/** Parts of a line, two blanks apart. */
 const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
 	<Box gap={2} height={1} flexShrink={0}>
 		{children}
 	</Box>
 );
 
-/** Returns when a reservation ends: after a time, or with its job. */
+/** Returns the end of a reservation: a time, or the end of its job. */
 function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: State): string {
 	const end =
 		remainingSeconds === undefined
@@ -34,7 +34,7 @@ function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: St
 	}
 
 	const job = lease?.job?.pid ?? lease?.holder?.pid ?? 'its job';
-	// A screen reader would read each second of it.
+	// A screen reader would read each second.
 	const heartbeat =
 		heartbeatAgeSeconds === undefined || state.settings.isLinear
 			? ''
@@ -55,7 +55,6 @@ function End(held: Held): ReactElement {
 	);
 }
 
-/** The note of a reservation. */
 export function Note({lease}: Held): ReactElement | undefined {
 	const note = sanitize(shownNote(lease?.note ?? ''));
 	return note === '' ? undefined : (
@@ -67,7 +66,7 @@ export function Note({lease}: Held): ReactElement | undefined {
 
 const kindOf = ({lease}: Held): string => (lease?.type === 'run' ? 'RUN' : 'MANUAL');
 
-/** How much is shared out; with all shares where they have no lines of their own. */
+/** The shared amount of memory, followed by all shares if they have no lines of their own. */
 function SharedAmount({row}: {readonly row: StatusRow}): ReactElement {
 	const {frame} = useDrawing();
 	const isOverused = row.shares?.some((share) => isOver(share)) === true;
@@ -78,7 +77,7 @@ function SharedAmount({row}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-/** Who holds a GPU, what is wrong with it, and until when. */
+/** The holder of a GPU, its fault, and the end of the reservation. */
 function HeldGpu({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const {frame} = useDrawing();
@@ -103,7 +102,7 @@ function HeldGpu({row}: {readonly row: StatusRow}): ReactElement {
 }
 
 function FreeSince({row: {freeSeconds, reading}}: {readonly row: StatusRow}): ReactElement | undefined {
-	// A cluster does not say when a GPU was given back.
+	// A cluster does not report when a GPU was released.
 	const text =
 		freeSeconds === undefined
 			? reading?.place === undefined
@@ -156,7 +155,6 @@ export function HoldingWords({row}: {readonly row: StatusRow}): ReactElement {
 	}
 }
 
-/** Who has the GPU, and until when. */
 export const Holding = ({row}: {readonly row: StatusRow}): ReactElement => (
 	<Pieces>
 		<HoldingWords row={row} />
@@ -165,7 +163,7 @@ export const Holding = ({row}: {readonly row: StatusRow}): ReactElement => (
 
 type ShareProperties = {readonly share: NonNullable<StatusRow['shares']>[number]; readonly index: number};
 
-/** One share of a GPU: whose it is, how much, until when, and its note. */
+/** One share of a GPU: owner, size, end and note. */
 export function Share({share, index}: ShareProperties): ReactElement {
 	const {requester} = useSettings();
 	return (

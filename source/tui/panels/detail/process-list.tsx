@@ -1,4 +1,4 @@
-/** The processes of one GPU, a line each. */
+/** The processes of one GPU, one line each. */
 import {useMemo, type ReactElement, type ReactNode} from 'react';
 import {Box} from 'ink';
 import type {GpuProcess} from '../../../core/model/types.js';
@@ -16,7 +16,7 @@ type Column = {
 	readonly name: ProcessCellName;
 	readonly title: string;
 	readonly width: number;
-	/** A narrower panel does without the column. */
+	/** Minimum width of the panel for this column. */
 	readonly from?: number;
 };
 
@@ -29,9 +29,9 @@ const columns: readonly Column[] = [
 	{name: 'time', title: 'TIME', width: 6, from: 50},
 ];
 
-/** With this much room, names are longer and columns further apart. */
+/** Minimum width for longer names and wider gaps. */
 const wide = 60;
-/** With this much room, hardly any name is cut. */
+/** Minimum width for uncut names. */
 const veryWide = 100;
 
 type LineProperties = {
@@ -71,11 +71,11 @@ const titles = Object.fromEntries(columns.map(({name, title}) => [name, title]))
 
 export type PlacedProcess = {
 	readonly process: GpuProcess;
-	/** How many of its ancestors are above it in the tree. */
+	/** Depth in the process tree. */
 	readonly depth: number;
 };
 
-/** Returns the processes of a GPU, the largest first, or each below the one that started it. */
+/** Returns the processes of a GPU: largest first, or as a tree. */
 export function usePlacedProcesses({index, processes}: StatusRow): readonly PlacedProcess[] {
 	const isTree = useMonitor(({panels}) => panels.isTree);
 	return useMemo(() => {
@@ -93,7 +93,7 @@ export const ProcessHead = ({width}: {readonly width: number}): ReactElement => 
 );
 
 type Properties = PlacedProcess & {
-	/** Runs on a GPU that somebody else holds. */
+	/** Whether another user holds the GPU. */
 	readonly isSquatter: boolean;
 	readonly width: number;
 };

@@ -1,4 +1,4 @@
-/** The table of the GPUs: one row for each, or for each reservation of several. */
+/** The table of GPUs: a row for each GPU, or for each reservation of several. */
 import {useMemo, type ReactElement} from 'react';
 import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
@@ -16,16 +16,16 @@ import {leastWithBar} from '../shared/readings.js';
 import {gpuCells, isRepeated} from './cells.js';
 import {gpuColumns, gpuTitles} from './columns.js';
 
-/** Columns that the store tells; the others come from the GPU tool. */
+/** Columns filled from the store. The GPU tool fills the others. */
 const storeColumns: ReadonlySet<GpuColumnName> = new Set(['state', 'owner', 'kind', 'held', 'ends', 'note']);
 
-/** Columns that are the same for all GPUs of a reservation. */
+/** Columns that are equal for all GPUs of a reservation. */
 const reservationColumns: ReadonlySet<GpuColumnName> = new Set(['owner', 'kind', 'held', 'ends', 'note']);
 
 const longest = (rows: readonly TableRow[], textOf: (row: TableRow) => string): number =>
 	Math.max(0, ...rows.map((row) => widthOf(textOf(row))));
 
-/** Returns the columns that fit, with what stands in them. */
+/** Returns the columns that fit, with their cells. */
 function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 	const rows = useMonitor(visibleRows);
 	const chosen = useMonitor(shownColumns);
@@ -45,7 +45,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 						: undefined;
 				const {short} = gpuTitles[name];
 				const hasMemory = name === 'memory' && columnWidth >= leastWithBar && memory !== undefined;
-				// The line that joins the GPUs of a reservation stands in the blank before the owner.
+				// The line that joins the GPUs of a reservation is drawn in the blank before the owner.
 				const isOwner = name === 'owner';
 				return {
 					name,
@@ -61,7 +61,7 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 	);
 }
 
-/** @param properties - Cells and lines of the terminal, the head included. */
+/** @param properties - Size in cells and lines of the terminal, head included. */
 export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
 	const dispatch = useDispatch();
 	const rows = useMonitor(visibleRows);

@@ -1,4 +1,4 @@
-/** The panel of the GPUs. */
+/** The panel of GPUs. */
 import type {ReactElement} from 'react';
 import {tableRowsOf} from '../../layout.js';
 import type {State} from '../../state/state.js';
@@ -12,7 +12,7 @@ import {GpuTable} from './gpu-table.js';
 
 const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({members}) => members !== undefined);
 
-/** What the title says: the preset, the order, and whether rows stand for reservations. */
+/** The preset, the order, and whether rows are reservations, for the panel's title. */
 function Order(): ReactElement {
 	const {preset} = useMonitor(({view}) => view);
 	const {sort, filter} = useMonitor(({table}) => table);

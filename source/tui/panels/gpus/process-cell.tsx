@@ -9,13 +9,13 @@ import {Label} from '../../widgets/label.js';
 import {areProcessesHidden, faultOf, placeText, ServiceWords, useIsScanned} from '../shared/row-words.js';
 import {Nothing} from '../shared/readings.js';
 
-/** Returns the nodes of a job: `8 GPUs of box1, box2`. */
+/** Returns the nodes of a job, such as `8 GPUs of box1, box2`. */
 function nodeText(members: readonly StatusRow[]): string | undefined {
 	const nodes = [...new Set(members.map(({reading}) => reading?.place?.node).filter((node) => node !== undefined))];
 	return nodes.length === 0 ? undefined : sanitize(`${members.length} GPUs of ${nodes.join(', ')}`);
 }
 
-/** Returns the largest process of a GPU and how many more there are. */
+/** Returns the largest process of a GPU and the number of other processes. */
 function largestText({processes, reading}: StatusRow): string | undefined {
 	const [first, ...others] = byMemory(processes);
 	const instances = migText(reading);
@@ -27,7 +27,7 @@ function largestText({processes, reading}: StatusRow): string | undefined {
 	return instances === undefined ? words : `MIG: ${words}`;
 }
 
-/** Who uses a GPU against the right of its holder, who shares it, or its largest process. */
+/** The users without a right to the GPU, the sharers, or the largest process. */
 export function Usage({row}: {readonly row: TableRow}): ReactElement {
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
@@ -55,7 +55,7 @@ export function Usage({row}: {readonly row: TableRow}): ReactElement {
 	);
 }
 
-/** What is wrong with a GPU, or else what runs on it. */
+/** The fault of a GPU, or else its processes. */
 export function ProcessCell({row}: {readonly row: TableRow}): ReactElement {
 	const isScanned = useIsScanned();
 	const fault = faultOf(row);

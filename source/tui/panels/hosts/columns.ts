@@ -1,4 +1,4 @@
-/** The columns of the table of all hosts: which are shown at a width, and how wide each is. */
+/** Columns of the table of hosts, and their widths. */
 import type {Column, GrowthRound, Sacrifice} from '../../../format/text/columns.js';
 import {markerWidth} from '../../table/data-table.js';
 import {loadColumns} from '../../table/load-columns.js';
@@ -33,7 +33,7 @@ const leastColumns: ReadonlyArray<Column<HostColumnName>> = [
 	{name: 'process', width: 14},
 ];
 
-/** What goes first when not all columns fit. The host, and whether its GPU is free, stay to the last. */
+/** Columns to remove when space is short, in order. The host and the state stay. */
 const sacrifices: ReadonlyArray<Sacrifice<HostColumnName>> = [
 	['process', 0],
 	['memory', 8, 'at once'],
@@ -51,6 +51,6 @@ const growth: ReadonlyArray<GrowthRound<HostColumnName>> = [
 	{utilization: 20 + numberWidth, memory: 20 + numberWidth, process: 60},
 ];
 
-/** Returns as many of the columns as fit into `width`, with their widths. */
+/** Returns the columns that fit into `width`. */
 export const hostColumns = (width: number): ReadonlyArray<Column<HostColumnName>> =>
 	loadColumns(leastColumns, {width: width - markerWidth, gap: 1}, {sacrifices, growth, last: ['process', 'host']});

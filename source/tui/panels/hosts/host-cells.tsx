@@ -1,4 +1,4 @@
-/** The cells of the table of all hosts. Texts of other hosts were made harmless when their answers arrived. */
+/** Cells of the table of hosts. Texts of other hosts were sanitized on arrival. */
 import type {ComponentType, ReactElement} from 'react';
 import {processText, shortModel} from '../../../format/readings.js';
 import {states} from '../../../format/states.js';
@@ -43,14 +43,14 @@ function End({line: {gpu, state, atMs}}: Properties): ReactElement {
 	);
 }
 
-/** Returns where a GPU of a cluster is, or how many MIG instances it has. */
+/** Returns a GPU's place in a cluster, or its number of MIG instances. */
 function placeText({mig_instances: instances, node, node_gpu_id: index}: GpuLine['gpu']): string | undefined {
 	return node === undefined
 		? migText({isMigEnabled: instances !== undefined, migInstances: instances})
 		: `GPU ${index ?? '?'} of ${node}`;
 }
 
-/** What is wrong with a GPU, or else its largest process and how many more there are. */
+/** The fault of a GPU, or else its largest process and the number of others. */
 function Process({line: {gpu, state}}: Properties): ReactElement {
 	const {drain, health = [], error, processes = [], process_info: use} = gpu;
 	if (state === 'drained') {
@@ -80,7 +80,7 @@ function Process({line: {gpu, state}}: Properties): ReactElement {
 	return quiet === undefined ? <Nothing /> : <Label>{quiet}</Label>;
 }
 
-/** The state of a GPU. A question mark says that its host does not answer any more, so that it may have changed. */
+/** The state of a GPU. A question mark means that its host no longer answers. */
 function State({line: {gpu, state, isLast}, width}: Properties): ReactElement {
 	const words = state === 'idle' ? idleWord(gpu.idle_seconds) : states[state].short;
 	return <Label tone={stateTones[state]}>{isLast ? `${truncate(words, width - 1)}?` : words}</Label>;

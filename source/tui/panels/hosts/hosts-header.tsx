@@ -1,4 +1,4 @@
-/** The two lines at the top while all hosts are shown: how many answer, and what they have together. */
+/** The two top lines of the host table: answering hosts and totals. */
 import type {ReactElement} from 'react';
 import {gibibytes} from '../../../format/readings.js';
 import {states} from '../../../format/states.js';
@@ -96,7 +96,7 @@ function Totals({columns}: {readonly columns: number}): ReactElement {
 export function HostsHeader(): ReactElement {
 	const {frame} = useDrawing();
 	const {columns: screenColumns} = useMonitor(({size}) => size);
-	// A screen reader has room for every word.
+	// A screen reader gets every word.
 	const columns = frame === 'plain' ? Infinity : screenColumns;
 	return (
 		<>

@@ -1,4 +1,4 @@
-/** The panel of all hosts: a row for each GPU, and one for each host of which there is something to say. */
+/** The panel of all hosts: a row for each GPU, and a line for each host with a problem. */
 import {useMemo, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {roughDuration} from '../../../format/text/durations.js';
@@ -16,7 +16,7 @@ import {hostCells} from './host-cells.js';
 
 const noteTones: Readonly<Record<NoteLine['level'], Tone>> = {asking: 'dim', problem: 'error', remark: 'warning'};
 
-/** What is wrong with a host, and how old its values below are. */
+/** A host's problem, and the age of its values below. */
 function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: number}): ReactElement {
 	const nowMs = useMonitor((state) => state.nowMs);
 	const {host, words, level, valuesAtMs, isOwn} = note;
@@ -39,7 +39,7 @@ function Note({note, hostWidth}: {readonly note: NoteLine; readonly hostWidth: n
 	);
 }
 
-/** Returns how a cell looks: a name that repeats that above it, and values of a host that does not answer, are faint. */
+/** Returns the emphasis of a cell. Repeated names and values of an unreachable host are faint. */
 const emphasisOf =
 	(name: keyof typeof hostTitles) =>
 	({row, above}: CellProperties<HostLine>): Emphasis =>

@@ -1,4 +1,4 @@
-/** The columns of the table of processes: which are shown at a width, and how wide each is. */
+/** Columns of the table of processes, and their widths. */
 import {grown, shrunk, type Column, type GrowthRound, type Sacrifice} from '../../../format/text/columns.js';
 import type {ProcessSortKey} from '../../state/processes/state.js';
 import {markerWidth} from '../../table/data-table.js';
@@ -31,7 +31,7 @@ const leastColumns: ReadonlyArray<Column<ProcessSortKey>> = [
 	{name: 'command', width: 20},
 ];
 
-/** What goes first when not all columns fit. */
+/** Columns to remove when space is short, in order. */
 const sacrifices: ReadonlyArray<Sacrifice<ProcessSortKey>> = [
 	['container', 0],
 	['hostMemory', 0],
@@ -46,13 +46,13 @@ const sacrifices: ReadonlyArray<Sacrifice<ProcessSortKey>> = [
 
 const growth: ReadonlyArray<GrowthRound<ProcessSortKey>> = [{user: 12, command: 40}, {user: 16}];
 
-/** From this width on, columns stand further apart. */
+/** Minimum width for wider gaps between columns. */
 const leastRoomy = 110;
 
 /** Returns the blanks between two columns. */
 export const processGap = (width: number): number => (width >= leastRoomy ? 2 : 1);
 
-/** Returns as many of the columns as fit. Containers have one only where there are any. */
+/** Returns the columns that fit. The container column exists only if there are containers. */
 export function processColumns(width: number, hasContainers: boolean): ReadonlyArray<Column<ProcessSortKey>> {
 	const room = {width: width - markerWidth, gap: processGap(width)};
 	const wanted = leastColumns.filter(({name}) => name !== 'container' || hasContainers);

@@ -1,4 +1,3 @@
-/** The cells of the table of processes. */
 import type {ComponentType, ReactElement} from 'react';
 import type {ProcessRight} from '../../../core/rules/pool/process-right.js';
 import {processRightText} from '../../../format/process-right.js';
@@ -15,7 +14,7 @@ import {Nothing} from '../shared/readings.js';
 
 type Properties = CellProperties<ProcessRow>;
 
-/** Whether somebody ought to do something about a process. */
+/** Whether somebody should act on a process. */
 export const isAlarming = (right: ProcessRight): boolean => right === 'not-holder' || right === 'unreserved';
 
 const rightTones: Readonly<Record<ProcessRight, Tone>> = {
@@ -50,7 +49,7 @@ function Load({row: {process}}: Properties): ReactElement {
 	);
 }
 
-/** Returns a cell for one of the short texts of a process. */
+/** Returns a cell for a short text of a process. */
 const textCell = (name: 'cpu' | 'time'): ComponentType<Properties> =>
 	function TextCell({row: {process}}) {
 		const now = useMonitor(storeNow);

@@ -1,4 +1,4 @@
-/** The panel of the processes of all GPUs: a row for each process on each of its GPUs. */
+/** The panel of processes: a row for each process on each of its GPUs. */
 import {useMemo, type ReactElement} from 'react';
 import {allProcesses, taggedProcesses, visibleProcesses} from '../../state/processes/rows.js';
 import type {ProcessRow} from '../../state/processes/state.js';

@@ -1,19 +1,18 @@
-/** The columns of the queue: how wide each is. */
+/** Columns of the queue, and their widths. */
 import {grown, type Column, type GrowthRound} from '../../../format/text/columns.js';
 
-/** `blockedBy` is a column where there is room; elsewhere it stands below the rows. */
+/** `blockedBy` is a column if there is room. Otherwise the blockers are listed below the rows. */
 export type QueueColumnName = 'position' | 'user' | 'want' | 'got' | 'waited' | 'estimate' | 'blockedBy';
 
-/** Cells of the longest content of these columns. */
+/** Cells of the longest value in these columns. */
 export type QueueNeeds = Readonly<Record<'position' | 'user' | 'want' | 'got', number>>;
 
-/** With this much room, who blocks an entry is a column. */
+/** Minimum width for the column of blockers. */
 const leastForBlockers = 70;
 
-/** Returns the blanks between two columns. */
 export const queueGap = (width: number): number => (width < 46 ? 1 : 2);
 
-/** Returns the columns for a width. Numbers are never cut; what is left over goes to names, wishes and blockers. */
+/** Returns the columns for a width. Numbers are never cut. Names, wishes and blockers get the remaining space. */
 export function queueColumns(
 	width: number,
 	{position, user: longestUser, want: longestWant, got}: QueueNeeds,
@@ -41,7 +40,7 @@ export function queueColumns(
 
 	const halves: ReadonlyArray<GrowthRound<QueueColumnName>> = [{user: 16, want: 16}, {want: 16}];
 	const columns = fit(halves);
-	// Where a name or a wish is cut, it takes what the other does not need.
+	// A cut name or wish takes the space that the other does not need.
 	const isCut = columns.some(
 		({name, width: room}) => (name === 'user' && room < user) || (name === 'want' && room < want),
 	);

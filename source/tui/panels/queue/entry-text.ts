@@ -1,4 +1,4 @@
-/** The words of a queue entry: what it wants, has, and waits for. */
+/** Texts of a queue entry: its request, its GPUs and its blockers. */
 import type {InstanceNeed} from '../../../core/model/mig.js';
 import type {QueueEntry} from '../../../core/model/types.js';
 import {instanceText} from '../../../core/rules/mig/instances.js';
@@ -14,16 +14,16 @@ import {sanitize} from '../../../format/text/text.js';
 import type {State} from '../../state/state.js';
 import {clockText} from '../shared/row-words.js';
 
-/** Returns how many of the wanted GPUs are held already: `1/2`. */
+/** Returns how many of the requested GPUs are held, such as `1/2`. */
 export const gotText = ({held}: QueueRow, entry: QueueEntry): string => `${held.length}/${wantedOf(entry).count}`;
 
-/** Returns `2 MIG 1g.10gb`, or `MIG 0:1,2:0`. */
+/** Returns a request for instances, such as `2 MIG 1g.10gb` or `MIG 0:1,2:0`. */
 const instancesText = (mig: InstanceNeed, count: number): string =>
 	'instances' in mig
 		? `MIG ${mig.instances.map((instance) => instanceText(instance)).join(',')}`
 		: `${count} MIG ${sanitize(mig.profile)}`;
 
-/** Returns what an entry wants: `GPUs 0-3,5` by index, `2 GPUs 40G+ h100` by need, `1 GPU 8G share`. */
+/** Returns the request: `GPUs 0-3,5` by index, `2 GPUs 40G+ h100` by need, `1 GPU 8G share`. */
 export const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry): string =>
 	[
 		need.mig === undefined
@@ -38,7 +38,7 @@ export const wantText = ({requestedIds, requestedCount, need = {}}: QueueEntry):
 		...(need.nvlink === true ? ['NVLink'] : []),
 	].join(' ');
 
-/** Returns when an entry is served: a time, or when a job ends. */
+/** Returns the expected start: a time, or the end of a job. */
 export function estimateText({estimateSeconds, isPossible, isUnknown, outages, blockers}: QueueRow): string {
 	if (!isPossible) {
 		return 'never';
@@ -67,11 +67,11 @@ export function estimateText({estimateSeconds, isPossible, isUnknown, outages, b
 	return estimateSeconds < 1 ? 'now' : `~${shortDuration(estimateSeconds)}`;
 }
 
-/** Returns whom an entry waits for: `bob on GPU 3 until 14:44`. Empty when it waits for nobody. */
+/** Returns the blocking reservations, such as `bob on GPU 3 until 14:44`. Empty if there are none. */
 export const blockersOf = ({blockers}: QueueRow, state: State): string =>
 	blockersText(blockers, (seconds) => clockText(seconds, state));
 
-/** Returns whom or what an entry waits for, such as `GPU 3: used by zoe without a reservation` where nobody holds it. */
+/** Returns what an entry waits for. Without a blocking reservation this is a reason such as `GPU 3: used by zoe without a reservation`. */
 export function blockedByText(row: QueueRow, state: State): string {
 	const blocked = blockersOf(row, state);
 	const [outage] = row.outages;
@@ -80,7 +80,7 @@ export function blockedByText(row: QueueRow, state: State): string {
 		: blocked;
 }
 
-/** Returns why no one can be served at a position of the queue. */
+/** Returns why a position of the queue cannot be served. */
 export function entryProblem({position}: QueueRow, {snapshot}: Pick<State, 'snapshot'>): string {
 	const record = snapshot?.queue[position - 1];
 	return record?.kind === 'garbage' ? sanitize(record.problem) : 'its entry is gone';

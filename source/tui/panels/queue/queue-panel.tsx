@@ -1,4 +1,4 @@
-/** The panel of the queue: who waits, for what, and because of whom. */
+/** The panel of the queue: users, requests and blockers. */
 import {useMemo, type ComponentType, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {owns} from '../../../core/rules/leases/ownership.js';
@@ -30,7 +30,7 @@ const titles: Readonly<Record<QueueColumnName, string>> = {
 
 type EntryProperties = {readonly row: QueueRow; readonly entry: QueueEntry; readonly state: State};
 
-/** What stands in each column of an entry. */
+/** The text of each column. */
 const texts: Readonly<Record<Exclude<QueueColumnName, 'position'>, (properties: EntryProperties) => string>> = {
 	user: ({entry}) => holderText(entry),
 	want: ({entry}) => wantText(entry),
@@ -40,7 +40,7 @@ const texts: Readonly<Record<Exclude<QueueColumnName, 'position'>, (properties: 
 	blockedBy: ({row, state}) => blockedByText(row, state),
 };
 
-/** Returns the component for a text of the entry. */
+/** Returns the cell component of a column. */
 const cellOf = (name: Exclude<QueueColumnName, 'position'>): ComponentType<CellProperties<QueueRow>> =>
 	function QueueCell({row}) {
 		const {requester} = useSettings();
@@ -59,7 +59,7 @@ const cells: Readonly<Record<QueueColumnName, ComponentType<CellProperties<Queue
 	blockedBy: cellOf('blockedBy'),
 };
 
-/** A position that no one can be served at, and why. */
+/** A queue position with an unreadable entry, and the reason. */
 function DamagedEntry({row}: {readonly row: QueueRow}): ReactElement {
 	const problem = useMonitor((state) => entryProblem(row, state));
 	return (
@@ -79,11 +79,11 @@ function needsOf(rows: readonly QueueRow[]): QueueNeeds {
 	};
 }
 
-/** Why an entry waits, in full, where there is room below the rows. */
+/** The complete reason why an entry waits, if there is room below the rows. */
 function Reason({row, columnWidth}: {readonly row: QueueRow; readonly columnWidth: number}): ReactElement {
 	const stuck = stuckText(row);
 	const blocked = useMonitor((state) => blockersOf(row, state));
-	// The reason of an engine such as Slurm is a sentence.
+	// The reason given by an engine such as Slurm is a sentence.
 	const isSentence = row.blockers[0]?.kind === 'engine';
 	return (
 		<Box flexDirection="column" marginLeft={markerWidth} flexShrink={0}>

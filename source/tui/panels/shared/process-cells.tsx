@@ -24,10 +24,10 @@ export const processCells = (
 	time: process.startTime === undefined || now === undefined ? '-' : shortDuration(now - process.startTime),
 });
 
-/** Deeper processes of a tree move no further to the right. */
+/** Maximum indentation of the process tree. */
 const deepest = 8;
 
-/** The line from a parent to its child in a tree. */
+/** The line from a parent process to its child. */
 export function Branch({depth}: {readonly depth: number}): ReactElement | undefined {
 	const {isAscii} = useDrawing();
 	return depth === 0 ? undefined : (

@@ -1,4 +1,4 @@
-/** Cells of readings, alike in the tables of GPUs, processes and hosts. */
+/** Cells for readings, shared by the GPU, process and host tables. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {gibibytes} from '../../../format/readings.js';
@@ -6,13 +6,13 @@ import {loadTone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 import {Meter} from '../../widgets/meter.js';
 
-/** Cells of the number behind a bar: ` 100%`. */
+/** Cells of the number behind a bar, such as ` 100%`. */
 export const numberWidth = 5;
 
-/** The shortest bar that is worth showing, with its number. */
+/** Minimum width of a column with a bar and its number. */
 export const leastWithBar = 8 + numberWidth;
 
-/** A reading of which nothing is known or there is nothing to say. */
+/** The sign for a missing or unknown value. */
 export const Nothing = (): ReactElement => <Label tone="dim">-</Label>;
 
 type LoadProperties = {
@@ -20,11 +20,11 @@ type LoadProperties = {
 	/** 0 to 1. */
 	readonly share: number;
 	readonly text: string;
-	/** Cells of the terminal. Where there is no room for a bar, only the text is shown. */
+	/** Cells of the terminal. Narrow cells show only the text. */
 	readonly width: number;
 };
 
-/** A bar with its number, both in the colour of the load. */
+/** A bar with its number, both in the color of the load. */
 function Load({of, share, text, width}: LoadProperties): ReactElement {
 	const tone = loadTone(of, share);
 	return width < leastWithBar ? (
@@ -40,7 +40,7 @@ function Load({of, share, text, width}: LoadProperties): ReactElement {
 }
 
 type UtilizationProperties = {
-	/** 0 to 100; undefined when unknown. */
+	/** 0 to 100, or undefined if unknown. */
 	readonly percent: number | undefined;
 	readonly width: number;
 };
@@ -59,7 +59,7 @@ type MemoryProperties = {
 	readonly width: number;
 };
 
-/** Memory in use. Without a bar, the total stands beside it. */
+/** Memory in use. Without a bar, the cell includes the total. */
 export function Memory({usedMiB, totalMiB = 0, width}: MemoryProperties): ReactElement {
 	if (usedMiB === undefined) {
 		return <Label tone="dim">N/A</Label>;
@@ -74,7 +74,7 @@ export function Memory({usedMiB, totalMiB = 0, width}: MemoryProperties): ReactE
 	return <Load of="memory" share={usedMiB / totalMiB} text={text} width={width} />;
 }
 
-/** A GPU this hot is marked. */
+/** GPUs at or above this temperature are highlighted. */
 export const hotCelsius = 80;
 
 export function Temperature({celsius}: {readonly celsius: number | undefined}): ReactElement {

@@ -1,4 +1,4 @@
-/** Words about a GPU, alike in the table, the detail and the graphs: its state, its holder, its end. */
+/** Words about a GPU, shared by the table, the detail panel and the graphs. */
 import type {ReactElement} from 'react';
 import {cautionOf, type StatusRow} from '../../../core/rules/pool/status.js';
 import {shortDuration} from '../../../format/text/durations.js';
@@ -11,15 +11,15 @@ import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';
 
-/** A reservation that ends within this time is marked. */
+/** Reservations that end within this time are highlighted. */
 const soonSeconds = 15 * 60;
 
 const isDrainedOnly = (row: StatusRow): boolean => row.health.length === 0 && row.problem === cautionOf(row);
 
-/** Returns what is wrong with a GPU, for its row. A drain is no fault. */
+/** Returns the fault of a GPU for its row. A drain is not a fault. */
 export const faultOf = (row: StatusRow): string | undefined => (isDrainedOnly(row) ? undefined : row.problem);
 
-/** Returns what is wrong with a GPU beyond its drain and its health. */
+/** Returns a GPU's faults other than its drain and its health. */
 export function otherFaultOf(row: StatusRow): string | undefined {
 	const {problem, use, health} = row;
 	if (problem === undefined || problem === cautionOf(row)) {
@@ -31,7 +31,7 @@ export function otherFaultOf(row: StatusRow): string | undefined {
 	return health.some((known) => known.words.includes(words)) ? undefined : words;
 }
 
-/** Returns why a GPU was drained, and by whom. */
+/** Returns the reason of a drain, and who drained the GPU. */
 export function drainText({drain}: Pick<StatusRow, 'drain'>): string | undefined {
 	if (drain === undefined) {
 		return undefined;
@@ -41,7 +41,7 @@ export function drainText({drain}: Pick<StatusRow, 'drain'>): string | undefined
 	return `drained${by}${drain.reason === undefined ? '' : `: ${sanitize(drain.reason)}`}`;
 }
 
-/** What is wrong with a GPU that still answers, or why it was drained. */
+/** The fault of a GPU that still answers, or the reason of its drain. */
 export function ServiceWords({row}: {readonly row: StatusRow}): ReactElement | undefined {
 	const [problem] = row.health;
 	return problem === undefined ? (
@@ -63,10 +63,10 @@ export const stateTones: Readonly<Record<MonitorState, Tone>> = {
 	unknown: 'dim',
 };
 
-/** Whether GPUs were scanned at least once. */
+/** Whether the GPUs were scanned at least once. */
 export const useIsScanned = (): boolean => useMonitor(({observation}) => observation !== undefined);
 
-/** The state of a GPU, in its colour. */
+/** The state of a GPU, in its color. */
 export function StateWord({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const isScanned = useIsScanned();
@@ -75,7 +75,7 @@ export function StateWord({row}: {readonly row: StatusRow}): ReactElement {
 	);
 }
 
-/** Returns who holds a GPU. A question mark follows those who use it without a reservation. */
+/** Returns the holder of a GPU, or the users without a reservation followed by a question mark. */
 export const ownerText = (row: StatusRow): string =>
 	row.owner !== undefined || row.shares !== undefined
 		? userText(row)
@@ -83,7 +83,7 @@ export const ownerText = (row: StatusRow): string =>
 			? `${userText(row)}?`
 			: '-';
 
-/** Who holds a GPU, or uses it without a reservation. */
+/** The holder of a GPU, or the users without a reservation. */
 export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 	const {requester} = useSettings();
 	const isHeld = row.owner !== undefined || row.shares !== undefined;
@@ -94,28 +94,27 @@ export function OwnerName({row}: {readonly row: StatusRow}): ReactElement {
 /** Returns the note of a reservation; empty without one. */
 export const noteText = ({lease}: Pick<StatusRow, 'lease'>): string => sanitize(shownNote(lease?.note ?? ''));
 
-/** Whether the GPU tool reports no processes there, as in a container, so that none shown does not mean none running. */
+/** Whether the GPU tool hides processes, as in a container. Zero shown processes then do not mean an idle GPU. */
 export const areProcessesHidden = ({reading}: StatusRow): boolean =>
 	reading !== undefined &&
 	reading.failure === undefined &&
 	reading.processes === undefined &&
 	reading.isUnread !== true;
 
-/** Returns where a GPU of a cluster is: `GPU 1 of box2`. */
+/** Returns the place of a GPU in a cluster, such as `GPU 1 of box2`. */
 export const placeText = ({reading}: StatusRow): string | undefined =>
 	reading?.place && `GPU ${reading.place.gpu} of ${sanitize(reading.place.node)}`;
 
 const isSoon = (seconds: number): boolean => seconds < soonSeconds;
 
-/** Returns how long until a reservation ends. A near end is marked: `!12m`. */
+/** Returns the time until a reservation ends. A near end is marked, as in `!12m`. */
 const timeLeftText = (seconds: number): string => `${isSoon(seconds) ? '!' : ''}${shortDuration(seconds)}`;
 
-/** How long until a reservation ends. */
 export const TimeLeft = ({seconds}: {readonly seconds: number}): ReactElement => (
 	<Label tone={isSoon(seconds) ? 'warning' : 'plain'}>{timeLeftText(seconds)}</Label>
 );
 
-/** Returns when a reservation ends: after a time, or with its job. */
+/** Returns the end of a reservation: a remaining time, or the end of its job. */
 export function endText({lease, remainingSeconds}: Pick<StatusRow, 'lease' | 'remainingSeconds'>): string {
 	if (lease === undefined) {
 		return '-';
@@ -132,7 +131,6 @@ export function endText({lease, remainingSeconds}: Pick<StatusRow, 'lease' | 're
 	return remainingSeconds === undefined ? (lease.type === 'run' ? 'on-exit' : 'never') : timeLeftText(remainingSeconds);
 }
 
-/** When a reservation ends. */
 export function EndTime({row}: {readonly row: StatusRow}): ReactElement {
 	const text = endText(row);
 	return (

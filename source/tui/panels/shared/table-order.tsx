@@ -7,12 +7,12 @@ import {Label} from '../../widgets/label.js';
 type Properties<Name extends string> = {
 	readonly sort: SortBy<Name>;
 	readonly filter: Filter;
-	/** How many rows are tagged. */
+	/** Number of tagged rows. */
 	readonly tagged: number;
 	readonly titleOf: (name: Name) => string;
 };
 
-/** How a table is sorted, filtered and tagged, for its title: `sort GPU^ then MEMv`, `filter bob`, `tagged 2`. */
+/** The table's order for its title: `sort GPU^ then MEMv`, `filter bob`, `tagged 2`. */
 export function TableOrder<Name extends string>({sort, filter, tagged, titleOf}: Properties<Name>): ReactElement {
 	const {by, second} = sort;
 	const words = [filter.user, filter.isMine ? 'mine' : undefined, filter.text.trim()].filter(Boolean).join(' ');

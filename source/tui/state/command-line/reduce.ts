@@ -1,10 +1,10 @@
-/** How the keys change the command line, and what is shown of what it printed. */
+/** Applies keys to the `:` line and to its output. */
 import type {Completion} from '../../ports.js';
 import type {State} from '../state.js';
 import {fieldOf, type TextField} from '../text-field.js';
 import {beforeCaret, type CommandPrompt, type Output} from './state.js';
 
-/** Whatever is typed answers the complaint, so it goes. */
+/** Sets the text. Any change clears the error. */
 export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt => ({
 	...prompt,
 	field,
@@ -12,7 +12,7 @@ export const withText = (prompt: CommandPrompt, field: TextField): CommandPrompt
 	complaint: undefined,
 });
 
-/** One line back in the history, or forward again to what was being typed. */
+/** Moves back in the history, or forward to the text being typed. */
 function recall(prompt: CommandPrompt, by: 1 | -1): CommandPrompt {
 	const {history, historyIndex: index = history.length, field} = prompt;
 	const next = index + by;
@@ -35,7 +35,7 @@ const commonStart = (words: readonly string[]): string => {
 	return first.slice(0, differs === -1 ? undefined : differs).join('');
 };
 
-/** As far as all candidates agree; a single one with the blank behind it. */
+/** Completes as far as all candidates agree. A single candidate gets a blank after it. */
 export function completed(prompt: CommandPrompt, {start, candidates}: Completion): CommandPrompt {
 	const before = beforeCaret(prompt.field);
 	const after = prompt.field.value.slice(before.length);
@@ -54,18 +54,18 @@ export function completed(prompt: CommandPrompt, {start, candidates}: Completion
 	};
 }
 
-/** How many lines of a command's output are shown at once: all but the frame, and a line above and below. */
+/** Returns the visible lines of an output: all but the frame and one line above and below. */
 export const outputRowsOf = ({size}: Pick<State, 'size'>): number => Math.max(1, size.rows - 4);
 
 const columnStep = 20;
 
-/** The choice moves, and what is shown with it. */
+/** Moves the choice, and scrolls to it. */
 function chosenBy(output: Output, state: State, by: number): Output {
 	const lines = output.opens.keys().toArray();
 	const index = Math.max(0, Math.min(lines.indexOf(output.chosen!) + by, lines.length - 1));
 	const chosen = lines[index]!;
 	const rows = outputRowsOf(state);
-	// From the first choice on, what stands above it is shown, too.
+	// The lines above the first choice are shown with it.
 	const top = index === 0 ? 0 : Math.max(chosen - rows + 1, Math.min(output.top, chosen));
 	return {...output, chosen, top};
 }
@@ -107,5 +107,4 @@ export const commandLineIntents = {
 	'output-right': onOutput((output) => shifted(output, columnStep)),
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
-/** What a user may want of the command line and of what it printed. */
 export type CommandLineIntent = keyof typeof commandLineIntents;

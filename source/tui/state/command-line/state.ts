@@ -1,4 +1,4 @@
-/** The command line at the foot of the screen, and the panel with what a command printed. */
+/** The `:` line, and the output of its command. */
 import type {LiveOutput, LiveOutputPage, LiveOutputTone} from '../../ports.js';
 import {fieldOf, type TextField} from '../text-field.js';
 import type {Complaint} from '../messages.js';
@@ -7,34 +7,34 @@ export type CommandPrompt = {
 	readonly kind: 'command';
 	readonly verb: 'command';
 	readonly field: TextField;
-	/** Lines that were typed before, newest last. */
+	/** Typed lines, newest last. */
 	readonly history: readonly string[];
-	/** Which of them is shown; undefined: what is being typed. */
+	/** Index of the recalled line, or undefined for the text being typed. */
 	readonly historyIndex?: number;
-	/** What was being typed before the history was recalled. */
+	/** The text before the history was recalled. */
 	readonly draft: string;
-	/** What Tab found, when it was more than one. */
+	/** Candidates of an ambiguous completion. */
 	readonly candidates: readonly string[];
 	readonly complaint?: Complaint;
 	readonly isBusy: boolean;
 };
 
-/** What a command printed, to be scrolled. */
+/** A scrollable output. */
 export type Output = {
 	readonly kind: 'output';
 	readonly title: string;
 	readonly lines: readonly string[];
-	/** First line and first column shown. */
+	/** First visible line and column. */
 	readonly top: number;
 	readonly left: number;
-	/** What is shown goes on. */
+	/** Set if the output is live. */
 	readonly liveOutput?: LiveOutput;
-	/** By line: what Enter types there. */
+	/** The text that Enter types for a line, by line index. */
 	readonly opens: ReadonlyMap<number, string>;
 	readonly tones: ReadonlyMap<number, LiveOutputTone>;
-	/** The line whose turn it is, where there are lines to open. */
+	/** Index of the chosen line, if lines can be opened. */
 	readonly chosen?: number;
-	/** Whence it was opened, and where its end leads. */
+	/** The output to return to. */
 	readonly from?: Output;
 };
 
@@ -58,14 +58,14 @@ export const outputOf = (title: string, lines: readonly string[]): Output => ({
 	tones: new Map(),
 });
 
-/** Shows what goes on; its lines come by {@link withPage}. */
+/** Opens a live output. Its lines arrive by {@link withPage}. */
 export const openedLiveOutput = (title: string, liveOutput: LiveOutput, from: Output | undefined): Output => ({
 	...outputOf(title, []),
 	liveOutput,
 	from,
 });
 
-/** What is shown now: the choice stays on the line that opens the same. */
+/** Replaces the lines. The choice stays on the line with the same target. */
 export function withPage(output: Output, {lines, opens = new Map(), tones = new Map()}: LiveOutputPage): Output {
 	const before = output.chosen === undefined ? undefined : output.opens.get(output.chosen);
 	const opening = opens.keys().toArray();
@@ -73,5 +73,5 @@ export function withPage(output: Output, {lines, opens = new Map(), tones = new 
 	return {...output, lines, opens, tones, chosen, top: Math.max(0, Math.min(output.top, lines.length - 1))};
 }
 
-/** The part of the line that Tab completes. */
+/** Returns the part of the line to complete. */
 export const beforeCaret = ({value, caret}: TextField): string => [...value].slice(0, caret).join('');

@@ -1,4 +1,4 @@
-/** The lines of the table of all hosts: one for each GPU, and one for each host of which there is something to say. */
+/** Lines of the host table: one for each GPU, and one for each host with a problem. */
 import {accountOn} from '../../../core/model/other-hosts.js';
 import {isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {statusJson} from '../../../format/json/status-json.js';
@@ -15,11 +15,11 @@ import {indexOfSelected} from '../table/alike.js';
 import {compareIn, type SortValue} from '../table/order.js';
 import type {SeenHost, HostSortKey, HostsState} from './state.js';
 
-/** Where ssh could not connect to: the line names the host, and has no room for both that and the reason. */
+/** The address in an ssh error. The line already names the host. */
 const sshPlace = /^ssh: connect to host \S+ port \d+: /v;
 
 type LineOf<More> = More & {
-	/** It names the GPU or the host, wherever the line stands. */
+	/** Identifies the GPU or the host, independent of its position. */
 	readonly key: string;
 	readonly host: string;
 	readonly isOwn: boolean;
@@ -29,39 +29,39 @@ export type GpuLine = LineOf<{
 	readonly kind: 'gpu';
 	readonly gpu: RemoteGpu;
 	readonly state: MonitorState;
-	/** The monitor's clock when its values were reported. */
+	/** When the values were reported, on the monitor's clock. */
 	readonly atMs: number;
-	/** The host gives no answer any more: these are the values that it reported last. */
+	/** Whether the host no longer answers, so that these are its last values. */
 	readonly isLast: boolean;
 }>;
 
-/** What there is to say of a host. */
+/** A message about a host. */
 export type NoteLine = LineOf<{
 	readonly kind: 'note';
 	readonly words: string;
 	readonly level: 'asking' | 'problem' | 'remark';
-	/** When a host that fails now reported its last values, on the monitor's clock. */
+	/** When a failing host last reported values, on the monitor's clock. */
 	readonly valuesAtMs?: number;
 }>;
 
 export type HostLine = GpuLine | NoteLine;
 
-/** The host that the line names. Of a cluster that this host speaks to that is the node: the computer in between has no GPU. */
+/** Returns the host to show. For a cluster this is the node, as the submitting host has no GPU. */
 export const namedHost = (line: HostLine): string =>
 	line.kind === 'gpu' && line.isOwn ? (line.gpu.node ?? line.host) : line.host;
 
-/** Who holds it; of one that several share, all of them. */
+/** Returns the holder, or all sharers. */
 export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
 
-/** The accounts that hold it or use it. */
+/** Returns the accounts that hold or use the GPU. */
 const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.accounts ?? []),
 	...(gpu.unreserved_users ?? []),
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
 ];
 
-/** Its own table says the same: a host that no one watches reports no time, and yet whether anything is seen on a GPU. */
+/** Matches the GPU table of that host. Hosts without a monitor report no idle time, but do report whether a GPU is in use. */
 const isIdle = ({
 	reservation_type: type,
 	duration,
@@ -75,7 +75,7 @@ const isIdle = ({
 		isUnused: idleSeconds !== undefined || seen?.includes(noUsage) === true,
 	});
 
-/** The state of a GPU of another host, for this account there. */
+/** Returns the state of another host's GPU for this user. */
 const stateFor =
 	(account: string) =>
 	(gpu: RemoteGpu): MonitorState => {
@@ -102,7 +102,7 @@ type HostGpus = {
 const gpuLines = ({host, isOwn, gpus, stateOf, atMs, isLast}: HostGpus): readonly GpuLine[] =>
 	gpus.map((gpu) => ({
 		kind: 'gpu',
-		// A line of its own even where a host reports the same uuid twice.
+		// Unique even if a host reports the same UUID twice.
 		key: `${host} ${gpu.gpu_id} ${gpu.uuid ?? ''}`,
 		host,
 		isOwn,
@@ -119,7 +119,7 @@ const noteLine = (
 	more: Partial<NoteLine> = {},
 ): readonly NoteLine[] => [{kind: 'note', key: host, host, isOwn: false, words, level, ...more}];
 
-/** The GPUs of this host, as it would report them to another, and when. They are not made again with each second that passes. */
+/** This host's GPUs in the form in which other hosts report theirs. Memoized, so they are not rebuilt every second. */
 const ownGpus = remembering(
 	(state: State) => [state.snapshot, state.observation, state.settings],
 	(state): Pick<HostGpus, 'gpus' | 'stateOf' | 'atMs'> => {
@@ -128,14 +128,14 @@ const ownGpus = remembering(
 		const shown = new Map(rows.map((row) => [row.index, monitorStateOf(row, settings.requester, true)]));
 		return {
 			gpus: (observation && fromCommandRows(statusJson(rows, observation), snapshot?.now ?? 0)) ?? [],
-			// The table of this host says the same.
+			// The same as in the GPU table.
 			stateOf: ({gpu_id: index}) => shown.get(index) ?? 'unknown',
 			atMs: nowMs,
 		};
 	},
 );
 
-/** Whether what is shown of this host may no longer be so. */
+/** Whether the values of this host may be outdated. */
 export const isOwnLast = ({scanFailure, connection}: State): boolean =>
 	scanFailure !== undefined || connection.kind === 'lost';
 
@@ -187,7 +187,7 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 	];
 }
 
-/** This host first, and each of the others, in the order of the setting; whatever the filter. */
+/** Lines of this host, followed by the other hosts in the order of the setting. Not filtered. */
 export const allHostLines = remembering(
 	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.hosts.known],
 	(state): readonly HostLine[] => {
@@ -197,7 +197,7 @@ export const allHostLines = remembering(
 	},
 );
 
-/** All that a person could look for in the line of a GPU. */
+/** Returns the searchable text of a GPU's line. */
 const wordsOf = ({host, gpu, state}: GpuLine): string =>
 	[
 		host,
@@ -220,7 +220,7 @@ const wordsOf = ({host, gpu, state}: GpuLine): string =>
 function isShown(line: HostLine, filter: Filter): boolean {
 	const wanted = wordsOfFilter(filter);
 	if (line.kind === 'note') {
-		// A host that does not answer may have what is looked for: it stays, unless it is hosts that are filtered by name.
+		// A host that does not answer may have matching GPUs, so it stays unless the filter names hosts.
 		return wanted.every((word) => `${line.host} ${line.words}`.toLowerCase().includes(word));
 	}
 
@@ -235,7 +235,7 @@ function isShown(line: HostLine, filter: Filter): boolean {
 	return wanted.every((word) => words.includes(word));
 }
 
-/** Filtered and in order. Sorted by anything but the host, what is said of hosts comes last. */
+/** Lines after filtering and sorting. Messages about hosts come last unless sorted by host. */
 export const hostLines = remembering(
 	(state: State) => [allHostLines(state), state.hosts.filter, state.hosts.sort],
 	(state): readonly HostLine[] => {
@@ -263,19 +263,19 @@ export function selectedHostLine(state: State): HostLine | undefined {
 	return index === undefined ? undefined : hostLines(state)[index];
 }
 
-/** Whom the line is about: who holds the GPU, or else who uses it. */
+/** Returns the holder of the GPU, or else its user. */
 export const userOfLine = (line: HostLine | undefined): string | undefined =>
 	line?.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined;
 
 type Sortable = {readonly gpu: RemoteGpu; readonly state: MonitorState};
 
-/** No one holds it, so that there is nothing to end. */
+/** Whether nobody holds the GPU, so that there is nothing to end. */
 const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
 
 const endOf = ({gpu, state}: Sortable): SortValue =>
 	isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity);
 
-/** The host itself is the order that the lines have. */
+/** Lines are ordered by host already. */
 const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) => SortValue>> = {
 	state: ({state}) => byUrgency.indexOf(state),
 	owner: ({gpu}) => gpu.user ?? gpu.sharers?.[0] ?? gpu.unreserved_users?.[0],

@@ -1,4 +1,4 @@
-/** What the keys, and the answers of hosts, do to the table of all hosts. */
+/** Applies keys and answers of hosts to the host table. */
 import {roomOf} from '../../layout.js';
 import {leavePanel} from '../panels/reduce.js';
 import {sortedByNext, withInverted} from '../table/order.js';
@@ -8,12 +8,12 @@ import type {State} from '../state.js';
 import {hostLines, selectedHostLine, selectedLineIndex, userOfLine} from './lines.js';
 import {hostSortKeys, type HostsState, type SeenHost} from './state.js';
 
-/** All that is known of the other hosts, and when on the monitor's clock. */
+/** Everything known about the other hosts, with the time on the monitor's clock. */
 export type HostsUpdate = {readonly kind: 'hosts-arrived'; readonly known: readonly SeenHost[]; readonly nowMs: number};
 
 const withHosts = (state: State, more: Partial<HostsState>): State => ({...state, hosts: {...state.hosts, ...more}});
 
-/** The lines below the head of the table. */
+/** Returns the lines below the table's head. */
 export const hostRowsOf = (state: State): number => Math.max(1, roomOf(state, 'hosts').rows - 1);
 
 export function selectHostLine(state: State, wanted: number): State {
@@ -54,13 +54,12 @@ export const hostsIntents = {
 		isFiltered(state.hosts.filter) ? withHosts(state, {filter: noFilter}) : leavePanel(state),
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
-/** What a user may want of the table of all hosts. */
 export type HostsIntent = keyof typeof hostsIntents;
 
 export const afterHostsUpdate = (state: State, {known, nowMs}: HostsUpdate): State =>
 	withHosts({...state, nowMs}, {known});
 
-/** Keeps the selection on the line that was selected, and in view. */
+/** Keeps the selected line selected and in view. */
 export function settledHosts(state: State): State {
 	if (state.panels.focus !== 'hosts') {
 		return state;

@@ -1,4 +1,4 @@
-/** The table of the GPUs of all hosts: what is known of the others, and how it is shown. */
+/** State of the host table: known hosts, order, filter and selection. */
 import type {KnownHost} from '../../../core/live/host-watch.js';
 import type {HostStatus} from '../../../format/hosts/remote-gpu.js';
 import {noFilter, type Filter, type Prompt} from '../table/state.js';
@@ -19,14 +19,14 @@ export const hostSortKeys = [
 export type HostSortKey = (typeof hostSortKeys)[number];
 
 export type HostsState = {
-	/** The other hosts that answered, or failed to, at least once. */
+	/** Hosts that answered or failed at least once. */
 	readonly known: readonly SeenHost[];
 	readonly sort: {readonly by: HostSortKey; readonly isInverted: boolean};
 	readonly filter: Filter;
 	readonly prompt?: Prompt<HostsState['selected']>;
-	/** The key of the selected line, and where it stood when it was last seen. */
+	/** Key of the selected line, and its last position. */
 	readonly selected: {readonly key?: string; readonly position: number};
-	/** The first line shown. */
+	/** First visible line. */
 	readonly firstLine: number;
 };
 

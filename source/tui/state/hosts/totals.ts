@@ -1,4 +1,4 @@
-/** Sums over the GPUs of all hosts. */
+/** Totals over the GPUs of all hosts. */
 import type {FreeGpus} from '../../../core/rules/pool/status.js';
 import {freeAmong} from '../../../format/free-gpus.js';
 import {remembering} from '../memo.js';
@@ -6,29 +6,29 @@ import type {State} from '../state.js';
 import {isOwnLast, allHostLines} from './lines.js';
 
 export type HostTotals = {
-	/** Of hosts that answer. What a host reported before it stopped to answer is no longer known to be so. */
+	/** GPUs of answering hosts. Last values of other hosts do not count. */
 	readonly free: FreeGpus;
 	readonly mine: number;
 	readonly others: number;
 	readonly unreserved: number;
 	readonly drained: number;
 	readonly errors: number;
-	/** All GPUs of hosts that answer. */
+	/** Number of GPUs of answering hosts. */
 	readonly gpuCount: number;
-	/** The mean over the GPUs that report it, from 0 to 1. Undefined: none does. */
+	/** Mean from 0 to 1, or undefined if no GPU reports it. */
 	readonly utilization: number | undefined;
-	/** Of GPUs that report how much memory there is. */
+	/** Sum over GPUs with a known total. */
 	readonly memoryUsedMiB: number;
-	/** 0: no GPU reports it. */
+	/** 0 if no GPU reports it. */
 	readonly memoryTotalMiB: number;
 	readonly answering: number;
 	readonly asking: number;
 	readonly failing: number;
-	/** As far as the hosts report it. */
+	/** Number of waiting requests, as far as reported. */
 	readonly waiting: number;
 };
 
-/** With this host, unless it has no pool. */
+/** Returns all host names. This host is included unless it has no pool. */
 export const hostNamesOf = ({settings}: State): readonly string[] => [
 	...(settings.hasNoPool === true ? [] : [settings.hostname]),
 	...(settings.otherHosts ?? []),

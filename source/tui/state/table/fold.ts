@@ -1,25 +1,25 @@
-/** Reservations of several GPUs as one row each. */
+/** Reservations of several GPUs as one row. */
 import type {GpuProcess, GpuReading, Snapshot} from '../../../core/model/types.js';
 import {shownStateOf, type ShownState, type StatusRow} from '../../../core/rules/pool/status.js';
 import {gpuRanges} from '../../../format/text/gpu-list.js';
 import {remembering} from '../memo.js';
 
-/** A row of the table: that of a GPU, or one for all GPUs of a reservation. */
+/** A row of the GPU table: one GPU, or all GPUs of a reservation. */
 export type TableRow = StatusRow & {
-	/** The GPUs of a reservation that one row stands for, by their index; the row itself goes by the first of them. */
+	/** The reservation's GPUs by index, for a folded row. The row has the values of the first one. */
 	readonly members?: readonly StatusRow[];
 };
 
-/** The GPUs that a row stands for. */
+/** Returns the GPUs of a row. */
 export const membersOf = (row: TableRow): readonly StatusRow[] => row.members ?? [row];
 
-/** `0-7 (8)` for a reservation that is folded. */
+/** Returns the GPU numbers of a row, such as `0-7 (8)`. */
 export const gpuText = (row: TableRow): string => {
 	const gpus = membersOf(row).map(({index}) => index);
 	return gpus.length === 1 ? String(row.index) : `${gpuRanges(gpus)} (${gpus.length})`;
 };
 
-/** How many rows a pool has where reservations are folded. The peer's reservations have no id to be known by. */
+/** Number of rows when reservations are folded. The Go program's reservations have no id, and are not folded. */
 export const foldedCount = remembering(
 	(snapshot: Pick<Snapshot, 'gpus'>) => [snapshot.gpus],
 	({gpus}): number =>
@@ -29,7 +29,7 @@ export const foldedCount = remembering(
 const known = <Value>(values: ReadonlyArray<Value | undefined>): readonly Value[] =>
 	values.filter((value) => value !== undefined);
 
-/** Of those that report it; a reading that none has stays unknown. */
+/** Returns the mean of the known values, or undefined if there are none. */
 export const meanOf = (values: ReadonlyArray<number | undefined>): number | undefined => {
 	const present = known(values);
 	return present.length === 0 ? undefined : present.reduce((sum, value) => sum + value, 0) / present.length;
@@ -40,11 +40,11 @@ const largestOf = (values: ReadonlyArray<number | undefined>): number | undefine
 	return present.length === 0 ? undefined : Math.max(...present);
 };
 
-/** A word that is the same for all. */
+/** Returns the common value, or undefined if values differ. */
 const sameOf = <Value>(values: ReadonlyArray<Value | undefined>): Value | undefined =>
 	values.every((value) => value === values[0]) ? values[0] : undefined;
 
-/** A process on several GPUs is one, with the memory that it has on all of them. */
+/** Merges the entries of a process on several GPUs, and adds up its memory. */
 function oncePerPid(processes: readonly GpuProcess[]): readonly GpuProcess[] {
 	const merged = new Map<number, GpuProcess>();
 	for (const process of processes) {
@@ -59,7 +59,7 @@ function oncePerPid(processes: readonly GpuProcess[]): readonly GpuProcess[] {
 	return merged.values().toArray();
 }
 
-/** The mean of each load, and the hottest. */
+/** Returns the mean of each load, and the highest temperature. */
 function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuReading {
 	const mean = (read: (reading: GpuReading) => number | undefined): number | undefined =>
 		meanOf(readings.map((reading) => read(reading)));
@@ -86,7 +86,7 @@ function foldedReading(first: GpuReading, readings: readonly GpuReading[]): GpuR
 
 const order: Readonly<Record<ShownState, number>> = {error: 0, drained: 1, unreserved: 2, 'in-use': 3, available: 4};
 
-/** Whatever is wrong with one of its GPUs is what the row says: the smallest comes first. */
+/** Returns the rank of a row. A folded row shows its most urgent GPU. */
 const urgencyOf = (row: StatusRow): number => 2 * order[shownStateOf(row)] + (row.problem === undefined ? 1 : 0);
 
 function foldedRow(members: readonly StatusRow[]): TableRow {
@@ -108,7 +108,7 @@ function foldedRow(members: readonly StatusRow[]): TableRow {
 	};
 }
 
-/** One row for each reservation of several GPUs, at the position of its first one. */
+/** Returns one row for each reservation, at the position of its first GPU. */
 export function folded(rows: readonly StatusRow[]): readonly TableRow[] {
 	const groups = Map.groupBy(rows, (row) => row.lease?.leaseId ?? row);
 	return groups

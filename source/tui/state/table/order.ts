@@ -1,16 +1,15 @@
-/** The order of rows by one column and, among equals, by another. What is unknown comes last, whichever way round. */
+/** Sorting by one or two columns. Unknown values come last in either direction. */
 
 type OneSort<Key extends string> = {readonly by: Key; readonly isInverted: boolean};
 
 export type SortBy<Key extends string> = OneSort<Key> & {
-	/** Among equals. Without one, they stand in an order of their own that never changes. */
+	/** Second column. Without one, equal rows keep their fixed order. */
 	readonly second?: OneSort<Key>;
 };
 
-/** A value to sort by. */
 export type SortValue = number | string | undefined;
 
-/** In these columns, of whichever table, the largest is what people look for: it comes first, unless the order is turned round. */
+/** Columns in which the largest value comes first by default. */
 const largestFirst: ReadonlySet<string> = new Set([
 	'held',
 	'utilization',
@@ -25,10 +24,10 @@ const largestFirst: ReadonlySet<string> = new Set([
 
 const isDescending = ({by, isInverted}: OneSort<string>): boolean => largestFirst.has(by) !== isInverted;
 
-/** Behind the title of a column: `^` where the values go up from row to row, `v` where they go down. */
+/** Returns the arrow after a title: `^` if values increase from row to row, `v` if they decrease. */
 export const arrowOf = (sort: OneSort<string>): string => (isDescending(sort) ? 'v' : '^');
 
-/** Which of two values comes first in a column that is sorted like this. */
+/** Compares two values of a column in its direction. */
 export function compareIn(sort: OneSort<string>, a: SortValue, b: SortValue): number {
 	if (a === undefined || b === undefined) {
 		return a === b ? 0 : a === undefined ? 1 : -1;
@@ -38,9 +37,9 @@ export function compareIn(sort: OneSort<string>, a: SortValue, b: SortValue): nu
 }
 
 /**
-The rows in another order.
+Returns the sorted rows.
 
-@param tie - Compares rows that are equal in both columns; two rows never are equal in it, so that rows do not jump.
+@param tie - Compares rows that are equal in both columns. It must never return 0, so that rows do not jump.
 */
 export function inOrder<Row, Key extends string>(
 	rows: readonly Row[],
@@ -49,7 +48,7 @@ export function inOrder<Row, Key extends string>(
 	tie: (a: Row, b: Row) => number,
 ): readonly Row[] {
 	const {by, second} = sort;
-	// Each value is made once: a comparison is made many times.
+	// Computes each value once.
 	const valued = rows.map((row) => ({
 		row,
 		value: valueOf[by](row),
@@ -64,18 +63,18 @@ export function inOrder<Row, Key extends string>(
 		.map(({row}) => row);
 }
 
-/** Sorted by this column; if it was the second one, it is that no more. */
+/** Sorts by this column. If the column was the second one, there is no second one afterwards. */
 export const sortedBy = <Key extends string>({second}: SortBy<Key>, by: Key): SortBy<Key> => ({
 	by,
 	isInverted: false,
 	second: second?.by === by ? undefined : second,
 });
 
-/** Sorted by the next column, or by the one before it. */
+/** Sorts by the next or previous column. */
 export const sortedByNext = <Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> =>
 	sortedBy(sort, keys[(keys.indexOf(sort.by) + step + keys.length) % keys.length]!);
 
-/** The next second column: none is one of them, the first column is not. */
+/** Chooses the next second column. None is a choice; the first column is not. */
 export function withNextSecond<Key extends string>(keys: readonly Key[], sort: SortBy<Key>, step: 1 | -1): SortBy<Key> {
 	const choices: ReadonlyArray<Key | undefined> = [undefined, ...keys.filter((key) => key !== sort.by)];
 	const index = choices.indexOf(sort.second?.by);
@@ -83,13 +82,13 @@ export function withNextSecond<Key extends string>(keys: readonly Key[], sort: S
 	return {...sort, second: next === undefined ? undefined : {by: next, isInverted: false}};
 }
 
-/** The other way round. */
+/** Reverses the order. */
 export const withInverted = <Key extends string>(sort: SortBy<Key>): SortBy<Key> => ({
 	...sort,
 	isInverted: !sort.isInverted,
 });
 
-/** The second column the other way round. Undefined where there is none. */
+/** Reverses the second column, or returns undefined if there is none. */
 export const withSecondInverted = <Key extends string>({second, ...sort}: SortBy<Key>): SortBy<Key> | undefined =>
 	second && {...sort, second: {...second, isInverted: !second.isInverted}};
 

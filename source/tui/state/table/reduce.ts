@@ -1,4 +1,4 @@
-/** What the keys do to the table of GPUs. */
+/** Applies keys to the GPU table. */
 import {withFlash, type State, rowsOf} from '../state.js';
 import {layoutOf, tableRowsOf} from '../../layout.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
@@ -9,27 +9,27 @@ import {filterChanges, firstInView, sortChanges} from './alike.js';
 
 const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
 
-/** Selects the row with this index in the table, or the last there is. */
+/** Selects the row with this index, or the last row. */
 export function focusRow(state: State, index: number): State {
 	const rows = visibleRows(state);
 	const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
 	return row === undefined ? state : {...withTable(state, {selectedUuid: row.reading?.uuid}), selectedGpu: row.index};
 }
 
-/** The neighbour in the same line, where two GPUs stand side by side. */
+/** Selects the neighbor in the same line, if two GPUs are side by side. */
 function focusColumn(state: State, by: 1 | -1): State {
 	const {tableColumns} = layoutOf(state);
 	const target = selectedRowNumber(state) + by * (tableRowsOf(state) / tableColumns);
 	return tableColumns === 1 || target < 0 || target >= visibleRows(state).length ? state : focusRow(state, target);
 }
 
-/** Where the selected GPU stands in the table; -1 where it is hidden. */
+/** Returns the row index of the selected GPU, or -1 if the GPU is hidden. */
 export const selectedRowNumber = (state: State): number =>
 	visibleRows(state).findIndex(({index}) => index === state.selectedGpu);
 
 const focusBy = (state: State, by: number): State => focusRow(state, selectedRowNumber(state) + by);
 
-/** Tags the GPUs of the selected row, or takes their tags away where all have one, and goes on to the next. */
+/** Toggles the tags of the selected row's GPUs, and moves to the next row. */
 function toggleTag(state: State): State {
 	const row = selectedRow(state);
 	if (row === undefined) {
@@ -52,7 +52,7 @@ const filter = filterChanges({
 	noUser: 'This GPU has no user: select a row of the user to filter by',
 });
 
-/** The tags first, then the filter, then what hides the other panels. */
+/** Clears the tags first, then the filter, then the zoom. */
 function clearMarks(state: State): State {
 	const {tags, filter: shown} = state.table;
 	if (tags.size > 0) {
@@ -87,23 +87,22 @@ export const tableIntents = {
 	'clear-marks': clearMarks,
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
-/** What a user may want of a table: of that of the GPUs, or of that of the processes where this has the focus. */
 export type TableIntent = keyof typeof tableIntents;
 
-/** Where the GPU is now that was selected. The index tells two that claim one uuid apart. */
+/** Finds the selected GPU in the new rows. The index distinguishes two GPUs with the same UUID. */
 function followedGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly StatusRow[]): number | undefined {
 	return selectedUuid === undefined || rows.find(({index}) => index === selectedGpu)?.reading?.uuid === selectedUuid
 		? selectedGpu
 		: (rows.find(({reading}) => reading?.uuid === selectedUuid)?.index ?? selectedGpu);
 }
 
-/** The row in which this GPU stands, or the nearest to it by index. */
+/** Returns the row of a GPU, or the nearest row by index. */
 function nearest(rows: readonly TableRow[], gpu: number): TableRow | undefined {
 	const distance = (row: TableRow): number => Math.min(...membersOf(row).map(({index}) => Math.abs(index - gpu)));
 	return rows.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
-/** A GPU that was tagged by its index before it was scanned is tagged by its uuid from then on. */
+/** Replaces tags by index with tags by UUID once a GPU was scanned. */
 function settledTags(tags: ReadonlySet<string>, rows: readonly StatusRow[]): ReadonlySet<string> {
 	const late = new Map(
 		rows.filter(({index}) => tags.has(`#${index}`)).map(({index, reading}) => [`#${index}`, tagOf(index, reading)]),
@@ -113,12 +112,12 @@ function settledTags(tags: ReadonlySet<string>, rows: readonly StatusRow[]): Rea
 		: new Set([...tags].map((tag) => late.get(tag) ?? tag));
 }
 
-/** Keeps the selection on the GPU that was selected, and in view, whatever happened to the rows. */
+/** Keeps the selected GPU selected and in view after any change of the rows. */
 export function settled(state: State): State {
 	const rows = visibleRows(state);
 	const selected = nearest(rows, followedGpu(state, rowsOf(state)) ?? 0);
 	const selectedGpu = selected?.index;
-	// Whose reading is missing keeps its name: it may come back elsewhere.
+	// A GPU without a reading keeps its UUID, as it may come back at another index.
 	const isSameGpu = selectedGpu === state.selectedGpu;
 	const selectedUuid =
 		selected === undefined

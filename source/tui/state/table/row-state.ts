@@ -1,4 +1,4 @@
-/** The state of a GPU as the monitor shows it, finer than what every face shows. */
+/** The monitor's states of a GPU, finer than those of other faces. */
 import {idleGraceSeconds, isCalledIdle} from '../../../core/rules/usage/idle.js';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {shownStateOf, type StatusRow} from '../../../core/rules/pool/status.js';
@@ -6,7 +6,7 @@ import type {Lease, Requester} from '../../../core/model/types.js';
 import {roughDuration} from '../../../format/text/durations.js';
 import {states, type MonitorState} from '../../../format/states.js';
 
-/** In tables that are sorted by it: what needs attention first comes first. */
+/** Sort order of states, most urgent first. */
 export const byUrgency: readonly MonitorState[] = [
 	'error',
 	'unreserved',
@@ -19,7 +19,7 @@ export const byUrgency: readonly MonitorState[] = [
 	'available',
 ];
 
-/** All leases on a GPU. */
+/** Returns all leases on a GPU. */
 const leasesOf = ({lease, shares = []}: StatusRow): readonly Lease[] =>
 	lease === undefined ? shares.map((share) => share.lease) : [lease];
 
@@ -34,7 +34,7 @@ const isIdle = ({lease, use, heldSeconds, processes, idleSeconds}: StatusRow): b
 		isUnused: use.kind === 'idle' && processes.every(({kind}) => kind === 'graphics'),
 	});
 
-/** `Idle 6h`; `Idle` while no one has watched it for long enough to say how long. */
+/** Returns `Idle 6h`, or `Idle` if the idle time is not known yet. */
 export const idleWord = (idleSeconds = 0): string =>
 	idleSeconds < idleGraceSeconds ? states.idle.short : `${states.idle.short} ${roughDuration(idleSeconds)}`;
 
@@ -55,7 +55,7 @@ export function monitorStateOf(row: StatusRow, requester: Requester, isScanned: 
 	return isMine(row, requester) ? 'mine' : isIdle(row) ? 'idle' : state;
 }
 
-/** The state in words. */
+/** Returns the state in words. */
 export function stateName(row: StatusRow, requester: Requester, isScanned: boolean): string {
 	const state = monitorStateOf(row, requester, isScanned);
 	return state === 'idle' ? idleWord(row.idleSeconds) : states[state].short;

@@ -1,4 +1,4 @@
-/** The rows of the table as they are shown now, and which of them an action is about. */
+/** The visible rows of the GPU table, and the targets of actions. */
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
@@ -11,7 +11,7 @@ import {folded, membersOf, type TableRow} from './fold.js';
 import {byUrgency, monitorStateOf, stateName} from './row-state.js';
 import {inOrder, type SortValue} from './order.js';
 
-/** The GPUs that the filter leaves, by their index. */
+/** GPUs that match the filter, by index. */
 export const filteredRows = remembering(
 	(state: State) => [rowsOf(state), state.table.filter, state.settings.requester],
 	(state: State): readonly StatusRow[] => {
@@ -21,10 +21,10 @@ export const filteredRows = remembering(
 	},
 );
 
-/** What is read aloud says each GPU by itself. */
+/** Screen readers get each GPU by itself. */
 const hasFolds = (state: State): boolean => !state.settings.isLinear && isFolded(state);
 
-/** Filtered and in order, those of one reservation as one row where they are folded. */
+/** Rows after filtering, sorting and folding. */
 export const visibleRows = remembering(
 	(state: State) => [filteredRows(state), state.table.sort, hasFolds(state)],
 	(state: State): readonly TableRow[] => {
@@ -33,44 +33,44 @@ export const visibleRows = remembering(
 	},
 );
 
-/** The row in which a GPU stands. */
+/** Returns the row that contains a GPU. */
 export const rowWith = (state: State, gpu: number | undefined): TableRow | undefined =>
 	visibleRows(state).find((row) => membersOf(row).some(({index}) => index === gpu));
 
-/** The row of the selected GPU. Undefined when the filter leaves none. */
+/** Returns the row of the selected GPU, or undefined if no row matches the filter. */
 export const selectedRow = (state: State): StatusRow | undefined =>
 	state.selectedGpu === undefined ? undefined : rowsOf(state)[state.selectedGpu];
 
-/** The indices of the tagged GPUs as they are now, in order; whatever the filter hides. */
+/** Returns the current indices of the tagged GPUs, in order, including filtered ones. */
 export const taggedGpus = (state: State): readonly number[] =>
 	rowsOf(state)
 		.filter((row) => state.table.tags.has(tagOf(row.index, row.reading)))
 		.map(({index}) => index);
 
-/** The GPUs of the selected row: one, or those of a reservation that is folded. */
+/** Returns the GPUs of the selected row. */
 export const selectedGpus = (state: State): readonly number[] => {
 	const {selectedGpu} = state;
 	const row = rowWith(state, selectedGpu);
 	return row === undefined ? (selectedGpu === undefined ? [] : [selectedGpu]) : membersOf(row).map(({index}) => index);
 };
 
-/** What an action is about: the tagged GPUs, or else those of the selected row. */
+/** Returns the targets of an action: the tagged GPUs, or else those of the selected row. */
 export function chosenGpus(state: State): readonly number[] {
 	const tagged = taggedGpus(state);
 	return tagged.length > 0 || state.selectedGpu === undefined ? tagged : selectedGpus(state);
 }
 
-/** Accounts that hold the GPU or have processes on it. */
+/** Returns the accounts that hold or use the GPU. */
 const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
 	...(owner === undefined ? [] : [owner]),
 	...shares.map((share) => share.owner),
 	...processes.map(({user}) => user).filter((user) => user !== undefined),
 ];
 
-/** Whom the row is about: who holds it, or else who uses it. */
+/** Returns the holder of the GPU, or else its user. */
 export const userOfRow = (row: StatusRow): string | undefined => row.owner ?? row.unreservedUsers[0] ?? usersOf(row)[0];
 
-/** All that a person could look for in a row. */
+/** Returns the searchable text of a row. */
 const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): string =>
 	[
 		`gpu${row.index}`,
@@ -90,7 +90,7 @@ const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): stri
 		.join(' ')
 		.toLowerCase();
 
-/** Whether a row holds all of these words, in any case. */
+/** Whether a row contains all of these words, ignoring case. */
 export function rowHolds(row: StatusRow, words: readonly string[], requester: Requester, isScanned: boolean): boolean {
 	const held = words.length === 0 ? '' : wordsOf(row, requester, isScanned);
 	return words.every((word) => held.includes(word));
@@ -126,7 +126,7 @@ const valuesFor = ({
 	power: ({reading}) => reading?.powerWatts,
 });
 
-/** The first GPU of each reservation, by its id. */
+/** Maps each reservation's id to its first GPU. */
 function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
 	const first = new Map<string, number>();
 	for (const {lease, index} of rows) {
@@ -139,7 +139,7 @@ function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> 
 	return first;
 }
 
-/** The rows in another order. By owner, the GPUs of one reservation stay together. */
+/** Returns the rows in order. When sorted by owner, a reservation's GPUs stay together. */
 function sorted<Row extends StatusRow>(rows: readonly Row[], state: State): readonly Row[] {
 	const {sort} = state.table;
 	const valueOf = valuesFor(state);

@@ -1,4 +1,4 @@
-/** How the table of GPUs is shown: order, filter, tags. */
+/** State of the GPU table: order, filter and tags. */
 import {changed, type FieldChange, type TextField} from '../text-field.js';
 import type {GpuReading} from '../../../core/model/types.js';
 import type {SortBy} from './order.js';
@@ -20,22 +20,22 @@ export type SortKey = (typeof sortKeys)[number];
 export type Sort = SortBy<SortKey>;
 
 export type Filter = {
-	/** Words that a row must all hold, in any case. */
+	/** Words that a row must contain, ignoring case. */
 	readonly text: string;
-	/** Only what this account holds or uses. */
+	/** Restricts to GPUs that this account holds or uses. */
 	readonly user?: string;
-	/** Only what the asker holds or uses. */
+	/** Restricts to GPUs that the user holds or uses. */
 	readonly isMine: boolean;
 };
 
-/** A filter being typed, and what it and the selection were before. */
+/** A filter being typed, with the filter and selection before it. */
 export type Prompt<Selection> = {
 	readonly field: TextField;
 	readonly before: {readonly text: string; readonly selection: Selection};
 };
 
 export type TableState = {
-	/** The selection follows this GPU, whatever its index and wherever its row. */
+	/** UUID of the selected GPU, which the selection follows. */
 	readonly selectedUuid?: string;
 	readonly sort: Sort;
 	readonly filter: Filter;
@@ -52,10 +52,10 @@ export const initialTable: TableState = {
 	tags: new Set(),
 };
 
-/** True when some GPUs may be left out. */
+/** Whether the filter can hide GPUs. */
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
 
-/** A table with a filter whose words are being typed: it follows at once. */
+/** Applies the filter as it is typed. */
 export function withTyped<Table extends {readonly filter: Filter; readonly prompt?: {readonly field: TextField}}>(
 	table: Table,
 	change: FieldChange,
@@ -68,10 +68,10 @@ export function withTyped<Table extends {readonly filter: Filter; readonly promp
 	return {...table, filter: {...table.filter, text: field.value}, prompt: {...table.prompt, field}};
 }
 
-/** The words of a filter, as they are looked for. */
+/** Returns the words of a filter. */
 export const wordsOfFilter = ({text}: Pick<Filter, 'text'>): readonly string[] =>
 	text.toLowerCase().split(/\s+/v).filter(Boolean);
 
-/** What a tag, and a GPU's history, cling to: the GPU itself, or its index while its identity is unknown. */
+/** Returns the key for a GPU's tag and history: its UUID, or its index while the UUID is unknown. */
 export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
 	reading?.uuid ?? `#${index}`;

@@ -1,4 +1,4 @@
-/** What the keys do to presets and columns. */
+/** Applies keys to presets and columns. */
 import {presetNames, type GpuColumnName, type PresetName} from '../../../format/monitor-settings.js';
 import {isFolded} from '../../layout.js';
 import {initialProcesses} from '../processes/state.js';
@@ -15,7 +15,7 @@ const descriptions: Readonly<Record<PresetName, string>> = {
 	queue: 'Preset queue: GPUs, and who waits for whom',
 };
 
-/** The panel that the keys speak to in a preset. */
+/** The panel that a preset focuses. */
 const focusOf: Readonly<Record<PresetName, PanelName>> = {
 	default: 'table',
 	dense: 'table',
@@ -23,10 +23,10 @@ const focusOf: Readonly<Record<PresetName, PanelName>> = {
 	queue: 'queue',
 };
 
-/** Where many GPUs are shown, those of one reservation stand together. */
+/** Presets with many GPUs group the GPUs of a reservation. */
 const groupedTable: typeof initialTable = {...initialTable, sort: {by: 'owner', isInverted: false}};
 
-/** Another preset, with the order and the filter that it was left with. */
+/** Switches the preset, and restores its order and filter. */
 function withPreset(state: State, preset: PresetName): State {
 	const {table, processes, view, panels} = state;
 	const left: Remembered = {
@@ -45,13 +45,13 @@ function withPreset(state: State, preset: PresetName): State {
 	};
 }
 
-/** The state of a monitor that begins with a preset and columns. */
+/** Returns the state with an initial preset and columns. */
 export function startingWith(state: State, {preset = 'default', ...kept}: Partial<ViewState>): State {
 	const begun: State = {...state, view: {...state.view, columns: kept.columns, isFolded: kept.isFolded}};
 	return preset === 'default' || state.settings.hasNoPool === true ? begun : withPreset(begun, preset);
 }
 
-/** A monitor of other hosts alone has nothing but their table. */
+/** Without a pool, only the host table is shown. */
 const withoutPool = (state: State): State =>
 	withFlash(state, 'warning', 'Without a pool on this host there is one table alone');
 
@@ -65,7 +65,7 @@ function nextPreset(state: State): State {
 	return withFlash(withPreset(state, preset), 'ok', `${descriptions[preset]}. S keeps it`);
 }
 
-/** GPUs of one reservation in one row, or each in a row of its own. */
+/** Toggles between one row for each reservation and one for each GPU. */
 function toggleFold(state: State): State {
 	const {snapshot, settings, view} = state;
 	if (settings.hasNoPool === true) {
@@ -81,7 +81,7 @@ function toggleFold(state: State): State {
 	}
 
 	const isNowFolded = !isFolded(state);
-	// What would be so by itself is no one's choice: it goes with the size of the screen again.
+	// The default of the screen size is not stored as a choice.
 	const isUsual = isFolded({...state, view: {...view, isFolded: undefined}}) === isNowFolded;
 	return withFlash(
 		{...state, view: {...view, isFolded: isUsual ? undefined : isNowFolded}},
@@ -107,7 +107,7 @@ const selectColumn = (state: State, by: 1 | -1): State => {
 
 const gpuStays = 'The column of the GPU stays';
 
-/** Shows the selected column, behind the others, or hides it. The index of a GPU is what everything else is about: it stays. */
+/** Shows the selected column after the others, or hides it. The GPU column cannot be hidden. */
 function toggleColumn(state: State): State {
 	const {shown, all} = listedColumns(state);
 	const name = all[selectedOf(state)]!;
@@ -120,12 +120,12 @@ function toggleColumn(state: State): State {
 	return withColumns(next, columns, listedColumns(next).all.indexOf(name));
 }
 
-/** Moves the selected column to the left or to the right of the table. */
+/** Moves the selected column left or right. */
 function moveColumn(state: State, by: 1 | -1): State {
 	const {shown} = listedColumns(state);
 	const index = selectedOf(state);
 	const target = index + by;
-	// The first is that of the GPU.
+	// The GPU column stays first.
 	if (index === 0) {
 		return withFlash(state, 'warning', gpuStays);
 	}
@@ -155,5 +155,4 @@ export const viewIntents = {
 	'usual-columns': (state) => withColumns(state, undefined, 0),
 } as const satisfies Readonly<Record<string, (state: State) => State>>;
 
-/** What a user may want of columns and presets. */
 export type ViewIntent = keyof typeof viewIntents;

@@ -1,4 +1,4 @@
-/** Which preset and which columns are shown. Each preset remembers its order and its filter for as long as the monitor runs. */
+/** The preset and the columns. Each preset keeps its order and filter while the monitor runs. */
 import {
 	type GpuColumnName,
 	type PresetName,
@@ -11,7 +11,7 @@ import type {TableState} from '../table/state.js';
 import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
 
-/** What a preset remembers. */
+/** Settings that a preset keeps. */
 export type Remembered = {
 	readonly table: Pick<TableState, 'sort' | 'filter'>;
 	readonly processes: Pick<ProcessesState, 'sort' | 'filter'>;
@@ -19,17 +19,16 @@ export type Remembered = {
 
 export type ViewState = Pick<KeptView, 'preset'> &
 	Partial<KeptView> & {
-		/** The settings of presets that were left. */
+		/** Settings of the presets that are not shown. */
 		readonly remembered: Readonly<Partial<Record<PresetName, Remembered>>>;
 	};
 
-/** What a list of columns is being made of: those that are shown stand first, in their order. */
+/** The column chooser. Visible columns come first. */
 export type ColumnsDialog = {readonly kind: 'columns'; readonly selected: number};
 
-/** What the columns of the monitor's state depend on. */
 type Viewed = {readonly view: ViewState; readonly observation?: Observation};
 
-/** With GPUs of several models, the number of a GPU does not say which it is. */
+/** Whether the box has several GPU models, so that a model column is useful. */
 const isMixed = remembering(
 	({observation}: Pick<Viewed, 'observation'>) => [observation],
 	({observation}) => new Set(observation?.gpus.map(({name}) => name).filter((name) => name !== undefined)).size > 1,
@@ -37,11 +36,11 @@ const isMixed = remembering(
 
 const usualWithModel = usualGpuColumns.flatMap((name) => (name === 'gpu' ? (['gpu', 'model'] as const) : [name]));
 
-/** Those that were chosen, or else the usual ones of this box. */
+/** Returns the chosen columns, or the default columns of this box. */
 export const shownColumns = (state: Viewed): readonly GpuColumnName[] =>
 	state.view.columns ?? (isMixed(state) ? usualWithModel : usualGpuColumns);
 
-/** Columns in the order of the dialog: the shown ones, then the others. */
+/** Returns the columns in the order of the chooser: visible ones first. */
 export function listedColumns(state: Viewed): {
 	readonly shown: readonly GpuColumnName[];
 	readonly all: readonly GpuColumnName[];

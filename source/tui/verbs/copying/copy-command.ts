@@ -1,4 +1,4 @@
-/** `y` in the table of processes: copies the command of the selected process into the user's clipboard. */
+/** `y` in the process table: copies the command of the selected process. */
 import {processText} from '../../../format/readings.js';
 import {sanitize} from '../../../format/text/text.js';
 import {selectedProcess} from '../../state/processes/rows.js';
@@ -17,7 +17,7 @@ export const copyCommand = defineVerb({
 	begin(context) {
 		const {getState, dispatch} = context.store;
 		const {process} = selectedProcess(getState())!;
-		// As it is shown: without control characters, which would act in the shell, and without secrets.
+		// Copies the command as shown: without control characters, which would act in the shell, and without secrets.
 		const command = sanitize(process.commandLine ?? '');
 		toClipboard(context, command === '' ? processText(process) : command);
 		const text = `Copied the command of process ${process.pid} (if your terminal allows OSC 52)`;

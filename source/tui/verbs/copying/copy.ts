@@ -1,4 +1,4 @@
-/** `y`: copies the line that makes GPUs a shell's own into the user's clipboard. */
+/** `y`: copies the line that gives GPUs to a shell. */
 import {owns} from '../../../core/rules/leases/ownership.js';
 import {rowsOf, type State} from '../../state/state.js';
 import {toClipboard} from '../shared/clipboard.js';
@@ -19,7 +19,7 @@ function reasonAgainstCopied(state: State): string | undefined {
 	return state.settings.engine !== undefined && isOfSeveral ? 'A shell has one job: tag the GPUs of one' : undefined;
 }
 
-/** The indices of a cluster mean nothing on its nodes: there its number makes a job a shell's own. */
+/** Returns the line to copy. A cluster's indices mean nothing on its nodes, so there the job id is used. */
 function exportLine(state: State): string {
 	const gpus = reservationGpus(state);
 	const isElsewhere = gpus.some((gpu) => rowsOf(state)[gpu]?.reading?.place !== undefined);

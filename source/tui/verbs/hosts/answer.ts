@@ -1,4 +1,4 @@
-/** What became of a verb on another host, in the words that were printed there. */
+/** The outcome of a command on another host, in the words printed there. */
 import {CanhazgpuError} from '../../../errors.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -7,10 +7,10 @@ import type {Complaint} from '../../state/messages.js';
 import type {EffectContext, Outcome} from '../verb.js';
 import type {RemoteHolding} from './target.js';
 
-/** Others have the GPUs. */
+/** Exit code: others have the GPUs. */
 const notNow = 3;
 
-/** The error that was printed, and its hint. */
+/** Returns the printed error and its hint. */
 function complaintOf(host: string, {exitCode, stderr}: HostAnswer): Complaint {
 	const lines = stderr.trim().split('\n');
 	const index = lines.findIndex((line) => line.startsWith('Error: '));
@@ -28,7 +28,7 @@ export const refusedByHost = (host: string, answer: HostAnswer): Outcome => ({
 	complaint: complaintOf(host, answer),
 });
 
-/** @throws CanhazgpuError Where the monitor was started without other hosts. */
+/** @throws CanhazgpuError if the monitor was started without other hosts. */
 export function hostsPort({ports}: EffectContext): HostsPort {
 	if (ports.hosts === undefined) {
 		throw new CanhazgpuError('failed', 'This monitor cannot ask other hosts');
@@ -38,10 +38,10 @@ export function hostsPort({ports}: EffectContext): HostsPort {
 }
 
 /**
-Asks an older version once more before a reservation is changed by the numbers of its GPUs: they may be someone else's by now, or of a
-later reservation of the same user.
+Asks an older version again before changing a reservation by GPU numbers: the GPUs may belong to somebody else by now, or to a later
+reservation of the same user.
 
-@throws CanhazgpuError When it is not the reservation that was shown.
+@throws CanhazgpuError if the reservation is not the one that was shown.
 */
 async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHolding): Promise<void> {
 	if (leaseId === undefined) {
@@ -58,7 +58,7 @@ async function requireStillHeld(port: HostsPort, {host, gpus, leaseId}: RemoteHo
 	}
 }
 
-/** Of versions that know no such flag, this program's and the Go program's. */
+/** Recognizes versions without the flag: older versions of this program, and the Go program. */
 const knowsNoLease = ({exitCode, stderr}: HostAnswer): boolean => exitCode !== 0 && stderr.includes('--lease');
 
 /**

@@ -1,4 +1,4 @@
-/** `e` over the table of all hosts: moves the end of the selected reservation; on another host by ssh. */
+/** `e` in the host table: extends the selected reservation, on other hosts by ssh. */
 import {longDuration, typedDuration} from '../../../format/text/durations.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';

@@ -1,4 +1,4 @@
-/** Enter over the table of all hosts: the monitor of that host, on this terminal, until it is quit. */
+/** Enter in the host table: runs that host's monitor on this terminal. */
 import {CanhazgpuError} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
 import {selectedHostLine} from '../../state/hosts/lines.js';

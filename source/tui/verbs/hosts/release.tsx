@@ -1,4 +1,4 @@
-/** `x` over the table of all hosts: gives the selected GPU back; on another host by ssh. */
+/** `x` in the host table: releases the selected GPU, on other hosts by ssh. */
 import type {ReactElement} from 'react';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {shellCommand} from '../../../format/text/shell.js';
@@ -14,7 +14,7 @@ import {byHost, gpusOfReservation, nodesOf, remoteHolding, reasonAgainstHeld, ty
 
 type RemoteRelease = RemoteHolding & {
 	readonly isJob: boolean;
-	/** The host speaks to a cluster, which gives back whole jobs. */
+	/** Whether the host belongs to a cluster, which releases whole jobs. */
 	readonly isOfCluster: boolean;
 };
 

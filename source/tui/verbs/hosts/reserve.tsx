@@ -1,4 +1,4 @@
-/** `r` and `R` over the table of all hosts: reserves on the host of the selected line; on another one by ssh. */
+/** `r` and `R` in the host table: reserve on the host of the selected line, on other hosts by ssh. */
 import {CanhazgpuError} from '../../../errors.js';
 import {wishes} from '../../../core/operations/engine.js';
 import type {Requester} from '../../../core/model/types.js';
@@ -23,13 +23,13 @@ import {byHost, gpuLinesOf, nodesOf} from './target.js';
 
 type RemoteReserveForm = ReserveForm & Form<{readonly host: string}>;
 
-/** More than any box is thought to have, where nothing is known of it. */
+/** Upper bound for a host whose number of GPUs is unknown. */
 const unknownCount = 64;
 
 function formFor({host}: HostLine, state: State, gpus?: readonly number[]): RemoteReserveForm {
 	const nodes = nodesOf(state, host);
 	const lines = gpuLinesOf(state, host);
-	// Of a cluster all GPUs of a reservation are on one node.
+	// On a cluster, all GPUs of a reservation are on one node.
 	const known = nodes === undefined ? lines.length : Math.max(...nodes.values().map(({length}) => length));
 	const named = gpus?.map((index) => ({index, uuid: undefined}));
 	return formOf(
@@ -37,7 +37,7 @@ function formFor({host}: HostLine, state: State, gpus?: readonly number[]): Remo
 		{host, gpus: named, willWait: false},
 		reserveFormFields({
 			gpuCount: named === undefined ? (known === 0 ? unknownCount : known) : undefined,
-			// The policy there is not known here: that host decides. Of a cluster only that is offered which every engine can do.
+			// Each host applies its own policy. A cluster is offered only what every engine supports.
 			hasShares: nodes === undefined,
 			lacks: nodes && new Set(wishes),
 			models: lines.flatMap(({gpu}) => gpu.gpu_model ?? []),
@@ -50,7 +50,7 @@ const wordsOf = (form: RemoteReserveForm, requester: Requester): readonly string
 	...flagsOf(form, requester),
 ];
 
-/** The GPUs, or the instances of MIG by their UUIDs, that `reserve --short` printed, whatever a login script printed before. */
+/** Returns the GPU ids or MIG UUIDs that `reserve --short` printed, ignoring output of login scripts. */
 const idsIn = (stdout: string): readonly string[] | undefined =>
 	stdout
 		.trim()
@@ -75,10 +75,10 @@ function flashOf(
 	};
 }
 
-/** Of the Go program, and of earlier versions of this one. */
+/** Messages of the Go program and of earlier versions. */
 const unknownFlag = /(?:unknown flag:|has no flag) --(?<flag>[\w\-]+)/v;
 
-/** What became of it there. A program that does not know what was asked for refuses it by the name of a flag: the dialog has a field for it. */
+/** Returns the outcome. An older program refuses an unknown request by the name of its flag, which belongs to a field of the dialog. */
 function refusedReservation(host: string, answer: HostAnswer): Outcome {
 	const {flag} = unknownFlag.exec(answer.stderr)?.groups ?? {};
 	if (flag === undefined) {
@@ -95,7 +95,7 @@ function refusedReservation(host: string, answer: HostAnswer): Outcome {
 	};
 }
 
-/** Waits in the queue there for as long as this monitor runs. */
+/** Waits in that host's queue while the monitor runs. */
 async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Promise<Outcome> {
 	const port = hostsPort(context);
 	const {requester} = context.store.getState().settings;
@@ -119,7 +119,7 @@ async function waitOnHost(context: EffectContext, form: RemoteReserveForm): Prom
 	return begun.kind === 'waiting' ? {kind: 'put-away'} : {kind: 'done', flash: endOf(begun.result)};
 }
 
-/** Its dialog is also that of the key for the selected GPU alone. */
+/** Also provides the dialog of the key for the selected GPU. */
 export const reserveOverHosts = defineVerb<RemoteReserveForm>({
 	name: 'reserve-here',
 	keys: {modes: ['hosts'], keys: ['r'], footer: ['r', 'Reserve']},
@@ -129,7 +129,7 @@ export const reserveOverHosts = defineVerb<RemoteReserveForm>({
 		return shellCommand(['canhazgpu', verb!, '--on', form.host, ...flags]);
 	},
 	async perform(context, form, willWait) {
-		// What is typed wrong is refused before anything is sent.
+		// Checks the input before anything is sent.
 		const reservation = reservationOf(form);
 		if (willWait) {
 			return waitOnHost(context, form);

@@ -1,4 +1,4 @@
-/** What the keys act on in the table of all hosts: the selected line, on this host or on another. */
+/** The targets of keys in the host table: the selected line, on this host or another. */
 import {sanitize} from '../../../format/text/text.js';
 import {hostLines, selectedHostLine, allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
 import type {State} from '../../state/state.js';
@@ -6,20 +6,20 @@ import type {AskingDialog} from '../../state/dialogs.js';
 import {reasonAgainstDoing} from '../shared/reasons.js';
 import type {Verb, VerbOf} from '../verb.js';
 
-/** The state as the keys over the GPUs of this host see it: with the selected GPU, and no tags, which are not shown here. */
+/** Returns the state for a key on this host: with the selected GPU, and without tags, which the host table does not show. */
 function ownState(state: State, gpu: number): State {
 	return {...state, selectedGpu: gpu, table: {...state.table, tags: new Set()}};
 }
 
-/** What a verb does that acts on this host as it does in its own table, and on others by ssh. */
+/** A command that acts on this host as in the GPU table, and on other hosts by ssh. */
 type Pair<Asking> = {
 	readonly own: Pick<Verb, 'reasonAgainst' | 'open'>;
-	/** Why it cannot be done on the host of this line; undefined: it can. */
+	/** Returns why the command is disabled for the host of this line, or undefined. */
 	readonly reasonAgainst: (line: HostLine, state: State) => string | undefined;
 	readonly open: (line: HostLine, state: State) => Asking;
 };
 
-/** The reason and the dialog of the verb, by where the selected line is. A dialog of this host's own goes back to the verb whose it is. */
+/** Returns the reason and the dialog for the host of the selected line. A dialog for this host is performed by the local command. */
 export const byHost = <Asking extends AskingDialog>({
 	own,
 	reasonAgainst,
@@ -45,20 +45,20 @@ export const byHost = <Asking extends AskingDialog>({
 	},
 });
 
-/** GPUs of one reservation on another host, as they were shown when the dialog opened. */
+/** GPUs of a reservation on another host, as shown when the dialog opened. */
 export type RemoteHolding = {
 	readonly host: string;
 	readonly gpus: readonly number[];
-	/** Undefined: that version reports none, or none that could be typed on that host. */
+	/** Undefined for versions that report no id, or an id that is unsafe in a command. */
 	readonly leaseId: string | undefined;
-	/** The name that the reservation was made with, beside the account. */
+	/** The label of the reservation, next to the account. */
 	readonly label: string | undefined;
 };
 
 const labelOf = (user: string | undefined): string | undefined =>
 	/^\S+ \((?<label>.+)\)$/v.exec(user ?? '')?.groups?.['label'];
 
-/** That host says it, and it becomes a word of a command. */
+/** The id comes from another host, and becomes a word of a command. */
 const leaseIdPattern = /^\w[\w\-]{0,63}$/v;
 
 export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [gpu.gpu_id]): RemoteHolding => ({
@@ -68,7 +68,7 @@ export const remoteHolding = ({host, gpu}: GpuLine, gpus: readonly number[] = [g
 	label: labelOf(gpu.user),
 });
 
-/** Why a reservation on another host cannot be changed from here; undefined: it can. */
+/** Returns why a reservation on another host cannot be changed from here, or undefined. */
 export function reasonAgainstHeld(line: HostLine, verb: 'release' | 'extend'): string | undefined {
 	if (line.kind === 'note') {
 		return `This line is about the host: select a GPU to ${verb} it`;
@@ -92,11 +92,11 @@ export function reasonAgainstHeld(line: HostLine, verb: 'release' | 'extend'): s
 		: `${name} is held by ${holder}: only the holder can ${verb} it`;
 }
 
-/** The lines of the GPUs of a host. */
+/** Returns the lines of a host's GPUs. */
 export const gpuLinesOf = (state: State, host: string): readonly GpuLine[] =>
 	allHostLines(state).filter((line) => line.kind === 'gpu' && line.host === host) as readonly GpuLine[];
 
-/** By node, the GPUs of a host that speaks to a cluster. Undefined: it has the GPUs itself, or nothing is known of it. */
+/** Returns the GPUs of a cluster by node. Undefined for a host with its own GPUs, or an unknown host. */
 export function nodesOf(state: State, host: string): ReadonlyMap<string, readonly GpuLine[]> | undefined {
 	const nodes = Map.groupBy(
 		gpuLinesOf(state, host).filter(({gpu}) => gpu.node !== undefined),
@@ -105,7 +105,7 @@ export function nodesOf(state: State, host: string): ReadonlyMap<string, readonl
 	return nodes.size === 0 ? undefined : nodes;
 }
 
-/** All GPUs of the reservation that the line belongs to. */
+/** Returns all GPUs of the line's reservation. */
 export const gpusOfReservation = (state: State, {host, gpu}: GpuLine): readonly number[] =>
 	gpu.lease_id === undefined
 		? [gpu.gpu_id]

@@ -1,10 +1,10 @@
-/** The way into the user's clipboard. */
+/** Copies text to the clipboard with OSC 52. */
 import {Buffer} from 'node:buffer';
 import type {EffectContext} from '../verb.js';
 
 /**
-What a terminal takes for "put this into the clipboard" (OSC 52). It goes through ssh; many terminals know it, and none tells whether it
-does. Tmux takes it for itself, or, where it is allowed to, hands on what is wrapped for it: so it gets both.
+Returns the escape sequence that puts text into the clipboard (OSC 52). It works over ssh and in many terminals, none of which confirms it.
+Tmux may keep the sequence or pass on a wrapped one, so both forms are sent.
 */
 export function toClipboard({ports, writeTerminal}: EffectContext, text: string): void {
 	const sequence = `\u{1B}]52;c;${Buffer.from(text).toString('base64')}\u{7}`;

@@ -1,4 +1,4 @@
-/** What was typed into a form. */
+/** Values typed into a form. */
 import {CanhazgpuError} from '../../../errors.js';
 import {parseDuration, shortestHoldSeconds} from '../../../core/rules/leases/durations.js';
 import type {Form} from '../../state/dialogs.js';
@@ -7,9 +7,9 @@ export const valueOf = ({fields}: Form, name: string): string =>
 	fields.find((field) => field.name === name)?.field.value.trim() ?? '';
 
 /**
-The seconds in the field `duration`.
+Returns the seconds of the field `duration`.
 
-@throws CanhazgpuError `usage` when that is no duration, or too short.
+@throws CanhazgpuError `usage` for an invalid or too short duration.
 */
 export function secondsOf(form: Form): number {
 	const seconds = parseDuration(valueOf(form, 'duration'), 'Duration');

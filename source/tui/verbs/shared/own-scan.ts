@@ -1,4 +1,4 @@
-/** A scan of processes by this monitor itself, before anything is asked about one or done to one. */
+/** Scans processes before a question about one, or an action on one. */
 import {pidsOn, type OwnScan, type TargetProblem} from '../../../core/rules/processes/process-targets.js';
 import type {World} from '../../../core/model/ports.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
@@ -9,17 +9,17 @@ import type {State} from '../../state/state.js';
 import {rowWith} from '../../state/table/rows.js';
 import {byMemory} from '../../../format/readings.js';
 
-/** The user's own processes on the GPUs of the selected row as they are shown, the largest first. */
+/** Returns the user's processes on the GPUs of the selected row as shown, largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {
 	const {account} = state.settings.requester;
 	return byMemory(rowWith(state, state.selectedGpu)?.processes ?? []).filter(({user}) => user === account);
 }
 
 /**
-Scans the GPUs and reads what the kernel tells of the processes on some of them. The GPUs of the world are scanned by ourselves; those that
-are watched may show what another account has published.
+Scans the GPUs, and reads the kernel's facts about processes on some of them. The readings on the screen may have been published by another
+account, so they are not used.
 
-@param shown - Pids that are asked about, whether or not the scan has them.
+@param shown - Pids to check even if the scan does not contain them.
 */
 export async function scanProcesses(
 	{gpus, clock}: Pick<World, 'gpus' | 'clock'>,
@@ -30,7 +30,7 @@ export async function scanProcesses(
 	const startedAtMs = clock.monotonicMs();
 	let observation = await gpus.observe();
 	if (observation.takenAtMs < startedAtMs) {
-		// A scan from before, kept for the first caller.
+		// The first answer may be a cached scan.
 		observation = await gpus.observe();
 	}
 
@@ -38,7 +38,7 @@ export async function scanProcesses(
 	return {observation, facts: (await inspect?.([...pids])) ?? new Map()};
 }
 
-/** Why nothing is done to a process, as the rest of a sentence. */
+/** Returns why a process is left alone, as the rest of a sentence. */
 export function problemText(pid: number, gpu: number | readonly number[], problem: TargetProblem): string {
 	switch (problem.kind) {
 		case 'no-scan': {

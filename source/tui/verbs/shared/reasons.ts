@@ -1,9 +1,9 @@
-/** Reasons against several verbs. */
+/** Reasons that disable several commands. */
 import type {State} from '../../state/state.js';
 
 type Reason = (state: State) => string | undefined;
 
-/** The first reason of several, in the order in which they are given. */
+/** Returns a function that gives the first of several reasons. */
 export const firstReason =
 	(...reasons: readonly Reason[]): Reason =>
 	(state) => {
@@ -23,7 +23,7 @@ export const reasonAgainstDoing: Reason = ({settings}) =>
 export const reasonAgainstGpus: Reason = ({selectedGpu}) =>
 	selectedGpu === undefined ? 'No GPU is shown: Esc clears the filter' : undefined;
 
-/** Against all that changes the pool. */
+/** The reason against any change of the pool. */
 export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({connection}) => {
 	switch (connection.kind) {
 		case 'connecting': {

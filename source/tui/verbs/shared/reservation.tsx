@@ -1,4 +1,4 @@
-/** What the keys share that reserve GPUs: the form, the command, and doing it now or in the queue. */
+/** Shared by the keys that reserve GPUs: the form, the equivalent command, and reserving now or in the queue. */
 import type {ReactElement} from 'react';
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {offersShares, type EngineWorld} from '../../../core/operations/engine.js';
@@ -38,21 +38,21 @@ import {leaseOn} from './targets.js';
 import {firstReason, reasonAgainstChange, reasonAgainstGpus} from './reasons.js';
 import {secondsOf, valueOf} from './form-values.js';
 
-/** A GPU as it was when the dialog opened: its index may be another GPU's when it is acted on. */
+/** A GPU when the dialog opened. Its index can change before the request is sent. */
 type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
 
 type Wanted = {
-	/** These very ones; undefined: any. */
+	/** The requested GPUs, or undefined for any. */
 	readonly gpus?: readonly NamedGpu[];
-	/** Wait for them in the queue when they are not free. */
+	/** Whether to wait in the queue if they are not free. */
 	readonly willWait: boolean;
-	/** What there is to choose from where MIG has split GPUs; absent where it has split none, or GPUs were chosen. */
+	/** Free GPUs and MIG instances. Absent without MIG, or if GPUs were chosen. */
 	readonly free?: readonly string[];
 };
 
 export type ReserveForm = Form<Wanted>;
 
-/** What the keys of this face do in a field, beside its hint. */
+/** Adds the monitor's keys to the hint of a field. */
 const withKeys = (field: ReserveField): NewField => {
 	switch (field.kind) {
 		case 'count': {
@@ -73,11 +73,11 @@ const withKeys = (field: ReserveField): NewField => {
 	}
 };
 
-/** What is asked for a reservation. */
+/** Returns the fields of a reservation. */
 export const reserveFormFields = (offer: ReserveOffer): readonly NewField[] =>
 	reserveFields(offer).map((field) => withKeys(field));
 
-/** The most GPUs that one reservation can have: on a cluster, they are all on one node. */
+/** Returns the maximum number of GPUs of one reservation. On a cluster, all must be on one node. */
 function mostGpus(state: State): number {
 	const places = latestOf(state).observation?.gpus.flatMap(({place}) => place ?? []) ?? [];
 	const counts = Map.groupBy(places, ({node}) => node)
@@ -88,7 +88,7 @@ function mostGpus(state: State): number {
 
 const mayShare = (state: State): boolean => offersShares(state.settings.lacks, latestOf(state).snapshot);
 
-/** What a form needs of whole GPUs; nothing, while a word of it makes no sense. */
+/** Returns the needs of whole GPUs. Empty while the text is invalid. */
 function wholeNeedOf(needs: string): Need {
 	try {
 		const {mig: _, ...need} = parseNeeds(needs).need ?? {};
@@ -98,7 +98,7 @@ function wholeNeedOf(needs: string): Need {
 	}
 }
 
-/** How many of the GPUs that are whole one request can have with these needs; or without them, where no GPU has what is needed. */
+/** Returns how many whole GPUs one request with these needs can have. Ignores needs that no GPU meets. */
 function gpuCountFor(state: State, needs: string): number {
 	const {observation} = latestOf(state);
 	if (observation === undefined || state.settings.lacks !== undefined) {
@@ -110,7 +110,7 @@ function gpuCountFor(state: State, needs: string): number {
 	return count === 0 ? most({}) : count;
 }
 
-/** Some number of any GPUs, or these; now, or as soon as they are free. */
+/** Returns the form for a number of GPUs, or for the given GPUs. */
 export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
 	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
 	const {observation, snapshot} = latestOf(state);
@@ -134,7 +134,7 @@ export function reserveForm(state: State, willWait: boolean, gpus?: readonly num
 const valuesOf = (form: ReserveForm): ReserveValues =>
 	Object.fromEntries(form.fields.map(({name}) => [name, valueOf(form, name)]));
 
-/** The flags of `reserve` that say what the form says. */
+/** Returns the flags of `reserve` equivalent to the form. */
 export const flagsOf = (form: ReserveForm, requester: Requester): readonly string[] => [
 	...reserveFlags(
 		valuesOf(form),
@@ -149,7 +149,7 @@ type Reservation = {
 	readonly durationSeconds: number;
 	readonly note?: string;
 	readonly force: boolean;
-	/** What any GPUs must have. */
+	/** Requirements for any GPUs. */
 	readonly need?: Need;
 	readonly strategy?: StrategyName;
 };
@@ -167,9 +167,7 @@ function countOf(form: ReserveForm): number {
 	return Number(text);
 }
 
-/**
-@throws CanhazgpuError `usage` when a field makes no sense: the first of them.
-*/
+/** @throws CanhazgpuError `usage` for the first invalid field. */
 export function reservationOf(form: ReserveForm): Reservation {
 	const {gpus} = form;
 	const count = gpus?.length ?? countOf(form);
@@ -195,7 +193,7 @@ function grantedFlash(grant: Grant, reservation: Pick<Reservation, 'durationSeco
 	};
 }
 
-/** The indices that were chosen may be those of other GPUs by now, as after a restart of the driver. */
+/** Throws if an index now belongs to another GPU, as after a restart of the driver. */
 function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	const readings = latestOf(state).observation?.gpus ?? [];
 	const other = gpus.find(({index, uuid}) => {
@@ -209,7 +207,7 @@ function checkSameGpus({gpus = []}: Reservation, state: State): void {
 	}
 }
 
-/** Reserves now or not at all. */
+/** Reserves now, or fails. */
 export async function reserveNow(world: EngineWorld, requester: Requester, reservation: Reservation): Promise<Outcome> {
 	const {gpus} = reservation;
 	try {
@@ -221,7 +219,7 @@ export async function reserveNow(world: EngineWorld, requester: Requester, reser
 				}
 			: {kind: 'done', flash: grantedFlash(answer, reservation)};
 	} catch (error) {
-		// Another engine says by an error that there are not enough. Its hint is about flags, and here a key waits.
+		// An engine reports a shortage as an error with a hint about flags. Here a key waits instead.
 		if (world.engine !== undefined && error instanceof CanhazgpuError && error.code === 'unavailable') {
 			return {kind: 'refused', complaint: {message: sanitize(error.message), hint: '', canWait: true}};
 		}
@@ -277,7 +275,7 @@ function ReserveDialog({dialog}: {readonly dialog: ReserveForm}): ReactElement {
 	);
 }
 
-/** The dialog of a reservation, and what becomes of it. */
+/** The dialog of a reservation, and its actions. */
 export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' | 'submitWord' | 'Dialog'> = {
 	command: (form, requester) => shellCommand(['canhazgpu', 'reserve', ...flagsOf(form, requester)]),
 	async perform(context, form, willWait) {
@@ -292,14 +290,14 @@ export const reservationDialog: Pick<VerbOf<ReserveForm>, 'command' | 'perform' 
 	Dialog: ReserveDialog,
 };
 
-/** Where an engine chooses the GPUs, none can be named. */
+/** Returns why GPUs cannot be named: some engines choose them. */
 export const reasonAgainstNaming = ({settings: {lacks}}: State): string | undefined =>
 	lacks?.has('ids') === true ? 'GPUs are chosen for you here: press r and say how many' : undefined;
 
-/** Reserves the chosen GPUs and no others. */
+/** Reserves exactly the chosen GPUs. */
 export const reserveThese = {
 	reasonAgainst: firstReason(reasonAgainstChange, reasonAgainstGpus, reasonAgainstNaming, (state) => {
-		// Of one that is shared another share may be left.
+		// A shared GPU may have room for another share.
 		const taken = chosenGpus(state).find(
 			(gpu) => leaseOn(state, gpu) !== undefined && !(mayShare(state) && state.snapshot?.gpus[gpu]?.kind === 'shared'),
 		);

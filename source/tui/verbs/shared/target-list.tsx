@@ -1,4 +1,4 @@
-/** What a dialog acts on: one line for all GPUs that are held alike, and what was left out. */
+/** The targets of a dialog, grouped by reservation, and the GPUs that are left out. */
 import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import type {HeldPart} from '../../../core/rules/leases/holdings.js';
@@ -20,7 +20,7 @@ function endText(lease: Lease, now: number): string {
 		: `ends with its job${end === undefined ? '' : `, in ${left} at the latest`}`;
 }
 
-/** Returns `carol, MANUAL, held 6h40m, ends in 12m`. */
+/** Returns a text such as `carol, MANUAL, held 6h40m, ends in 12m`. */
 const holdingText = ({lease}: HeldPart, now: number): string =>
 	[
 		holderText(lease),
@@ -29,11 +29,11 @@ const holdingText = ({lease}: HeldPart, now: number): string =>
 		endText(lease, now),
 	].join(', ');
 
-/** Lines of a dialog beside these, on the smallest screen. */
+/** Other lines of the dialog on the smallest screen. */
 const otherLines = 13;
 const mostGroups = 6;
 
-/** One line for each kind of holding. Of too many, the rest is counted. */
+/** One line for each group. Groups that do not fit are counted. */
 function Groups({targets, now}: {readonly targets: readonly HeldPart[]; readonly now: number}): ReactElement {
 	const {rows} = useMonitor(({size}) => size);
 	const groups = Map.groupBy(targets, (target) => holdingText(target, now))

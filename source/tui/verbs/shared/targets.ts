@@ -1,6 +1,4 @@
-/**
-What verbs act on: of the tagged GPUs, or else of the selected one or its whole reservation, those whose lease the asker may change.
-*/
+/** The targets of commands: tagged GPUs, or the selected GPU or its reservation, as far as the user may change the lease. */
 import {holdingsOn, type HeldPart} from '../../../core/rules/leases/holdings.js';
 import {mayChange, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
 import type {Lease} from '../../../core/model/types.js';
@@ -10,28 +8,31 @@ import type {State} from '../../state/state.js';
 import {chosenGpus, taggedGpus} from '../../state/table/rows.js';
 import {failed, halfDone, succeeded, type Done} from '../verb.js';
 
-/** A GPU that was chosen and is nothing to act on. `reason` comes after its number: `held by bob`. */
+/** A chosen GPU that is no target. `reason` follows the number, such as `held by bob`. */
 type LeftOut = {readonly index: number; readonly reason: string};
 
-/** What is acted on, as it was when the dialog opened; never nothing. And what was chosen beside it. */
+/** Targets when the dialog opened, at least one, and the other chosen GPUs. */
 export type Targets = {
 	readonly targets: readonly HeldPart[];
 	readonly leftOut: readonly LeftOut[];
-	/** The reservation that all of them are of, where the user has others on their GPUs, as shares can be: then the command names it by its id. */
+	/**
+	The id of the reservation of all targets. Set if the user holds several reservations on these GPUs, as with shares, so that the command must
+	name it.
+	*/
 	readonly namedLeaseId?: string | undefined;
 };
 
 type LeaseVerb = 'release' | 'extend';
 
-/** The lease on a GPU; of one that is shared the own share, if there is one. */
+/** Returns the lease on a GPU. On a shared GPU this is the user's own share, if any. */
 export function leaseOn({snapshot, settings}: State, gpu: number | undefined): Lease | undefined {
 	const leases = holdingsOn(gpu === undefined ? undefined : snapshot?.gpus[gpu]).map(({lease}) => lease);
 	return leases.find((lease) => owns(settings.requester, lease)) ?? leases[0];
 }
 
 /**
-The tagged GPUs, or else all of the reservation that the selected one belongs to: what `e` extends and `y` copies. One GPU of several can be
-released alone (`x`), but a reservation with two ends, or half of its export line, is never what the user means.
+Returns the tagged GPUs, or all GPUs of the selected reservation: the targets of `e` and `y`. A reservation with two ends, or half an export
+line, is never intended.
 */
 export function reservationGpus(state: State): readonly number[] {
 	const lease = leaseOn(state, state.selectedGpu);
@@ -42,7 +43,7 @@ export function reservationGpus(state: State): readonly number[] {
 				.map(({index}) => index);
 }
 
-/** The chosen GPUs, and where reservations are given back whole the others of theirs, too. */
+/** Returns the chosen GPUs. Where only whole reservations can be released, their other GPUs are added. */
 function releasedGpus(state: State): readonly number[] {
 	const chosen = chosenGpus(state);
 	if (state.settings.lacks?.has('partial-release') !== true) {
@@ -56,7 +57,7 @@ function releasedGpus(state: State): readonly number[] {
 	return [...new Set([...chosen, ...whole])].toSorted((a, b) => a - b);
 }
 
-/** The other GPUs of the reservation, where one GPU of it is all that is acted on. */
+/** Returns the remaining GPUs of the reservation if the only target is one of its GPUs. */
 export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly number[] {
 	const [target, ...more] = targets;
 	return target === undefined || more.length + leftOut.length > 0 || target.lease.leaseId === undefined
@@ -66,7 +67,7 @@ export function otherGpusOf({targets, leftOut}: Targets, state: State): readonly
 				.map(({index}) => index);
 }
 
-/** Why not: what the GPU is, and what follows from that. */
+/** Why a GPU is no target: its state, and the consequence. */
 type Hindrance = {readonly what: string; readonly why: string};
 
 function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb): Hindrance | undefined {
@@ -87,7 +88,7 @@ function hindrance(lease: Lease | undefined, {settings}: State, verb: LeaseVerb)
 		: undefined;
 }
 
-/** Those to act on may be none. */
+/** `targets` can be empty. */
 function namedLeaseIdOf({snapshot, settings}: State, targets: readonly HeldPart[]): string | undefined {
 	const [leaseId, ...others] = new Set(targets.map(({lease}) => lease.leaseId));
 	const isAmongOthers = targets.some(({index}) =>
@@ -112,14 +113,14 @@ export function targetsOf(state: State, verb: LeaseVerb): Targets {
 	return {targets, leftOut, namedLeaseId: namedLeaseIdOf(state, targets)};
 }
 
-/** Returns `1,3 not reserved; 4 held by bob`. */
+/** Returns a text such as `1,3 not reserved; 4 held by bob`. */
 export const leftOutText = (leftOut: readonly LeftOut[]): string =>
 	Array.from(
 		Map.groupBy(leftOut, ({reason}) => reason),
 		([reason, gpus]) => `${gpus.map(({index}) => index).join(',')} ${reason}`,
 	).join('; ');
 
-/** Why nothing that was chosen can be acted on; undefined when something can. */
+/** Returns why no chosen GPU is a target, or undefined. */
 export function reasonAgainstTargets(state: State, verb: LeaseVerb): string | undefined {
 	const {targets, leftOut} = targetsOf(state, verb);
 	const [first, ...others] = leftOut;
@@ -136,10 +137,10 @@ export function reasonAgainstTargets(state: State, verb: LeaseVerb): string | un
 	return `GPU ${first.index} is ${what}: ${why}`;
 }
 
-/** More GPUs than so many are not named one by one. */
+/** Maximum number of GPUs named one by one. */
 const mostNamed = 8;
 
-/** `GPU 3`, `GPUs 1,3`, `12 GPUs`. */
+/** Returns `GPU 3`, `GPUs 1,3` or `12 GPUs`. */
 export const targetNames = (targets: readonly HeldPart[]): string =>
 	gpuList(
 		targets.map(({index}) => index),
@@ -160,12 +161,12 @@ export const commandOn = (
 type Targeted = {
 	readonly verb: 'released' | 'extended';
 	readonly targets: readonly HeldPart[];
-	/** Those that it was done to. */
+	/** The targets that were changed. */
 	readonly done: readonly number[];
 	readonly notYours: readonly HeldPart[];
 };
 
-/** What became of the leases that were shown: some may be gone, or no longer the asker's, and to those nothing was done. */
+/** Returns the outcome for all targets. Leases that ended or changed hands meanwhile were left alone. */
 export function outcomeOfTargets({verb, targets, done, notYours}: Targeted, addition: string, command: string): Done {
 	const missed = targets.map(({index}) => index).filter((index) => !done.includes(index));
 	const [holder] = notYours;

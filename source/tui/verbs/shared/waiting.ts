@@ -1,4 +1,4 @@
-/** What stands in the queue from this monitor, for as long as it runs. */
+/** Requests of this monitor that wait in the queue. */
 import {CanhazgpuError} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {Dispatch} from '../../state/actions.js';
@@ -6,26 +6,26 @@ import type {Flash} from '../../state/messages.js';
 
 type Work<Result> = (options: {
 	readonly signal: AbortSignal;
-	/** To be called when it turns out that it has to wait, and whenever that goes on. */
+	/** Called when the request starts to wait, and with each change. */
 	readonly onWaiting: (words: string) => void;
 }) => Promise<Result>;
 
 export type Waits = {
 	/**
-	Starts what may have to stand in the queue.
+	Starts a request that may have to wait.
 
-	@param flashOf - Words the end of a wait. Undefined: nothing needs to be said.
-	@returns Its result, unless it has to wait: then `waiting`, and the state gets the end.
+	@param flashOf - Returns the message for the end of a wait, or undefined for none. @returns The result, or `waiting` if the request waits.
+	In that case the state gets the result later.
 	*/
 	readonly begin: <Result>(
 		work: Work<Result>,
 		flashOf: (result: Result) => Flash,
 	) => Promise<{readonly kind: 'ended'; readonly result: Result} | {readonly kind: 'waiting'}>;
-	/** Leaves the queue everywhere. Resolves when that is done, or when it takes too long. */
+	/** Leaves the queue everywhere. Resolves when done, or after a time limit. */
 	readonly leaveAll: () => Promise<void>;
 };
 
-/** The store may be away: no one waits for the end of the program longer than this. */
+/** Milliseconds to leave the queue when quitting, in case the store is unreachable. */
 const leavingMs = 2000;
 
 const failureFlash = ({message, hint}: CanhazgpuError): Flash => ({
@@ -57,7 +57,7 @@ export function createWaits(dispatch: Dispatch, broken: (error: unknown) => void
 						dispatch({kind: 'wait-ended', id, flash: flashOf(result)});
 					}
 				} catch (error) {
-					// Before it had to wait, the error goes to the caller.
+					// Before the wait, the caller gets the error.
 					if (isWaiting && error instanceof CanhazgpuError) {
 						dispatch({kind: 'wait-ended', id, flash: failureFlash(error)});
 					} else if (isWaiting) {
