@@ -1,4 +1,4 @@
-/** Who used how much: GPU hours of usage records and of leases that still live, clipped to a window of time. */
+/** GPU hours by user, from usage records and live leases within a time window. */
 import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/holding-changes.js';
 import type {Snapshot, UsageRecord} from '../../model/types.js';
@@ -16,15 +16,15 @@ export type Split = (record: UsageRecord, span: TimeWindow) => readonly Share[];
 
 export type ReportRow = {
 	readonly key: string;
-	/** Of GPUs, and of their shares. Instances of MIG do not count here: an hour of one of seven is not an hour of a GPU. */
+	/** Hours of GPUs and shares, without MIG instances: an hour of a seventh of a GPU is not a GPU hour. */
 	readonly gpuHours: number;
-	/** Of instances of MIG, whatever their size. Absent: there were none. */
+	/** Hours of MIG instances of any size. Absent if there are none. */
 	readonly instanceHours?: number;
 	/** Memory of shares times the hours for which they were held, in GiB hours. Absent: there were none. */
 	readonly sharedGibHours?: number;
-	/** Of all GPU hours, or of the instance hours where there are no others, in tenths that add up to 100.0 over all rows; 0 when nothing was used. */
+	/** Share of all GPU hours, or of the instance hours if there are no others. Tenths of a percent that add up to 100.0; 0 if nothing was used. */
 	readonly percentage: number;
-	/** One a GPU or instance: a job on two counts twice. */
+	/** Counted for each GPU or instance: a job on two GPUs counts twice. */
 	readonly runCount: number;
 	readonly manualCount: number;
 };
@@ -33,7 +33,7 @@ export type ReportRow = {
 export type ReportSeries = {
 	/** The names of the stretches of time, in their order, none left out. */
 	readonly bins: readonly string[];
-	/** Those with most hours, most first: hours for each bin. */
+	/** Users with most hours first, with hours for each bin. */
 	readonly rows: ReadonlyArray<{readonly key: string; readonly gpuHours: readonly number[]}>;
 	/** All others together. Absent: there are none. */
 	readonly otherGpuHours?: readonly number[];
