@@ -349,7 +349,7 @@ Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligibl
 a moment must not cost anybody a claim.
 
 @param current - The stored value.
-@param possible - The part of it that this pool has. See groups.
+@param possible - The part of it that this pool has. See groupsOf in queue/eligible.ts.
 */
 export function eligibleAfterScan(
 	current: Eligible,
