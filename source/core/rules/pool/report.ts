@@ -35,7 +35,7 @@ export type ReportSeries = {
 	readonly bins: readonly string[];
 	/** Users with most hours first, with hours for each bin. */
 	readonly rows: ReadonlyArray<{readonly key: string; readonly gpuHours: readonly number[]}>;
-	/** All others together. Absent: there are none. */
+	/** Sum of all other rows for each bin. Absent if there are none. */
 	readonly otherGpuHours?: readonly number[];
 };
 
@@ -59,7 +59,7 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 	{key: gpuId === undefined ? 'unknown' : `GPU ${gpuId}`, seconds: to - from},
 ];
 
-/** By the model that was served or trained; what no one saw is `unknown`. */
+/** Splits by the served or trained model. An unrecognized model is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
 /** A stretch of time: its name, and when the next begins, in seconds since the epoch. */
@@ -69,7 +69,10 @@ type Bin = {readonly key: string; readonly next: number};
 const quarterSeconds = 900;
 const mostQuarters = 20_000;
 
-/** To find the day of a time takes longer than all the rest; a history has few quarters of an hour, compared with its records. */
+/**
+Caches the day of each quarter of an hour: finding the day of a time takes longer than everything else, and a history has few quarters
+compared with its records.
+*/
 function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
 	const days = new Map<number, Bin>();
 	return (time) => {
@@ -115,7 +118,7 @@ function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly 
 }
 
 export type SeriesOptions = {
-	/** What a row is. */
+	/** Returns the rows that a lease counts for. */
 	readonly split: Split;
 	/** The bin of a time; none begins within a quarter of an hour. */
 	readonly binAt: (time: number) => Bin;
@@ -127,9 +130,9 @@ type SeriesCollector = {
 	readonly series: () => ReportSeries;
 };
 
-/** More are not told apart in a chart. */
+/** A chart cannot show more series. */
 const mostSeries = 12;
-/** More than the days of a year are not told apart either. */
+/** A chart cannot show more bins: the days of a year and some more. */
 const mostBins = 400;
 
 /** @returns Undefined for a window of more bins than can be drawn. */
