@@ -37,8 +37,11 @@ export function unreservedText(row: StatusRow): string | undefined {
 	return left === undefined ? used : `${used}, ${left}`;
 }
 
-/** `left by job of alice, ended 12:04`, with the processes where others use the GPU, too. Undefined: no job is known to have left any. */
-function leftText({left, processes, freeSeconds = 0}: StatusRow): string | undefined {
+/**
+Returns a text such as `left by job of alice, ended 12:04`, with the processes if others use the GPU too. Undefined if no job is known to have
+left any.
+*/
+export function leftText({left, processes, freeSeconds = 0}: StatusRow): string | undefined {
 	if (left === undefined) {
 		return undefined;
 	}

@@ -5,7 +5,7 @@ import type {AuditEntry, AuditKind} from '../model/types.js';
 import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
 type AuditListener = {
-	/** All that are known, oldest first. */
+	/** All known entries, oldest first. */
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
 	/** A request was granted after so many seconds in the queue; 0 for one that did not wait. */
 	readonly granted: (waitSeconds: number) => void;
@@ -20,7 +20,7 @@ type AuditFeed = {
 	readonly refresh: () => void;
 	/** Reads everything, because entries may have been missed or taken back. */
 	readonly restart: () => void;
-	/** How many entries of each kind were added since the feed began. */
+	/** Number of entries of each kind since the feed began. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
 	readonly stop: () => void;
 };
@@ -58,7 +58,7 @@ export function followAuditLog(
 		const added = found.filter(({id}) => !knownIds.has(id));
 		const next = grantWaits(joined, added);
 		joined = next.joined;
-		// What was there before this feed began is not counted.
+		// Entries from before this feed are not counted.
 		if (entries !== undefined) {
 			for (const {kind} of added) {
 				counts.set(kind, (counts.get(kind) ?? 0) + 1);

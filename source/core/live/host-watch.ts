@@ -35,7 +35,7 @@ export type HostWatchOptions<Status> = {
 	/** Rejects with a CanhazgpuError, in words, within a time that is bounded. */
 	readonly ask: (name: string, signal: AbortSignal) => Promise<Status>;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-	/** From the beginning of a round to that of the next, in which those are asked who have answered. */
+	/** Milliseconds between two rounds. Each round asks the hosts that have answered the previous one. */
 	readonly roundMs: number;
 	/** Gets an error that is a bug. */
 	readonly broken: (error: unknown) => void;

@@ -37,16 +37,16 @@ export type LiveState = {
 	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
 };
 
-/** What changed. `store-lost` is said again with each try that fails. */
+/** The part that changed. `store-lost` is repeated after each failed attempt. */
 export type LiveChange = 'snapshot' | 'store-lost' | 'scan' | 'events';
 
 export type LiveView = {
 	readonly current: () => LiveState;
 	/** Seconds on the store's clock; what is current may be older, where nothing changes. */
 	readonly now: () => number;
-	/** How many events of each kind there were since the start. */
+	/** Number of events of each kind since the start. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
-	/** As the store has it now, with readings that are not old. Rejects with a CanhazgpuError while the store is away. */
+	/** Reads the store and scans unless the readings are recent. Rejects with a CanhazgpuError while the store is unreachable. */
 	readonly fresh: () => Promise<LiveState>;
 	readonly subscribe: (changed: (state: LiveState, change: LiveChange) => void) => () => void;
 	/** Calls `granted` for each request that is granted from now on, with how long it has waited. */
@@ -62,9 +62,9 @@ export type LiveViewOptions = {
 	/** GPUs as they are shown; those of the world, unless given. */
 	readonly watched?: Watched;
 	readonly intervals: ScanIntervals;
-	/** How many events are kept. */
+	/** Maximum number of events to keep. */
 	readonly mostEvents: number;
-	/** False for a face that may change nothing, not even tell the audit log what a scan shows for the first time. */
+	/** Whether new findings of scans are written to the audit log. False for read-only faces. */
 	readonly recordsAlerts: boolean;
 	/** Gets an error that is a bug in what runs in the background. */
 	readonly broken: (error: unknown) => void;

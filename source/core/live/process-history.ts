@@ -1,16 +1,16 @@
 /**
-How much each process used, from the scan that saw it first on. The length of a series is bounded: when it is full, two neighbours become one,
-so that a process of a week has as many points as one of an hour.
+Resource use of each process since the first scan that saw it. The number of points is bounded: in a full series, pairs of points are
+merged, so a process of a week has as many points as one of an hour.
 */
 
 import type {Load} from '../model/observation.js';
 
-/** One process. A point stands for `stepMs` from `firstMs` on; NaN where nothing is known. */
+/** One process. Each point covers `stepMs`, starting at `firstMs`. NaN is unknown. */
 type ProcessSeries = {
 	readonly firstMs: number;
 	readonly lastMs: number;
 	readonly stepMs: number;
-	/** How many scans are in the last point. */
+	/** Number of scans in the last point. */
 	readonly lastCount: number;
 	readonly utilization: Float32Array;
 	readonly memory: Float32Array;
@@ -152,9 +152,9 @@ function meanBetween(points: Float32Array, from: number, to: number): number | u
 }
 
 /**
-All that is known of a process, in so many columns: from the scan that saw it first to the last one.
+Returns the history of a process in a number of columns.
 
-@returns Undefined for a process that was never seen.
+@returns Undefined for an unknown process.
 */
 export function processSeriesOf(
 	{series}: ProcessHistory,

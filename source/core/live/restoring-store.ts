@@ -36,7 +36,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			'store-refused',
 		);
 
-	/** True when everything is there again, no matter who put it back. */
+	/** Resolves to true when everything is restored, by whichever process. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
 		const settling = async (): Promise<true> => {
 			await commitUntilSettled(
@@ -48,7 +48,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							return {plan: emptyPlan};
 						}
 
-						// Without the size of the pool its GPU records cannot be read: when some are there, it comes back first, by itself.
+						// GPU records cannot be read without the pool size, so the size is restored first.
 						return {
 							plan:
 								failures > 0 && found.pool === undefined
@@ -61,7 +61,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			return true;
 		};
 
-		// A store that takes no changes can be read all the same.
+		// A read-only store can still be read.
 		return withFallback(settling, () => false, 'busy', 'store-refused');
 	};
 
@@ -80,7 +80,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			}
 		}
 
-		// Of two reads at once the earlier may be answered later.
+		// Of two concurrent reads, the earlier one can finish later.
 		const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
 		if (isKnown(found) && isNewest) {
 			known = found;

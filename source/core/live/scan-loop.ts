@@ -17,7 +17,7 @@ type ScanLoop = {
 };
 
 export type ScanIntervals = {
-	/** From one scan to the next while somebody watches. */
+	/** Milliseconds between scans while somebody watches. */
 	readonly watchedMs: number;
 	readonly unwatchedMs: number;
 };
@@ -59,7 +59,7 @@ export function startScanLoop(
 		});
 	}
 
-	/** Who asks during a scan gets the result of that scan. */
+	/** Callers during a scan get the result of that scan. */
 	async function scan(): Promise<void> {
 		timer.stop();
 		running ??= scanOnce();

@@ -12,18 +12,18 @@ import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 
 /** The role ends this long after it was renewed, and is renewed in a third of that. */
 const roleSeconds = 3;
-/** How soon a vacant role is noticed. */
+/** Interval of the check for a vacant scanner role. */
 const tickMs = 500;
 /** A scan from before a viewer began is worth showing for as many intervals. */
 const earlierScanIntervals = 2;
 /** A scan that has waited for longer than this share of the interval is not worth showing: the next one comes soon. */
 const staleShare = 0.25;
-/** With a scanner that holds the role and never posts, everybody scans by itself after this long. */
+/** If the scanner posts nothing for this long, everybody scans. */
 const patienceMs = 15_000;
 
 type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThresholdMiB'> & {
 	readonly name: ProviderName;
-	/** From one scan to the next, as this viewer wants it. */
+	/** Milliseconds between scans that this viewer wants. */
 	readonly intervalMs: number;
 	/** Makes what scans: when the role is won, and when there is no store to share it in. Closed when it is lost. */
 	readonly createScanner: () => GpuProvider;
@@ -129,7 +129,7 @@ class SharedScanner {
 			return;
 		}
 
-		// What this machine sees is of no use to the pool of another.
+		// This machine's GPUs do not matter to another machine's pool.
 		requirePool(await store.read(), host, store.location);
 		this.#unsubscribe = store.scans.subscribe(() => {
 			this.#wakeSignal.wake();
@@ -156,7 +156,7 @@ class SharedScanner {
 	}
 
 	async #show({posted, scan}: Seen): Promise<Observation> {
-		// What was needed while the store was away.
+		// Applies role changes that were pending while the store was unreachable.
 		await this.#dropRole();
 		this.#shownTime = posted.time;
 		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};

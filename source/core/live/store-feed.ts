@@ -28,7 +28,7 @@ const coolingMs = 50;
 /** An event that got lost costs no more than this. */
 const safetyMs = 10_000;
 const longestRetryMs = 5000;
-/** What is shown is called old, without an error yet, where a read takes longer. */
+/** A read that takes longer marks the shown values as stale, without an error yet. */
 const patienceMs = 5000;
 
 /** When to read again if nothing happens: at the next end of a lease, and in any case soon. */

@@ -6,7 +6,7 @@ type Timer = {
 	readonly stop: () => void;
 };
 
-/** One run at a time that is planned, moved and dropped, by the clock of the world. */
+/** Schedules one run at a time, using the clock of the world. */
 export function createTimer(clock: Pick<Clock, 'sleep'>): Timer {
 	let planned: AbortController | undefined;
 	const stop = (): void => {

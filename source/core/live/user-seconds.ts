@@ -7,7 +7,7 @@ import type {LiveState, LiveView} from './live-view.js';
 export type UserSeconds = {
 	/** GPU seconds in which the user held GPUs. */
 	readonly reserved: number;
-	/** Of these, in which nothing ran on them. Seconds in which that is unknown are not among them. */
+	/** Seconds of these without a process on the GPUs. Unknown seconds are not counted. */
 	readonly idle: number;
 };
 
@@ -29,10 +29,9 @@ function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow):
 }
 
 /**
-Counts, from now on, how long each user holds GPUs and leaves them idle: from each change that the view tells of to the next. While the
-store is away it is unknown who holds what, and nothing is counted.
+Counts how long each user holds GPUs and leaves them idle, from now on. Nothing is counted while the store is unreachable.
 
-@returns A function that gives the sums until now. They never shrink.
+@returns A function that returns the sums so far. They never decrease.
 */
 export function countUserSeconds(
 	view: Pick<LiveView, 'current' | 'subscribe'>,

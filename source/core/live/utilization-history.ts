@@ -1,4 +1,4 @@
-/** How busy each GPU was, for the graphs. A time without a reading is a gap, never a zero. */
+/** Load of each GPU for graphs. A time without a reading is a gap, never zero. */
 import type {Load, MinuteLoads} from '../model/observation.js';
 import type {GpuReading, Observation} from '../model/types.js';
 import {loadOf, loadIn} from '../rules/pool/load-minutes.js';
@@ -10,7 +10,7 @@ type Means = {readonly utilization?: Mean; readonly memory?: Mean};
 type Sample = {readonly atMs: number; readonly means: ReadonlyMap<string, Means>};
 
 type HistoryLimits = {
-	/** How far back it goes. */
+	/** Length of the history. */
 	readonly windowMs: number;
 	/** Scans of the same stretch of this length become one sample, their mean. */
 	readonly stepMs: number;
@@ -23,7 +23,7 @@ export type UtilizationHistory = HistoryLimits & {
 	readonly samples: readonly Sample[];
 };
 
-/** A scan that is dated so far before the last one tells of a clock that was set back. */
+/** A scan dated this much before the previous one means that a clock was set back. */
 const leastSetBackMs = 60_000;
 
 export const emptyHistory = (limits: HistoryLimits): UtilizationHistory => ({...limits, samples: []});
@@ -37,9 +37,9 @@ const withValue = (mean: Mean | undefined, value: number | undefined): Mean | un
 			};
 
 /**
-Adds a scan; a failed one, or the same one again, adds nothing.
+Adds a scan. A failed or repeated scan adds nothing.
 
-@param keyOf - What a GPU goes by in this history, such as its UUID.
+@param keyOf - Returns the key of a GPU in this history, such as its UUID.
 */
 export function recorded(
 	history: UtilizationHistory,
@@ -102,7 +102,7 @@ export function seriesOf(
 		}
 
 		values[columnOf(atMs)]?.push(value);
-		// Only narrow columns may fall between two readings.
+		// Only narrow columns can fall between two readings.
 		if (columnMs >= coverMs) {
 			continue;
 		}
@@ -124,12 +124,12 @@ const minuteMs = 60_000;
 const coveredMs = minuteMs - 1;
 
 type PastOptions = {
-	/** What the GPU goes by in the load history. */
+	/** Key of the GPU in the stored load history. */
 	readonly name: string;
-	/** What it goes by in the history of this face, and in the one that is made. */
+	/** Key of the GPU in the history of this face, and in the result. */
 	readonly key: string;
 	readonly windowMs: number;
-	/** To be added to the times of `own`, so that they are milliseconds since the epoch. */
+	/** Added to the times of `own` to get milliseconds since the epoch. */
 	readonly ownOffsetMs: number;
 };
 
@@ -137,8 +137,8 @@ const meanOf = (value: number | undefined, count: number): Mean | undefined =>
 	value === undefined ? undefined : {value, count};
 
 /**
-What all scanners have written down, continued by what this face has seen since. Its times are milliseconds since the epoch. A minute stands for
-itself alone, so that a time that no one saw is a gap.
+Combines the load history written by all scanners with what this face has seen since. Times are milliseconds since the epoch. A minute
+without a reading is a gap.
 */
 export function pastHistory(
 	minutes: readonly MinuteLoads[],

@@ -1,4 +1,4 @@
-/** What a scan or a loss of data leaves behind for everybody to see. */
+/** Findings of a scan, or of a loss of data, that are stored for all faces. */
 import type {HealthProblem} from './observation.js';
 
 export const alertKinds = ['unreserved', 'squatter', 'health'] as const;
@@ -19,7 +19,7 @@ export type Alert = {
 /** The least memory that was seen in use on a GPU while nothing ran there: what the driver keeps for itself. */
 export type MemoryBaseline = {
 	readonly memoryMiB: number;
-	/** Of the GPU. Another GPU has another baseline. */
+	/** UUID of the GPU. A replaced GPU gets a new baseline. */
 	readonly uuid?: string;
 	/** The boot of the machine in which it was seen: another driver may keep more. */
 	readonly bootId?: string;
@@ -33,13 +33,13 @@ export type Overuse = {
 	readonly since: number;
 	/** The last scan that counted, on the store's clock. */
 	readonly countedAt: number;
-	/** How many scans in a row saw it; once it is in the audit log, how many in a row saw that it is over. */
+	/** Consecutive scans that saw it. Once it is in the audit log: consecutive scans that no longer saw it. */
 	readonly scans: number;
-	/** How much it used at the last scan that saw it. */
+	/** Memory in use at the last scan that saw it. */
 	readonly usedMiB: number;
-	/** It is in the audit log. */
+	/** Whether it is in the audit log. */
 	readonly isRecorded: boolean;
-	/** Its owner was reminded. */
+	/** Whether its owner was reminded. */
 	readonly isReminded: boolean;
 };
 

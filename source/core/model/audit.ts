@@ -49,12 +49,12 @@ export type AuditBefore = {
 	readonly location?: string;
 	/** Why GPUs were out of service. */
 	readonly reason?: string;
-	/** Of a key of the policy. Absent: it was not set. */
+	/** Value of a policy key. Absent if the key was not set. */
 	readonly value?: string;
 };
 
 export type AuditRecord = {
-	/** On the store's clock: when it happened or, for what happens by itself, when it was noticed. */
+	/** On the store's clock: the time of the event, or of its discovery. */
 	readonly time: number;
 	readonly kind: AuditKind;
 	/** OS account that did it; of what happens by itself: whose it was. */
@@ -69,32 +69,31 @@ export type AuditRecord = {
 	readonly gpus: readonly number[];
 	/** Instances of MIG among those GPUs that it is about. Absent: the GPUs themselves. */
 	readonly instances?: readonly InstanceOfGpu[];
-	/** How many were asked for, where nothing was got; of a pool: how many it has. */
+	/** Number of requested GPUs if none were granted, or the size of a pool. */
 	readonly count?: number;
-	/** What was needed of those that were asked for. */
+	/** Requirements of the request. */
 	readonly need?: Need;
-	/** Of a pool. */
+	/** Provider of the pool. */
 	readonly provider?: string;
-	/** A share of a GPU asked for so much of its memory. */
+	/** Memory requested for a share of a GPU. */
 	readonly memoryMiB?: number;
-	/** How much the processes of a share use; absent for a whole GPU. */
+	/** Memory in use by a share's processes. Absent for a whole GPU. */
 	readonly usedMiB?: number;
 	/** This key of the policy changed, or `all` when a record that could not be read was removed. */
 	readonly key?: string;
-	/** What the key is set to. Absent: it is no longer set. */
+	/** New value of the key. Absent if the key was unset. */
 	readonly value?: string;
-	/** What a change of the configuration has replaced. */
+	/** Configuration before the change. */
 	readonly before?: AuditBefore;
 	readonly leaseId?: string;
-	/** Of the position in the queue. */
+	/** The queue entry. */
 	readonly entryId?: string;
-	/** In spite of use without a reservation or an unknown reading. */
+	/** Whether unreserved use or an unknown reading was ignored. */
 	readonly forced?: boolean;
 	/** When the lease ends; of one that ended: when it did. */
 	readonly until?: number;
 	/** An EndReason, or words. */
 	readonly reason?: string;
-	/** What the reservation is for. */
 	readonly note?: string;
 	/** The face it was done by, where that is another than a terminal. */
 	readonly via?: 'web';
@@ -104,10 +103,10 @@ export type AuditRecord = {
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {
-	/** Only what was recorded at this time or later. */
+	/** Only entries recorded at or after this time. */
 	readonly fromTime?: number;
-	/** Only what stands behind this entry. An id that is none of this store's is passed over. */
+	/** Only entries after this one. Ids from another store are ignored. */
 	readonly afterId?: string;
-	/** At most so many, the newest. */
+	/** Maximum number of entries, newest first. */
 	readonly newest?: number;
 };

@@ -1,11 +1,11 @@
 /** Installations of CUDA on this machine: what `run --cuda` chooses from. */
 
 export type CudaInstallation = {
-	/** Its directory, without links on the way. */
+	/** Directory, with links resolved. */
 	readonly root: string;
-	/** As its version file says, such as `12.4.1`. */
+	/** Version from the version file, such as `12.4.1`. */
 	readonly version: string;
-	/** Its directory of libraries. Absent: it has none. */
+	/** Directory of libraries, if there is one. */
 	readonly libraries?: string;
 };
 
@@ -13,7 +13,7 @@ export type CudaInstallation = {
 export type RefusedCuda = {readonly root: string; readonly problem: string};
 
 export type CudaSearch = {
-	/** In the order of the search. */
+	/** In search order. */
 	readonly installations: readonly CudaInstallation[];
 	readonly refused: readonly RefusedCuda[];
 };

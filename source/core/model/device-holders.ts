@@ -1,4 +1,4 @@
-/** Who has the device of a GPU open, whatever the GPU tool lists. */
+/** Processes that have a GPU's device open, independent of the GPU tool. */
 import type {GpuProcess} from './observation.js';
 
 /**
@@ -20,7 +20,7 @@ export type DeviceHolder = Omit<GpuProcess, 'memoryUsedMiB' | 'utilizationPercen
 export type DeviceHolders = {
 	/** The device files that were looked for. Empty where they are not known: then open files tell nothing. */
 	readonly devices: readonly string[];
-	/** Those that have one open, and those that were asked for. */
+	/** Holders, and the requested processes. */
 	readonly holders: readonly DeviceHolder[];
 	/** Processes whose open files may not be read, and to whom they belong as far as that is known. */
 	readonly unreadable: {readonly count: number; readonly users: readonly string[]};

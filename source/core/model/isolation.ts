@@ -1,11 +1,11 @@
 /** Keeping a job from the GPUs that it was not granted. */
 
-/** How strictly: `require` starts no job without it, `prefer` isolates where that works here, `off` leaves every GPU in reach. */
+/** Levels of isolation: `require` refuses to start a job without it, `prefer` isolates if possible, `off` leaves every GPU accessible. */
 export const isolationLevels = ['off', 'prefer', 'require'] as const;
 
 export type IsolationLevel = (typeof isolationLevels)[number];
 
-/** What can keep a job from devices, in the order in which it is tried: bubblewrap, a scope of systemd, a control group of version 1. */
+/** Isolation mechanisms in order of preference: bubblewrap, a systemd scope, a control group of version 1. */
 export const fences = ['bwrap', 'systemd', 'cgroup'] as const;
 
 export type Fence = (typeof fences)[number];
@@ -16,7 +16,7 @@ export type GrantedPart = {readonly gpuInstanceId: number; readonly computeInsta
 /** A GPU that a job was granted, as the last scan knew it. */
 export type GrantedGpu = {
 	readonly index: number;
-	/** As {@link normalizePciBusId} spells it. */
+	/** In the spelling of {@link normalizePciBusId}. */
 	readonly pciBusId?: string;
 	readonly uuid?: string;
 	/** The parts that were granted; absent: the whole GPU. */
@@ -25,7 +25,7 @@ export type GrantedGpu = {
 
 /** A setting of the kernel that keeps an account from having namespaces of its own. */
 export type NamespaceSetting = {
-	/** Such as `user.max_user_namespaces`. */
+	/** Name of the kernel setting, such as `user.max_user_namespaces`. */
 	readonly name: string;
 	readonly value: string;
 	/** A value that allows them. */
@@ -42,7 +42,7 @@ export type IsolationProblem =
 	| {readonly kind: 'unknown-device'; readonly gpu: number}
 	/** A program that does it is not installed. */
 	| {readonly kind: 'no-program'; readonly program: 'bwrap' | 'nsenter' | 'systemd-run'}
-	/** Only root of the machine may use this fence. */
+	/** This mechanism needs root. */
 	| {readonly kind: 'needs-root'; readonly fence: Fence}
 	/** Systemd is not what runs this machine. */
 	| {readonly kind: 'no-systemd'}
@@ -55,7 +55,7 @@ export type IsolationProblem =
 	| {readonly kind: 'slow'; readonly program: string; readonly seconds: number}
 	/** The directory that the job starts in is another one inside. */
 	| {readonly kind: 'no-directory'}
-	/** A device of a GPU that was not granted can be opened all the same. */
+	/** The device of another GPU can still be opened. */
 	| {readonly kind: 'foreign-opens'; readonly device: string}
 	/** A device of a granted GPU cannot be opened. */
 	| {readonly kind: 'granted-refuses'; readonly device: string};
@@ -63,11 +63,11 @@ export type IsolationProblem =
 /** An isolation that was proved: the job is started inside of it. */
 type Isolated = {
 	readonly kind: 'isolated';
-	/** What keeps the job from the others; undefined where there is nothing to keep it from. */
+	/** The mechanism in use, or undefined if there are no other GPUs. */
 	readonly fence: Fence | undefined;
 	/** Words that start a command inside; the command follows them. Empty: there is nothing to keep the job from. */
 	readonly entrance: readonly string[];
-	/** To be called when the job has ended, or will not be started. Never rejects. */
+	/** Cleans up after the job ended, or was not started. Never rejects. */
 	readonly close: () => Promise<void>;
 };
 
@@ -76,5 +76,5 @@ type NotIsolated = {readonly kind: 'not-isolated'; readonly problem: IsolationPr
 /** Makes an isolation for a job with these GPUs, by this fence or by the first that holds, and proves it. Never rejects. */
 export type Isolate = (granted: readonly GrantedGpu[], fence?: Fence) => Promise<Isolated | NotIsolated>;
 
-/** What this machine can isolate jobs by, and why it cannot where that is nothing. */
+/** The available mechanism, or why there is none. */
 export type IsolationCheck = NotIsolated | {readonly kind: 'possible'; readonly fence: Fence};

@@ -1,11 +1,11 @@
-/** What a request needs of its GPUs beside their number. A field that is absent asks for nothing. */
+/** Requirements of a request for its GPUs. Absent fields require nothing. */
 
 import type {InstanceNeed} from './mig.js';
 
 export type Need = {
 	/** Memory of each GPU, used or not. */
 	readonly minMemoryMiB?: number;
-	/** A share of each GPU, others beside it: so much of its memory. Absent: the GPUs are wanted alone. */
+	/** Memory of a share on each GPU. Absent if the GPUs are not shared. */
 	readonly shareMiB?: number;
 	/** Instances of MIG in place of GPUs. Absent: GPUs are wanted. */
 	readonly mig?: InstanceNeed;
@@ -25,12 +25,12 @@ export type Need = {
 export type GpuGroup = readonly number[];
 
 /**
-How two GPUs of a box reach each other, in the words of `nvidia-smi topo -m`: by so many NVLinks, through one PCIe switch (PIX) or several
-(PXB), the bridge of one CPU (PHB), that CPU's parts (NODE), or from one CPU to another (SYS). XGMI is what AMD has in place of NVLink.
+The connection between two GPUs, in the words of `nvidia-smi topo -m`: a number of NVLinks, one PCIe switch (PIX) or several (PXB), the host
+bridge of one CPU (PHB), one NUMA node (NODE), or different CPUs (SYS). XGMI is AMD's counterpart of NVLink.
 */
 export type GpuLink = `NV${number}` | 'XGMI' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
 
-/** By the index of one GPU and then of the other. Undefined: the link is unknown. */
+/** Indexed by both GPUs. Undefined if the link is unknown. */
 export type GpuLinks = ReadonlyArray<ReadonlyArray<GpuLink | undefined>>;
 
 /**

@@ -2,7 +2,7 @@
 
 /** Why a job is not bound. */
 export type NumaProblem =
-	/** Nothing tells at which node a GPU is. */
+	/** The node of a GPU is unknown. */
 	| {readonly kind: 'unknown-node'; readonly gpu: number}
 	/** The kernel knows no processors of it. */
 	| {readonly kind: 'no-processors'; readonly node: number}

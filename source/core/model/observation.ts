@@ -1,4 +1,4 @@
-/** What a GPU tool saw. Every reading may be unknown: unknown is `undefined`, never 0. */
+/** Readings of a GPU tool. Any reading can be unknown, which is `undefined` and never 0. */
 import type {HeldInstance} from './mig.js';
 
 export const providerNames = ['nvidia', 'amd', 'fake'] as const;
@@ -27,16 +27,16 @@ export type GpuProcess = {
 	readonly ancestors?: readonly string[];
 	/** The GPU memory that it uses. */
 	readonly memoryUsedMiB?: number;
-	/** How busy it keeps the GPU's processors. */
+	/** Share of the GPU's processors that it uses. */
 	readonly utilizationPercent?: number;
-	/** One core is 100: 312 is a little more than three cores. */
+	/** 100 is one core, so 312 is a little more than three cores. */
 	readonly cpuPercent?: number;
 	/** Resident memory of the host. */
 	readonly hostMemoryMiB?: number;
 	/** The first 12 characters name the container that it runs in. */
 	readonly containerId?: string;
 	readonly kind?: 'compute' | 'graphics' | 'both';
-	/** On which instance of MIG it is. Undefined: it is on none, or the tool does not say. */
+	/** The MIG instance of the process. Undefined if there is none, or if the tool does not report it. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };
@@ -46,7 +46,7 @@ export const healthKinds = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'te
 /** Something that makes a GPU unfit to be handed out, though it may still answer. */
 export type HealthProblem = {
 	readonly kind: (typeof healthKinds)[number];
-	/** What people read, such as `Xid 79: GPU has fallen off the bus`. */
+	/** Text for people, such as `Xid 79: GPU has fallen off the bus`. */
 	readonly words: string;
 };
 
@@ -59,7 +59,7 @@ export type MigInstance = Partial<HeldInstance> & {
 /** A GPU of a cluster, as its own machine knows it. */
 export type GpuPlace = {readonly node: string; readonly gpu: number};
 
-/** What the tool saw on one GPU. */
+/** Readings of one GPU. */
 export type GpuReading = {
 	readonly index: number;
 	readonly uuid?: string;
@@ -73,7 +73,7 @@ export type GpuReading = {
 	readonly utilizationPercent?: number;
 	readonly memoryUtilizationPercent?: number;
 	readonly temperatureCelsius?: number;
-	/** From here on the GPU slows itself down. */
+	/** Above this temperature the GPU slows down. */
 	readonly temperatureLimitCelsius?: number;
 	readonly powerWatts?: number;
 	readonly powerLimitWatts?: number;
@@ -90,7 +90,7 @@ export type GpuReading = {
 	readonly migInstances?: readonly MigInstance[];
 	/** The driver's compute mode, such as `Default` or `Exclusive_Process`. */
 	readonly computeMode?: string;
-	/** Such as `9.0`. */
+	/** Compute capability, such as `9.0`. */
 	readonly computeCapability?: string;
 	/** The part of the host's memory and processors that is nearest, by the kernel's number. */
 	readonly numaNode?: number;
@@ -100,7 +100,7 @@ export type GpuReading = {
 	readonly processes: readonly GpuProcess[] | undefined;
 	/** Absent or empty: nothing is known to be wrong. Such a GPU is shown with the reason and not handed out. */
 	readonly health?: readonly HealthProblem[];
-	/** Set when the GPU is broken, in the tool's words: no reading of it can be had. */
+	/** Set if the GPU is broken, in the tool's words. It then has no readings. */
 	readonly failure?: string;
 	/** An engine that has GPUs of several machines says which machine has it, and under which number. */
 	readonly place?: GpuPlace;
@@ -109,7 +109,7 @@ export type GpuReading = {
 	readonly unknown: UnknownReadings;
 };
 
-/** How long a lease's GPU has been seen idle. Kept between scans by idle.ts. */
+/** Time for which a lease's GPU was idle. Kept between scans by idle.ts. */
 export type IdleSpan = {
 	/** Lease id, or what tells an old lease apart. */
 	readonly lease: string;
@@ -122,12 +122,12 @@ export type IdleSpan = {
 	readonly until?: number;
 };
 
-/** One scan of the real GPUs. */
+/** One scan of the GPUs. */
 export type Observation = {
 	readonly provider: ProviderName;
 	/** Milliseconds on the monotonic clock of this process when the scan ended. */
 	readonly takenAtMs: number;
-	/** True for simulated GPUs: every face says so. */
+	/** Whether the GPUs are simulated, which every face shows. */
 	readonly simulated: boolean;
 	readonly driverVersion?: string;
 	readonly gpus: readonly GpuReading[];
@@ -147,21 +147,21 @@ export const mostGpus = 1024;
 const pciAddress = /^(?<domain>[\da-f]{1,8}):(?<bus>[\da-f]{2}):(?<device>[\da-f]{2})\.(?<unit>[\da-f])$/iv;
 
 /**
-One spelling for a PCI address, the one of nvidia-smi's tables: `0000:0b:00.0` -> `00000000:0B:00.0`. In this spelling the order of
-the texts is the order on the bus, which is the order of GPU indices. Undefined for anything else.
+Returns a PCI address in the spelling of nvidia-smi's tables: `0000:0b:00.0` becomes `00000000:0B:00.0`. Sorted as text, these are in bus
+order, which is the order of GPU indices. Undefined for anything else.
 */
 export const normalizePciBusId = (text: string): string | undefined => {
 	const {domain, bus, device, unit} = pciAddress.exec(text.trim())?.groups ?? {};
 	return domain === undefined ? undefined : `${domain.padStart(8, '0')}:${bus}:${device}.${unit}`.toUpperCase();
 };
 
-/** How busy a GPU was: shares of what there is, from 0 to 1. Unknown is undefined. */
+/** Load of a GPU, as shares from 0 to 1. Undefined values are unknown. */
 export type Load = {readonly utilization?: number; readonly memory?: number};
 
 /** A line of the load history: the means over one minute since the epoch. */
 export type MinuteLoads = {
 	readonly minute: number;
-	/** How many scans were added up. */
+	/** Number of scans in the sums. */
 	readonly scans: number;
 	/** A cell for each GPU, see load-minutes.ts. */
 	readonly cells: string;

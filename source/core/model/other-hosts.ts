@@ -1,7 +1,7 @@
 /** The other boxes, which are asked by ssh: what their names may be, and what their answers may hold. */
 import {mostGpus} from './observation.js';
 
-/** What ssh may be told to connect to: `host` or `user@host`, nothing that ssh or a shell could take for anything else. */
+/** A valid ssh destination, `host` or `user@host`, without anything that ssh or a shell could misinterpret. */
 const destination = /^(?:[A-Z_a-z][\w\-.]*@)?[\dA-Za-z](?:[\w\-.:]*[\dA-Za-z])?$/v;
 
 /** Host names and addresses go to other programs: nothing that such a program could take for an option. */

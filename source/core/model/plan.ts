@@ -14,7 +14,7 @@ import type {
 	UsageRecord,
 } from './types.js';
 
-/** What a commit compares with the store, byte for byte, before it writes anything. */
+/** A precondition of a commit, compared byte for byte before anything is written. */
 export type Expectation =
 	/** `raw` undefined: the key must be absent. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
@@ -28,12 +28,12 @@ export type Expectation =
 
 export type Write =
 	| {readonly kind: 'lease'; readonly index: number; readonly lease: Lease}
-	/** All shares of one GPU from now on; at least one. */
+	/** Replaces all shares of one GPU. There is at least one. */
 	| {
 			readonly kind: 'shares';
 			readonly index: number;
 			readonly shares: readonly Lease[];
-			/** How much memory they may have together. */
+			/** Memory that all shares may have together. */
 			readonly capacityMiB?: number | undefined;
 			readonly unknownFields?: Readonly<Record<string, unknown>> | undefined;
 	  }
@@ -77,14 +77,14 @@ all plans with the same id, and remembers which for an hour.
 export type Change = {
 	/** New for each change that a verb makes. */
 	readonly id: string;
-	/** From 1; {@link withdrawn} for a plan that does nothing but keep the others from being carried out. */
+	/** Starts at 1. {@link withdrawn} marks a plan that only invalidates earlier attempts. */
 	readonly attempt: number;
 };
 
 /** The attempt that stands for giving up. */
 export const withdrawn = 0;
 
-/** All of it happens, or none of it. */
+/** Either all of it is committed or nothing. */
 export type Plan = {
 	readonly expect: readonly Expectation[];
 	readonly writes: readonly Write[];
@@ -94,7 +94,7 @@ export type Plan = {
 	readonly audit: readonly AuditRecord[];
 	/** Published after the writes. */
 	readonly event: PoolEvent | undefined;
-	/** True when a free GPU becomes a lease: then the commit waits for the peer's allocation lock. */
+	/** Whether a free GPU becomes a lease. The commit then waits for the Go program's allocation lock. */
 	readonly grants: boolean;
 	/** Absent: doing it twice, or late, is prevented by what is expected. */
 	readonly change?: Change;
@@ -102,6 +102,6 @@ export type Plan = {
 
 export const emptyPlan: Plan = {expect: [], writes: [], usage: [], audit: [], event: undefined, grants: false};
 
-/** True when committing it would change nothing. */
+/** Whether a commit would change nothing. */
 export const isEmpty = ({writes, usage, audit}: Plan): boolean =>
 	writes.length === 0 && usage.length === 0 && audit.length === 0;

@@ -1,4 +1,4 @@
-/** What the core needs from the world. Adapters implement these; `app.ts` alone chooses them. */
+/** Interfaces between the core and the outside world. Adapters implement them, and only `app.ts` chooses the adapters. */
 import type {Plan} from './plan.js';
 import type {
 	AuditEntry,
@@ -32,17 +32,17 @@ export type StoreListener = {
 	readonly changed: (event: PoolEvent | undefined) => void;
 	/** The connection was lost; `reason` is for the user. Nothing is heard until `restored`. */
 	readonly lost?: (reason: string) => void;
-	/** It is back: whatever happened meanwhile was missed, so read everything. */
+	/** Called when the store is back. Changes were missed, so everything must be read again. */
 	readonly restored?: () => void;
-	/** How late the listener may hear of a change, in milliseconds, from a store that has to be polled; asked before each poll. Absent: as soon as possible. */
+	/** Tolerable delay of news in milliseconds, for a store that is polled. Called before each poll. Absent for no delay. */
 	readonly tolerableDelayMs?: () => number;
 };
 
-/** Who scans for everybody. */
+/** The viewer that scans for all others. */
 export type ScannerRole = {
 	/** A new id for each viewer. */
 	readonly owner: string;
-	/** From one scan to the next. A viewer that scans more often may take the role over. */
+	/** Milliseconds between scans. A viewer that scans more often may take over. */
 	readonly intervalMs: number;
 };
 
@@ -54,7 +54,7 @@ export type PostedScan = {
 	readonly ageSeconds: number;
 };
 
-/** Where one viewer shares what it saw with the others. Every method rejects as those of {@link Store} do. */
+/** Shares one viewer's readings with the others. Methods reject like those of {@link Store}. */
 export type ScanBoard = {
 	/** Takes the role for so many seconds, or keeps it. False while somebody else has it. */
 	readonly claim: (role: ScannerRole, seconds: number) => Promise<boolean>;
@@ -73,12 +73,12 @@ export const longestScan = 2 ** 20;
 /** Characters of the load history of one hour; no canhazgpu writes more. */
 export const longestLoadHour = 2 ** 20;
 
-/** For how many hours the load history goes back, that of now included: a week, and the rest of its first hour. */
+/** Hours of load history, including the current one: a week and the rest of its first hour. */
 export const loadHours = 7 * 24 + 1;
 
 /**
-How busy the GPUs were, as a text for each hour since the epoch. Anything may be in it: it is shown and never acted upon. Both methods
-reject as those of {@link Store} do.
+Load history of the GPUs, as a text for each hour since the epoch. Any process can write it, so it is only displayed. Methods reject like
+those of {@link Store}.
 */
 export type LoadHistory = {
 	/**
@@ -90,15 +90,15 @@ export type LoadHistory = {
 	readonly read: (fromHour: number, toHour: number) => Promise<ReadonlyMap<number, string>>;
 };
 
-/** What a store says of itself. Unknown is undefined. */
+/** Diagnostics of a store. Undefined fields are unknown. */
 export type StoreCondition = {
-	/** Such as `Redis 7.2.4`. */
+	/** Name and version, such as `Redis 7.2.4`. */
 	readonly version?: string;
 	/** Whether what was committed outlives a crash of the store. */
 	readonly isDurable?: boolean;
 	/** Whether it throws records away when it is full. */
 	readonly evicts?: boolean;
-	/** What is broken in its files. */
+	/** Description of damaged files. */
 	readonly damage?: string;
 };
 
@@ -114,13 +114,13 @@ a refusal such as out of memory or read-only, `pool-garbage` when the pool's own
 */
 export type Store = {
 	readonly kind: 'redis' | 'embedded' | 'memory' | 'slurm';
-	/** Where it is, for people: `redis localhost:6379/0` or a path. Never holds a password. */
+	/** Location for people, such as `redis localhost:6379/0` or a path. Never contains a password. */
 	readonly location: string;
-	/** What is typed to look after it by hand: `redis-cli -p 7000`, or `sqlite3 FILE`. */
+	/** Command for manual access, such as `redis-cli -p 7000` or `sqlite3 FILE`. */
 	readonly shell: string;
-	/** One atomic read. With `user` (a label), `lastUsed` is filled in for it; with `change` (an id), `attemptDone`. */
+	/** Reads everything atomically. With `user` (a label), `lastUsed` is filled in; with `change` (an id), `attemptDone`. */
 	readonly read: (options?: ReadOptions) => Promise<Snapshot>;
-	/** One entry of the queue, for a heartbeat that needs nothing else. Undefined when it is not there, or not to be read alone. */
+	/** Reads one queue entry, for a heartbeat. Undefined if it is missing or cannot be read alone. */
 	readonly readEntry: (id: string) => Promise<EntryRecord | undefined>;
 	readonly commit: (plan: Plan) => Promise<CommitOutcome>;
 	/** Resolves once listening, so that nothing after a following read is missed. Returns the way to stop. */
@@ -137,7 +137,7 @@ export type Store = {
 	point and begun again. Absent where there is no older version.
 	*/
 	readonly takeOverHistory?: () => Promise<number>;
-	/** For `doctor`. Absent where there is nothing to say. */
+	/** Returns diagnostics for `doctor`, if there are any. */
 	readonly inspect?: () => Promise<StoreCondition>;
 	readonly scans: ScanBoard;
 	readonly loads: LoadHistory;
@@ -147,11 +147,11 @@ export type Store = {
 export type GpuProvider = {
 	readonly name: ProviderName;
 	readonly simulated: boolean;
-	/** How many GPUs there are. Rejects with `provider` when that is unknown. */
+	/** Returns the number of GPUs. Rejects with `provider` if it is unknown. */
 	readonly count: () => Promise<number>;
 	/** Never rejects and never runs twice at once: a failed scan is an Observation with `failure`. */
 	readonly observe: () => Promise<Observation>;
-	/** How the GPUs reach each other, which is asked only where a request depends on it. Never rejects; undefined where nothing tells it. */
+	/** Returns the links between the GPUs. Called only if a request depends on them. Never rejects; resolves to undefined if the links are unknown. */
 	readonly readLinks?: () => Promise<GpuLinks | undefined>;
 	/** Stops whatever it keeps running. */
 	readonly close?: () => Promise<void>;
@@ -194,7 +194,7 @@ export type Host = {
 	/** This very process, for the leases it takes. */
 	readonly self: ProcessIdentity;
 	readonly account: Account;
-	/** One answer a process, in order. */
+	/** Returns one answer for each process, in order. */
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
 	/** Whether a process lives and runs as the account that runs us, whatever uids are called here. False where that is unknown. */
 	readonly runsAsCaller: (process: ProcessIdentity) => boolean;
@@ -206,13 +206,13 @@ export type Clock = {
 	/** Milliseconds that only ever grow; for measuring, not for dates. */
 	readonly monotonicMs: () => number;
 	readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-	/** In [0, 1). */
+	/** Returns a number in [0, 1). */
 	readonly random: () => number;
 	/** A new unique id for a lease or a queue entry. */
 	readonly uuid: () => string;
 };
 
-/** All that the verbs of the core are given. */
+/** Everything that operations of the core need. */
 export type World = {
 	readonly store: Store;
 	readonly gpus: GpuProvider;

@@ -30,24 +30,24 @@ export const leaseTypes = ['run', 'manual'] as const;
 
 export type LeaseType = (typeof leaseTypes)[number];
 
-/** A process of one machine, told apart from a later one with the same pid by its start time. */
+/** A process, distinguished by its start time from a later one with the same pid. */
 export type ProcessIdentity = {
 	readonly pid: number;
 	/** Start time in clock ticks since boot, field 22 of /proc/PID/stat. */
 	readonly startTicks?: number;
 	/** Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number. */
 	readonly namespace?: string;
-	/** In which time namespace `startTicks` was read: the kernel shifts it for a reader in another one. */
+	/** Time namespace in which `startTicks` was read. The kernel shifts the value for readers in other namespaces. */
 	readonly timeNamespace?: string;
-	/** Its process group, in which what it starts stays unless it leaves. Known of a wrapper, which may end before it says what it started. */
+	/** Process group, which children stay in by default. Known for a wrapper, which may end before it reports its job. */
 	readonly group?: number;
 };
 
-/** What the kernel of this machine tells of a running process, read just now. */
+/** Current facts about a running process. */
 export type ProcessFacts = {
 	readonly pid: number;
 	readonly startTicks: number;
-	/** It belongs to the account that runs us. */
+	/** Whether it belongs to this account. */
 	readonly isOwn: boolean;
 	/** The account it belongs to, where that has a name. */
 	readonly user?: string;
@@ -55,7 +55,7 @@ export type ProcessFacts = {
 	readonly commandLine?: string;
 };
 
-/** By pid. A process that has ended, or that hides, is not among them. */
+/** By pid, without processes that have ended or are hidden. */
 export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 
 /** Somebody watches whether a holder stays silent that cannot be judged by its process. The next heartbeat ends the watch. */
@@ -70,7 +70,7 @@ export type Silence = {
 	readonly since: number;
 };
 
-/** Who has a lease, or a position in the queue. */
+/** The holder of a lease, or of a queue position. */
 type Held = {
 	/** The label under which it is shown: the account, or what `--user` said. */
 	readonly user: string;
@@ -99,11 +99,11 @@ export type Lease = Held & {
 	readonly remindedOf?: number;
 	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
 	readonly endsBy?: number;
-	/** Of another engine, which has stopped its job for now: it keeps its GPUs. */
+	/** Whether an engine has suspended the job. A suspended job keeps its GPUs. */
 	readonly isSuspended?: boolean;
 	/** The model that its processes serve or train, the first that was seen. Absent: no one has seen one. */
 	readonly model?: string;
-	/** Of a share of a GPU: how much of its memory was asked for. Without this and `mig` the lease has its GPUs alone. */
+	/** Memory requested for a share. Without this and `mig`, the lease has its GPUs alone. */
 	readonly memoryMiB?: number;
 	/** The instance of MIG that it has of a GPU. A grant of several instances is as many leases of one id. */
 	readonly mig?: HeldInstance;
@@ -118,7 +118,7 @@ export type Lease = Held & {
 /** A process that a job started and that still ran when the job ended. */
 export type LeftProcess = {readonly pid: number; readonly startTicks: number};
 
-/** What a free GPU's record says of the lease that ended there. */
+/** The last lease, as kept in the record of a free GPU. */
 export type EndedLease = {
 	/** An {@link EndReason}, or a word of a later version. */
 	readonly reason: string;
@@ -129,7 +129,7 @@ export type EndedLease = {
 	readonly left?: readonly LeftProcess[];
 };
 
-/** What the store holds for one GPU, with the raw value that a commit compares. `raw` is undefined for an absent key. */
+/** The record of one GPU, with the raw value for the commit's comparison. `raw` is undefined for an absent key. */
 export type GpuRecord =
 	| {
 			readonly kind: 'free';
@@ -146,9 +146,9 @@ export type GpuRecord =
 			readonly kind: 'shared';
 			readonly index: number;
 			readonly raw: string;
-			/** In the order of their grants; at least one. */
+			/** In the order of their grants, at least one. */
 			readonly shares: readonly Lease[];
-			/** How much memory all shares may have together, as it was read at the first grant. */
+			/** Memory that all shares may have together, read at the first grant. */
 			readonly capacityMiB?: number;
 			/** Fields of the stored record that this version does not know; written back as they were. */
 			readonly unknownFields?: Readonly<Record<string, unknown>>;
@@ -158,17 +158,17 @@ export type GpuRecord =
 			readonly index: number;
 			/** Undefined when the key is not even a string. */
 			readonly raw: string | undefined;
-			/** What is wrong with it, in words for the user. */
+			/** The problem, in words for the user. */
 			readonly problem: string;
 	  };
 
 /** `used`: without a reservation. `unknown`: it is unknown whether it is used. `mode`: it is unknown whether, or into what, MIG splits it. */
 export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 
-/** What somebody who waits saw of a GPU, or of an instance of it, that cannot be had. Anybody may have written the words. */
+/** A GPU or instance that a waiting request saw out of service. The words can be written by any account. */
 export type NotedOutage = {
 	readonly gpu: number;
-	/** Of an instance of MIG. Absent: the whole GPU cannot be had. */
+	/** The MIG instance. Absent if the whole GPU is out of service. */
 	readonly mig?: Pick<HeldInstance, 'uuid' | 'number'>;
 	readonly kind: (typeof outageKinds)[number];
 	/** The words of the tool, or the accounts that use it. */
@@ -182,7 +182,7 @@ export type QueueEntry = Held & {
 	readonly requestedCount: number;
 	/** Empty: any GPUs will do that have what is needed. */
 	readonly requestedIds: readonly number[];
-	/** What its GPUs must have. Absent: nothing was said of that. */
+	/** Requirements for its GPUs, if any. */
 	readonly need?: Need;
 	/**
 	The GPUs that can serve it, as it saw with its last scan: any as many as it wants of one of these groups. Absent: any of the pool. None: no
@@ -204,13 +204,13 @@ export type QueueEntry = Held & {
 	readonly waitTimeout?: number;
 	/** Takes GPUs in spite of use without a reservation and of what is wrong with them. */
 	readonly force?: boolean;
-	/** GPUs that it cannot be served without and that cannot be had, as it saw with its last scan. Absent: it can be served. */
+	/** Unavailable GPUs that the request needs, by its last scan. Absent if it can be served. */
 	readonly unavailable?: readonly NotedOutage[];
 	/** An engine that keeps the queue itself says this of the entry. */
 	readonly verdict?: EngineVerdict;
 };
 
-/** What an engine that keeps the queue says of one who waits there. */
+/** What an engine reports about a request in its queue. */
 export type EngineVerdict = {
 	/** Why it waits, in the engine's own word, such as `Resources`. */
 	readonly reason: string;
@@ -218,7 +218,7 @@ export type EngineVerdict = {
 	readonly startsAt?: number;
 };
 
-/** One position in the queue, in the queue's order. */
+/** A position of the queue, in order. */
 export type QueueRecord =
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string; readonly entry: QueueEntry}
 	/** The id stands in the queue but its entry is gone. */
@@ -234,7 +234,7 @@ export type Pool = {
 	readonly machine?: {
 		readonly id: string;
 		readonly bootId?: string;
-		/** Where the pool of this machine is now, when it is no longer in this store. */
+		/** New location of this machine's pool, if it moved to another store. */
 		readonly movedTo?: string;
 	};
 };
@@ -250,14 +250,14 @@ export type Drain = {
 
 /** The value that an administrator gave to one key of the policy. */
 export type PolicySetting = {
-	/** As it was typed: `core/rules/policy/keys.ts` says what it means. */
+	/** As typed. `core/rules/policy/keys.ts` parses it. */
 	readonly value: string;
 	/** OS account that set it. */
 	readonly by?: string;
 	readonly since: number;
 };
 
-/** How far a store has come, by which a reader sees that it lost commits since. See `restoring.ts`. */
+/** Progress of a store, from which a reader detects lost commits. See `restoring.ts`. */
 export type Revision = {
 	/** Commits of this program so far; those of the peer and of earlier versions are not counted. */
 	readonly count: number;
@@ -271,28 +271,28 @@ export type Revision = {
 	readonly raw: string | undefined;
 };
 
-/** One atomic read of the store. */
+/** An atomic read of the store. */
 export type Snapshot = {
 	/** The store's clock at the read. */
 	readonly now: number;
-	/** How long the store itself has been up; `Infinity` when it needs no process. */
+	/** Uptime of the store; `Infinity` for a store without a process. */
 	readonly storeUptimeSeconds: number;
 	/** Undefined: there is no pool here. */
 	readonly pool: Pool | undefined;
-	/** One record a GPU, by index, `pool.gpuCount` of them. */
+	/** One record for each GPU, by index. There are `pool.gpuCount`. */
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
-	/** By GPU. When their record cannot be read, every GPU of the pool: unknown is not free. */
+	/** By GPU. If the record is unreadable, it contains every GPU of the pool: unknown is not free. */
 	readonly drains: ReadonlyMap<number, Drain>;
 	/** Why their record cannot be read. */
 	readonly drainProblem?: string;
-	/** What an administrator has set for everybody, by key; a key of a later version, too. Empty when the record cannot be read. */
+	/** Policy set by an administrator, by key. It may contain keys of later versions. Empty if the record is unreadable. */
 	readonly policy: ReadonlyMap<string, PolicySetting>;
 	/** Why the record of the policy cannot be read. */
 	readonly policyProblem?: string;
 	/** The alerts that stand. */
 	readonly alerts: readonly Alert[];
-	/** By GPU, while the policy hands out clean GPUs alone. */
+	/** By GPU, while the policy requires clean GPUs. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
 	/** Shares that use more than they asked for. */
 	readonly overuse: readonly Overuse[];
@@ -334,7 +334,7 @@ export const endReasons = [
 
 export type EndReason = (typeof endReasons)[number];
 
-/** One GPU held once, from grant to end, as its lease had it. */
+/** Use of one GPU by one lease, from grant to end. */
 export type UsageRecord = Pick<
 	Lease,
 	'user' | 'actualUser' | 'startTime' | 'leaseId' | 'note' | 'model' | 'memoryMiB' | 'mig'
@@ -374,7 +374,7 @@ export type PoolEvent = {
 
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
-/** Who asks: the OS account, and the label the reservation shall bear. */
+/** The requesting OS account, and the label for the reservation. */
 export type Requester = {
 	/** The name that owns what is taken, see `requesterOf`. */
 	readonly account: string;

@@ -50,7 +50,7 @@ export function leaseFor(
 	};
 }
 
-/** What the caller gets to know of the lease that was granted. */
+/** Returns the facts of a grant for the caller. */
 export const grantOf = (
 	{gpus, instances}: Pick<Grant, 'gpus'> & {readonly instances?: Grant['instances'] | undefined},
 	leaseId: string,
@@ -70,7 +70,7 @@ export const answeringIn =
 	(entry: QueueEntry): boolean =>
 		isAnswering(entry, snapshot, host);
 
-/** A scan in the last moment gets this much time all the same: most take far less. */
+/** Minimum time for a scan. Most take much less. */
 const leastScanMs = 2000;
 
 /** Stands for a scan that was given up while it was under way. */

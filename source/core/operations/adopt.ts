@@ -44,12 +44,12 @@ type Adopted = {
 	readonly name: string | undefined;
 };
 
-/** Where a process is: on a GPU, or on one of its instances. */
+/** A GPU that a process uses, or one of its instances. */
 type UsedGpu = {readonly index: number; readonly instance?: InstanceOfGpu};
 
 type Seen = {readonly process: GpuProcess; readonly used: readonly UsedGpu[]};
 
-/** Where the process is on GPUs. */
+/** Finds a process on the GPUs. */
 function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Seen {
 	if (failure !== undefined) {
 		throw new CanhazgpuError('provider', `The GPUs cannot be looked at: ${failure.message}`, {hint: failure.hint});
@@ -94,7 +94,7 @@ function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	return {index, instance};
 }
 
-/** Only its owner or root may, and only whom we can tell apart from a later process with its pid. */
+/** Only the owner or root may adopt a process, and only if it can be distinguished from a later one with its pid. */
 function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester): string {
 	const hint = doubtAbout(requester) ?? 'Only its owner may adopt a process, or root.';
 	if (user === undefined || startTicks === undefined) {

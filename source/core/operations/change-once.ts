@@ -13,7 +13,7 @@ import type {Snapshot} from '../model/types.js';
 
 /** After this long a conflict is reported as "busy". */
 const patienceMs = 10_000;
-/** So many attempts are made in any case: on a machine that is busy enough, one read of an embedded pool takes seconds. */
+/** Minimum number of attempts. On a busy machine, one read of an embedded pool can take seconds. */
 const leastTries = 5;
 /** After this long without a store, a change is given up. Verbs promise an answer within 6 s. */
 const outageMs = 5000;
@@ -78,7 +78,7 @@ const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
 			})
 		: error;
 
-/** What the caller gets once the change is over: a result, or why there is none. */
+/** Returns the result for the caller, or throws. */
 type End<Result> = () => Result;
 
 class OneChange<Result> {

@@ -15,7 +15,7 @@ import type {Quality} from '../rules/allocation/need.js';
 export type Progress =
 	| {
 			readonly kind: 'waiting';
-			/** In the queue, from 1. */
+			/** Position in the queue, from 1. */
 			readonly position: number;
 			readonly waiting: number;
 			readonly wanted: Wanted;
@@ -23,13 +23,13 @@ export type Progress =
 			readonly held: readonly number[];
 			/** GPUs that have to be put back into service first. */
 			readonly outOfService: readonly number[];
-			/** GPUs that no one holds, and that are not to be had as long as they are used or unfit. */
+			/** Unreserved GPUs that cannot be granted because they are in use or unfit. */
 			readonly unusable: readonly UnusableGpu[];
 			/** GPUs that may have what is needed, with what is unknown of them. */
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
 			/** Undefined: no one can know, it depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
-			/** Of a queue that another engine keeps: why it waits, in the engine's own word. */
+			/** Reason in the words of the engine that keeps the queue. */
 			readonly reason?: string;
 	  }
 	/** The store cannot be asked now; the position in the queue is kept. */
@@ -99,7 +99,7 @@ export type Later = {
 	readonly after?: string | undefined;
 	/** Seconds since the epoch, here. */
 	readonly begin?: number | undefined;
-	/** One job for each number, in the engine's own words. */
+	/** Array specification in the engine's syntax. */
 	readonly array?: string | undefined;
 };
 
@@ -113,15 +113,15 @@ export type Submission = {
 	readonly later: Later;
 	/** The command begins only when `begin` of {@link Submitted} is called: what it got is said before. */
 	readonly isHeld: boolean;
-	/** What it got is not reported to anyone. */
+	/** Whether the grant is not reported. */
 	readonly isQuiet: boolean;
-	/** It shares our terminal. */
+	/** Whether the job shares this terminal. */
 	readonly hasTerminal: boolean;
 	/** The environment of this program. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** How a submission is carried out: by a program of the engine, which is started here and lives as long as the command. */
+/** A submission: a program of the engine that runs as long as the command. */
 export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
@@ -135,9 +135,9 @@ export type Submitted = {
 	/** Lets the command begin, where it is held. */
 	readonly begin: () => void;
 	/**
-	What `run` exits with, from the exit code of the program.
+	Returns the exit code of `run` for the exit code of the program.
 
-	@throws CanhazgpuError Where the engine never ran the command: `unavailable`, `impossible`, `store-unreachable`, ...
+	@throws CanhazgpuError if the engine never ran the command: `unavailable`, `impossible`, `store-unreachable` and others.
 	*/
 	readonly exitCodeOf: (exitCode: number) => Promise<number>;
 };
@@ -148,32 +148,32 @@ export type DetachedJob = {
 	readonly output: string;
 };
 
-/** What can be asked of the local engine, and of another one perhaps not. */
+/** Features that the local engine has and other engines may lack. */
 export const wishes = [
 	/** GPUs by their indices. */
 	'ids',
-	/** In the name of somebody else. */
+	/** On behalf of another user. */
 	'label',
 	'strategy',
-	/** What is used without a reservation. */
+	/** GPUs that are in use without a reservation. */
 	'force',
 	'min-memory',
 	'min-compute',
 	'nvlink',
 	'same-model',
 	'share',
-	/** To give back some GPUs of a reservation and keep the others. */
+	/** Releasing some GPUs of a reservation. */
 	'partial-release',
 ] as const;
 
 export type Wish = (typeof wishes)[number];
 
-/** What only the local engine can do. */
+/** Commands that only the local engine supports. */
 export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
 
 export type Engine = {
 	readonly name: 'slurm';
-	/** What every face says of it, such as `Slurm, cluster lab`. Never rejects: without an answer the name of the cluster is left out. */
+	/** Returns the name of the engine, such as `Slurm, cluster lab`. Never rejects: the cluster's name is omitted if unknown. */
 	readonly label: () => Promise<string>;
 	/** @throws CanhazgpuError `unavailable` when waiting was not wanted and there are not enough, `usage` for what it has no counterpart of, ... */
 	readonly acquire: (request: AcquireRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
@@ -191,7 +191,7 @@ export type Engine = {
 	@throws CanhazgpuError As `submit`, and where it is not taken.
 	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
-	/** What it has no counterpart of: a face that asks for it offers the rest alone. */
+	/** Features that the engine lacks. Faces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
 	/** Why it cannot do this, and which ways there are instead. */
 	readonly refusalOf: (verb: LocalVerb) => Error;

@@ -41,7 +41,7 @@ const retryMs = 1000;
 /** `capacityMiB`: of a share of memory, what all shares of its GPU may have together: a GPU that became free does not tell it. */
 type OwnPart = HeldPart & {readonly capacityMiB?: number | undefined};
 
-/** What a wrapper knows of its own lease: enough to know it again, and to take it back. */
+/** What a wrapper knows about its lease: enough to recognize it, and to take it back. */
 export type JobLease = {
 	readonly leaseId: string;
 	/** Sorted, each once. */
@@ -51,7 +51,7 @@ export type JobLease = {
 	part: see {@link partKey}.
 	*/
 	readonly leases: ReadonlyMap<string, OwnPart>;
-	/** On the store's clock: when it was last seen to be there. */
+	/** When it was last seen, on the store's clock. */
 	readonly seenAt: number;
 };
 
@@ -118,7 +118,7 @@ export async function awaitJobLease(
 	let said: string | undefined;
 	for (;;) {
 		try {
-			// Also once after the signal: what is found can be given back.
+			// Reads once after the signal too, so that a late grant can be released.
 			return await findJobLease(world, leaseId);
 		} catch (error) {
 			if (!isTransient(error)) {
@@ -168,7 +168,7 @@ export type HeartbeatResult =
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
 
-/** What we know of the lease of a holding. */
+/** Returns the known lease of a holding. */
 const ownOf = ({leases}: JobLease, {index, lease}: HeldPart): Lease | undefined =>
 	leases.get(partKey(index, lease))?.lease;
 
@@ -182,7 +182,7 @@ const ownHoldings = (snapshot: Snapshot, jobLease: JobLease): readonly Holding[]
 const isOfPart = (holding: HeldPart, part: HeldPart): boolean =>
 	partKey(holding.index, holding.lease) === partKey(part.index, part.lease);
 
-/** What the record has to say now: all of ours where the peer dropped it, else only that the holder lives. */
+/** Returns the lease to write: the complete one if the Go program dropped fields, or one with a new heartbeat. */
 function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 	const {job, model, unknownFields} = own;
 	return lease.leaseId === undefined
@@ -193,7 +193,7 @@ function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>
 	lease.leaseId === undefined || lease.job?.pid !== own.job?.pid || isLeaseHeartbeatDue(lease, now);
 
-/** Reasons for which a lease is over for good: somebody ended it, or its own job did. Any other end of a lease whose job runs was a mistake. */
+/** Reasons that end a lease for good: somebody ended it, or its own job did. Any other end while the job runs was a mistake. */
 const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'released',
 	'pool-reset',
@@ -229,23 +229,23 @@ const endedIn = (record: VacantRecord): EndedLease | undefined => (record.kind =
 /** A part of ours whose GPU has room for it and does not have it. */
 type Vacancy = {readonly part: OwnPart; readonly record: VacantRecord};
 
-/** What is known of the ends of our lease, from the records and from the audit log. */
+/** Known ends of this lease, from the records and the audit log. */
 type KnownEnds = {
-	/** Parts for which it is over for good. */
+	/** Parts that have ended for good. */
 	readonly over: ReadonlySet<HeldPart>;
-	/** Up to when each part is charged already, on the store's clock. */
+	/** Time up to which each part is charged, on the store's clock. */
 	readonly chargedTo: ReadonlyMap<HeldPart, number>;
 };
 
 /**
-Which of the leases are over for good, by their GPU: the record of the GPU says so, or else the audit log, where somebody else has had the GPU
-since or shares it, or an earlier version has written the record. What no one says is no end; but a share of a GPU is over where no audit log is kept.
+Returns which leases have ended for good. The GPU's record says so, or the audit log if somebody else has used the GPU since, shares it, or
+an older version wrote the record. Without evidence a lease goes on, except a share where no audit log is kept.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
-	// Of several instances of one GPU the record tells which ended last, and not the others.
+	// For several instances of one GPU, the record names only the last one to end.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
-	// Where the GPU is free, and no one else has had it since.
+	// The GPU is free, and nobody else has had it since.
 	const isLast = (vacancy: Vacancy): boolean =>
 		isAlone(vacancy) && (endedIn(vacancy.record)?.leaseId === undefined || isSaid(vacancy));
 	const over = new Set(
@@ -256,7 +256,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	const chargedTo = new Map<HeldPart, number>();
 	for (const vacancy of vacant) {
 		const {record, part} = vacancy;
-		// Up to its wrong end it is charged already, where a record says so.
+		// The time up to the mistaken end is charged already if a record says so.
 		if (record.kind === 'free' && isLast(vacancy)) {
 			chargedTo.set(part, record.lastReleased ?? part.lease.startTime);
 		}
@@ -294,7 +294,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	return {over, chargedTo};
 }
 
-/** The lease as it goes on from a GPU that was without it meanwhile: what is charged already is over. */
+/** Returns the lease as it continues on a GPU that it had lost. Charged time is not charged again. */
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
@@ -329,7 +329,7 @@ const withLeases = (jobLease: JobLease, back: readonly Back[]): JobLease => ({
 	leases: new Map([...jobLease.leases, ...partsOf(back.map(({part, lease}) => ({...part, lease})))]),
 });
 
-/** What there is to write: GPUs to take back, and else heartbeats that are due. */
+/** Plans the writes: GPUs to take back, or heartbeats that are due. */
 async function planHeartbeat(
 	world: World,
 	snapshot: Snapshot,
@@ -402,7 +402,7 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 			};
 }
 
-/** Who has the GPU that was ours. */
+/** Returns the current holder of a GPU that this lease had. */
 const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | undefined =>
 	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
 		?.lease;
@@ -428,7 +428,7 @@ export const endJobLease = async (
 				: {
 						plan: planEnd(
 							holdings.map((holding) => ({
-								// What the peer dropped from the record is not missing in its history.
+								// Fields that the Go program dropped from the record are known from the lease.
 								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(jobLease, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now, left},
 							})),

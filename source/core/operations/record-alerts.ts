@@ -23,7 +23,7 @@ export function createAlertRecorder({
 	engine,
 }: Pick<EngineWorld, 'store' | 'host' | 'memoryThresholdMiB' | 'engine'>): AlertRecorder {
 	if (engine !== undefined) {
-		// It keeps a log of its own, and takes no entries of ours.
+		// An engine with its own log takes no entries.
 		return async () => undefined;
 	}
 

@@ -1,6 +1,6 @@
 /**
-Reminding people of what concerns them, once each: the process that will send a reminder writes that into the lease first, against what was read, so that
-of all who notice one tells. Told at most once: a claim whose answer was lost is not told.
+Sends each reminder at most once: the sending process first writes the reminder into the lease, against what it read, so only one of several
+processes sends it. If the answer to that commit is lost, nobody sends it.
 */
 import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
@@ -15,31 +15,30 @@ import type {EngineWorld} from './engine.js';
 /** A manual reservation is reminded of when this is left of it. */
 const remindSeconds = 600;
 
-/** So long it is left to the holder's own processes and root's, who can reach the holder's terminals. */
+/** Seconds during which only the holder's own processes and root's may send, as they can reach the holder's terminals. */
 const ownersFirstSeconds = 60;
 
-/** One reminder, to one account. */
+/** A reminder for one account. */
 export type Reminder = {
 	/** `ending`: a reservation ends soon. `served`: GPUs that were waited for are there. `overuse`: a share uses more than it asked for. */
 	readonly kind: 'ending' | 'served' | 'overuse';
 	readonly account: string;
-	/** Of the reservation, when that is not simply the account. */
+	/** Label of the reservation, if it differs from the account. */
 	readonly label?: string;
 	/** Sorted. */
 	readonly gpus: readonly number[];
 	readonly leaseId?: string;
 	/** Until it ends. */
 	readonly remainingSeconds?: number;
-	/** How much a share asked for, and how much it uses; absent for a whole GPU. */
+	/** Memory that a share requested, and its memory in use. Absent for a whole GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
-	/** What the reservation is for. */
 	readonly note?: string;
 };
 
 /** The process that would send the reminder. */
 export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
-	/** It can reach everybody, and not only its own account. */
+	/** Whether this process can reach all accounts, not only its own. */
 	readonly reachesAll: boolean;
 };
 

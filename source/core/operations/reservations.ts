@@ -18,7 +18,7 @@ import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js
 import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 
-/** What those who watch have found out about idleness; nothing when that cannot be had. */
+/** Reads what watching programs know about idle time. Empty if that cannot be read. */
 const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =>
 	withFallback(
 		async () => {

@@ -13,10 +13,10 @@ import {transact} from './transact.js';
 import {createFreshScan, answeringIn} from './acquire-now.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
-/** How long a face offers to undo a release. */
+/** Milliseconds for which a face offers to undo a release. */
 export const undoMs = 10_000;
 
-/** What was given back: one reservation, on these GPUs. */
+/** A released reservation with its GPUs. */
 export type Released = {
 	readonly gpus: readonly number[];
 	/** Which instances of MIG were released; absent for whole GPUs. */
@@ -24,7 +24,7 @@ export type Released = {
 	readonly lease: Lease;
 };
 
-/** What became of each reservation: all its GPUs are back, or none. */
+/** Outcome for each reservation: all of its GPUs are back, or none. */
 export type Undone = {
 	readonly undone: ReadonlyArray<{
 		readonly gpus: readonly number[];
@@ -43,7 +43,7 @@ export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined
 		? 'A release of a running job cannot be undone: nothing would give its GPUs back when it ends'
 		: undefined;
 
-/** What of a release can be undone for a while. The GPUs of one lease may have got ends of their own. */
+/** Returns what can be undone for a while. The GPUs of one lease can have different ends. */
 export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 	Map.groupBy(
 		released.filter(({lease}) => reasonAgainstUndo(lease) === undefined),

@@ -2,7 +2,7 @@
 import type {World} from '../model/ports.js';
 import type {AuditKind, AuditRecord} from '../model/types.js';
 
-/** What somebody does. All other kinds happen by themselves, and a plan may tell of them beside what was done. */
+/** Actions of people. Other kinds happen by themselves, and can appear in the same plan. */
 const deeds: ReadonlySet<AuditKind> = new Set(['granted', 'held', 'released', 'extended', 'joined', 'refused']);
 
 /** An entry that leaves the queue by itself has a reason. */

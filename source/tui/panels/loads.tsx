@@ -5,7 +5,7 @@ import type {StatusRow} from '../../core/rules/pool/status.js';
 import {gibibytes} from '../../format/readings.js';
 import {layoutOf, loadsRangeOf} from '../layout.js';
 import {useMouse} from '../mouse/mouse-context.js';
-import {ownRange, rangeWord} from '../state/panels/state.js';
+import {ownRange} from '../state/panels/state.js';
 import {gpuCountOf, rowsOf} from '../state/state.js';
 import {membersOf} from '../state/table/fold.js';
 import {visibleRows} from '../state/table/rows.js';
@@ -16,7 +16,7 @@ import {Curve} from '../widgets/graph.js';
 import {graphStyleOf, valuesWithin} from '../widgets/graph-characters.js';
 import {Label} from '../widgets/label.js';
 import {Panel} from '../widgets/panel.js';
-import {shownValues} from './shared/past-values.js';
+import {shownValues, spanText} from './shared/past-values.js';
 import {useInnerWidth, type PanelProperties} from './shared/panel-frame.js';
 import {OwnerName, StateWord, useIsScanned} from './shared/row-words.js';
 
@@ -103,10 +103,11 @@ function Tile({row, width, rows}: TileProperties): ReactElement {
 
 function Title(): ReactElement {
 	const range = useMonitor(loadsRangeOf);
+	const span = useMonitor((state) => spanText(state, range));
 	const isUnknown = useMonitor(({past}) => past?.kind === 'failed') && range !== ownRange;
 	return (
 		<Label>
-			<Label tone="strong">Loads</Label> last {rangeWord(range)}
+			<Label tone="strong">Loads</Label> last {span}
 			{isUnknown ? <Label tone="warning"> unknown</Label> : undefined}
 		</Label>
 	);

@@ -99,7 +99,7 @@ test('a click on the graphs of a GPU selects it', async () => {
 		{size, hasMouse: true, isMouseWanted: true},
 	);
 	try {
-		await session.shows('Loads last 5m');
+		await session.shows('Loads last 30s');
 		const lines = session.screen().split('\n');
 		const row = lines.findIndex((line) => / 5 carol\? +50% +15G/v.test(line));
 		const column = lines[row]!.indexOf('carol?');

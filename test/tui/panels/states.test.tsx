@@ -24,7 +24,7 @@ async function shown(reading: GpuReading, {isDrained = false, isHeld = false} = 
 
 	const state = await stateOf(box, size);
 	const wide = {...state, size: {...state.size, columns: 400}};
-	const [, row = ''] = textOf(state, <GpuTable width={177} height={10} />).split('\n');
+	const [, row = ''] = textOf(state, <GpuTable width={177} height={10} />).split('\n', 2);
 	return {
 		row: row.replaceAll(/\s+/gv, ' ').trim(),
 		detail: detailOf(state),
@@ -57,6 +57,19 @@ test('what has no known limit is not compared with the limits of others', async 
 	expect(await summaryOf(readings.slice(2).map((one) => ({...one, index: 0})))).toMatch(
 		/Util \S+ +0% {2}Power 0\.1kW/v,
 	);
+});
+
+test('a process that a job left is named with its job, in the row and in the detail', async () => {
+	const process = {pid: 100, startTicks: 5, user: 'alice', commandLine: 'python3 serve.py', memoryUsedMiB: 9000};
+	const box = await createBox(1, {readings: [gpuReading(0, {memoryUsedMiB: 9000, processes: [process]})]});
+	const ended = {reason: 'exited', leaseId: 'l', account: 'alice', left: [{pid: 100, startTicks: 5}]} as const;
+	await box.write({kind: 'free', index: 0, lastReleased: sceneTime - 120, ended});
+	const state = await stateOf(box, size);
+	const words = String.raw`left by job of alice, ended \d\d:\d\d`;
+	expect(textOf(state, <GpuTable width={177} height={10} />)).toMatch(
+		new RegExp(String.raw`Unreserved alice\? .*${words}: pytho`, 'v'),
+	);
+	expect(detailOf(state)[0]).toMatch(new RegExp(String.raw`^alice\? ${words}$`, 'v'));
 });
 
 const xid = {kind: 'xid', words: 'Xid 79: GPU has fallen off the bus'} as const;

@@ -29,7 +29,7 @@ test('top --demo shows a lived-in box and leaves nothing behind', async () => {
 	const night = await top.waitFor(/-24h, \d\d:\d\d +now/v);
 	expect(night.join('\n')).toMatch(/alan─+ +─/v);
 	top.write(']]]');
-	await top.waitFor(/-5m +now/v);
+	await top.waitFor(/-30s +now/v);
 
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});

@@ -1,4 +1,4 @@
-/** What was reserved against what was used over the last hours. */
+/** Compares reserved and used GPU time over the last hours. */
 import {loadHours, type World} from '../../model/ports.js';
 import {hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
 import {collectHeldUse, type HeldUse, type HeldUseOptions} from '../../rules/pool/held-use.js';
@@ -9,7 +9,7 @@ import {takeOverHistory} from './report.js';
 
 const secondsPerHour = 3600;
 
-/** How far back it is known at most how busy the GPUs were. */
+/** Hours for which the load is known at most. */
 export const mostHeldUseHours = loadHours - 1;
 
 /** Hours of the load history that are read at once: others whom this process serves wait no longer for it. */
@@ -26,9 +26,9 @@ export type HeldUseReport = {
 };
 
 /**
-@param hours - How far back it goes; of what is older than {@link mostHeldUseHours} the use is not known.
-@param nameOf - What a GPU goes by in the load history; undefined where that is not known now.
-Rejects with a CanhazgpuError where the store does.
+@param hours - Time range. Load older than {@link mostHeldUseHours} is unknown.
+@param nameOf - Returns the key of a GPU in the load history, or undefined if unknown.
+@throws CanhazgpuError if the store fails.
 */
 export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOptions['nameOf']): Promise<HeldUseReport> {
 	const snapshot = await readForDisplay(world);

@@ -1,4 +1,4 @@
-/** Who had which GPU over the last hours. */
+/** Reads who held which GPU over the last hours. */
 import type {World} from '../../model/ports.js';
 import {collectOccupancy, liveOccupancy, type OccupancySpan} from '../../rules/pool/occupancy.js';
 import type {TimeWindow} from '../../rules/pool/report.js';
@@ -10,7 +10,7 @@ const secondsPerHour = 3600;
 export type Occupancy = {
 	readonly window: TimeWindow;
 	readonly gpuCount: number;
-	/** They are sorted by GPU and then by time. */
+	/** Sorted by GPU and time. */
 	readonly spans: readonly OccupancySpan[];
 };
 

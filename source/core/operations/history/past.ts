@@ -8,7 +8,7 @@ export type Past = {
 	/** Seconds since the epoch, on the store's clock. */
 	readonly from: number;
 	readonly to: number;
-	/** Oldest first; a minute may stand there more than once. What is missing was not seen. */
+	/** Oldest first. A minute can occur several times. Missing minutes were not observed. */
 	readonly minutes: readonly MinuteLoads[];
 	/** Leases that ended in this time, in the order of their ends. */
 	readonly usage: readonly UsageRecord[];
@@ -17,7 +17,7 @@ export type Past = {
 /** A face draws some hundred columns: the newest of so many leases are more than enough. */
 const mostUsage = 20_000;
 
-/** What is written late by more than this is found when everything is read again. */
+/** Later writes are found only by a complete read. */
 const lateSeconds = 120;
 
 async function usageBetween({history}: Pick<Store, 'history'>, from: number, to: number): Promise<UsageRecord[]> {
@@ -32,7 +32,7 @@ async function usageBetween({history}: Pick<Store, 'history'>, from: number, to:
 	return found;
 }
 
-/** How busy the GPUs were between two times on the store's clock. Rejects with a CanhazgpuError where the store does. */
+/** Reads the load between two times on the store's clock. Rejects with a CanhazgpuError if the store fails. */
 export async function readLoads(
 	{store}: {readonly store: Pick<Store, 'loads'>},
 	from: number,

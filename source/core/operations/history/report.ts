@@ -15,14 +15,14 @@ import {readForDisplay} from '../transact.js';
 const secondsPerDay = 86_400;
 
 export type ReportQuestion = {
-	/** How far back; a part of a day counts, too. */
+	/** Days to go back, which can be a fraction. */
 	readonly days: number;
-	/** From when on, in seconds since the epoch, instead of `days`. */
+	/** Start in seconds since the epoch, instead of `days`. */
 	readonly from?: number;
 	/** Until when, in seconds since the epoch; until now where it is left out. */
 	readonly to?: number;
 	readonly split: Split;
-	/** Only this one's. */
+	/** Restricts to this user. */
 	readonly user?: string;
 	/** Asks for hours over time, too. */
 	readonly series?: (window: TimeWindow) => SeriesOptions;
@@ -42,7 +42,7 @@ export async function reportOf(world: World, {days, from, to, split, user, serie
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
 	const window = {from: from ?? snapshot.now - days * secondsPerDay, to: Math.min(to ?? snapshot.now, snapshot.now)};
-	// Up to now: what ended after the window may have begun within it.
+	// Reads up to now: a lease that ended after the window may have begun in it.
 	return makeReport(world.store.history(window.from, snapshot.now), liveUsage(snapshot), {
 		window,
 		split,
@@ -78,7 +78,7 @@ const gibPerMiB = 1 / 1024;
 type ReportOptions = {
 	readonly window: TimeWindow;
 	readonly split: Split;
-	/** Only this label. */
+	/** Restricts to this label. */
 	readonly user?: string;
 	readonly series?: SeriesOptions;
 };
@@ -118,7 +118,7 @@ export async function makeReport(
 		}
 	};
 
-	// By the page: to wait for each of a million records takes longer than to add them up.
+	// Adds up whole pages: awaiting each of a million records would take longer than adding them.
 	for await (const page of 'pages' in records ? records.pages() : [records]) {
 		for (const record of page) {
 			add(record);

@@ -7,11 +7,11 @@ export type RedisAnswer = 'pool' | 'no-pool' | 'no-answer';
 export type StoreFacts = {
 	/** `--store`, or `store` in a config. */
 	readonly asked: PoolRecord['store'] | undefined;
-	/** True when a flag, the environment or a config says where Redis is, and so asks for Redis. */
+	/** Whether a flag, the environment or a config names a Redis. */
 	readonly isRedisGiven: boolean;
 	/** The shared pool recorded by `admin`. */
 	readonly recorded: PoolRecord | undefined;
-	/** What this user found the last time. It may be a getter, and is read only where it decides. */
+	/** The store that this user last found. May be a getter, read only if it matters. */
 	readonly remembered: PoolRecord | undefined;
 	readonly hasPrivatePool: boolean;
 };

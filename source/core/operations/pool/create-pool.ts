@@ -13,14 +13,14 @@ export type PoolRequest = {
 	readonly provider: ProviderName;
 	/** Replaces a pool that is there, ending its leases. */
 	readonly force: boolean;
-	/** Where the pool was, when that is another store: for the audit log. */
+	/** Earlier location in another store, for the audit log. */
 	readonly movedFrom?: string;
 };
 
 export type PoolMade = {
 	readonly pool: Pool;
 	readonly droppedLeases: number;
-	/** It was there, as asked for; only its record for everybody was missing. */
+	/** Whether the pool existed, and only its public record was missing. */
 	readonly wasThere?: boolean;
 };
 
@@ -43,7 +43,7 @@ async function readEvenGarbage(
 			throw error;
 		}
 
-		// Only the size and provider are fixed here. The leases are read next; they end with their records, and the audit log has both together.
+		// Only the size and the provider are set here. Leases are read next, and end together with their records and audit entries.
 		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}
@@ -117,9 +117,9 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 }
 
 /**
-Ends the pool of this machine in a store, because it is in another from now on: a program that still uses this one is told so by its next read.
+Closes this machine's pool in a store because it moved to another one. Programs that use the old store learn about it with their next read.
 
-@returns How many leases ended.
+@returns Number of ended leases.
 @throws CanhazgpuError as `requirePool` does.
 */
 export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>

@@ -9,7 +9,7 @@ import {release} from '../reservations.js';
 import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
 import {Waiter} from './waiter.js';
 
-/** Undefined: others were in the way for too long, such as a peer that scans. A caller that may wait can join the queue all the same. */
+/** Returns undefined if other writers, such as a scanning Go program, were in the way for too long. The caller can still join the queue. */
 const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> =>
 	withFallback(
 		async () => acquireNow(...request),
@@ -63,7 +63,7 @@ async function acquireHere(
 	const leaseId = world.clock.uuid();
 	const {waitSeconds = Infinity} = options;
 	const isNowOrNever = waitSeconds === 0;
-	// What the first scan takes is part of the time to wait.
+	// The first scan counts towards the time limit.
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
 	const scan = createFreshScan(world, deadlineMs, options.signal);
 	let lastScan: Observation | undefined;
@@ -72,7 +72,7 @@ async function acquireHere(
 		return lastScan;
 	};
 
-	/** Who cannot see a GPU can never take it, and would keep it from everybody behind. */
+	/** A waiter that cannot see the GPUs could never take one, and would block everybody behind it. */
 	const observeToWait = async (): Promise<Observation> => {
 		const seen = await observe();
 		checkNotBlind(seen);

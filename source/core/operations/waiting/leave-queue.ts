@@ -7,7 +7,7 @@ import type {Requester} from '../../model/types.js';
 import type {EngineWorld, LeaveResult} from '../engine.js';
 import {transact} from '../transact.js';
 
-/** It holds these GPUs already, and was to leave only without any. */
+/** The entry holds these GPUs, but the caller allowed it to leave only without GPUs. */
 type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 
 /** Takes an entry out of the queue, with what it holds. `id` may be the beginning of one. */

@@ -29,9 +29,9 @@ type Options = {
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
-	/** GPUs that the entry waits for, that no one holds by the records, and that cannot be had by the scan. */
+	/** Unreserved GPUs that the entry waits for and that the scan rules out. */
 	readonly unusable: readonly UnusableGpu[];
-	/** What the entry has to say from now on of GPUs that cannot be had, and of those that can serve it. Absent when nothing was seen. */
+	/** What the entry stores about unavailable and eligible GPUs. Absent if nothing was scanned. */
 	readonly note?: EntryNote;
 	/** GPUs that may have what is needed, with what is unknown of them. */
 	readonly unknown?: Eligibility['unknown'];
@@ -60,7 +60,7 @@ export async function planWithScan(
 		force: request.force,
 	};
 	const position = snapshot.queue.findIndex(({id}) => id === entryId);
-	// Those earlier in the queue who have noted what is out of service.
+	// Earlier entries that have noted what is out of service.
 	const earlier = snapshot.queue
 		.slice(0, Math.max(0, position))
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAnswering(record.entry));

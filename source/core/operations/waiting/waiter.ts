@@ -55,11 +55,11 @@ type WaiterOptions = {
 	readonly world: World;
 	readonly request: AcquireRequest;
 	readonly options: WaitOptions;
-	/** Given to the first GPU that is held and to the last alike. */
+	/** The id for every GPU of the request, from the first to the last. */
 	readonly leaseId: string;
 	/** Scans the GPUs; keeps what it saw for 2 s. */
 	readonly scan: () => Promise<Observation>;
-	/** When the time to wait is over, on the monotonic clock. */
+	/** End of the time limit, on the monotonic clock. */
 	readonly deadlineMs: number;
 };
 
@@ -73,22 +73,22 @@ export class Waiter {
 	readonly #readLinks: ReadLinks;
 	readonly #wakeSignal = createWakeSignal();
 	readonly #recordAlerts: AlertRecorder;
-	/** What is done beside the waiting. Never rejects. */
+	/** Background work. Never rejects. */
 	#aside: Promise<unknown> = Promise.resolve();
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
-	/** On the store's clock: what its position in the queue goes by. */
+	/** Time of joining on the store's clock, which determines the position. */
 	#joinedAt: number | undefined;
 	readonly #deadlineMs: number;
 	#lastHeartbeat = 0;
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
 	#hadOutage = false;
-	/** What the last scan of the GPUs could tell of what they are. */
+	/** What the last scan could tell about the GPUs. */
 	#seenOf: {readonly gpuCount: number; readonly unknown: Eligibility['unknown']} | undefined;
 	/** Whether MIG had split any GPU at the last scan. */
 	#hasSplit = false;
-	/** What the next wait goes by: the last read, and the events since. */
+	/** Basis of the next wait: the last read, and the events since. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
 
@@ -108,7 +108,7 @@ export class Waiter {
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {signal} = this.#options;
-		// It listens first, so that whatever happens after the read that follows wakes it.
+		// Subscribes first, so that any event after the next read wakes the waiter.
 		const unsubscribe = await store.subscribe({
 			changed: (event) => {
 				this.#applyEvent(event);
@@ -193,7 +193,7 @@ export class Waiter {
 		this.#joinedAt = joinedAt;
 	}
 
-	/** What a request for any GPU needs no scan for: its position must not wait for a slow tool. */
+	/** A request for any GPUs needs no scan, so a slow tool does not delay its position. */
 	async #scanIfNeeded(): Promise<Observation | undefined> {
 		const {count, ids, need} = this.#request;
 		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
@@ -322,7 +322,7 @@ export class Waiter {
 				// After a conflict the next read shows whether somebody still watches for our silence.
 				await store.commit(planEntryHeartbeat(snapshot, own));
 				this.#lastHeartbeat = snapshot.now;
-				// Nothing is read again for it: in a long queue heartbeats are most of the work. A grant from what was read conflicts, and is tried again.
+				// No new read is needed: in a long queue most of the work is heartbeats. A grant from the old read conflicts, and is tried again.
 			}
 
 			let recordSeen = async (): Promise<void> => undefined;
@@ -355,7 +355,7 @@ export class Waiter {
 					continue;
 				}
 
-				// What a scan found to be unknown stays so until the next.
+				// Facts that a scan could not determine stay unknown until the next scan.
 				this.#report(waitingProgress(snapshot, own, wanted, {...grant, unknown: this.#seenOf?.unknown}));
 				return undefined;
 			}
@@ -449,7 +449,7 @@ type JoinOptions = {
 	readonly request: AcquireRequest;
 	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
-	/** What the GPU tool saw: it tells which GPUs can serve the request. Absent: any can. */
+	/** The scan that determines the eligible GPUs. Absent if any GPU is eligible. */
 	readonly observation?: Observation | undefined;
 	readonly readLinks?: ReadLinks;
 	/** When this entry joined first, on the store's clock: it lost its position and takes that again. Undefined: it joins at the end. */
@@ -467,7 +467,7 @@ export const joinQueue = async (
 			requireNoClone(snapshot, world.host, world.store.location);
 			const gpuCount = snapshot.gpus.length;
 			const wanted = checkWanted(request, gpuCount);
-			// Which groups can serve it goes by what it needs, and not by its strategy.
+			// The eligible groups depend on the needs of a request, not on its strategy.
 			const links = await readLinks(wanted, 'mru');
 			const seen = observation === undefined ? anyGpus : eligibilityOf(wanted, observation, gpuCount, links);
 			const eligibility = withinSharePolicy(wanted, seen, snapshot);
@@ -494,7 +494,7 @@ export const joinQueue = async (
 
 type QuitOptions = {
 	readonly id: string;
-	/** That it would have got. */
+	/** The lease id that the request would have used. */
 	readonly leaseId: string;
 	readonly account: string;
 	readonly reason: GaveUp['reason'];
@@ -523,7 +523,7 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 	}
 }
 
-/** How the waiting goes. */
+/** Returns the progress of the wait. */
 const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,

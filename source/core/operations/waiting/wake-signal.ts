@@ -3,9 +3,9 @@ import type {Clock} from '../../model/ports.js';
 type WakeSignal = {
 	/** Ends the wait that is under way, or else the next one. */
 	readonly wake: () => void;
-	/** Wakes when the time is over, unless aborted. A second call meanwhile keeps the first time. */
+	/** Wakes after a time unless aborted. Further calls meanwhile keep the first time. */
 	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
-	/** Returns when it is woken, when the time is over, or when the signal is aborted; true: it was woken. */
+	/** Resolves when woken, after the time, or on abort. Resolves to true when woken. */
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 

@@ -1,6 +1,6 @@
 /**
-Which of the GPUs that could be had are taken, by a newcomer and by a waiter alike. Every strategy is a score of a set of GPUs: a list of numbers,
-compared from the first on, the lowest best. Pure, and total: the same GPUs give the same choice.
+Chooses among the available GPUs, for newcomers and waiters. Each strategy scores sets of GPUs with a list of numbers, compared in order,
+lowest first. Pure and deterministic.
 */
 import type {GpuGroup, GpuLinks, GpuReading, GpuRecord, Snapshot, GpuLink} from '../../model/types.js';
 import type {StrategyName} from '../../model/need.js';
@@ -8,7 +8,7 @@ import {compareNumbers} from './compare-numbers.js';
 import {rankShares, type GpuCandidate} from './gpu-candidate.js';
 import {readingsByIndex} from './need.js';
 
-/** What a strategy goes by. Times are seconds on the store's clock; what is unknown is undefined. */
+/** Facts that strategies use. Times are seconds on the store's clock. Undefined values are unknown. */
 type Candidate = {
 	readonly index: number;
 	/** When anybody last gave it back. Undefined: never used. */
@@ -20,7 +20,7 @@ type Candidate = {
 	readonly pciRoot?: string | undefined;
 };
 
-/** All GPUs that are free, and how GPUs are linked. */
+/** All free GPUs and the links between GPUs. */
 type Box = {readonly free: readonly Candidate[]; readonly links: GpuLinks | undefined};
 
 /** GPUs that are had already and stay, those that are free, and how many of these are to be chosen. */
@@ -28,7 +28,7 @@ type Choice = {readonly kept: readonly Candidate[]; readonly free: readonly Cand
 
 type Chosen = {readonly kept: readonly Candidate[]; readonly chosen: readonly Candidate[]};
 
-/** What orders GPUs, the first number first: the lowest comes first. What is unknown comes at one end. */
+/** Orders GPUs by a list of numbers, lowest first. Unknown values sort to one end. */
 type Order = (gpu: Candidate) => readonly number[];
 
 /** The GPU released longest ago first, never used before all others; then the lowest index. */
@@ -67,7 +67,7 @@ function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): read
 	return [worst, sum];
 }
 
-/** How many NUMA nodes and PCI roots a set of GPUs is in. One that is unknown is another one, or the same, whichever is worse. */
+/** Counts the NUMA nodes and PCI roots of a set of GPUs. An unknown one counts as shared or separate, whichever is worse. */
 const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonly number[] =>
 	(['numaNode', 'pciRoot'] as const).map((domain) => {
 		const domains = [...kept, ...chosen].map((gpu) => gpu[domain]);
@@ -91,7 +91,7 @@ const orders: Readonly<Record<StrategyName, Order>> = {
 	topology: mostRecentUserFirst,
 };
 
-/** What counts before the order of the GPUs. Undefined: the order alone counts. */
+/** Scores that precede the order of the GPUs. Undefined if only the order counts. */
 const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) => readonly number[]) | undefined>> = {
 	mru: undefined,
 	lru: undefined,
@@ -101,7 +101,7 @@ const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) =>
 	topology: ({kept, chosen}, {links}) => linkScore([...kept, ...chosen], links),
 };
 
-/** Whether the strategy goes by how the GPUs are linked. */
+/** Whether the strategy uses the links between GPUs. */
 export const dependsOnLinks = (strategy: StrategyName | undefined): boolean => strategy === 'topology';
 
 function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly Candidate[] {
@@ -125,12 +125,10 @@ function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly num
 	];
 }
 
-/** With more free GPUs than these, their sets are too many to score each. */
+/** With more free GPUs than this, scoring every set would take too long. */
 const mostForAllSets = 16;
 
-/**
-@yields All sets of so many of these, those of the first ones first.
-*/
+/** @yields All sets of this size, in the order of the items. */
 function* setsOf<Item>(items: readonly Item[], count: number, from = 0): Generator<readonly Item[]> {
 	if (count === 0) {
 		yield [];
@@ -148,7 +146,7 @@ type Sets = Iterable<readonly Candidate[]>;
 
 type Score = (set: readonly Candidate[]) => readonly number[];
 
-/** Of several that are equally good the first. Undefined: there is none. */
+/** Returns the best set, or the first of several equally good ones. Undefined if there are no sets. */
 function bestSet(sets: Sets, scoreOfSet: Score): readonly Candidate[] | undefined {
 	let best: {readonly set: readonly Candidate[]; readonly score: readonly number[]} | undefined;
 	for (const set of sets) {
@@ -161,7 +159,7 @@ function bestSet(sets: Sets, scoreOfSet: Score): readonly Candidate[] | undefine
 	return best?.set;
 }
 
-/** One set that begins with each GPU, grown by what is best beside it. */
+/** Starts a set with each GPU, and repeatedly adds the best next GPU. */
 const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score): Sets =>
 	free.map((first) => {
 		let set: readonly Candidate[] = [first];
@@ -175,9 +173,9 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 	});
 
 /**
-The best set of so many of the free GPUs: of all sets where up to 16 are free, and of those that grow step by step beyond.
+Returns the best set of free GPUs: among all sets for up to 16 free GPUs, otherwise among sets grown step by step.
 
-@returns In the order of the strategy. All of them, where there are not more.
+@returns In the order of the strategy. All GPUs if there are not more.
 */
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
@@ -187,12 +185,12 @@ export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box:
 	}
 
 	const scoreOfSet: Score = (chosen) => setScore({kept, chosen}, box);
-	// In the strategy's order, so that of several that are equally good the first is the best.
+	// The order of the strategy decides between equally good sets.
 	const sets = ordered.length <= mostForAllSets ? setsOf(ordered, count) : grownSets(ordered, count, scoreOfSet);
 	return bestSet(sets, scoreOfSet) ?? [];
 }
 
-/** What is known of GPUs beside the records, as far as the strategy goes by it. */
+/** Facts about GPUs beyond the records, as far as the strategy uses them. */
 export type Preference = {
 	readonly strategy?: StrategyName;
 	readonly readings?: readonly GpuReading[];
@@ -200,20 +198,20 @@ export type Preference = {
 	readonly links?: GpuLinks;
 };
 
-/** GPUs of one group that could be had. */
+/** Available GPUs of one group. */
 export type CandidateGroup = {
-	/** Those that are had already and stay. */
+	/** GPUs that are held already and stay. */
 	readonly kept: readonly number[];
-	/** Of a request for a share: those that are shared already and have room, in the order in which they are taken, before all that are free. */
+	/** For shares: GPUs that are already shared and have room. They come before all free GPUs, in this order. */
 	readonly shared?: readonly number[];
 	readonly free: readonly number[];
-	/** What others only hold while they wait, in the order in which it is taken: after all that are free. */
+	/** GPUs that waiting requests hold. They come after all free GPUs, in this order. */
 	readonly heldByOthers: readonly number[];
-	/** How many are missing. */
+	/** Number of missing GPUs. */
 	readonly count: number;
 };
 
-/** The groups with what could be had of each. What is `held` already stays as far as it is wanted. */
+/** Returns the available GPUs of each group. Held GPUs stay as far as they are wanted. */
 export function candidateGroupsOf(
 	groups: readonly GpuGroup[],
 	candidates: readonly GpuCandidate[],

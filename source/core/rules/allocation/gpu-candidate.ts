@@ -1,6 +1,6 @@
 /**
-What of one GPU a request could have: all of it, or a share beside others. What a share asked for is kept for it, also while its job loads slowly;
-what its processes use beyond that, and what processes of no share use, is gone. What is unknown leaves no room.
+Decides what a request can get of one GPU: all of it, or a share. The memory of a share is reserved even while its job loads slowly. Use
+beyond that, and use by other processes, reduces the remaining memory. Unknown readings leave no room.
 */
 import {holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuReading, GpuRecord, Lease} from '../../model/types.js';
@@ -9,34 +9,34 @@ import {usageOfShares} from '../usage/share-usage.js';
 
 /** Why a GPU has no room for a share. */
 type ShareBlock =
-	/** What is left of its memory, in MiB, and how many share it. */
+	/** Remaining memory in MiB, and the number of shares. */
 	| {
 			readonly kind: 'no-room';
 			readonly freeMiB: number;
 			readonly capacityMiB: number;
 			readonly shares: readonly Lease[];
 	  }
-	/** As many share it as may. */
+	/** The maximum number of shares is reached. */
 	| {readonly kind: 'most-shares'; readonly shares: readonly Lease[]}
-	/** How much memory it has, or how much of that is used, is unknown. */
+	/** The GPU's memory, or its memory in use, is unknown. */
 	| {readonly kind: 'unknown-memory'};
 
-/** What is asked for, and what the pool allows. */
+/** The requested share, and the limits of the pool. */
 export type ShareLimits = {
 	readonly memoryMiB: number;
-	/** How many may share one GPU. */
+	/** Maximum number of shares of one GPU. */
 	readonly mostShares: number;
 };
 
 type ShareRoom = {
 	readonly kind: 'room';
-	/** What all shares of the GPU may have together. Undefined where the GPU was not scanned and no one shares it yet. */
+	/** Memory for all shares of the GPU. Undefined if the GPU was neither scanned nor shared yet. */
 	readonly capacityMiB: number | undefined;
-	/** What is left with the new share. */
+	/** Memory left after the new share. */
 	readonly leftMiB: number;
 };
 
-/** What all shares of a GPU may have together: its memory without what the driver keeps. Undefined when that is unknown. */
+/** Returns the memory for all shares of a GPU: its total without the driver's reserve. Undefined if unknown. */
 export const capacityOf = ({memoryTotalMiB, memoryReservedMiB = 0}: GpuReading): number | undefined =>
 	memoryTotalMiB === undefined ? undefined : memoryTotalMiB - memoryReservedMiB;
 
@@ -45,8 +45,8 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 const askedOf = (shares: readonly Lease[]): number => sumOf(shares.map(({memoryMiB = 0}) => memoryMiB));
 
 /**
-How much of the GPU's memory is spoken for: of each share what it asked for or, if that is more, what its processes use, and all memory in use
-that belongs to no share. In MiB; undefined when it is unknown how much is in use.
+Returns the committed memory of a GPU in MiB: for each share the larger of its request and its use, and all memory in use outside of shares.
+Undefined if the use is unknown.
 */
 export function committedMiB(
 	shares: readonly Lease[],
@@ -95,7 +95,7 @@ export function roomFor(
 		return {kind: 'unknown-memory'};
 	}
 
-	// What was written down at the first grant stays the limit, even if the tool tells more by now.
+	// The capacity stored at the first grant stays the limit, even if the tool reports more now.
 	const capacityMiB = Math.min(seen, recorded ?? Infinity);
 	const freeMiB = Math.max(0, capacityMiB - committed);
 	return freeMiB >= memoryMiB
@@ -106,16 +106,16 @@ export function roomFor(
 export type GpuCandidate = {
 	readonly kind: 'candidate';
 	readonly record: GpuRecord;
-	/** What others hold of it meanwhile, and lose with the grant. */
+	/** Partial holdings that others lose with the grant. */
 	readonly takes: readonly Holding[];
-	/** For a share it counts what all shares of the GPU may have together, and what is left of that. */
+	/** Capacity for all shares of the GPU, and the rest. */
 	readonly capacityMiB?: number | undefined;
 	readonly leftMiB?: number;
 };
 
 export type GpuBlock =
 	| ShareBlock
-	/** One has it alone. */
+	/** A lease has the GPU alone. */
 	| {readonly kind: 'leased'; readonly lease: Lease}
 	/** MIG has split it, so that its instances alone are handed out; or that is unknown. */
 	| {readonly kind: 'split'; readonly isUnknown: boolean}
@@ -162,7 +162,7 @@ function candidateForShare(
 	}
 }
 
-/** What of a GPU could be had, or why it cannot, by what others have of it. Whether it works and is used is no part of this. */
+/** Returns what is available of a GPU, or why nothing is, considering only what others hold. Health and use are checked elsewhere. */
 export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCandidate | GpuBlock {
 	if (record.kind === 'garbage') {
 		return {kind: 'garbage', problem: record.problem};

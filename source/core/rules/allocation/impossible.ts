@@ -37,7 +37,7 @@ const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 
 const noInstancesHint = 'It has no instances yet: an administrator makes them by nvidia-smi mig.';
 
-/** What can be asked for of a GPU that MIG has split, as a hint. */
+/** Returns a hint about what can be requested of a GPU split by MIG. */
 function splitHint(readings: readonly GpuReading[]): string {
 	if (readings.some((reading) => instancesOf(reading) === undefined)) {
 		return 'See its instances: canhazgpu status';
@@ -69,7 +69,7 @@ function missingProblem(gpu: number, name: string, reading: GpuReading | undefin
 	);
 }
 
-/** What is needed of each GPU and of all together, in words that follow `2 GPUs`: ` with 40G or more, of one model`. Empty: nothing. */
+/** Returns the requirements in words that follow `2 GPUs`, such as ` with 40G or more, of one model`. Empty if there are none. */
 export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
@@ -82,7 +82,7 @@ export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel,
 	return words.join(',');
 }
 
-/** Without the vendor, which the models of one box share. */
+/** Returns the model without the vendor, which all GPUs of a box share. */
 const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
 
 /** `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty: nothing is known. */
@@ -100,7 +100,7 @@ export function inventoryText(readings: readonly GpuReading[]): string {
 		.join(', ');
 }
 
-/** The largest count that could be had with the same need. */
+/** Returns the largest possible count with the same need. */
 function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number, links: GpuLinks | undefined): number {
 	const least: Need = {...wanted.need, sameModel: isOfOneModel(wanted)};
 	for (let count = wanted.count - 1; count > 0; count--) {
@@ -112,7 +112,7 @@ function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number
 	return 0;
 }
 
-/** What to ask for in place of GPUs that MIG has split. */
+/** Returns an example request for GPUs split by MIG. */
 function migExample(split: readonly GpuReading[]): string {
 	const [first] = split.flatMap((reading) => instancesOf(reading) ?? []);
 	return first === undefined
@@ -122,14 +122,14 @@ function migExample(split: readonly GpuReading[]): string {
 			: `--mig ${first.profile}`;
 }
 
-/** Why instances can never be had. */
+/** Returns why no GPU can ever provide the instances. */
 function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation: Observation, gpuCount: number) {
 	const readings = readingsByIndex(observation.gpus, gpuCount);
 	const fit = readings
 		.entries()
 		.filter(([, reading]) => meets(need!, reading) === true)
 		.toArray();
-	/** What is needed of their GPUs, in words that follow `GPU`. Empty where every GPU has it. */
+	/** Requirements in words that follow `GPU`. Empty if every GPU meets them. */
 	const besides = fit.length === readings.length ? '' : cutShort(needText(need));
 	const gpusHint = `The GPUs: ${inventoryText(observation.gpus)}.`;
 	const all = readings.flatMap((reading) => instancesOf(reading) ?? []);

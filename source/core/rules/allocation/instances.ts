@@ -1,4 +1,4 @@
-/** Instances of MIG: which can serve a request, which of those could be had, which of them it gets, and how many there are of each profile. */
+/** MIG instances: which are eligible and available, which a request gets, and the inventory by profile. */
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuRecord, InstanceOfGpu, Lease, GpuReading, InstanceNeed} from '../../model/types.js';
 import {sizeOfProfile, fitsProfile} from '../mig/profile.js';
@@ -46,15 +46,15 @@ export type InstanceCandidate = {
 	readonly kind: 'candidate';
 	readonly record: GpuRecord;
 	readonly instance: InstanceOfGpu;
-	/** What others hold of it meanwhile, and lose with the grant. */
+	/** Partial holdings that others lose with the grant. */
 	readonly takes: readonly Holding[];
 };
 
 /**
-Whether an instance could be had, by what others have of its GPU. A lease of another instance is in no one's way; one that has the whole GPU or a
-share of its memory, from before MIG split the GPU, is.
+Returns whether an instance is available, considering what others hold of its GPU. A lease of another instance does not matter. A lease of
+the whole GPU or of a share, from before MIG split the GPU, does.
 
-@param canTake - Whether what a lease holds may be taken, because its holder waits.
+@param canTake - Whether a lease's holding may be taken over, because its holder waits.
 */
 export function instanceCandidateOf(
 	record: GpuRecord,
@@ -140,7 +140,7 @@ export type ProfileCount = {readonly profile: string; readonly total: number; re
 const heldInstances = (gpus: readonly GpuRecord[]): ReadonlySet<string> =>
 	new Set(holdingsIn(gpus).flatMap(({lease}) => (lease.mig === undefined ? [] : [lease.mig.uuid])));
 
-/** Of the profiles that are known, the smallest first. Free are those that no lease has: whether they are idle is not asked. */
+/** Returns the inventory of known profiles, smallest first. Instances without a lease count as free, even if in use. */
 export function inventory(readings: readonly GpuReading[], gpus: readonly GpuRecord[]): readonly ProfileCount[] {
 	const held = heldInstances(gpus);
 	return byProfile(readings.flatMap((reading) => instancesOf(reading) ?? [])).flatMap(({profile, instances}) =>

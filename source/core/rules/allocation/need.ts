@@ -5,10 +5,10 @@ import type {Wanted} from '../request/request.js';
 import {instancesFor} from './instances.js';
 import {capacityOf} from './gpu-candidate.js';
 
-/** What a need may ask of a GPU, in words. */
+/** A requirement of a GPU, in words. */
 export type Quality = 'model' | 'memory' | 'compute capability' | 'links' | 'MIG mode' | 'MIG instances';
 
-/** Those of one GPU, whatever the others are. */
+/** Qualities of a GPU by itself. */
 type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 
 export type Eligibility = {
@@ -16,17 +16,17 @@ export type Eligibility = {
 	readonly groups: readonly GpuGroup[] | undefined;
 	/** Groups with fewer GPUs than are wanted, where no group has enough: a refusal tells how many of them are free. */
 	readonly tooSmall?: readonly GpuGroup[];
-	/** Of a request for instances of MIG: those that can serve it, of which any as many as are wanted do. */
+	/** For a request of MIG instances: the eligible instances. Any of them will do. */
 	readonly instances?: readonly InstanceOfGpu[];
 	/** GPUs that may have what is needed, with what is unknown of them. */
 	readonly unknown: ReadonlyMap<number, Quality>;
-	/** False: this pool can never serve it, whatever the unknown readings turn out to be. */
+	/** False if this pool can never serve the request, whatever the unknown readings are. */
 	readonly isPossible: boolean;
-	/** False where an unknown reading might change the groups. */
+	/** False if an unknown reading could change the groups. */
 	readonly isCertain: boolean;
 };
 
-/** Of a request that asks for nothing but a number of GPUs, or for those that it names. */
+/** For requests of a number of any GPUs, or of specific GPUs. */
 export const anyGpus: Eligibility = {groups: undefined, unknown: new Map(), isPossible: true, isCertain: true};
 
 const wordsOf = (text: string): readonly string[] =>
@@ -104,9 +104,9 @@ function isNvlink(links: GpuLinks | undefined, one: number, other: number): bool
 }
 
 /**
-All sets of GPUs that cannot grow in which each is linked to each other, by the algorithm of Bron and Kerbosch.
+Returns all maximal sets of pairwise linked GPUs, by the algorithm of Bron and Kerbosch.
 
-@param isLinked - Symmetric.
+@param isLinked - Must be symmetric.
 */
 function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boolean): readonly GpuGroup[] {
 	const found: GpuGroup[] = [];
@@ -117,7 +117,7 @@ function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boo
 			return;
 		}
 
-		// What is linked to the pivot is found with the pivot, or in a set without it.
+		// GPUs linked to the pivot are found with the pivot, or in a set without it.
 		const pivot = [...candidates, ...done].toSorted(
 			(a, b) => linkedTo(b, candidates).length - linkedTo(a, candidates).length,
 		)[0]!;
@@ -145,7 +145,7 @@ function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boo
 
 type Facts = {
 	readonly readings: ReadonlyArray<GpuReading | undefined>;
-	/** What {@link meets} says of each of them. */
+	/** The answer of {@link meets} for each of them. */
 	readonly answers: ReadonlyArray<boolean | OwnQuality>;
 	readonly links: GpuLinks | undefined;
 	/** Whether what is unknown counts as what is needed, to see what could be possible at best. */
@@ -201,7 +201,7 @@ export function readingsByIndex(gpus: readonly GpuReading[], gpuCount: number): 
 	return readings;
 }
 
-/** Whether all GPUs are alike to a request: it asks for nothing but a number of them, and none is in MIG mode. */
+/** Whether the request is only for a number of GPUs, and no GPU is in MIG mode. */
 const isServedByAny = (wanted: Wanted, readings: ReadonlyArray<GpuReading | undefined>): boolean =>
 	wanted.ids === undefined &&
 	asksForNothing(wanted.need ?? {}) &&
@@ -235,7 +235,7 @@ export function eligibilityOf(
 	const certain = groupsFor(wanted, {readings, answers, links, isHopeful: false});
 	const groups = certain.filter((group) => isEnough(group));
 	const considered = ids ?? readings.map((_, index) => index);
-	/** What is unknown of a GPU: of itself or, where it has all that is needed of it alone, of it beside the others of its group. */
+	/** Returns the unknown quality of a GPU: its own or, if it meets all requirements by itself, one that involves its group. */
 	const unknownOf = (index: number, isModelUnknown: boolean): Quality | undefined => {
 		const answer = answers[index]!;
 		if (typeof answer === 'string') {
@@ -276,14 +276,14 @@ export function eligibilityOf(
 	};
 }
 
-/** How many GPUs one request with this need can have at the most, also of those that others have now. Links, which are read by need alone, are left out. */
+/** Returns the maximum number of GPUs for one request with this need, including GPUs in use. Links are ignored, as they are read only on demand. */
 export function mostGpusFor(need: Need, observation: Observation, gpuCount: number): number {
 	const mostOf = (count: number): number => {
 		const {groups} = eligibilityOf({count, need: {...need, nvlink: undefined}}, observation, gpuCount);
 		return groups === undefined ? gpuCount : Math.max(0, ...groups.map((group) => group.length));
 	};
 
-	// One alone may be of any model.
+	// A single GPU can be of any model.
 	return Math.max(mostOf(2), Math.min(1, mostOf(1)));
 }
 
@@ -330,10 +330,10 @@ export const gpusOf = (groups: readonly GpuGroup[]): GpuGroup => [...new Set(gro
 /** Whether a scan of the GPUs can make a difference to which of them serve a request. */
 export const dependsOnGpus = (wanted: Wanted): boolean => wanted.need !== undefined || isOfOneModel(wanted);
 
-/** What an entry of the queue says of the GPUs or instances that can serve it. */
+/** The part of a queue entry that names the eligible GPUs or instances. */
 export type Eligible = Pick<QueueEntry, 'eligible' | 'eligibleInstances'>;
 
-/** What an entry says as it joins. */
+/** Returns the eligible GPUs to store when an entry joins. */
 export const eligibleOf = ({groups, instances}: Eligibility): Eligible => ({
 	eligible: groups,
 	eligibleInstances: instances?.map(({gpu, uuid}) => ({gpu, uuid})),
@@ -345,11 +345,11 @@ export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
 	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
 
 /**
-What an entry has to say of its GPUs after another scan. Where something could not be read, it takes nothing back: such a GPU is not handed
-out anyway, and a reading that fails for a moment must not cost anybody the claim to a GPU.
+Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible: it is not handed out anyway, and a reading that fails for
+a moment must not cost anybody a claim.
 
-@param current - What the entry says now.
-@param possible - Which of that this pool has: see groupsOf in queue/eligible.ts.
+@param current - The stored value.
+@param possible - The part of it that this pool has. See groupsOf in queue/eligible.ts.
 */
 export function eligibleAfterScan(
 	current: Eligible,

@@ -1,4 +1,4 @@
-/** What the pool's policy allows of shares. */
+/** The pool's policy for shares. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Need, Snapshot} from '../../model/types.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from '../policy/policy.js';

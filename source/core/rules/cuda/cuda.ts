@@ -55,7 +55,7 @@ export function requireCuda(search: CudaSearch, wanted: string, supported: strin
 	throw new CanhazgpuError('impossible', `CUDA ${wanted} is not installed here`, {hint: sentences.join(' ')});
 }
 
-/** What to say where the driver is too old for all programs of this version. Undefined: nothing. */
+/** Returns a warning if the driver is too old for programs of this version, or undefined. */
 export function cudaWarning({version, root}: CudaInstallation, supported: string | undefined): string | undefined {
 	// Within one major version, programs run on older drivers, too.
 	return supported !== undefined && partsOf(version)[0]! > partsOf(supported)[0]!
@@ -67,7 +67,7 @@ export function cudaWarning({version, root}: CudaInstallation, supported: string
 const withFirst = (entry: string, list: string | undefined): string =>
 	list === undefined || list === '' ? entry : [entry, ...list.split(':').filter((other) => other !== entry)].join(':');
 
-/** What tells a job its CUDA: to be put over its environment. */
+/** Returns the environment variables that select a CUDA installation for a job. */
 export const cudaEnvironment = (
 	{root, libraries}: CudaInstallation,
 	environment: Readonly<Record<string, string | undefined>>,

@@ -224,7 +224,7 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, lease, grant} = request;
-	// Only waiting requests depend on which GPUs are out of service.
+	// Skipped for an empty queue: only waiting requests depend on which GPUs are out of service.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const circumstances: Circumstances = {
 		waiters: waitersOf(snapshot, out, request.isAnswering),

@@ -292,7 +292,7 @@ export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGra
 			expect: [...expectationsOf(snapshot, position), ...changes.expect],
 			writes: [
 				...changes.writes,
-				// As far as is known, the entry can be served.
+				// The entry can be served, as far as is known.
 				{kind: 'entry', entry: {...entry, allocatedGpus: gpus, unavailable: undefined}},
 			],
 			usage: changes.usage,

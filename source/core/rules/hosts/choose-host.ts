@@ -1,28 +1,28 @@
-/** Which of several boxes serves a request first, by what each of them tells of its GPUs. Each box stays the sole judge of its own. */
+/** Chooses the host that serves a request first, from the hosts' reports. Each host still decides about its own GPUs. */
 import type {Observation} from '../../model/types.js';
 import {compareNumbers} from '../allocation/compare-numbers.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
 
-/** What one box says. */
+/** The report of one host. */
 export type HostAnswer =
 	| {
 			readonly host: string;
-			/** Its GPUs as far as it tells of them. */
+			/** The GPUs, as far as the host reports them. */
 			readonly observation: Observation;
-			/** By GPU: seconds until it is free at the latest, 0 for one that is. Absent for a GPU of which no one knows when, or that is out of service. */
+			/** Seconds until each GPU is free, 0 for a free one. Absent for a GPU that is out of service, or whose end is unknown. */
 			readonly freeInSeconds: ReadonlyMap<number, number>;
-			/** How many wait there. Undefined: it does not tell. */
+			/** Number of waiting requests, or undefined if not reported. */
 			readonly waitingCount: number | undefined;
 	  }
-	/** In words: it does not answer, or refuses. */
+	/** The reason in words: the host does not answer, or refuses. */
 	| {readonly host: string; readonly error: string};
 
 type HostChoice =
 	| {
 			readonly kind: 'chosen';
 			readonly host: string;
-			/** How many GPUs that can serve the request are free there now. */
+			/** Number of free GPUs that can serve the request. */
 			readonly freeCount: number;
 			/** Seconds until there are enough, 0 for now. Undefined: no one knows. */
 			readonly waitSeconds: number | undefined;
@@ -37,7 +37,7 @@ export type HostReason =
 
 type Chosen = Omit<Extract<HostChoice, {kind: 'chosen'}>, 'unanswered'> & {readonly waitingCount: number};
 
-/** A queue that was not told comes behind one that is known to be empty, and before one in which somebody waits. */
+/** An unknown queue ranks between an empty queue and a queue of one. */
 const unknownQueue = 0.5;
 
 function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostReason {
@@ -49,7 +49,7 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 	const indexes = observation.gpus.map(({index}) => index);
 	const {groups = [indexes], isPossible} = eligibilityOf({count, ids, need}, observation, indexes.length);
 	const nodes = new Map(observation.gpus.map(({index, place}) => [index, place?.node]));
-	// Of a cluster all GPUs of a request are on one node.
+	// On a cluster, all GPUs of a request are on one node.
 	const waits = groups
 		.flatMap((group) =>
 			Map.groupBy(ids ?? group, (index) => nodes.get(index))
@@ -72,7 +72,7 @@ function judge({count, ids, need}: Wanted, answer: HostAnswer): Chosen | HostRea
 	};
 }
 
-/** Where no one waits before others, then the sooner, then the shorter queue; a wait that no one knows comes last. */
+/** Orders hosts: no overtaking, then the shorter wait, then the shorter queue. Unknown waits come last. */
 const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly number[] => [
 	waitSeconds === 0 && waitingCount === 0 ? 0 : 1,
 	waitSeconds,

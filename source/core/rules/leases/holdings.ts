@@ -1,9 +1,9 @@
-/** Who has a GPU: one lease that has it alone, or several that share its memory. */
+/** The leases on a GPU: one that has it alone, or several shares. */
 import type {GpuRecord, Lease} from '../../model/types.js';
 
 export type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
-/** One lease on one GPU, with what a commit has to expect of the GPU's record. */
+/** One lease on one GPU, with what a commit must expect of the GPU's record. */
 export type Holding = {
 	readonly index: number;
 	readonly raw: string;
@@ -12,17 +12,17 @@ export type Holding = {
 	readonly sharedBy?: {readonly record: SharedRecord; readonly position: number};
 };
 
-/** One GPU of a lease, or one instance of a GPU. */
+/** A GPU of a lease, or a MIG instance. */
 export type HeldPart = Pick<Holding, 'index' | 'lease'>;
 
-/** True for a lease that has a part of its GPU: some of its memory, or an instance of MIG. */
+/** Whether a lease has only a part of its GPU: a share of memory or a MIG instance. */
 export const isShare = ({memoryMiB, mig}: Lease): boolean => memoryMiB !== undefined || mig !== undefined;
 
 /** Tells the parts of one grant apart: a GPU, or an instance of one. */
 export const partKey = (index: number, {mig}: Pick<Lease, 'mig'>): string =>
 	mig === undefined ? String(index) : `${index}:${mig.uuid}`;
 
-/** All leases on a GPU: none, the one that has it alone, or its shares. */
+/** Returns all leases on a GPU. */
 export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
 	switch (record?.kind) {
 		case 'leased': {
@@ -43,7 +43,7 @@ export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
 	}
 }
 
-/** All leases on these GPUs, by GPU and then in the order of their grants. */
+/** Returns all leases on these GPUs, by GPU and in the order of their grants. */
 export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] =>
 	gpus.filter((gpu) => gpu.kind === 'leased' || gpu.kind === 'shared').flatMap((gpu) => holdingsOn(gpu));
 

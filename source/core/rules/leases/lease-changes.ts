@@ -41,7 +41,7 @@ export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: 
 	silence: undefined,
 });
 
-/** In longer queues a waiter judges this many of the first entries, and this many of the others on average. */
+/** Number of entries that a waiter judges at the front of a longer queue, and on average in the rest. */
 const judgedCount = 8;
 
 /**

@@ -12,11 +12,11 @@ export const leaseHeartbeatSeconds = 60;
 /** Interval of queue entry heartbeats. */
 export const entryHeartbeatSeconds = 30;
 
-/** How long a holder may be silent if its process cannot be judged. */
+/** Tolerated silence of a holder whose process cannot be judged. */
 type Patience = {
-	/** On the store's clock, which can step. After this time somebody starts to watch. */
+	/** On the store's clock, which can step. Afterwards somebody starts to watch. */
 	readonly limitSeconds: number;
-	/** On the monotonic clock: one heartbeat and some tolerance. */
+	/** On the monotonic clock: one heartbeat interval and some tolerance. */
 	readonly watchSeconds: number;
 };
 
@@ -89,7 +89,7 @@ const lastSignOf = (held: Lease | QueueEntry): number =>
 const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean =>
 	a === b || (a !== undefined && b !== undefined && Math.abs(a - b) < 1);
 
-/** Returns the watch over the current silence. A watch from before the last heartbeat is over. */
+/** Returns the watch over the current silence, or undefined. A heartbeat ends a watch. */
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 

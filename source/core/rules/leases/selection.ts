@@ -8,7 +8,7 @@ import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 export type Selection =
 	/** Manual leases with this label, or without one if it equals the account. */
 	| {readonly by: 'label'; readonly label: string}
-	/** Whatever is held on these GPUs; with `label`, only what bears it. */
+	/** Leases on these GPUs. With `label`, only leases with this label. */
 	| {
 			readonly by: 'gpus';
 			readonly ids: readonly number[];
@@ -18,13 +18,13 @@ export type Selection =
 	  }
 	/** This very lease, on these GPUs or on all it holds. */
 	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]}
-	/** These very leases, each on the GPU that it was seen on. */
+	/** Specific leases, each on the GPU where it was shown. */
 	| {readonly by: 'leases'; readonly leases: readonly HeldPart[]};
 
 type Selected = {
-	/** Those that may be changed. */
+	/** Leases that the caller may change. */
 	readonly records: readonly Holding[];
-	/** Those that were named and belong to others. */
+	/** Named leases of other users. */
 	readonly notYours: readonly HeldPart[];
 };
 
@@ -65,7 +65,7 @@ export function select(
 	selection: Selection,
 	isOver: (lease: Lease) => boolean = () => false,
 ): Selected {
-	// What a waiter holds while it waits for the rest belongs to its position in the queue.
+	// Partial holdings of a waiting request belong to its queue entry.
 	const leased = holdingsIn(snapshot.gpus).filter(({lease}) => lease.partialQueueId === undefined && !isOver(lease));
 	if (selection.by === 'label') {
 		const holdings = leased.filter(
@@ -88,7 +88,7 @@ export function select(
 		mayChange(requester, lease) && (label === undefined || bearsLabel(lease, requester, label));
 	const isOwn = ({index, lease, sharedBy}: Holding, gpu: number): boolean =>
 		sharedBy !== undefined && index === gpu && owns(requester, lease);
-	// On a GPU that several share, the caller's own shares alone are meant, if there are any.
+	// On a shared GPU, only the caller's own shares are meant, if there are any.
 	const named = leased
 		.filter((holding) => isNamed(holding, selection))
 		.filter(

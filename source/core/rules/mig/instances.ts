@@ -41,7 +41,7 @@ export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 /** The number of an instance within its GPU. The tools tell the instances in the order of their numbers. */
 const numberOf = ({number}: MigInstance, position: number): number => number ?? position;
 
-/** All instances of a GPU; none where it is not in MIG mode. Undefined: that is unknown. */
+/** Returns all instances of a GPU, or none without MIG mode. Undefined if unknown. */
 export function instancesOf(reading: GpuReading | undefined): readonly InstanceOfGpu[] | undefined {
 	if (reading === undefined || reading.failure !== undefined || modeDoubtOf(reading) !== undefined) {
 		return undefined;
@@ -60,7 +60,7 @@ export function instancesOf(reading: GpuReading | undefined): readonly InstanceO
 		: undefined;
 }
 
-/** What a lease keeps of the instance that it has. */
+/** Returns the part of an instance that its lease stores. */
 export const heldInstanceOf = ({gpu: _, ...instance}: InstanceOfGpu): HeldInstance => instance;
 
 /** The reading of an instance; undefined where the scan does not show it. */

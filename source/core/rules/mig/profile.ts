@@ -7,7 +7,7 @@ type Profile = {
 	readonly computeSlices: number;
 	readonly gpuSlices: number;
 	readonly gigabytes: number;
-	/** Such as `+me`. */
+	/** Attributes, such as `+me`. */
 	readonly attributes: readonly string[];
 };
 

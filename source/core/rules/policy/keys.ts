@@ -8,20 +8,20 @@ import {checkIds} from '../request/request.js';
 import {strategyNames} from '../../model/need.js';
 
 export type PolicyKey<Value> = {
-	/** What its value can be, as it follows `must be`. */
+	/** Allowed values, in words that follow `must be`. */
 	readonly expects: string;
-	/** What holds where the key is not set, as it would be typed. */
+	/** The default, as it would be typed. */
 	readonly fallback: string;
-	/** What holds while it is unknown what is set: the strictest, of a key that protects people. */
+	/** The value while the policy cannot be read: the strictest one, for keys that protect people. */
 	readonly inDoubt: {
 		readonly value: Value;
-		/** What that means, as a clause. */
+		/** The meaning of that value, as a clause. */
 		readonly words: string;
 	};
 	readonly summary: string;
-	/** What Tab offers as its value. */
+	/** Completions of the value. */
 	readonly completes: readonly string[];
-	/** What the text means. Undefined: it is no value of this key. */
+	/** Parses the text. Returns undefined for an invalid value. */
 	readonly read: (text: string) => Value | undefined;
 	/**
 	Refuses what this very pool cannot have.

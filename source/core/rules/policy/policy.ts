@@ -8,7 +8,7 @@ import type {AuditRecord, PolicySetting, Snapshot} from '../../model/types.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import {isPolicyKey, policyKeyNames, policyKeys, type PolicyKey, type PolicyKeyName} from './keys.js';
 
-/** What the store says of the policy. */
+/** The policy as the store returns it. */
 export type StoredPolicy = Pick<Snapshot, 'policy' | 'policyProblem'>;
 
 /** The value of every key, as `core/rules/policy/keys.ts` types it. */
@@ -23,14 +23,14 @@ function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): un
 	return policyProblem === undefined ? (read(stored ?? fallback) ?? inDoubt.value) : inDoubt.value;
 }
 
-/** What holds now of one key. */
+/** Returns the effective value of a key. */
 export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, name: Name): Policy[Name] =>
 	valueOf(name, snapshot) as Policy[Name];
 
 /** Why it is unknown what is set. */
 export type PolicyDoubt = {
 	readonly problem: string;
-	/** What holds meanwhile, each as a clause. */
+	/** The resulting behavior, each as a clause. */
 	readonly effects: readonly string[];
 	/** What to do about it, as a sentence. */
 	readonly fix: string;
@@ -70,19 +70,19 @@ export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectati
 	raw: stored.policy,
 });
 
-/** One key as it is shown. */
+/** One key, for display. */
 type PolicyRow = {
 	readonly key: string;
-	/** What holds, as it would be typed. Of a key that this version does not know: what is stored. */
+	/** The effective value, as it would be typed. For an unknown key: the stored value. */
 	readonly value: string;
-	/** What holds where it is not set. Absent: this version does not know the key, and does nothing with it. */
+	/** The default. Absent for a key that this version does not know and ignores. */
 	readonly fallback?: string;
 	readonly summary?: string;
-	/** Who set it, and when. Absent: it is not set. */
+	/** Who set it, and when. Absent if unset. */
 	readonly setting?: PolicySetting;
 	/** Why it is unknown what is set. */
 	readonly problem?: string;
-	/** What holds meanwhile, as a clause. */
+	/** The resulting behavior, as a clause. */
 	readonly effect?: string;
 };
 
@@ -209,7 +209,7 @@ export function planPolicyReplacement(
 	return writePolicy(snapshot, context, [...unset, ...changedBy(policy, settings)]);
 }
 
-/** What is wrong with the record, and the way to fix it. A value that is no string cannot be compared, and so not replaced. */
+/** Describes an unreadable record and how to fix it. A value that is not a string cannot be compared, and so not be replaced. */
 export const unreadablePolicy = (
 	problem: string,
 	stored: string | undefined,

@@ -26,7 +26,7 @@ export const alertsWrite = (
 /** After a loss of data nothing is granted for so long: those who hold GPUs have noticed it by then, and put their leases back. */
 const pauseAfterLossSeconds = 5;
 
-/** For how many seconds nothing is to be granted yet; 0 where no data was lost just now. */
+/** Returns for how many seconds grants are suspended after a loss of data, or 0. */
 export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
 	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
 	// A restoring that lies further ahead was dated by a clock that has stepped since.
@@ -36,7 +36,7 @@ export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 
 /** An alert stands for so long at least, so that a problem that comes and goes is not reported all the time. */
 const shortestSeconds = 600;
 
-/** So long after a GPU changed hands, what still runs there is taken for a leftover. */
+/** Processes that still run this long after a GPU changed hands count as leftovers. */
 const graceSeconds = 60;
 
 type Shown = {
@@ -90,7 +90,7 @@ function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow,
 }
 
 type AlertChanges = {
-	/** All alerts that stand from now on. */
+	/** The alerts that are now active. */
 	readonly standing: readonly Alert[];
 	/** The records of alerts that began and of those that ended. */
 	readonly audit: readonly AuditRecord[];

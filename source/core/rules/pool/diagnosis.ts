@@ -1,4 +1,4 @@
-/** What `doctor` finds: each fact judged on its own, with the way to fix it. Facts that could not be had are not judged. */
+/** The findings of `doctor`: each fact is judged on its own, and comes with a fix. Unknown facts are not judged. */
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
@@ -63,7 +63,7 @@ export function judgeStore(
 	];
 }
 
-/** Who this is to the pool, where that is not simply the account. */
+/** Reports who the account is to the pool, if that is not obvious. */
 export function judgeAccount(account: Account): readonly Finding[] {
 	const fix = doubtAbout(account);
 	const {outsideName} = account;
@@ -109,13 +109,13 @@ export const unreadableDrains = (
 			: 'An administrator puts the others back into service: canhazgpu admin --undrain IDS. What was drained, canhazgpu events tells',
 });
 
-/** One record may go; the rest of the pool is no part of the damage. */
+/** Removes one record. The rest of the pool is not damaged. */
 const removeRecord = (index: number, {kind, shell}: Pick<Store, 'kind' | 'shell'>): string =>
 	kind === 'redis'
 		? moveAway(shell, `canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
 		: `Remove that record alone: ${shell} "DELETE FROM gpus WHERE gpu = ${index}"`;
 
-/** What an administrator has set; and a policy that does not count, or not all of it. A key of a later version does no harm. */
+/** Reports the policy, and any part of it that is not in effect. Keys of later versions are harmless. */
 export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding[] => {
 	const {policyProblem, stored} = snapshot;
 	if (policyProblem !== undefined) {

@@ -1,4 +1,4 @@
-/** What was reserved against what was used: leases laid over the load history. */
+/** Compares reserved and used time: leases combined with the load history. */
 import type {MinuteLoads} from '../../model/observation.js';
 import type {UsageRecord} from '../../model/types.js';
 import {loadsIn} from './load-minutes.js';
@@ -10,25 +10,25 @@ const secondsPerHour = 3600;
 /** A GPU that was less busy than this over a minute was idle in it: percentages are kept whole. */
 const idleBelow = 0.005;
 
-/** All figures are GPU hours. */
+/** All values are GPU hours. */
 export type HeldUse = {
 	readonly user: string;
 	readonly held: number;
-	/** Of these, in which it was recorded how busy the GPU was. What several share is not known to be used by one of them. */
+	/** Hours with a recorded load. Shared GPUs do not count, as their load cannot be attributed. */
 	readonly known: number;
-	/** Of the known ones, times how busy the GPU was: ten hours at 30 % are three. */
+	/** Known hours times the load: ten hours at 30 % are three. */
 	readonly used: number;
-	/** Of the known ones, in which nothing ran. */
+	/** Known hours in which nothing ran. */
 	readonly idle: number;
 };
 
-/** How busy one GPU was, by the minutes of the window; a minute without scans was not seen. */
+/** Load of one GPU by minute of the window. Minutes without scans are unknown. */
 type Means = {readonly totals: Float64Array; readonly scans: Uint16Array};
 
 export type HeldUseOptions = {
 	readonly window: TimeWindow;
 	readonly gpuCount: number;
-	/** What a GPU goes by in the load history; undefined where that is not known now. */
+	/** Returns the key of a GPU in the load history, or undefined if unknown. */
 	readonly nameOf: (gpu: number) => string | undefined;
 };
 
@@ -59,7 +59,7 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	const isRecorded = new Uint8Array(count);
 	const sums = new Map<string, Sum>();
 
-	/** Of a minute, the part that lies between two times. */
+	/** Returns the part of a minute between two times. */
 	const secondsWithin = (slot: number, {from, to}: TimeWindow): number => {
 		const begin = (first + slot) * secondsPerMinute;
 		return Math.max(0, Math.min(to, begin + secondsPerMinute) - Math.max(from, begin));

@@ -2,7 +2,7 @@
 import {fences, isolationLevels, type Fence, type IsolationLevel} from '../../model/isolation.js';
 import {policyDoubtOf, policyValue, type PolicyDoubt, type StoredPolicy} from '../policy/policy.js';
 
-/** What can be typed behind `--isolate=`. */
+/** Values of `--isolate=`. */
 export const isolationWishes = ['auto', 'require', 'off', ...fences] as const;
 
 export type IsolationWish = (typeof isolationWishes)[number];
@@ -17,7 +17,7 @@ export const wishedFence = (wish: IsolationWish | undefined): Fence | undefined 
 const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 	isolationLevels.indexOf(one) < isolationLevels.indexOf(other) ? other : one;
 
-/** What the pool says of the jobs of `run`. */
+/** The pool's setting for jobs of `run`. */
 export type PoolIsolation = {
 	readonly level: IsolationLevel;
 	/** Why it is unknown what an administrator has set, so that `level` is the strictest. */
@@ -30,11 +30,11 @@ export const poolIsolationOf = (snapshot: StoredPolicy): PoolIsolation => ({
 });
 
 type IsolationRules = {
-	/** What the user typed with this job. */
+	/** The user's choice for this job. */
 	readonly wish?: IsolationWish;
-	/** What the user's config says. */
+	/** The user's config. */
 	readonly setting?: IsolationLevel;
-	/** What the pool says. */
+	/** The pool's policy. */
 	readonly policy?: IsolationLevel;
 };
 

@@ -24,8 +24,8 @@ export const hourOf = (minute: number): number => Math.floor(minute / minutesPer
 const prime = 2_147_483_647;
 
 /**
-What a GPU goes by in the load history: a number of 31 bits made of its UUID, or of its index where it has none. Of 64 GPUs two have the same
-in one of a million boxes.
+Returns the key of a GPU in the load history: a 31-bit number made from its UUID, or from its index without a UUID. In one of a million
+boxes with 64 GPUs, two GPUs share a key.
 */
 export function loadName({index, uuid}: Pick<GpuReading, 'index' | 'uuid'>): string {
 	let hash = 0;
@@ -39,7 +39,7 @@ export function loadName({index, uuid}: Pick<GpuReading, 'index' | 'uuid'>): str
 const share = (used: number | undefined, total: number | undefined): number | undefined =>
 	used === undefined || total === undefined || total <= 0 ? undefined : Math.min(1, used / total);
 
-/** How busy a GPU is by its reading. */
+/** Returns the load of a GPU from its reading. */
 export const loadOf = ({utilizationPercent, memoryUsedMiB, memoryTotalMiB}: GpuReading): Load => ({
 	utilization: share(utilizationPercent, 100),
 	memory: share(memoryUsedMiB, memoryTotalMiB),
@@ -61,10 +61,10 @@ export type MinuteUnderWay = {
 };
 
 /**
-Adds a scan; a failed one adds nothing.
+Adds a scan. A failed scan adds nothing.
 
-@param time - Of the scan, in seconds since the epoch.
-@returns The minute under way, and the one before it when that is over.
+@param time - Time of the scan in seconds since the epoch.
+@returns The current minute, and the previous one if it is complete.
 */
 export function withScan(
 	before: MinuteUnderWay | undefined,
@@ -159,7 +159,7 @@ function loadAt({cells}: MinuteLoads, start: number): Load {
 	};
 }
 
-/** How busy the GPU of this name was in a minute. */
+/** Returns the load of a GPU in a minute. */
 export function loadIn(line: MinuteLoads, name: string): Load | undefined {
 	for (let start = 0; start < line.cells.length; start += cellLength) {
 		if (line.cells.startsWith(name, start)) {
@@ -170,7 +170,7 @@ export function loadIn(line: MinuteLoads, name: string): Load | undefined {
 	return undefined;
 }
 
-/** How busy each GPU of a minute was, by its name. */
+/** Returns the load of each GPU in a minute, by its key. */
 export const loadsIn = (line: MinuteLoads): ReadonlyMap<string, Load> =>
 	new Map(namesIn(line).map((name, index) => [name, loadAt(line, index * cellLength)]));
 

@@ -1,4 +1,4 @@
-/** Who holds the memory of a GPU, and what to do about memory that no listed process explains. */
+/** Explains who holds the memory of a GPU, and what to do about memory without a listed process. */
 import type {DeviceHolder, DeviceHolders, HolderState} from '../../model/device-holders.js';
 import type {GpuProcess, GpuReading} from '../../model/types.js';
 import {memoryOf} from '../usage/share-usage.js';
@@ -7,23 +7,23 @@ import {memoryOf} from '../usage/share-usage.js';
 export type MemoryHolder = DeviceHolder & {
 	/** Whether the GPU tool lists it. */
 	readonly isListed: boolean;
-	/** Of the GPU, as the tool tells it. */
+	/** As the tool reports it. */
 	readonly memoryUsedMiB: number | undefined;
 	/** A service that opens devices to read them, and holds no memory. */
 	readonly isObserver: boolean;
 };
 
-/** What to do, in this order. */
+/** Advice, in this order. */
 export type HolderAdvice =
-	/** Nothing: the memory is no more than the driver's own. */
+	/** Only the driver's own memory is in use. */
 	| {readonly kind: 'nothing-held'}
 	/** Processes of the asker that the tool does not list. */
 	| {readonly kind: 'end-own'; readonly pids: readonly number[]}
 	| {readonly kind: 'ask'; readonly user: string | undefined; readonly pids: readonly number[]}
 	| {readonly kind: 'stop-container'; readonly containerId: string; readonly pids: readonly number[]}
-	/** They hold all they have until they go on. */
+	/** Stopped processes keep their memory until they continue. */
 	| {readonly kind: 'stopped'; readonly pids: readonly number[]}
-	/** They are in the driver, where no signal reaches them. */
+	/** Processes inside the driver, which ignore signals. */
 	| {readonly kind: 'stuck'; readonly pids: readonly number[]}
 	/** The parent has to take notice, or to end. */
 	| {readonly kind: 'zombie'; readonly pid: number; readonly parentPid: number | undefined}
@@ -40,7 +40,7 @@ export type HoldersReport = {
 	readonly index: number;
 	/** Undefined where the tool does not tell. */
 	readonly memoryUsedMiB: number | undefined;
-	/** Of the processes that the tool lists; undefined where it does not tell. */
+	/** Memory of the listed processes. Undefined if the tool does not report it. */
 	readonly listedMiB: number | undefined;
 	readonly devices: readonly string[];
 	readonly holders: readonly MemoryHolder[];
@@ -61,10 +61,10 @@ const observers: ReadonlySet<string> = new Set([
 	'amd-smi',
 ]);
 
-/** Those in which a process can be ended, or go on. */
+/** States in which a process can be ended or continued. */
 const livingStates: ReadonlySet<HolderState> = new Set(['running', 'leaderless', 'stopped']);
 
-/** What is said in any case. */
+/** Advice that is always given. */
 const certainKinds: ReadonlySet<HolderAdvice['kind']> = new Set(['zombie', 'stuck', 'out-of-sight']);
 
 const pidsOf = (holders: readonly MemoryHolder[]): readonly number[] => holders.map(({pid}) => pid);

@@ -1,4 +1,4 @@
-/** Who had which GPU over time: usage records and living leases as spans few enough to be drawn, or in the columns of a graph. */
+/** Who held which GPU over time: usage records and live leases as a limited number of spans, or as columns of a graph. */
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/holding-changes.js';
@@ -8,12 +8,12 @@ import type {TimeWindow} from './report.js';
 /** Times are seconds since the epoch, clipped to the window. */
 export type OccupancySpan = Pick<UsageRecord, 'user' | 'startTime' | 'endTime' | 'note' | 'leaseId' | 'memoryMiB'> & {
 	readonly gpuId: number;
-	/** Of several short leases, as `user`, that of the one who held it for longest. */
+	/** Account of the lease, or of the longest one if several short leases are merged. */
 	readonly account: string;
 	readonly type: UsageRecord['reservationType'];
-	/** How many leases it stands for: more than one are short, and closer together than is told apart. */
+	/** Number of leases in the span. Short leases close together are merged. */
 	readonly leaseCount: number;
-	/** It still is held. */
+	/** Whether the lease is still held. */
 	readonly isLive: boolean;
 	/** When that ends at the latest, as far as it is known. */
 	readonly endsBy?: number;
@@ -27,11 +27,11 @@ type ShortSpans = {span: OccupancySpan; readonly secondsByUser: Map<string, numb
 type OccupancyCollector = {
 	/** Takes records in any order. */
 	readonly add: (record: UsageRecord, live?: {readonly endsBy: number | undefined}) => void;
-	/** They are sorted by GPU and then by time. */
+	/** Sorted by GPU and time. */
 	readonly spans: () => readonly OccupancySpan[];
 };
 
-/** For each GPU there are at most about two spans for each part of the window, and one for each share beside them. */
+/** Keeps at most about two spans for each GPU and part of the window, and one more for each share. */
 export function collectOccupancy({from, to}: TimeWindow): OccupancyCollector {
 	const partSeconds = (to - from) / partsOfWindow;
 	const spans: OccupancySpan[] = [];
@@ -104,7 +104,7 @@ function joined(short: readonly OccupancySpan[], partSeconds: number): readonly 
 	return groups.map(({span}) => span);
 }
 
-/** What is held now, up to now. */
+/** Returns the live leases, up to now. */
 export const liveOccupancy = (
 	snapshot: Snapshot,
 ): ReadonlyArray<{readonly record: UsageRecord; readonly endsBy: number | undefined}> =>
@@ -121,9 +121,9 @@ type Columns = {
 };
 
 /**
-For each column those who held the GPU for half of it or longer, and where there are none, the one who held it for longest. Empty: no one did.
+Returns for each column the holders for at least half of it, or else the longest holder. Empty if there was none.
 
-@param records - Leases that have ended, and those that live, up to now.
+@param records - Ended leases, and live leases up to now.
 */
 export function holdersByColumn(
 	records: readonly UsageRecord[],

@@ -19,7 +19,7 @@ const longestGapSeconds = 300;
 type Seen = {readonly gpu: number; readonly share: ShareRow; readonly leaseId: string};
 
 type OveruseChanges = {
-	/** All that is known from now on. */
+	/** The overuse known after the scan. */
 	readonly overuse: readonly Overuse[];
 	/** The records of those that were decided. */
 	readonly audit: readonly AuditRecord[];
@@ -43,7 +43,7 @@ const recordOf = (
 	usedMiB: memoryUsedMiB,
 });
 
-/** What one scan makes of one share. `audit` is there when that is to be recorded. */
+/** Evaluates one share in one scan. `audit` is set if the finding must be recorded. */
 function counted(
 	known: Overuse | undefined,
 	seen: Seen,

@@ -19,7 +19,7 @@ export function checkPoolSize(gpuCount: number): void {
 	}
 }
 
-/** What a new pool takes the place of. */
+/** The pool before the change. */
 type PoolChange = {
 	readonly reason: 'made' | 'remade' | 'restored';
 	readonly before?: AuditBefore;
@@ -133,10 +133,10 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 }
 
 /**
-For those who show the pool, or ask for GPUs: two machines with one machine-id would take each other's GPUs for their own. Giving back is
-always possible.
+Checks that no clone of this machine uses the pool, before GPUs are shown or requested: two machines with the same machine id would take
+each other's GPUs. Releasing is always possible.
 
-@throws CanhazgpuError `wrong-machine` when another machine with our machine-id uses the pool now.
+@throws CanhazgpuError `wrong-machine` if another machine with this machine id uses the pool.
 */
 export function requireNoClone(snapshot: Snapshot, host: Host, location: string): void {
 	const clone = cloneIn(snapshot, host);

@@ -2,13 +2,13 @@
 import type {GpuProcess} from '../../model/types.js';
 import type {StatusRow} from './status.js';
 
-/** From the worst to what needs no one's attention. */
+/** In order of urgency. */
 export const processRights = ['not-holder', 'unreserved', 'unknown', 'little', 'desktop', 'holder'] as const;
 
 /**
-`not-holder`: someone else holds the GPU. `unreserved`: no one does, and the GPU counts as used. `unknown`: the user is unknown, or may be the
-holder in a container, or the GPU cannot be judged. `little`: no one holds the GPU, which counts as free all the same. `desktop`: it draws a
-screen. `holder`: its user holds the GPU, or a share of it.
+`not-holder`: another user holds the GPU. `unreserved`: nobody holds the GPU, and it counts as used. `unknown`: the user is unknown or could
+be the holder in a container, or the GPU cannot be judged. `little`: nobody holds the GPU, and it still counts as free. `desktop`: the
+process draws a screen. `holder`: the user holds the GPU or a share.
 */
 export type ProcessRight = (typeof processRights)[number];
 

@@ -1,4 +1,4 @@
-/** Who used how much: GPU hours of usage records and of leases that still live, clipped to a window of time. */
+/** GPU hours by user, from usage records and live leases within a time window. */
 import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/holding-changes.js';
 import type {Snapshot, UsageRecord} from '../../model/types.js';
@@ -16,15 +16,15 @@ export type Split = (record: UsageRecord, span: TimeWindow) => readonly Share[];
 
 export type ReportRow = {
 	readonly key: string;
-	/** Of GPUs, and of their shares. Instances of MIG do not count here: an hour of one of seven is not an hour of a GPU. */
+	/** Hours of GPUs and shares, without MIG instances: an hour of a seventh of a GPU is not a GPU hour. */
 	readonly gpuHours: number;
-	/** Of instances of MIG, whatever their size. Absent: there were none. */
+	/** Hours of MIG instances of any size. Absent if there are none. */
 	readonly instanceHours?: number;
 	/** Memory of shares times the hours for which they were held, in GiB hours. Absent: there were none. */
 	readonly sharedGibHours?: number;
-	/** Of all GPU hours, or of the instance hours where there are no others, in tenths that add up to 100.0 over all rows; 0 when nothing was used. */
+	/** Share of all GPU hours, or of the instance hours if there are no others. Tenths of a percent that add up to 100.0; 0 if nothing was used. */
 	readonly percentage: number;
-	/** One a GPU or instance: a job on two counts twice. */
+	/** Counted for each GPU or instance: a job on two GPUs counts twice. */
 	readonly runCount: number;
 	readonly manualCount: number;
 };
@@ -33,9 +33,9 @@ export type ReportRow = {
 export type ReportSeries = {
 	/** The names of the stretches of time, in their order, none left out. */
 	readonly bins: readonly string[];
-	/** Those with most hours, most first: hours for each bin. */
+	/** Users with most hours first, with hours for each bin. */
 	readonly rows: ReadonlyArray<{readonly key: string; readonly gpuHours: readonly number[]}>;
-	/** All others together. Absent: there are none. */
+	/** Sum of all other rows for each bin. Absent if there are none. */
 	readonly otherGpuHours?: readonly number[];
 };
 
@@ -59,7 +59,7 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 	{key: gpuId === undefined ? 'unknown' : `GPU ${gpuId}`, seconds: to - from},
 ];
 
-/** By the model that was served or trained; what no one saw is `unknown`. */
+/** Splits by the served or trained model. An unrecognized model is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
 /** A stretch of time: its name, and when the next begins, in seconds since the epoch. */
@@ -69,7 +69,10 @@ type Bin = {readonly key: string; readonly next: number};
 const quarterSeconds = 900;
 const mostQuarters = 20_000;
 
-/** To find the day of a time takes longer than all the rest; a history has few quarters of an hour, compared with its records. */
+/**
+Caches the day of each quarter of an hour: finding the day of a time takes longer than everything else, and a history has few quarters
+compared with its records.
+*/
 function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
 	const days = new Map<number, Bin>();
 	return (time) => {
@@ -115,7 +118,7 @@ function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly 
 }
 
 export type SeriesOptions = {
-	/** What a row is. */
+	/** Returns the rows that a lease counts for. */
 	readonly split: Split;
 	/** The bin of a time; none begins within a quarter of an hour. */
 	readonly binAt: (time: number) => Bin;
@@ -127,9 +130,9 @@ type SeriesCollector = {
 	readonly series: () => ReportSeries;
 };
 
-/** More are not told apart in a chart. */
+/** A chart cannot show more series. */
 const mostSeries = 12;
-/** More than the days of a year are not told apart either. */
+/** A chart cannot show more bins: the days of a year and some more. */
 const mostBins = 400;
 
 /** @returns Undefined for a window of more bins than can be drawn. */

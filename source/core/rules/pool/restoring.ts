@@ -41,7 +41,7 @@ export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool,
 	);
 }
 
-/** True when only the record of the pool's size is missing, such as one that was evicted: nothing else went with it. */
+/** Whether only the record of the pool's size is missing, for example because Redis evicted it. */
 const isPoolRecordAlone = ({revision: known}: Snapshot, {revision: found}: Snapshot): boolean =>
 	found.count >= known.count && (found.run === known.run || found.base >= known.count);
 
@@ -57,9 +57,9 @@ const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 type Loss = {
 	readonly known: Snapshot;
 	readonly found: Snapshot;
-	/** What the store's audit log tells of the time since the last read: what ended then is not put back. */
+	/** Audit records since the last read. Leases that ended then are not restored. */
 	readonly audit: readonly AuditRecord[];
-	/** Nothing was committed since the loss, so that all that is found is older than what was known. */
+	/** Whether nothing was committed since the loss, so that everything in the store is older than what was known. */
 	readonly isUntouched: boolean;
 	readonly isLate: boolean;
 };
@@ -83,7 +83,7 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 		return false;
 	}
 
-	// Of a lease that was over before this one began, the store noticed the end only now.
+	// The store noticed only now that an earlier lease had ended before this one began.
 	const isEndOfEarlier = ended?.leaseId !== undefined && endsByItself.has(ended.reason);
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }
@@ -91,7 +91,7 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 /** Whether what is found of the very lease is older than what was known of it. */
 function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolean {
 	if (found.partialQueueId !== known.partialQueueId) {
-		// It becomes complete, and never partial again.
+		// A partial holding becomes complete, and never partial again.
 		return found.partialQueueId !== undefined;
 	}
 
@@ -127,7 +127,7 @@ function restoreEnded(known: FreeRecord, found: GpuRecord): Restored {
 	};
 }
 
-/** What a GPU is to hold again, in the form of its record. */
+/** Returns the restored record of a GPU. */
 const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: number | undefined): Restored => {
 	const again = leases.map((lease) => unwatched(lease));
 	return {
@@ -235,7 +235,7 @@ const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 
 const nothing = {expect: [], writes: []} as const;
 
-/** Those who waited stand in their old order again; those who had left it when it was read leave it again. */
+/** Restores the order of the queue. Entries that had left when it was read leave again. */
 function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]} {
 	const {known, found} = loss;
 	const expect: Expectation[] = [];
@@ -276,7 +276,7 @@ function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly b
 	return {expect, writes, back};
 }
 
-/** What an administrator had set holds again, key by key. What somebody has set or unset since stays as it is. */
+/** Restores settings key by key. Settings that somebody changed since stay. */
 function restoreSettings<Key, Setting extends {readonly since?: number}>(
 	known: ReadonlyMap<Key, Setting>,
 	found: ReadonlyMap<Key, Setting>,

@@ -16,7 +16,7 @@ import {
 import {healthKinds, mostGpus, providerNames} from '../../model/observation.js';
 import {maskSecrets} from '../processes/secrets.js';
 
-/** What is shared: all but the time, which is the store's, and never a scan that is partial. */
+/** The shared part of a complete scan. The store adds its own time. */
 export type SharedScan = Omit<Observation, 'takenAtMs' | 'isPartial'>;
 
 const version = 1;
@@ -202,16 +202,16 @@ export function decodeSharedScan(posted: string): SharedScan | undefined {
 const cut = (line: string | undefined): string | undefined =>
 	line === undefined ? undefined : maskSecrets(line).slice(0, longestCommand);
 
-/** As short as it may be: a box full of processes with long command lines, or one where no one asked for those. */
+/** Shortens command lines, for a box with many processes or if nobody asked for command lines. */
 const shorter = (shared: SharedScan, shorten: (one: GpuProcess) => GpuProcess): SharedScan => ({
 	...shared,
 	gpus: shared.gpus.map((one) => ({...one, processes: one.processes?.map((each) => shorten(each))})),
 });
 
 /**
-The text to post. Where a scan would be too long, its command lines go first.
+Encodes a scan as text. If a scan is too long, its command lines are dropped.
 
-@returns Undefined for one that is too long all the same: then there is nothing to share.
+@returns Undefined if the text is still too long, so that nothing can be shared.
 */
 export function encodeSharedScan({takenAtMs, ...observation}: Observation): string | undefined {
 	const withCut = (): SharedScan =>

@@ -1,4 +1,4 @@
-/** What every face shows: snapshot x observation -> one row a GPU. */
+/** The rows that every face shows: a snapshot and an observation become one row for each GPU. */
 import {idleSecondsOf} from '../usage/idle.js';
 import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
@@ -24,44 +24,44 @@ import {maskSecrets} from '../processes/secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 
-/** What is known of one lease on a GPU. */
+/** Facts about one lease on a GPU. */
 type LeaseFacts = {
 	readonly lease: Lease;
 	/** OS account that owns the lease. */
 	readonly owner: string;
 	/** The lease's label, when that is not the account. */
 	readonly label?: string | undefined;
-	/** How long the lease has been held. */
+	/** Seconds since the grant. */
 	readonly heldSeconds: number;
 	readonly heartbeatAgeSeconds?: number | undefined;
 	/** A clock was set back since the last heartbeat: its age is not known. */
 	readonly isHeartbeatAhead?: true | undefined;
-	/** Until the lease is over at the latest: its expiry, or the time limit of its job. */
+	/** Seconds until the latest end: the expiry, or the time limit of the job. */
 	readonly remainingSeconds?: number | undefined;
-	/** How long nothing of its own has run, as far as anybody watched. Absent when something does, or when that is unknown. */
+	/** Seconds without a process of the lease, as far as observed. Absent if it is active or unknown. */
 	readonly idleSeconds?: number | undefined;
 };
 
 /** One share of a GPU. */
 export type ShareRow = LeaseFacts & {
-	/** Of the GPU's memory, by its own processes. Undefined when that is unknown. */
+	/** Memory of the share's processes. Undefined if unknown. */
 	readonly memoryUsedMiB: number | undefined;
-	/** How long it has used more than it asked for. Undefined where no three scans in a row have seen it. */
+	/** Seconds for which it has used more than requested. Undefined until three consecutive scans have seen it. */
 	readonly overSeconds?: number | undefined;
-	/** Its own. Secrets in their command lines are masked. */
+	/** The share's processes, with secrets masked. */
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model | undefined;
-	/** Its instance of MIG is no longer there: an administrator has changed the instances. */
+	/** Set if an administrator removed the lease's MIG instance. */
 	readonly isGone?: true;
 };
 
-/** What is known of one GPU. The facts of a lease are there where one lease has the GPU alone. */
+/** Facts about one GPU. The facts of a lease are set if one lease has the GPU alone. */
 export type StatusRow = Partial<LeaseFacts> & {
 	readonly index: number;
 	readonly state: GpuState;
-	/** Of a GPU that is shared, in the order of their grants. */
+	/** Shares of the GPU, in the order of their grants. */
 	readonly shares?: readonly ShareRow[];
-	/** How much memory all shares may have together. */
+	/** Memory for all shares. */
 	readonly capacityMiB?: number | undefined;
 	/** Free GPUs that were used before. */
 	readonly freeSeconds?: number;
@@ -71,7 +71,7 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly use: GpuUsage;
 	/** Empty when there are none or they are unknown; `reading.processes` tells which. Secrets in their command lines are masked. */
 	readonly processes: readonly GpuProcess[];
-	/** What is served or trained on it, where a command line says so. */
+	/** The served or trained model, if a command line names it. */
 	readonly model?: Model;
 	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
 	readonly unreservedUsers: readonly string[];
@@ -83,7 +83,7 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly drain?: Drain;
 	/** Why it is unfit to be handed out. Empty: nothing is known to be wrong. */
 	readonly health: readonly HealthProblem[];
-	/** What is wrong with it: the record, the GPU or the scan. */
+	/** The problem of the record, the GPU or the scan. */
 	readonly problem?: string;
 };
 
@@ -96,7 +96,7 @@ export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>):
 	return words.length === 0 ? undefined : words.join('; ');
 }
 
-/** As everybody may see it. */
+/** Returns the process as other users may see it. */
 const withoutSecrets = (process: GpuProcess): GpuProcess =>
 	process.commandLine === undefined ? process : {...process, commandLine: maskSecrets(process.commandLine)};
 
@@ -157,7 +157,7 @@ function sharedRow(
 		reading?.processes === undefined ? undefined : seen.processes,
 		reading,
 	);
-	// Whose instance a process is on that is no one's share, does not matter: it is not its account's.
+	// The account of an instance that is no share does not matter.
 	const isSplit = record.shares.every(({mig}) => mig !== undefined);
 	return {
 		...seen,
@@ -223,7 +223,7 @@ type RowContext = {
 	readonly shared: ReadonlySet<string>;
 };
 
-/** A free GPU is not to be had while it is unknown whether MIG splits it. */
+/** Whether the usage allows showing the GPU as free. A GPU with an unknown MIG mode is not free. */
 function usageShown(
 	{kind}: GpuRecord,
 	reading: GpuReading | undefined,
@@ -286,7 +286,7 @@ function rowOf(record: GpuRecord, context: RowContext): StatusRow {
 	}
 }
 
-/** One row a GPU of the pool, by index. */
+/** Returns one row for each GPU of the pool, by index. */
 export function statusRows(
 	snapshot: Snapshot,
 	observation: Observation,
@@ -314,7 +314,7 @@ export type View = {
 	readonly rows: readonly StatusRow[];
 };
 
-/** How many GPUs are handed out whole, how many of those are free, and how many MIG has split, so that their instances alone are handed out. */
+/** Numbers of whole GPUs, of free ones, and of GPUs split by MIG, which are handed out only as instances. */
 export type WholeGpus = {readonly total: number; readonly free: number; readonly split: number};
 
 export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {
@@ -326,7 +326,7 @@ export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {
 	};
 }
 
-/** What is free: a GPU that MIG has split is never had whole, and is counted beside the others. */
+/** Free GPUs. GPUs split by MIG are counted separately, because they cannot be granted whole. */
 export type FreeGpus = {readonly whole: number; readonly split: number};
 
 export function freeGpus(rows: readonly StatusRow[]): FreeGpus {

@@ -4,7 +4,7 @@ on only when a scan of our own has it on the GPU and the kernel names it as it w
 */
 import type {FactsOfProcesses, GpuProcess, Observation} from '../../model/types.js';
 
-/** A scan of our own, and what the kernel tells of the processes in question. */
+/** A scan by this process, and the kernel's facts about the processes in question. */
 export type OwnScan = {readonly observation: Observation; readonly facts: FactsOfProcesses};
 
 const processesOn = ({gpus}: Observation, gpu: number): readonly GpuProcess[] =>
@@ -30,14 +30,14 @@ export const ownTargets = ({observation, facts}: OwnScan, gpu: number): readonly
 export type TargetProblem =
 	/** There is no scan of our own. */
 	| {readonly kind: 'no-scan'; readonly message: string}
-	/** It has ended; another process may bear its pid by now. */
+	/** The process has ended. Its pid can belong to another process now. */
 	| {readonly kind: 'gone'}
-	/** It is shown on its GPU, and there is no real process behind it. */
+	/** The process is simulated. */
 	| {readonly kind: 'simulated'}
 	| {readonly kind: 'not-on-gpu'}
 	| {readonly kind: 'not-yours'; readonly user: string | undefined};
 
-/** What stands against acting on a process that was shown on a GPU; undefined: nothing does. */
+/** Returns why a process shown on a GPU must not be touched, or undefined. */
 export function problemWith(
 	{pid, startTicks}: Pick<GpuProcess, 'pid' | 'startTicks'>,
 	gpu: number,

@@ -1,9 +1,9 @@
 /** Secrets in command lines: everybody on a machine may see the processes of everybody, and at what the faces show of them. */
 
-/** How the name of what holds a secret ends, in a flag, an assignment or a header. `--max-tokens 512` holds none. */
+/** Endings of names that hold secrets, in flags, assignments and headers. `--max-tokens 512` is not a secret. */
 const secretName = '(?:token|key|secret|passw(?:or)?d|passphrase|pwd|credentials?)';
 
-/** What is before the secret, which stays, in the group `name`. */
+/** Patterns of secrets. The group `name` precedes the secret, and is kept. */
 const named: readonly RegExp[] = [
 	// First, while the address is whole: the part before `@` in `https://user:VALUE@host`.
 	/(?<name>\b[a-z][\d+\-.a-z]*:\/\/)[^\s#\/?]+(?=@)/giv,
@@ -24,7 +24,7 @@ const named: readonly RegExp[] = [
 const shapes =
 	/(?<![\w\-])(?:hf_(?=[a-z]*[\dA-Z])[\dA-Za-z]{6,}|sk-(?=[\w\-]*[\dA-Z])[\w\-]{6,}|gh[oprsu]_[\dA-Za-z]{6,}|github_pat_\w{6,}|glpat-[\w\-]{6,}|A[KS]IA[\dA-Z]{6,}|xox[abeprs]-[\w\-]{6,}|AIza[\w\-]{20,}|nvapi-[\w\-]{6,}|eyJ[\w\-]+\.[\w\-]+\.[\w\-]*)/gv;
 
-/** What is in none of these words holds no secret that is known: most command lines are left as they are at once. */
+/** Fast check: a command line without any of these words has no known secret, and is left as it is. */
 const suspicious =
 	/tok|key|sec|pass|pwd|cred|auth|bear|:\/\/|hf_|sk-|gh[oprsu]_|github_|glpat|a[ks]ia|xox|aiza|nvapi|eyj/iv;
 

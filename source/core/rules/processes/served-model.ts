@@ -41,7 +41,7 @@ function valueOf(words: readonly string[], flag: string): string | undefined {
 	return index === -1 || words[index] === flag ? words[index + 1] : words[index]!.slice(flag.length + 1);
 }
 
-/** What a text of JSON says, with the quotes that stand in it. */
+/** Returns the content of a JSON string, with escaped quotes. */
 function unquoted(text: string): string {
 	try {
 		return JSON.parse(`"${text}"`) as string;
@@ -59,7 +59,7 @@ function pretrainedOf(commandLine: string): string | undefined {
 		: unquoted(json);
 }
 
-/** Of lm_eval, `--model` names the program that runs the model, such as `hf` or `vllm`, and never the model itself. */
+/** For lm_eval, `--model` names the program that runs the model, such as `hf` or `vllm`, not the model. */
 const isEvaluation = (words: readonly string[]): boolean =>
 	words.some(
 		(word) => /(?:^|\/)lm[\-_]eval$/v.test(word) || word === '--model_args' || word.startsWith('--model_args='),
@@ -83,7 +83,7 @@ const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> =
 	[/^(?:gpt|whisper)/iv, 'openai'],
 ];
 
-/** Of an evaluation of a local copy of a known model the Go program shows the name on the hub, and so do we. */
+/** Returns the evaluated model. For a local copy of a known model this is its name on the hub, as in the Go program. */
 function evaluated(pretrained: string | undefined): string | undefined {
 	const name = pretrained?.startsWith('/') ? pretrained.split('/').findLast((part) => part !== '') : undefined;
 	const family = name === undefined ? undefined : families.find(([beginning]) => beginning.test(name));

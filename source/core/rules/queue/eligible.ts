@@ -6,11 +6,11 @@ import type {EligibleInstance, GpuGroup, Observation, QueueEntry, Snapshot} from
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
 
-/** How many GPUs an entry wants. */
+/** Returns the number of requested GPUs. */
 export const wantedCountOf = ({requestedIds, requestedCount}: QueueEntry): number =>
 	requestedIds.length > 0 ? requestedIds.length : requestedCount;
 
-/** What an entry asks for. */
+/** Returns the request of an entry. */
 export const wantedOf = (entry: QueueEntry): Wanted => ({
 	count: wantedCountOf(entry),
 	ids: entry.requestedIds.length > 0 ? entry.requestedIds : undefined,
@@ -66,10 +66,10 @@ export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup
 		: eligible.filter((group) => isPossibleGroup(group));
 }
 
-/** True when this pool could serve it some day, as far as is known. An entry that it cannot serve claims nothing. */
+/** Whether this pool could ever serve the entry, as far as is known. Other entries claim nothing. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean => groupsOf(entry, gpuCount).length > 0;
 
-/** True when it could have one of these GPUs. */
+/** Whether the entry could use one of these GPUs. */
 export const couldUse = (entry: QueueEntry, gpus: readonly number[], gpuCount: number): boolean =>
 	groupsOf(entry, gpuCount).some((group) => gpus.some((index) => group.includes(index)));
 

@@ -33,15 +33,15 @@ export type Blocker = {
 
 type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<Blocker, {kind: 'waiter'}>, 'gpus'>;
 
-/** What is foreseen of one GPU, or of one instance of a GPU. */
+/** The forecast for one GPU or MIG instance. */
 type Future = {
 	/** The GPU. */
 	readonly index: number;
-	/** Of an instance of MIG. */
+	/** UUID of the MIG instance. */
 	readonly uuid?: string;
 	/** When the queue can have it at the latest, in seconds on the store's clock; Infinity when that cannot be foreseen. */
 	readonly freeAt: number;
-	/** Who has it now: several, where it is shared. */
+	/** Current holders: several for a shared GPU. */
 	readonly holders: readonly Occupant[];
 	/** The last of those earlier in the queue that are expected to have it. */
 	readonly waiter?: Occupant;
@@ -89,7 +89,7 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 /** @param instance - Of an instance of the GPU. */
 function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: EligibleInstance): Future {
 	const part = {index: record.index, uuid: instance?.uuid};
-	// A waiter takes a GPU the moment it is free. One that is free all the same is in use without a reservation, or broken.
+	// A waiter takes a GPU the moment it becomes free. So a GPU that stays free is in use without a reservation, or broken.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
@@ -107,7 +107,7 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: Eligibl
 		return {...part, freeAt: Infinity, holders: leases.map((lease) => occupant(lease))};
 	}
 
-	// What a waiter holds is at the disposal of the queue.
+	// The queue can use what waiting requests hold.
 	const holders = leases.filter(({partialQueueId}) => partialQueueId === undefined).map((lease) => occupant(lease));
 	const freeAt = Math.max(now, ...holders.map(({until = Infinity}) => until));
 	const parts = leases.map((lease) => ({
@@ -119,15 +119,15 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: Eligibl
 		: {...part, freeAt, holders};
 }
 
-/** How long an entry keeps the GPUs once it has them, in seconds. */
+/** Returns how long an entry keeps its GPUs, in seconds. */
 const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 	expirySeconds ?? timeLimitSeconds ?? Infinity;
 
-/** What is foreseen of one entry of the queue. */
+/** The forecast for one queue entry. */
 type Wait = {
-	/** From now until it is served. Undefined: that cannot be foreseen. */
+	/** Seconds until it is served. Undefined if unknown. */
 	readonly seconds: number | undefined;
-	/** Who has the GPUs that it may get, those who leave first at the front. */
+	/** Returns the holders of the GPUs that it may get, soonest end first. */
 	readonly blockers: () => readonly Blocker[];
 };
 
@@ -154,13 +154,13 @@ function blockersOf(futures: readonly Future[]): readonly Blocker[] {
 	return found.toSorted((a, b) => (timeOf(a) === timeOf(b) ? a.gpus[0]! - b.gpus[0]! : timeOf(a) - timeOf(b)));
 }
 
-/** What is foreseen of all that entries may want: GPUs and, where some want them, instances. */
+/** Returns the forecasts for everything that entries may want: GPUs and, if requested, MIG instances. */
 function createFutures(snapshot: Snapshot) {
 	const {gpus} = snapshot;
 	const ofGpus = gpus.map((record) => futureOf(record, snapshot));
 	const ofInstances = new Map<string, Future>();
 	return {
-		/** Of what the entry could have on these GPUs. */
+		/** Returns the forecasts for the entry's choices in a group. */
 		ofGroup: (entry: QueueEntry, group: readonly number[]): readonly Future[] =>
 			wantsInstances(entry)
 				? eligibleInstancesOf(entry, gpus.length)
@@ -215,7 +215,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			kind: 'waiter',
 			entry,
 			position: position + 1,
-			// What an entry says of its time has no bound.
+			// The times in an entry are not limited.
 			until: until <= latestTime ? until : undefined,
 		};
 		// The holder of one may leave before the end that is known, or at any time where none is: then it is served earlier.

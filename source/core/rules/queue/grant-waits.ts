@@ -1,4 +1,4 @@
-/** How long those who got GPUs had waited for them, by the audit log. */
+/** Computes from the audit log how long granted requests had waited. */
 import type {AuditRecord} from '../../model/types.js';
 
 /** When each entry that is still in the queue joined it, by its id, in seconds on the store's clock. */
@@ -13,7 +13,7 @@ const isGrantOfRequest = ({kind, reason}: AuditRecord): boolean =>
 
 type GrantWaits = {
 	readonly joined: JoinTimes;
-	/** In seconds, one for each request that was granted: 0 for one that did not have to wait. */
+	/** Seconds for each granted request, 0 without a wait. */
 	readonly waits: readonly number[];
 };
 

@@ -27,11 +27,11 @@ const longestDetail = 200;
 export type Outage = Pick<NotedOutage, 'gpu' | 'mig' | 'detail'> & {
 	/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
 	readonly kind: 'drained' | 'unreadable' | NotedOutage['kind'];
-	/** From when on those who wait have seen it so, on the store's clock. Undefined where none of them has written that down. */
+	/** Since when waiting requests have seen it, on the store's clock. Undefined if none has noted it. */
 	readonly since?: number;
 };
 
-/** By the index of a GPU, or by the UUID of an instance. */
+/** By GPU index or MIG instance UUID. */
 export type OutOfService = ReadonlyMap<number | string, Outage>;
 
 const keyOf = ({gpu, mig}: Pick<Outage, 'gpu' | 'mig'>): number | string => mig?.uuid ?? gpu;
@@ -45,10 +45,10 @@ const isUse = ({kind}: Pick<Outage, 'kind'>): boolean => kind === 'used' || kind
 
 const isTransient = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'mode';
 
-/** Whether a request by force takes it all the same. */
+/** Whether `--force` ignores the outage. */
 const isForceable = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'broken';
 
-/** What the records alone say: GPUs that were drained, and those whose record cannot be read. */
+/** Returns outages known from the records: drained GPUs and unreadable records. */
 export const outagesByRecord = ({gpus, drains}: Records): OutOfService =>
 	byKey(
 		gpus.flatMap((record): readonly Outage[] => {
@@ -62,17 +62,17 @@ export const outagesByRecord = ({gpus, drains}: Records): OutOfService =>
 		}),
 	);
 
-/** What those who wait have written down: of several who saw the same, who saw it first. */
+/** Returns the outages noted by waiting requests. The earliest note of each outage counts. */
 function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, NotedOutage> {
 	const notes = queue.flatMap((record) => (record.kind === 'entry' ? (record.entry.unavailable ?? []) : []));
 	return byKey(notes.toSorted((a, b) => b.since - a.since));
 }
 
-/** What the records say, and what those in this part of the queue have written down: for those who do not scan the GPUs themselves. */
+/** Returns the outages by the records and by the notes of this part of the queue, for callers that do not scan. */
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** Why something is not to be had. One that somebody holds is in use with a reservation; who waits for more uses nothing yet. */
+/** Returns why a GPU is unavailable. A held GPU in use is no outage, but a waiting request does not use what it holds. */
 function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
@@ -100,7 +100,7 @@ function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage
 
 type Limits = {readonly memoryThresholdMiB: number; readonly clean: CleanRule | undefined};
 
-/** What a scan says of one GPU and, where MIG has split it, of its instances. */
+/** Returns the outages of a GPU and its MIG instances by a scan. */
 function outagesOn(
 	record: GpuRecord,
 	observation: Observation,
@@ -111,7 +111,7 @@ function outagesOn(
 	const holdings = holdingsOn(record);
 	const isUnused = (among: typeof holdings): boolean => among.every(({lease}) => lease.partialQueueId !== undefined);
 	const whole = outageBy(usageBlockOf(gpu, observation, memoryThresholdMiB, clean), isUnused(holdings));
-	// Of a GPU that MIG has split its instances are used, one by one.
+	// On a GPU split by MIG, use is checked for each instance.
 	if (whole !== undefined && (isWhole(reading) !== false || !isTransient(whole))) {
 		return [{gpu, ...whole}];
 	}
@@ -163,14 +163,14 @@ export const outageFor =
 	({force, need}: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
 	(gpu: number, uuid?: string): Outage | undefined => {
 		const outage = out.get(gpu) ?? (uuid === undefined ? undefined : out.get(uuid));
-		// Of a GPU that is shared already, memory in use is part of the sum.
+		// Memory in use on a shared GPU is already part of the sum.
 		const isInSum = need?.shareMiB !== undefined && gpus[gpu]?.kind === 'shared';
 		return outage === undefined || (force === true && isForceable(outage)) || (isInSum && isUse(outage))
 			? undefined
 			: outage;
 	};
 
-/** What can serve an entry of these GPUs, whether it wants them or instances of them. */
+/** Returns the GPUs or instances that can serve an entry. */
 const partsOf = (
 	entry: QueueEntry,
 	group: GpuGroup,
@@ -199,7 +199,7 @@ export function servableGroups(
 	);
 }
 
-/** What is out of service and the entry cannot be served without; nothing when it can. */
+/** Returns the outages that prevent an entry from being served. Empty if it can be served. */
 export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly Outage[] {
 	if (out.size === 0 || servableGroups(entry, gpus, out).length > 0) {
 		return [];
@@ -210,11 +210,11 @@ export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], o
 	return [...new Set(parts.map(({gpu, uuid}) => outageOf(gpu, uuid)).filter((outage) => outage !== undefined))];
 }
 
-/** False while it waits for what is out of service. It keeps its position, and claims nothing that others could use meanwhile. */
+/** Whether the entry can be served despite outages. Otherwise it keeps its position, and claims nothing that others could use. */
 export const isServable = (entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): boolean =>
 	outOfServiceFor(entry, gpus, out).length === 0;
 
-/** False while others may take what it holds: it cannot be served, and not because of a use that may be over soon. */
+/** Whether the entry keeps its holdings. Otherwise it cannot be served for a lasting reason, and others may take them. */
 export const keepsHoldings = (
 	entry: QueueEntry,
 	{gpus, now}: Pick<Snapshot, 'gpus' | 'now'>,

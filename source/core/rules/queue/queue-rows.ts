@@ -8,7 +8,7 @@ import {holdingsOf} from './queue.js';
 import {isPossible} from './eligible.js';
 
 export type QueueRow = {
-	/** From 1. */
+	/** Position, from 1. */
 	readonly position: number;
 	readonly id: string;
 	/** Undefined when the entry cannot be read. */
@@ -22,15 +22,15 @@ export type QueueRow = {
 	readonly blockers: readonly Blocker[];
 	/** GPUs that it waits for to be put back into service, or for an instance of them. */
 	readonly outOfService: readonly number[];
-	/** What is wrong with each of those, or with the instances, as far as those who wait have seen. */
+	/** Details of those outages, as far as waiting requests have seen them. */
 	readonly outages: readonly Outage[];
-	/** False: others may take what it holds, and everything that it would claim. */
+	/** False if others may take its holdings and claims. */
 	readonly keepsHoldings: boolean;
 	/** Seconds since an entry last answered, where it does not take its turn: it holds up nobody. Undefined for one that does. */
 	readonly silentSeconds: number | undefined;
-	/** False for one that this pool can never serve. */
+	/** False if this pool can never serve it. */
 	readonly isPossible: boolean;
-	/** True while no GPUs are known to have what it needs. */
+	/** Whether it is unknown which GPUs meet its requirements. */
 	readonly isUnknown: boolean;
 };
 

@@ -15,7 +15,7 @@ import {isSameEligible, type Eligible} from '../allocation/need.js';
 import {couldUse, eligibleInstancesOf, groupsOf, isPossible, wantsInstances} from './eligible.js';
 import {isSameNote} from './out-of-service.js';
 
-/** What the entry holds while it waits. */
+/** Returns what the entry holds while it waits. */
 export const holdingsOf = ({gpus}: Pick<Snapshot, 'gpus'>, id: string): readonly Holding[] =>
 	holdingsIn(gpus).filter(({lease}) => lease.partialQueueId === id);
 
@@ -36,12 +36,12 @@ export function claimsOf(
 ): ReadonlyMap<number, QueueEntry> {
 	const claims = new Map<number, QueueEntry>();
 	for (const record of queue) {
-		// Nothing is left for those behind, and to ask whether each of them may claim costs an inspection of its process.
+		// No GPU is left to claim. Checking further entries would inspect their processes.
 		if (claims.size >= gpuCount) {
 			break;
 		}
 
-		// Who wants an instance claims no GPU, and the other way round: a GPU in MIG mode is not handed out whole.
+		// Requests for instances claim no GPU, and vice versa: a GPU in MIG mode is not handed out whole.
 		if (record.kind !== 'entry' || wantsInstances(record.entry)) {
 			continue;
 		}
@@ -89,7 +89,7 @@ export function instanceClaimsOf(
 type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
-	/** Of the GPUs or instances that can serve it. */
+	/** The eligible GPUs or instances. */
 	readonly eligible?: Eligible;
 	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
@@ -175,7 +175,7 @@ export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id
 	};
 }
 
-/** What an entry says to others after a scan of the GPUs. */
+/** What an entry publishes after a scan. */
 export type EntryNote = {
 	/** Which GPUs it waits for that are out of service; undefined: none are. */
 	readonly unavailable: QueueEntry['unavailable'];
@@ -231,8 +231,8 @@ export function planEntryNote(
 }
 
 /**
-How many earlier in the queue could use one of these GPUs (all of them when none is named): a release wakes the first few at once
-and the others in their own time.
+Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first few entries at once,
+and the others later.
 */
 export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
 	const position = queue.findIndex((record) => record.id === id);

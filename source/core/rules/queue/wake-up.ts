@@ -10,18 +10,21 @@ import {rankFor} from './queue.js';
 
 const shortestTickMs = 2000;
 const longestTickMs = 5000;
-/** So many read at once when something changed; the others follow at their tick. */
+/** Number of entries that read at once after a change. The others read at their next tick. */
 const wokenAtOnce = 3;
 /** The first of the others follows after this long, where no one can tell who left the queue; and each next after a turn. */
 const herdMs = 250;
 const turnMs = 20;
-/** With so many ahead the tick is twice as long, up to the longest: an entry that moves up, or may take something, is woken by an event. */
+/**
+The tick doubles for each group of this many entries ahead, up to the maximum. An entry that moves up or can take something is woken by an
+event.
+*/
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
-/** Those who are not among the first hear of an event so late, where the store has to be asked. */
+/** Delay of events for later entries, where the store must be polled. */
 const lateMs = 2000;
 
-/** What is not known of a lease that was just granted. */
+/** Stands for a lease that was just granted, whose fields are unknown. */
 const somebody: Lease = {user: '?', type: 'run', startTime: 0};
 
 /** GPUs that an event sets free; what a waiter held goes with its leaving. */
@@ -33,7 +36,7 @@ const freedBy = (event: PoolEvent): readonly number[] =>
 const takenBy = (event: PoolEvent): readonly number[] =>
 	event.kind === 'granted' || (event.kind === 'queue' && event.left === undefined) ? event.gpus : [];
 
-/** What was read, with what an event says drawn in: good enough to tell whether a read is worth it, and never a base for a plan. */
+/** Applies an event to the last snapshot. The result is good enough to decide whether to read, and is never used for a plan. */
 export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
 	if (snapshot === undefined || event === undefined) {
 		return snapshot;
@@ -99,7 +102,7 @@ export function readAfterMs(
 type NextReadOptions = {
 	/** When something may be over that was seen, from now; `Infinity` when nothing can be foreseen. */
 	readonly nextEndSeconds: number;
-	/** In [0, 1). */
+	/** Returns a number in [0, 1). */
 	readonly random: number;
 };
 
@@ -127,6 +130,6 @@ Milliseconds until the next heartbeat; never more than from one to the next, alt
 export const nextHeartbeatMs = (lastHeartbeat: number, now: number): number =>
 	Math.max(1, Math.min(lastHeartbeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
 
-/** How late a waiter may hear of an event. */
+/** Returns the tolerable delay of events for a waiter, in milliseconds. */
 export const tolerableDelayMs = (seen: Snapshot | undefined, entryId: string): number =>
 	seen === undefined || rankFor(seen.queue, entryId, [], seen.gpus.length) < wokenAtOnce ? 0 : lateMs;

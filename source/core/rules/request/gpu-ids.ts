@@ -4,8 +4,8 @@ import {mostGpus} from '../../model/observation.js';
 export const isGpuId = (typed: string): boolean => /^\d{1,9}$/v.test(typed);
 
 /**
-The ids in a text such as `1,3` or `0-3,7`, which names a range as the monitor and Slurm do, in the order they are typed. What is neither an id nor
-a range stays as it is typed: the caller knows what else may stand there.
+Splits a text such as `1,3` or `0-3,7` into ids, in the typed order. Ranges are written as in the monitor and in Slurm. Other words are
+returned unchanged for the caller to check.
 */
 export const idWordsOf = (text: string): readonly string[] =>
 	text.split(',').flatMap((part) => {

@@ -38,10 +38,10 @@ tells 79.6 GiB, a `48GB` one 45 GiB.
 */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
-/** As {@link parseMemoryMiB} reads it: `40G` are 40,000,000,000 bytes, give or take a MiB. */
+/** Formats a size for {@link parseMemoryMiB}: `40G` is 40,000,000,000 bytes, within a MiB. */
 export function memoryText(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
-	// What was asked for as 1G is a whole number of MiB, and so a little less.
+	// A request of 1G is rounded to whole MiB, and so a little less.
 	return gigabytes < 0.998
 		? `${Math.ceil((mebibytes * mebibyte) / 1e6)}M`
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
@@ -73,7 +73,7 @@ export function shareMiBOf(typed: string, name: string): number {
 	});
 }
 
-/** As {@link parseShareMiB} reads it, and as the monitor shows memory: `8G` are 8,192 MiB. */
+/** Formats a size for {@link parseShareMiB}, as the monitor shows memory: `8G` is 8,192 MiB. */
 export const sizeText = (mebibytes: number): string =>
 	mebibytes < 1024
 		? `${Math.round(mebibytes)}M`

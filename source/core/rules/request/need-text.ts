@@ -1,4 +1,4 @@
-/** What GPUs must have, and which of them it shall be, in one line of words, as dialogs take it: `40G h100 nvlink`, or `1g.10gb` for an instance of MIG. */
+/** Requirements in one line, as typed into dialogs: `40G h100 nvlink`, or `1g.10gb` for a MIG instance. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import type {Need} from '../../model/types.js';
 import {parseProfile} from '../mig/profile.js';
@@ -12,7 +12,7 @@ type Words = {
 	readonly models: readonly string[];
 	readonly isMixed: boolean;
 	readonly isLinked: boolean;
-	/** Of an instance of MIG. */
+	/** Profile of a MIG instance. */
 	readonly profile: string | undefined;
 	readonly strategy: StrategyName | undefined;
 };
@@ -42,7 +42,7 @@ function kindOf(word: string): 'size' | 'compute' | 'profile' | 'strategy' | 'mi
 			: 'size';
 }
 
-/** What goes with whole GPUs alone. */
+/** Requirements that apply only to whole GPUs. */
 const kindsOfWhole: ReadonlySet<string> = new Set(['size', 'mixed', 'nvlink', 'strategy']);
 
 /** @throws CanhazgpuError `usage` for a word that is none of these, for two sizes, and for what goes with whole GPUs beside a profile of MIG. */
@@ -81,7 +81,7 @@ function sortWords(text: string): Words {
 	};
 }
 
-/** What a form asks of the GPUs beside their number. */
+/** The requirements and the strategy of a form. */
 type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
 
 /**

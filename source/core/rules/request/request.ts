@@ -1,4 +1,4 @@
-/** What somebody asks for, checked against the pool before anything else: a request that can never succeed fails at once. */
+/** Checks a request against the pool first, so that a request that can never succeed fails at once. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/types.js';
 import {instanceText} from '../mig/instances.js';
@@ -10,10 +10,10 @@ export const longestNote = 500;
 /** The reason why a GPU is out of service may have so many characters. */
 export const longestReason = 200;
 
-/** Of what `--user` says. Names of accounts are no longer than 32. */
+/** Maximum length of `--user`. Account names have at most 32 characters. */
 export const longestLabel = 64;
 
-/** In characters as Unicode counts them: code points. */
+/** Counts Unicode code points. */
 export const characterCount = (text: string): number => [...text].length;
 
 function checkLength(text: string | undefined, what: string, most: number): void {
@@ -38,7 +38,7 @@ export type Wanted = {
 	readonly count: number;
 	/** Sorted. Undefined: any will do that have what is needed. */
 	readonly ids?: readonly number[];
-	/** What the GPUs must have. Absent: nothing was said of that. */
+	/** Requirements for the GPUs, if any. */
 	readonly need?: Need;
 };
 
@@ -129,10 +129,10 @@ type Tenure =
 
 export type AcquireRequest = {
 	readonly requester: Requester;
-	/** How many GPUs or, with `need.mig`, instances. Ignored when they are named. */
+	/** Number of GPUs, or of instances with `need.mig`. Ignored if GPUs are named. */
 	readonly count: number;
 	readonly ids?: readonly number[];
-	/** What the GPUs must have. Absent: nothing was said of that. */
+	/** Requirements for the GPUs, if any. */
 	readonly need?: Need;
 	/** Which of the free GPUs it gets. Absent: as the policy says. */
 	readonly strategy?: StrategyName;
@@ -148,12 +148,12 @@ export type Grant = {
 	readonly kind: 'granted';
 	/** Sorted, each once. */
 	readonly gpus: readonly number[];
-	/** Of a request for instances of MIG; sorted. */
+	/** Sorted MIG instances of a request. */
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
 	/** When its lease began, on the store's clock. */
 	readonly startTime: number;
-	/** When the lease is over at the latest, on the store's clock. Undefined for a job without a time limit. */
+	/** Latest end of the lease on the store's clock. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
 	/** An engine that has several machines says which one has these GPUs, and their numbers there, in the same order. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};

@@ -5,11 +5,11 @@ than the driver keeps for itself.
 import {policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from '../../model/types.js';
 
-/** What a GPU may have in use beyond its baseline, in MiB. Even an empty context of CUDA holds more. */
+/** Memory in MiB that a clean GPU may use beyond its baseline. Even an empty CUDA context uses more. */
 const toleranceMiB = 128;
 
 export type CleanRule = {
-	/** From more memory than this on, in MiB, a GPU is not clean. Undefined: no baseline of that GPU is known. */
+	/** Returns the memory in MiB above which a GPU is not clean. Undefined without a baseline for that GPU. */
 	readonly limitMiB: (reading: GpuReading) => number | undefined;
 };
 
@@ -32,9 +32,9 @@ export const tenantsOf = (processes: readonly GpuProcess[]): readonly GpuProcess
 
 type Scan = {
 	readonly observation: Observation;
-	/** Of this machine. */
+	/** Boot id of this machine. */
 	readonly bootId: string | undefined;
-	/** With more memory in use than this, in MiB, something runs there. */
+	/** Memory in MiB above which a GPU counts as in use. */
 	readonly memoryThresholdMiB: number;
 };
 

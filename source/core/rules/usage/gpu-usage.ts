@@ -41,7 +41,7 @@ function judgeClean(reading: GpuReading, {limitMiB}: CleanRule): GpuUsage {
 	return tenantsOf(processes).length > 0 || holdsMemory ? {kind: 'used', memoryUsedMiB, isDirty: true} : {kind: 'idle'};
 }
 
-/** What is used of all instances of MIG together. Undefined where there are none, or that of one is unknown. */
+/** Returns the memory in use of all MIG instances together. Undefined without instances, or if one is unknown. */
 function memoryOfInstances({migInstances = []}: GpuReading): number | undefined {
 	const used = migInstances.map(({memoryUsedMiB}) => memoryUsedMiB).filter((memory) => memory !== undefined);
 	return used.length === 0 || used.length < migInstances.length
@@ -77,7 +77,7 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// Where memory cannot be had (unified memory) and no process is reported, as in a container, a load of nil alone tells that it is idle.
+		// Without memory readings (unified memory) and without reported processes, as in a container, a load of zero is the only sign of an idle GPU.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}
@@ -211,6 +211,6 @@ export function isInstanceIdle(
 		return false;
 	}
 
-	// Nothing can be read of an instance that is gone.
+	// A removed instance has no readings.
 	return isComplete && memoryUsedMiB !== undefined ? true : undefined;
 }

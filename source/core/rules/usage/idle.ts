@@ -1,6 +1,6 @@
 /**
-How long a lease has been idle: no process on its GPU, and no more memory in use than the driver's own. A GPU that computes nothing just
-now is not idle by that, and what cannot be read is not idle either: it neither begins a span nor makes one longer.
+Decides how long a lease has been idle: without a process on its GPU, and without memory beyond the driver's own. A GPU at 0 % utilization
+is not idle by that alone. An unknown reading is not idle: it neither starts nor extends an idle time.
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
@@ -51,7 +51,7 @@ function isShareIdle(
 	return processes !== undefined && others.every(({user}) => user !== undefined) ? true : undefined;
 }
 
-/** True, false, or undefined when it is unknown. A desktop on the GPU is no work. */
+/** Returns whether the GPU is idle, or undefined if unknown. A desktop does not count as work. */
 function isIdle(
 	{sharedBy}: Pick<Holding, 'sharedBy'>,
 	reading: GpuReading | undefined,
@@ -74,7 +74,7 @@ function isIdle(
 const leaseKey = ({leaseId, user, startTime, mig}: Lease): string =>
 	[leaseId ?? `${user} ${startTime}`, ...(mig === undefined ? [] : [mig.uuid])].join(' ');
 
-/** What was known of this lease on this GPU. A reading without a uuid contradicts nothing. */
+/** Returns the known idle time of this lease on this GPU. A reading without a UUID contradicts nothing. */
 const spanOf = (
 	spans: readonly IdleSpan[],
 	{lease, index}: {readonly lease: Lease; readonly index: number},
@@ -121,7 +121,7 @@ export function nextIdle(
 	});
 }
 
-/** How long this lease has been idle by now; undefined when it is not, or when no one has watched it. */
+/** Returns the idle time of a lease in seconds. Undefined if it is active or unobserved. */
 export function idleSecondsOf(
 	{idle = []}: Pick<Observation, 'idle'>,
 	held: Pick<Holding, 'lease' | 'index' | 'sharedBy'>,

@@ -3,16 +3,16 @@ import type {GpuProcess, GpuReading, Lease, Snapshot} from '../../model/types.js
 import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
 import {ownerOf} from '../leases/ownership.js';
 
-/** What one share uses. */
+/** Use of one share. */
 type ShareUsage = {
 	readonly lease: Lease;
 	readonly processes: readonly GpuProcess[];
-	/** Of the GPU's memory, by its processes. Undefined where that of one of them is unknown, or no processes are reported. */
+	/** Memory of its processes. Undefined if it is unknown for one of them, or if no processes are reported. */
 	readonly memoryUsedMiB: number | undefined;
 };
 
 type SharesUsage = {
-	/** One a share, in their order. */
+	/** One for each share, in order. */
 	readonly shares: readonly ShareUsage[];
 	/** Processes of no share, and those whose user is unknown. */
 	readonly others: readonly GpuProcess[];
@@ -43,7 +43,7 @@ function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyM
 	return false;
 }
 
-/** False where the process is on another instance than that of the lease, or that instance is gone. */
+/** Whether the process may be on the lease's instance. */
 function mayBeOn(process: GpuProcess, {mig}: Lease, reading: GpuReading | undefined): boolean {
 	return (
 		mig === undefined || (!isGone(reading, mig) && isOnInstance(process, readingOf(reading, mig) ?? mig) !== false)
@@ -64,7 +64,7 @@ export const isOverused = ({
 }): boolean =>
 	memoryMiB !== undefined && memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
 
-/** How long a share has used more than it asked for, in seconds. Undefined where that was not reported. */
+/** Returns for how many seconds a share has used more than requested. Undefined if not reported. */
 export function overuseSecondsOf(
 	{overuse, now}: Pick<Snapshot, 'overuse' | 'now'>,
 	gpu: number,
@@ -115,7 +115,7 @@ export function usageOfShares(
 		}
 	}
 
-	// In an order that does not change from scan to scan.
+	// Sorted, so that the result is stable from scan to scan.
 	const bySize = undecided
 		.toSorted((a, b) => a.process.pid - b.process.pid)
 		.toSorted((a, b) => (b.process.memoryUsedMiB ?? 0) - (a.process.memoryUsedMiB ?? 0));

@@ -4,17 +4,17 @@ import {judgeInstance, processesOnInstance, judgeUsage, usersOf, type GpuUsage} 
 import type {CleanRule} from './cleanliness.js';
 
 export type UsageBlock =
-	/** In use by somebody without a lease; the users that are known. */
+	/** In use without a lease, by these users as far as known. */
 	| {
 			readonly kind: 'unreserved';
 			readonly users: readonly string[];
 			readonly memoryUsedMiB?: number;
-			/** It was given back and is not clean yet: see {@link CleanRule}. */
+			/** Set if the GPU was released and is not clean yet: see {@link CleanRule}. */
 			readonly isDirty?: true;
 	  }
 	| {readonly kind: 'unknown-use'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
-	/** It says of itself that something is wrong with it. */
+	/** The GPU reports a problem. */
 	| {readonly kind: 'unfit'; readonly problems: readonly HealthProblem[]}
 	/** The scan as a whole failed. */
 	| {readonly kind: 'not-scanned'; readonly why: string};
@@ -22,7 +22,7 @@ export type UsageBlock =
 /** A use, and the processes that count for it. */
 type Judged = {readonly use: GpuUsage; readonly processes?: readonly GpuProcess[]};
 
-/** What a failed scan says of everything, or else what is said of this GPU's reading. */
+/** Returns what blocks a GPU: a failed scan, or its own reading. */
 function blockOfReading(
 	{failure, gpus}: Observation,
 	index: number,
@@ -57,7 +57,7 @@ export const usageBlockOfInstance = (
 	clean: CleanRule | undefined,
 ): UsageBlock | undefined =>
 	blockOfReading(observation, instance.gpu, (reading) => ({
-		// Of the GPU as a whole only its failures count.
+		// For the GPU as a whole, only failures count.
 		use:
 			reading?.failure === undefined && reading !== undefined
 				? judgeInstance(reading, instance, {memoryThresholdMiB, isCleanWanted: clean !== undefined})
@@ -65,7 +65,7 @@ export const usageBlockOfInstance = (
 		processes: processesOnInstance(reading, instance).own,
 	}));
 
-/** Why something in this use is not to be had. */
+/** Returns why the use blocks a grant. */
 function blockBy(
 	use: GpuUsage,
 	health: readonly HealthProblem[] = [],

@@ -12,14 +12,14 @@ import {sanitize} from '../../../format/text/text.js';
 import {widthOf} from '../../../format/text/width.js';
 import type {Room} from '../../layout.js';
 import {remembering} from '../../state/memo.js';
-import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
+import {ownRange, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {useMonitor, useStore} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Graph, graphMargin} from '../../widgets/graph.js';
 import {graphStyleOf, valuesWithin} from '../../widgets/graph-characters.js';
 import {Label} from '../../widgets/label.js';
-import {shownHistory, shownValues} from '../shared/past-values.js';
+import {shownHistory, shownValues, spanText} from '../shared/past-values.js';
 
 const gap = 2;
 
@@ -87,7 +87,7 @@ function Holders({holders}: {readonly holders: readonly Holder[]}): ReactElement
 /** Returns the label of a graph's left end: a relative time, with the time of day for long ranges. */
 function fromText(state: State, range: PastRange): string {
 	const now = storeNow(state);
-	const ago = `-${rangeWord(range)}`;
+	const ago = `-${spanText(state, range)}`;
 	return range < 360 || now === undefined ? ago : `${ago}, ${state.settings.formatTime(now - range * 60).slice(0, 5)}`;
 }
 

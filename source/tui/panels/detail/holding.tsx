@@ -4,7 +4,7 @@ import {Box} from 'ink';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {isOver, overText, shareOwner, sharedAmount, sharePart, sharesText} from '../../../format/shares.js';
-import {unreservedText} from '../../../format/status-labels.js';
+import {leftText, unreservedText} from '../../../format/status-labels.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize, shownNote} from '../../../format/text/text.js';
 import {storeNow, type State} from '../../state/state.js';
@@ -134,7 +134,7 @@ export function HoldingWords({row}: {readonly row: StatusRow}): ReactElement {
 			) : (
 				<>
 					<OwnerName row={row} />
-					<Label>uses it without a reservation</Label>
+					<Label>{leftText(row) ?? 'uses it without a reservation'}</Label>
 				</>
 			);
 		}

@@ -2,7 +2,7 @@ import type {ReactElement} from 'react';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {byMemory, processText} from '../../../format/readings.js';
 import {isOver, sharesText} from '../../../format/shares.js';
-import {migText} from '../../../format/status-labels.js';
+import {leftText, migText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {TableRow} from '../../state/table/fold.js';
 import {Label} from '../../widgets/label.js';
@@ -27,13 +27,22 @@ function largestText({processes, reading}: StatusRow): string | undefined {
 	return instances === undefined ? words : `MIG: ${words}`;
 }
 
-/** The users without a right to the GPU, the sharers, or the largest process. */
+/** The users without a right to the GPU, what an ended job left, the sharers, or the largest process. */
 export function Usage({row}: {readonly row: TableRow}): ReactElement {
 	const [squatter] = byMemory(row.squatters);
 	if (squatter !== undefined) {
 		return (
 			<Label tone="warning">
 				! {sanitize(squatter.user ?? '')}: {processText(squatter)}
+			</Label>
+		);
+	}
+
+	const left = leftText(row);
+	if (left !== undefined) {
+		return (
+			<Label tone="warning">
+				{left}: {largestText(row)}
 			</Label>
 		);
 	}

@@ -2,8 +2,9 @@
 import {pastHistory, seriesOf, type UtilizationHistory} from '../../../core/live/utilization-history.js';
 import {loadName} from '../../../core/rules/pool/load-minutes.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {shortDuration} from '../../../format/text/durations.js';
 import {remembering} from '../../state/memo.js';
-import {ownRange, type PastRange} from '../../state/panels/state.js';
+import {ownRange, rangeWord, type PastRange} from '../../state/panels/state.js';
 import {storeNow, type State} from '../../state/state.js';
 import {tagOf} from '../../state/table/state.js';
 
@@ -32,12 +33,25 @@ function keptFor(state: State, {index, reading}: StatusRow, range: PastRange): U
 	return kept;
 }
 
+/** Time ranges of the graphs of a monitor that was started recently. */
+const shortSpansMs = [30_000, 60_000, 120_000];
+
+/** Returns the shortest time range that shows all samples, so that a new monitor has no empty graphs. */
+function seenSpanMs({samples, windowMs}: UtilizationHistory, nowMs: number): number {
+	const seenMs = nowMs - (samples[0]?.atMs ?? nowMs);
+	return shortSpansMs.find((spanMs) => spanMs >= seenMs) ?? windowMs;
+}
+
+/** Returns the time range of a graph in words, such as `30s` or `5m`. */
+export const spanText = ({history, nowMs}: State, range: PastRange): string =>
+	range === ownRange ? shortDuration(seenSpanMs(history, nowMs) / 1000) : rangeWord(range);
+
 /** Returns the samples of a GPU for a range. */
 export function shownHistory(state: State, row: StatusRow, range: PastRange): ShownHistory {
 	const {history, nowMs} = state;
 	const now = storeNow(state);
 	if (range === ownRange || now === undefined) {
-		return {history, nowMs, spanMs: history.windowMs};
+		return {history, nowMs, spanMs: seenSpanMs(history, nowMs)};
 	}
 
 	const kept = keptFor(state, row, range);
