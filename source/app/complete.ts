@@ -1,4 +1,4 @@
-/** What completion wants to know of the pool: one read, which changes nothing. */
+/** Reads the pool once for shell completion, without changing it. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
@@ -12,10 +12,10 @@ import type {ProviderContext} from './gpus/gpus.js';
 import {openStore} from './stores.js';
 import {createLocations} from './locations.js';
 
-/** Names of those who did something lately are enough. */
+/** Enough events to complete the names of recently active accounts. */
 const newestEvents = 500;
 
-/** A store that keeps no audit log still knows who is there. */
+/** Returns the newest events, or none if the store keeps no audit log. */
 async function newest(store: Store): Promise<readonly AuditEntry[]> {
 	try {
 		return await store.audit({newest: newestEvents});
@@ -28,10 +28,10 @@ async function newest(store: Store): Promise<readonly AuditEntry[]> {
 	}
 }
 
-/** Tab does not wait longer than this for the GPUs: without them the rest of the answer still helps. */
+/** The longest that completion waits for a GPU scan before it answers without one. */
 const scanMs = 700;
 
-/** The scan that a monitor posted, or else one of our own; undefined where that takes too long. */
+/** Returns the scan that a monitor has posted, or else scans. Undefined after `scanMs`. */
 async function readGpus(
 	store: Store,
 	{pool}: Snapshot,
@@ -59,9 +59,7 @@ async function readGpus(
 }
 
 type Wishes = {
-	/** What happened lately. */
 	readonly wantsEvents: boolean;
-	/** What the GPUs say. */
 	readonly wantsReadings: boolean;
 };
 
@@ -73,6 +71,8 @@ type PoolForCompletion = {
 };
 
 /**
+Reads what completion needs from the pool.
+
 @throws CanhazgpuError `no-pool`, `store-unreachable`, ...
 */
 export async function readPool(config: Config, {wantsEvents, wantsReadings}: Wishes): Promise<PoolForCompletion> {

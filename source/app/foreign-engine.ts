@@ -1,4 +1,4 @@
-/** Whether another engine than ours grants the GPUs, and the world that its commands make. */
+/** Detects an engine other than the local pool, and makes the world that its commands use. */
 import {existsSync} from 'node:fs';
 import process from 'node:process';
 import type {World} from '../core/model/ports.js';
@@ -10,15 +10,15 @@ import type {OpenWorld} from './contract.js';
 import {credentials} from './open-stores.js';
 import type {Context} from './stores.js';
 
-/** Where Slurm's commands look for their configuration; Debian had the second until its version 11. */
+/** The default configuration files of Slurm. Debian used the second path until Debian 11. */
 const slurmFiles = ['/etc/slurm/slurm.conf', '/etc/slurm-llnl/slurm.conf'];
 
 const isSlurmHere = (): boolean =>
 	(process.env['SLURM_CONF'] ?? '') !== '' || slurmFiles.some((file) => existsSync(file));
 
 /**
-Whether Redis need not be asked: no one said where it is, and nothing listens where it would be. To load its client takes longer than all else
-that `run` does before srun.
+Whether there is certainly no Redis: none is configured, and nothing listens on the default address. Checking this first
+is faster than loading the Redis client.
 */
 async function isRedisAbsent({config, locations}: Context, {isRedisGiven, recorded}: StoreFacts): Promise<boolean> {
 	const {host, port} = locations.redisRecord();
@@ -30,7 +30,7 @@ async function isRedisAbsent({config, locations}: Context, {isRedisGiven, record
 	);
 }
 
-/** Whether there is a pool of ours. One that does not answer is one, too. */
+/** Whether this machine has a pool. A pool that does not answer counts. */
 async function hasPool(context: Context): Promise<boolean> {
 	const facts = context.locations.facts();
 	if (await isRedisAbsent(context, facts)) {
@@ -51,8 +51,8 @@ async function hasPool(context: Context): Promise<boolean> {
 type Cluster = Pick<World, 'store' | 'gpus'> & {readonly engine: Engine};
 
 /**
-Finds Slurm: where the configuration names it, and else where Slurm is and no pool of ours. On other machines that costs no more than to look
-for a file.
+Finds Slurm if the configuration names it, or if Slurm is installed and there is no pool. On other machines, this costs
+one check for a file.
 */
 export async function findSlurm(context: Context): Promise<Cluster | undefined> {
 	const {config, clock} = context;
@@ -66,7 +66,7 @@ export async function findSlurm(context: Context): Promise<Cluster | undefined> 
 	return openSlurm(clock, config.get('slurm.shard-memory'));
 }
 
-/** What the verbs are given. The nodes of a cluster are elsewhere: no process there can be read from here. */
+/** Makes the world of a Slurm cluster. Processes on its nodes cannot be read from here. */
 export const foreignWorld = (
 	cluster: Cluster,
 	own: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>,

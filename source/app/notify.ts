@@ -1,4 +1,3 @@
-/** Tells people what concerns them, in words and by the ways that the config allows. */
 import type {Config} from '../config/config.js';
 import type {Host} from '../core/model/ports.js';
 import type {Reminder} from '../core/operations/reminders.js';
@@ -8,10 +7,13 @@ import {createNotifier} from '../host/accounts/notify.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
 
-/** Longer than the name of any account. */
+/** Longer than any account name. */
 const longestName = 256;
 
-/** Answers what went wrong, in words; never rejects. Given up when `signal` is aborted. */
+/**
+Notifies an account in the ways that the configuration allows. Never rejects. Returns a sentence for each way that
+failed. Gives up when `signal` is aborted.
+*/
 export async function notifyBy(
 	config: Config,
 	{hostname, account: own}: Host,
@@ -20,7 +22,8 @@ export async function notifyBy(
 ): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = reminder;
 	const users = createUsers();
-	// Any user who may write to the pool could have made up the name, for a program that takes it for an option or writes it somewhere.
+	// Any user who can write to the pool could have invented the name, and the configured program might read it as an
+	// option or write it to a file.
 	if (account !== own.name && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}

@@ -1,4 +1,4 @@
-/** Scenarios of the simulated box, from YAML. See `canhazgpu help configuration` for an example. */
+/** Scenarios of the simulated box, read from YAML. `canhazgpu help configuration` shows an example. */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {longestNote} from '../core/rules/request/request.js';
@@ -20,7 +20,7 @@ const whole = (minimum: number, maximum: number) => {
 	return v.pipe(v.number(what), v.safeInteger(what), v.minValue(minimum, what), v.maxValue(maximum, what));
 };
 
-/** Seconds, or text such as `1h30m`; becomes seconds. */
+/** A number of seconds, or text such as `1h30m`. */
 const time = (() => {
 	const what = 'a duration such as 90s or 1h30m';
 	return v.union(
@@ -149,7 +149,7 @@ const refuse = (file: string, problem: string, cause?: unknown): CanhazgpuError 
 		cause,
 	});
 
-/** A word for each way in which the data differs from the schema. */
+/** Describes how the data differs from the schema. */
 function problemOf(issue: v.InferIssue<typeof schema>): string {
 	const where = v.getDotPath(issue) ?? '';
 	if (issue.kind === 'schema' && issue.type === 'strict_object' && issue.expected === 'never') {
@@ -164,7 +164,7 @@ function problemOf(issue: v.InferIssue<typeof schema>): string {
 }
 
 /**
-Checks what a scenario says.
+Validates a scenario.
 
 @param file - Named in errors.
 @throws CanhazgpuError `config` naming the file and the key.
@@ -174,7 +174,7 @@ export function checkScenario(content: unknown, file: string): Scenario {
 		throw refuse(file, 'expected a map of what happens');
 	}
 
-	// An empty file: nothing happens.
+	// An empty file is a scenario without events.
 	const result = v.safeParse(schema, content ?? {});
 	if (!result.success) {
 		throw refuse(file, problemOf(result.issues[0]));
@@ -183,11 +183,12 @@ export function checkScenario(content: unknown, file: string): Scenario {
 	return result.output;
 }
 
-/** Far more than any scenario needs. */
 const longestBytes = 1_048_576;
 
 /**
-@throws CanhazgpuError `config` naming the file, and the key in it.
+Loads a scenario file of at most 1 MiB.
+
+@throws CanhazgpuError `config` naming the file and the key.
 */
 export async function loadScenario(file: string): Promise<Scenario> {
 	const read = readSafely(file, {longestBytes, followsLinks: true});

@@ -1,4 +1,3 @@
-/** Chooses and opens the store. */
 import {createPool} from '../core/operations/pool/create-pool.js';
 import {otherHosts} from '../core/model/other-hosts.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
@@ -23,7 +22,7 @@ type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonl
 
 type Chosen = {
 	readonly choice: StoreChoice;
-	/** The store itself, when asking for the facts has opened it already. */
+	/** The store, if reading the facts has already opened it. */
 	readonly opened?: Store;
 	/** Why the configured Redis did not answer. */
 	readonly silence?: CanhazgpuError;
@@ -31,7 +30,7 @@ type Chosen = {
 
 export const isSameRecord = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Without a record the configured Redis is meant. */
+/** Whether the record is the configured Redis. */
 const isConfigured = (record: PoolRecord | undefined, {locations}: Context): boolean =>
 	record === undefined || isSameRecord(record, locations.redisRecord());
 
@@ -45,7 +44,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {pool} = await store.read();
 			return pool === undefined ? 'no-pool' : 'pool';
 		} catch (error) {
-			// A pool that cannot be read is a pool all the same.
+			// An unreadable pool still exists.
 			if (hasCode(error, 'pool-garbage')) {
 				return 'pool';
 			}
@@ -53,7 +52,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {config} = context;
 			const isRedisMeant = () =>
 				config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting));
-			// A bug says nothing of Redis: the pool may be there, and another one would hand out its GPUs twice.
+			// A bug says nothing about Redis: the pool may be there, and a second pool would grant its GPUs twice.
 			if (!(error instanceof CanhazgpuError) || isRedisMeant()) {
 				await opened?.close();
 				throw error;
@@ -63,7 +62,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			return 'no-answer';
 		}
 	});
-	// What was asked is the configured Redis, and the choice may be another.
+	// The opened store is the configured Redis. The choice may be another store.
 	if (opened !== undefined && !(choice.kind === 'redis' && isConfigured(choice.record, context))) {
 		await opened.close();
 		opened = undefined;
@@ -72,15 +71,15 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 	return {choice, opened, silence};
 }
 
-/** What can be done from a laptop that names the boxes. */
+/** Returns a hint for a laptop that only knows other hosts. */
 const otherHostsHint = ([first]: readonly string[]): string =>
 	first === undefined
 		? ''
 		: `canhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on ${first}. For a pool here: `;
 
 /**
-@param silence - Why the configured Redis did not answer: then the pool may be there, and Redis be down.
-@param hosts - The other hosts.
+@param silence - Why the configured Redis did not answer. The pool may be in a Redis that is down.
+@param hosts - The configured other hosts.
 */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
@@ -108,7 +107,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	try {
 		await createPool({...context, store}, {provider, gpuCount, force: false});
 	} catch (error) {
-		// Another process of this account was first: just as good.
+		// Another process of this account created the pool first.
 		if (!hasCode(error, 'pool-exists')) {
 			throw error;
 		}
@@ -124,7 +123,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 /**
 Opens the store that holds the pool.
 
-@param detect - Asked only when a private pool is to be made.
+@param detect - Called only to create a private pool.
 @throws CanhazgpuError `no-pool`, `store-unreachable`, ...
 */
 export async function openStore(
@@ -157,7 +156,7 @@ export async function openStore(
 
 		case 'none': {
 			if (!canMakePrivate) {
-				// A user who chose the store without Redis does not read of Redis.
+				// A user who chose the store without Redis should not read about Redis.
 				throw noPool(
 					context.config.get('store') === undefined ? silence : undefined,
 					otherHosts(context.config.get('remote_hosts') ?? [], context.host.hostname),

@@ -1,4 +1,6 @@
-/** Small files in which a user's own visits leave something for the next one. They are only a help: nothing here ever fails. */
+/**
+Small files that carry state of a user from one command to the next. They are optional, so their functions never fail.
+*/
 import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -6,7 +8,10 @@ import {findHome} from '../config/home.js';
 import type {Host} from '../core/model/ports.js';
 import {findUnsafeLocation, isOurs, readSafely} from '../security/safe-file.js';
 
-/** Returns the directory of this user's files, which all machines share. Undefined where the account has no home directory. */
+/**
+Returns the directory of this user's files, shared by all machines with the same home. Undefined if the account has no
+home directory.
+*/
 export function stateDirectory(): string | undefined {
 	const given = process.env['XDG_STATE_HOME'];
 	if (given !== undefined && path.isAbsolute(given)) {
@@ -17,13 +22,13 @@ export function stateDirectory(): string | undefined {
 	return home === undefined ? undefined : path.join(home, '.local', 'state', 'canhazgpu');
 }
 
-/** Returns the directory of this user's files for one machine: a home directory may be on many. Undefined as {@link stateDirectory}. */
+/** Returns the directory of this user's files for this machine. Undefined like {@link stateDirectory}. */
 export function machineStateDirectory({machineId}: Pick<Host, 'machineId'>): string | undefined {
 	const directory = stateDirectory();
 	return directory === undefined ? undefined : path.join(directory, machineId);
 }
 
-/** Undefined where there is none, where it is another account's, and where it is longer than that. */
+/** Reads a file. Undefined if it is missing, belongs to another account or is longer than `longestBytes`. */
 export function readUserFile(file: string, longestBytes: number): string | undefined {
 	const read = readSafely(file, {
 		longestBytes,
@@ -33,12 +38,13 @@ export function readUserFile(file: string, longestBytes: number): string | undef
 	return read.kind === 'read' ? read.text : undefined;
 }
 
-/** Replaces it as a whole, in a directory that only this user may enter. */
+/** Replaces the file atomically, in a directory that only this user can enter. */
 export function writeUserFile(file: string, text: string): void {
 	const directory = path.dirname(file);
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	try {
-		// The home that root kept belongs to an account that may have put links there, and could not enter what root makes there.
+		// After `sudo -E`, the home belongs to an account that may have put links there, and that could not enter a
+		// directory made by root.
 		if (findUnsafeLocation(directory, {trustsOwner: false}) !== undefined) {
 			return;
 		}
@@ -51,12 +57,11 @@ export function writeUserFile(file: string, text: string): void {
 		writeFileSync(temporary, text, {mode: 0o600, flag: 'wx'});
 		renameSync(temporary, file);
 	} catch {
-		// A home that cannot be written is no reason to fail.
+		// An unwritable home is no error.
 	}
 }
 
 const mostLines = 500;
-/** Whatever is longer was not written by us. */
 const mostCharacters = 200_000;
 const longestBytes = 5 * mostCharacters;
 
@@ -66,9 +71,9 @@ export type LineHistory = {
 };
 
 /**
-The lines that were typed into the monitor's command line, for this user, newest last.
+Creates the history of the monitor's command line, newest entry last.
 
-@param file - Undefined where nothing can be kept.
+@param file - Undefined to keep nothing.
 */
 export function createLineHistory(file: string | undefined): LineHistory {
 	if (file === undefined) {
@@ -83,7 +88,7 @@ export function createLineHistory(file: string | undefined): LineHistory {
 	return {
 		load,
 		add(line) {
-			// Read again: other monitors of this user write it, too.
+			// Reads the file again, because other monitors of this user append to it.
 			const lines = [...load().filter((other) => other !== line), line].slice(-mostLines);
 			writeUserFile(file, `${lines.join('\n')}\n`);
 		},

@@ -1,24 +1,23 @@
 /**
-The process that may call NVIDIA's library. A call into a driver that hangs cannot be ended, and neither can a process that is within one;
-a library that is not what it should be may take its process with it. So this is a process of its own, which can be left behind.
+The child process that calls NVIDIA's library. A hanging driver call cannot be interrupted and a broken library can
+crash its process, so the calls run in a process that can be abandoned.
 */
 import process from 'node:process';
 import {encodeScan} from '../../gpu/nvidia/nvml/lines.js';
 import {openScanner} from '../../gpu/nvidia/nvml/scan.js';
 
-/** The library's name to the system's loader. */
 const libraryName = 'libnvidia-ml.so.1';
 
-/** Neither loads what belongs to the other. */
+/** Loads the FFI of the runtime, Bun or Node. */
 const loadOpener = async () =>
 	process.versions['bun'] === undefined
 		? import('../../gpu/nvidia/nvml/library.js')
 		: import('../../gpu/nvidia/nvml/library-bun.js');
 
 /**
-Prints a scan as a line of JSON every so often, until its reader is gone.
+Prints a scan as a line of JSON every `periodMs` until the reader is gone.
 
-@returns The exit code, once the library fails.
+@returns The exit code when the library fails.
 */
 export async function printScans(periodMs: number): Promise<number> {
 	process.stdout.on('error', () => {
@@ -27,7 +26,7 @@ export async function printScans(periodMs: number): Promise<number> {
 	});
 	try {
 		const {openLibrary} = await loadOpener();
-		// No directory but those of the system may hold the library.
+		// The library may be loaded only from system directories, never from the current one.
 		process.chdir('/');
 		const scanner = openScanner(openLibrary(libraryName));
 		for (;;) {

@@ -1,6 +1,6 @@
 /**
-Begins to scan NVIDIA GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
-pool on a box that has it is its own. Whatever this file imports delays that, so it imports little.
+Starts scanning NVIDIA GPUs before anything else is loaded or connected, because the GPU tool is the slowest part of
+most commands. Every import of this file delays the scan.
 */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
@@ -10,22 +10,22 @@ import {startEarly, type EarlyRuns} from '../../gpu/tool/early-tool.js';
 import {firstQueries} from '../../gpu/nvidia/fields.js';
 import {runTool} from '../../host/tool/spawn.js';
 
-/** Verbs that scan the GPUs of this machine, ... Not `top`: of many monitors one scans, for all. */
+/** Commands that scan the GPUs of this machine. `top` is missing because monitors share one scan. */
 const scanningVerbs = new Set(['status', 'run', 'reserve']);
 
-/** ... unless one of these is among their words. Only a hint: a scan that is not wanted is ended. */
+/** Arguments with which these commands usually do not scan. A scan that turns out to be unneeded is ended. */
 const otherwise = new Set(['--help', '--version', '--demo', '--remote', '-r']);
 
-/** The GPUs of a cluster are on its nodes. */
+/** Whether the command is for a cluster, whose GPUs are on other machines. */
 const isOfCluster = (words: readonly string[], engine: string | undefined): boolean =>
 	engine === 'slurm' ||
 	words.some((word, index) => word === '--engine=slurm' || (word === '--engine' && words[index + 1] === 'slurm'));
 
 /**
-Whether the words of a command line are likely to need a scan of the GPUs.
+Whether a command line probably needs a GPU scan.
 
 @param argv
-@param engine - That of the environment.
+@param engine - The engine named by the environment.
 */
 export const mayScan = ([verb = '', ...words]: readonly string[], engine: string | undefined): boolean => {
 	const separator = words.indexOf('--');
@@ -40,7 +40,7 @@ export const isInstalled = (command: string): boolean =>
 		.split(path.delimiter)
 		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, command)));
 
-/** Undefined where nvidia-smi is not installed. */
+/** Starts nvidia-smi. Undefined if it is not installed. */
 export const startTools = (): EarlyRuns | undefined =>
 	isInstalled('nvidia-smi') ? startEarly(runTool, firstQueries('nvidia-smi'), () => performance.now()) : undefined;
 
