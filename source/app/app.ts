@@ -27,7 +27,6 @@ import {createLineHistory, stateDirectory} from './user-file.js';
 
 type AppOptions = {
 	readonly config: Config;
-	/** Undefined when the command prints no colors. */
 	readonly paint?: Paint | undefined;
 	/** A GPU scan that was started before this module was loaded. */
 	readonly early?: EarlyRuns;
@@ -85,7 +84,6 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		readonly scenario: Scenario | undefined;
 		readonly early?: GpuProvider;
 		readonly details?: OpenOptions['details'];
-		/** The simulated processes and the host they run on. */
 		readonly simulated?: {readonly processes: SimulatedProcesses; readonly host: Host};
 	};
 
@@ -102,7 +100,6 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		const worldContext = {...context, host: worldHost, store, scenario, simulatedProcesses: simulated?.processes};
 		const gpus = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
 		const watching: GpuProvider[] = [];
-		/** The root of the device files. A simulated box has some only if its scenario names a root. */
 		const deviceRoot = provider === 'fake' ? scenario?.devices : '/';
 		return {
 			store,

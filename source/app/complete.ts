@@ -1,4 +1,3 @@
-/** Reads the pool once for shell completion, without changing it. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
@@ -12,7 +11,6 @@ import type {ProviderContext} from './gpus/gpus.js';
 import {openStore} from './stores.js';
 import {createLocations} from './locations.js';
 
-/** Enough events to complete the names of recently active accounts. */
 const newestEvents = 500;
 
 /** Returns the newest events, or none if the store keeps no audit log. */
@@ -70,11 +68,7 @@ type PoolForCompletion = {
 	readonly readings: readonly GpuReading[] | undefined;
 };
 
-/**
-Reads what completion needs from the pool.
-
-@throws CanhazgpuError `no-pool`, `store-unreachable`, ...
-*/
+/** Reads what completion needs from the pool, without changing it. Throws if there is none. */
 export async function readPool(config: Config, {wantsEvents, wantsReadings}: Wishes): Promise<PoolForCompletion> {
 	const host = createHost();
 	const clock = createClock();

@@ -1,6 +1,4 @@
-/**
-The contract between the composition root and the commands. A command asks for an open pool and never chooses the store.
-*/
+/** The contract between the composition root and the commands, which never choose the store themselves. */
 import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
@@ -27,20 +25,15 @@ export type {Job, JobOptions} from '../host/job/job.js';
 export type OpenWorld = World & {
 	/** Set when only this user sees the pool. Every face shows the label. */
 	readonly privateLabel?: string;
-	/** Set when opening the pool has just created it. */
 	readonly notice?: string;
 	/** The engine that grants the GPUs, when another program does. Every face names it. */
 	readonly engine?: Engine;
 	/** Replaces inspection and signaling of real processes when processes are simulated. */
 	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
-	/**
-	Returns a provider for a face that shows the GPUs continuously, refreshed every `intervalMs`. Only one such face of
-	the box scans, and the others read its result. Commands that act on GPUs use `gpus`, which always scans.
-	*/
+	/** Returns a provider that faces showing GPUs continuously share: one of them scans every `intervalMs` for all. */
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
 	/** Finds the processes that have a device of this GPU open, and describes them. Never rejects. */
 	readonly findDeviceHolders: (gpu: GrantedGpu, pids: readonly number[]) => Promise<DeviceHolders>;
-	/** Prepares the isolation of a job. `loadAhead` loads the code for long waits. */
 	readonly prepareIsolation: () => Promise<Isolate>;
 	readonly prepareNumaBinding: () => Promise<BindToNodes>;
 	readonly close: () => Promise<void>;
@@ -53,16 +46,12 @@ export type OpenOptions = {
 	readonly details?: 'parts' | 'all';
 	/** Makes the store reconnect after outages instead of failing, for long-running commands. */
 	readonly keepReconnecting?: boolean;
-	/** Creates a private pool if there is none. */
 	readonly canMakePrivate?: boolean;
-	/** Opens a pool in memory with simulated GPUs. */
 	readonly isDemo?: boolean;
-	/** Opens no pool and no GPUs, for a face that shows only other hosts. */
 	readonly isEmpty?: boolean;
 };
 
 export type PoolLocation = {
-	/** Where `admin` creates the pool. */
 	readonly location: string;
 	readonly privateLabel?: string;
 	/** Sentences for the user about what was repaired to make the location safe. */
@@ -73,27 +62,22 @@ export type PoolLocation = {
 
 /** Ctrl-C, SIGTERM and SIGHUP during a wait. They do not kill this process until `end` is called. */
 export type Interruption = {
-	/** Aborted by the first signal. */
 	readonly signal: AbortSignal;
 	/** Returns 128 plus the number of the signal. */
 	readonly exitCode: () => number;
 	readonly end: () => void;
 };
 
-/** The GPUs of this box, or why none were found. */
 export type Detected =
 	/** `others`: further kinds of GPUs in this machine. */
 	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
-/** What a job needs to use a CUDA installation. */
 export type PreparedCuda = {
-	/** Variables that override the job's environment. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly warning: string | undefined;
 };
 
-/** The result of a command on another host. */
 export type HostRun = {
 	readonly exitCode: number;
 	/** Whether the host answered. Undefined when ssh does not tell. */
@@ -105,15 +89,11 @@ export type HostRun = {
 export type App = {
 	readonly host: Host;
 	readonly clock: Clock;
-	/**
-	Returns who is asking. Inside an isolated job, only an open pool can tell which account that is, so call `open`
-	first.
-	*/
+	/** Returns who is asking. Call `open` first: inside an isolated job, only the pool knows the account. */
 	readonly requester: (label: string | undefined) => Requester;
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
-	/** Returns the engine that `open` would use if it is not the local pool. The result is cached. */
+	/** Returns the engine that `open` would use instead of the local pool. */
 	readonly foreignEngine: () => Promise<Engine | undefined>;
-	/** Finds where the configuration puts a new pool. */
 	readonly openPoolLocation: () => Promise<PoolLocation>;
 	/** Detects the provider of this box and counts its GPUs. `fake` is found only when `wanted` names it. */
 	readonly detect: (wanted: ProviderName | undefined) => Promise<Detected>;
@@ -124,17 +104,13 @@ export type App = {
 	@param done - What was done, in a sentence that is printed on stderr if nobody can read stdout.
 	*/
 	readonly print: (text: string, done?: string) => void;
-	/** Prints remarks on stderr. */
 	readonly remark: (text: string) => void;
 	/** Prints on stderr without waiting for the reader, so that a wait in the queue goes on while stderr is blocked. */
 	readonly progress: (text: string) => void;
-	/**
-	Opens stdout for writes that do not wait for the reader, or returns undefined if that is impossible. `failed` gets
-	the error when the reader has gone.
-	*/
+	/** Opens stdout for writes that never wait for the reader. `failed` gets the error when the reader has gone. */
 	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly isTerminal: boolean;
-	/** The width of stdout. Undefined when unknown, as in a pipe. */
+	/** Undefined when unknown, as in a pipe. */
 	readonly columns: number | undefined;
 	/** Stderr, if it is a terminal on which a line can be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
@@ -143,18 +119,14 @@ export type App = {
 	/** Gets the released reservations that can still be restored. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/**
-	Returns the rows of `status --json` from another host. Gives up after 10 s or when `signal` is aborted, with a
-	CanhazgpuError.
-	*/
+	/** Returns the rows of `status --json` from another host. Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteStatus: (
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	/**
-	Follows the status of another host until `signal` is aborted. Calls `onStatus` after each change, and at least every
-	few seconds. Resolves with `unsupported` if that host's version cannot do this, and rejects with a CanhazgpuError
-	when the connection ends.
+	Calls `onStatus` after each change on another host, and at least every few seconds, until `signal` is aborted.
+	Resolves with `unsupported` if that host's version cannot do this. Rejects when the connection ends.
 	*/
 	readonly followHost: (
 		host: string,
@@ -166,12 +138,9 @@ export type App = {
 		}) => void,
 		signal: AbortSignal,
 	) => Promise<'unsupported'>;
-	/** Returns `report --json` from another host. Gives up after 10 s with a CanhazgpuError. */
+	/** Returns `report --json` from another host. Rejects after 10 s. */
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
-	/**
-	Returns the entries of `queue --json` from another host. Gives up after 10 s or when `signal` is aborted, with a
-	CanhazgpuError.
-	*/
+	/** Returns the entries of `queue --json` from another host. Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteQueue: (
 		host: string,
 		signal?: AbortSignal,
@@ -194,11 +163,7 @@ export type App = {
 		call: RemoteCall,
 	) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
-	/**
-	Creates or finds a directory of mode 0700 for this account's files, such as sockets.
-
-	@throws CanhazgpuError `failed` if another account could reach or replace the directory.
-	*/
+	/** Creates or finds a directory of mode 0700 that no other account can reach or replace. */
 	readonly openPrivateDirectory: () => Promise<string>;
 	/**
 	Returns a check whether this account is at the other end of a local socket. If the kernel does not report the peer,
@@ -207,21 +172,13 @@ export type App = {
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
 	/** Keeps this process alive after uncaught errors and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
-	/**
-	Loads every module that a long wait or a long job may need later, because an upgrade may remove this program's files
-	in the meantime. Never rejects.
-	*/
+	/** Loads the modules that are needed later, before an upgrade can remove their files. Never rejects. */
 	readonly loadAhead: () => Promise<void>;
-	/** Reads the kernel's facts about processes. Never rejects. */
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
 	/** Signals a process of this account if it is still the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
-	/** The history of the monitor's command line, newest last. Never fails. */
 	readonly lineHistory: LineHistory;
-	/**
-	Notifies an account on its terminals and by the configured command and webhook. Never rejects. Returns a sentence
-	for each way that failed, within seconds. Gives up when `signal` is aborted.
-	*/
+	/** Notifies an account and returns a sentence for each way that failed, within seconds. Never rejects. */
 	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
 	/** Whether the configuration has a way to notify every account, not only those whose terminals we can write to. */
 	readonly notifiesAll: boolean;
@@ -232,11 +189,9 @@ export type App = {
 	/** Checks whether this machine can isolate jobs, and how. Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
 	/**
-	Finds an installation of a CUDA version such as `12.4`. Rejects with a CanhazgpuError `not-found` that lists the
-	installed versions.
+	Finds a CUDA version such as `12.4`. Rejects with a CanhazgpuError `impossible` that lists the installed ones.
 	*/
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
-	/** Finds the MPS daemon of this account. Never rejects. */
 	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
 	/** Declares that nothing runs on after the command, so the process can exit as soon as it has an exit code. */
 	readonly endWithVerb: () => void;

@@ -1,4 +1,3 @@
-/** Detects an engine other than the local pool, and makes the world that its commands use. */
 import {existsSync} from 'node:fs';
 import process from 'node:process';
 import type {World} from '../core/model/ports.js';
@@ -16,10 +15,7 @@ const slurmFiles = ['/etc/slurm/slurm.conf', '/etc/slurm-llnl/slurm.conf'];
 const isSlurmHere = (): boolean =>
 	(process.env['SLURM_CONF'] ?? '') !== '' || slurmFiles.some((file) => existsSync(file));
 
-/**
-Whether there is certainly no Redis: none is configured, and nothing listens on the default address. Checking this first
-is faster than loading the Redis client.
-*/
+/** Whether no Redis is configured or listening. Checking this is faster than loading the Redis client. */
 async function isRedisAbsent({config, locations}: Context, {isRedisGiven, recorded}: StoreFacts): Promise<boolean> {
 	const {host, port} = locations.redisRecord();
 	return (
@@ -50,10 +46,7 @@ async function hasPool(context: Context): Promise<boolean> {
 
 type Cluster = Pick<World, 'store' | 'gpus'> & {readonly engine: Engine};
 
-/**
-Finds Slurm if the configuration names it, or if Slurm is installed and there is no pool. On other machines, this costs
-one check for a file.
-*/
+/** Finds Slurm if the configuration names it, or if Slurm is installed and there is no pool. */
 export async function findSlurm(context: Context): Promise<Cluster | undefined> {
 	const {config, clock} = context;
 	const asked = config.get('engine');
@@ -66,7 +59,6 @@ export async function findSlurm(context: Context): Promise<Cluster | undefined> 
 	return openSlurm(clock, config.get('slurm.shard-memory'));
 }
 
-/** Makes the world of a Slurm cluster. Processes on its nodes cannot be read from here. */
 export const foreignWorld = (
 	cluster: Cluster,
 	own: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>,

@@ -1,7 +1,3 @@
-/**
-The places where pools may be on this machine, and what is there. `choose-store.ts` of the core decides from these
-facts.
-*/
 import {accessSync, constants, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Config} from '../config/config.js';
@@ -21,16 +17,11 @@ const databaseName = 'pool.sqlite';
 const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redis.db', 'redis.url', 'redis.socket'];
 
 export type Locations = {
-	/** Directory of the pool that everyone on the machine shares. */
 	readonly sharedDirectory: string;
 	readonly databaseIn: (directory: string) => string;
-	/**
-	Directory of this user's own pool.
-
-	@throws CanhazgpuError `store-unreachable` if the account has no home directory.
-	*/
+	/** @throws CanhazgpuError `store-unreachable` if the account has no home directory. */
 	readonly privateDirectory: string;
-	/** The file of the monitor's command history. Undefined if this account keeps no files. */
+	/** Undefined if this account keeps no files. */
 	readonly lineHistory: string | undefined;
 	readonly privateLabel: string;
 	readonly facts: () => StoreFacts;
@@ -40,19 +31,13 @@ export type Locations = {
 	readonly canAnnounce: () => boolean;
 	/** Records the pool for everyone on the machine. Returns false if other accounts would not trust the record. */
 	readonly announce: (record: PoolRecord) => boolean;
-	/**
-	@throws CanhazgpuError `store-unreachable` if other accounts could replace the directory in which root announces.
-	*/
+	/** Throws if other accounts could replace the directory in which root announces. */
 	readonly checkAnnounceable: () => void;
-	/** Whether this account may create the shared pool. */
 	readonly canMakeShared: () => boolean;
 	readonly redisRecord: () => PoolRecord & {readonly store: 'redis'};
 };
 
-/**
-Whether other accounts trust a record that this account writes to the directory. A missing directory will be created by
-this account.
-*/
+/** Whether other accounts would trust a record in the directory. A missing directory will be ours. */
 function isBelieved(directory: string): boolean {
 	const uid = effectiveUid();
 	const owner = statSync(directory, {throwIfNoEntry: false})?.uid;
@@ -71,7 +56,6 @@ function isOwnState(directory: string): boolean {
 	}
 }
 
-/** Returns the result of `work`, or false after an error of the file system. */
 function attempt(work: () => void): boolean {
 	try {
 		work();
@@ -85,7 +69,6 @@ export function createLocations(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
 	const announcement = path.join(sharedDirectory, 'pool.json');
 	const privateDirectory = (): string | undefined => machineStateDirectory(host);
-	/** Returns the file that remembers where the pool was found. Undefined if this account keeps none. */
 	const memory = (): string | undefined => {
 		const directory = privateDirectory();
 		return directory === undefined || !isOwnState(directory) ? undefined : path.join(directory, 'found.json');
@@ -152,8 +135,7 @@ export function createLocations(config: Config, host: Host): Locations {
 				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
 		checkAnnounceable() {
-			// Only root can fail here. Other accounts that announce nothing can still have their own pool and remember
-			// locations.
+			// Other accounts announce nothing, but may remember where their pool is.
 			let unsafe: UnsafeLocation | undefined;
 			try {
 				unsafe = isRoot(host.account) ? findUnsafeRecordLocation(sharedDirectory) : undefined;

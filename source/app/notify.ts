@@ -7,13 +7,9 @@ import {createNotifier} from '../host/accounts/notify.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
 
-/** Longer than any account name. */
 const longestName = 256;
 
-/**
-Notifies an account in the ways that the configuration allows. Never rejects. Returns a sentence for each way that
-failed. Gives up when `signal` is aborted.
-*/
+/** Notifies an account and returns a sentence for each way that failed. Never rejects. */
 export async function notifyBy(
 	config: Config,
 	{hostname, account: own}: Host,
@@ -22,8 +18,7 @@ export async function notifyBy(
 ): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = reminder;
 	const users = createUsers();
-	// Any user who can write to the pool could have invented the name, and the configured program might read it as an
-	// option or write it to a file.
+	// Any user of the pool could invent a name that the configured program takes for an option or a path.
 	if (account !== own.name && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}

@@ -14,16 +14,12 @@ type RedisRecord = Extract<PoolRecord, {store: 'redis'}>;
 /** Settings that prove the user wants Redis. */
 export const credentials: readonly SettingPath[] = ['redis.username', 'redis.password', 'redis.password_file'];
 
-/** Returns the record as lines of a config file. */
 const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
 	socket === undefined
 		? `redis: {host: "${host}", port: ${port}, db: ${db}}`
 		: `redis: {socket: "${socket}", db: ${db}}`;
 
-/**
-Opens the configured Redis, or the recorded one. The configured credentials apply only to the server that the
-configuration names.
-*/
+/** Opens the configured or recorded Redis. Credentials are sent only to the server that the configuration names. */
 export async function openRedis({config}: Context, keepReconnecting: boolean, record?: RedisRecord): Promise<Store> {
 	const {openRedisStore} = await import('../store/redis/index.js');
 	const passwordFile = config.get('redis.password_file');
@@ -83,14 +79,8 @@ export async function openEmbedded({locations}: Context, directory: string, newF
 	return openSqliteStore({path: locations.databaseIn(directory), create: newFor !== undefined, ...newFor});
 }
 
-/** Error codes of a directory that cannot be created or used. */
 const unusableDirectory = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST']);
 
-/**
-Opens this user's own pool.
-
-@throws CanhazgpuError `store-unreachable` if the account has no home directory or cannot write there.
-*/
 export async function openPrivate(context: Context, create: boolean): Promise<Store> {
 	const directory = context.locations.privateDirectory;
 	try {

@@ -20,8 +20,8 @@ type NewLocation = {
 };
 
 /**
-Opens the shared pool, for one group or for all accounts. Others can write its files but not its directory, so they
-cannot replace a file. A directory that an earlier version left writable for all is repaired first.
+Opens the shared pool, whose directory only its owner can change so that nobody can replace a file. Repairs a directory
+that an earlier version left writable for all.
 */
 async function openShared(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
@@ -53,7 +53,6 @@ async function openShared(context: Context): Promise<NewLocation> {
 	}
 }
 
-/** Returns the command that creates the same pool without Redis. */
 const embeddedCommand = (config: Context['config']): string =>
 	[
 		'sudo canhazgpu admin --store embedded',
@@ -65,7 +64,6 @@ const embeddedCommand = (config: Context['config']): string =>
 		.filter((part) => part !== undefined)
 		.join(' ');
 
-/** Opens the Redis that is configured or asked for, or else the recorded one. */
 async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: StoreFacts): Promise<NewLocation> {
 	const {locations, config} = context;
 	if (config.isGiven('admin.group')) {
@@ -108,7 +106,6 @@ async function newLocation(context: Context): Promise<NewLocation> {
 	}
 }
 
-/** Returns the existing pool if it already is what was asked for. */
 function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | undefined {
 	if (!hasCode(error, 'pool-exists')) {
 		return undefined;
@@ -118,9 +115,7 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
 }
 
-/**
-Returns the refusal to replace a pool, without its note that nothing changed, because the pool was repaired before.
-*/
+/** Removes the note that nothing changed, because the pool's location was repaired before. */
 const withoutNothingChanged = (error: unknown): unknown =>
 	hasCode(error, 'pool-exists')
 		? new CanhazgpuError(error.code, error.message, {
@@ -130,10 +125,7 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
-/**
-Finds a pool of this machine in the configured Redis that is not announced: made by the Go program, for example, or by
-an account that could not announce it.
-*/
+/** Finds an unannounced pool of this machine in the configured Redis, such as one made by the Go program. */
 async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
 	let store: Store | undefined;
 	try {
@@ -219,8 +211,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom});
 			} catch (error) {
-				// An earlier `admin` may have been stopped after it created the pool and before it announced the
-				// location.
+				// An earlier `admin` may have been stopped before it announced the location.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || !locations.announce(record)) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;

@@ -23,11 +23,7 @@ function runtimeDirectory(): string | undefined {
 const refused = (directory: string, problem: string, hint: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${directory} ${problem}`, {hint});
 
-/**
-Creates or finds a directory of mode 0700 below XDG_RUNTIME_DIR, or else in this account's state directory.
-
-@throws CanhazgpuError `failed` if another account could reach or replace the directory.
-*/
+/** Creates or finds a directory of mode 0700 below XDG_RUNTIME_DIR or this account's state directory. */
 export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 	const directory = runtimeDirectory() ?? machineStateDirectory(host);
 	if (directory === undefined) {

@@ -149,7 +149,6 @@ const refuse = (file: string, problem: string, cause?: unknown): CanhazgpuError 
 		cause,
 	});
 
-/** Describes how the data differs from the schema. */
 function problemOf(issue: v.InferIssue<typeof schema>): string {
 	const where = v.getDotPath(issue) ?? '';
 	if (issue.kind === 'schema' && issue.type === 'strict_object' && issue.expected === 'never') {
@@ -163,18 +162,11 @@ function problemOf(issue: v.InferIssue<typeof schema>): string {
 	return where === '' ? `expected ${issue.message}` : `${where} must be ${issue.message}, not ${issue.received}`;
 }
 
-/**
-Validates a scenario.
-
-@param file - Named in errors.
-@throws CanhazgpuError `config` naming the file and the key.
-*/
 export function checkScenario(content: unknown, file: string): Scenario {
 	if (Array.isArray(content)) {
 		throw refuse(file, 'expected a map of what happens');
 	}
 
-	// An empty file is a scenario without events.
 	const result = v.safeParse(schema, content ?? {});
 	if (!result.success) {
 		throw refuse(file, problemOf(result.issues[0]));
@@ -185,11 +177,6 @@ export function checkScenario(content: unknown, file: string): Scenario {
 
 const longestBytes = 1_048_576;
 
-/**
-Loads a scenario file of at most 1 MiB.
-
-@throws CanhazgpuError `config` naming the file and the key.
-*/
 export async function loadScenario(file: string): Promise<Scenario> {
 	const read = readSafely(file, {longestBytes, followsLinks: true});
 	if (read.kind !== 'read') {

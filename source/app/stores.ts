@@ -22,15 +22,12 @@ type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonl
 
 type Chosen = {
 	readonly choice: StoreChoice;
-	/** The store, if reading the facts has already opened it. */
 	readonly opened?: Store;
-	/** Why the configured Redis did not answer. */
 	readonly silence?: CanhazgpuError;
 };
 
 export const isSameRecord = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Whether the record is the configured Redis. */
 const isConfigured = (record: PoolRecord | undefined, {locations}: Context): boolean =>
 	record === undefined || isSameRecord(record, locations.redisRecord());
 
@@ -77,10 +74,7 @@ const otherHostsHint = ([first]: readonly string[]): string =>
 		? ''
 		: `canhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on ${first}. For a pool here: `;
 
-/**
-@param silence - Why the configured Redis did not answer. The pool may be in a Redis that is down.
-@param hosts - The configured other hosts.
-*/
+/** `silence`: why the configured Redis did not answer, in which case the pool may be there. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
 		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
@@ -120,12 +114,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	};
 }
 
-/**
-Opens the store that holds the pool.
-
-@param detect - Called only to create a private pool.
-@throws CanhazgpuError `no-pool`, `store-unreachable`, ...
-*/
+/** Opens the store that holds the pool. `detect` is called only to create a private pool. */
 export async function openStore(
 	context: Context,
 	{keepReconnecting = false, canMakePrivate = false}: OpenOptions,

@@ -1,6 +1,4 @@
-/**
-Small files that carry state of a user from one command to the next. They are optional, so their functions never fail.
-*/
+/** Small files that carry state of a user between commands. Failures are silent. */
 import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -8,10 +6,7 @@ import {findHome} from '../config/home.js';
 import type {Host} from '../core/model/ports.js';
 import {findUnsafeLocation, isOurs, readSafely} from '../security/safe-file.js';
 
-/**
-Returns the directory of this user's files, shared by all machines with the same home. Undefined if the account has no
-home directory.
-*/
+/** Returns the directory of this user's files, shared by all machines. Undefined without a home directory. */
 export function stateDirectory(): string | undefined {
 	const given = process.env['XDG_STATE_HOME'];
 	if (given !== undefined && path.isAbsolute(given)) {
@@ -22,7 +17,7 @@ export function stateDirectory(): string | undefined {
 	return home === undefined ? undefined : path.join(home, '.local', 'state', 'canhazgpu');
 }
 
-/** Returns the directory of this user's files for this machine. Undefined like {@link stateDirectory}. */
+/** Returns the directory of this user's files on this machine, because machines can share a home. */
 export function machineStateDirectory({machineId}: Pick<Host, 'machineId'>): string | undefined {
 	const directory = stateDirectory();
 	return directory === undefined ? undefined : path.join(directory, machineId);
@@ -43,8 +38,7 @@ export function writeUserFile(file: string, text: string): void {
 	const directory = path.dirname(file);
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	try {
-		// After `sudo -E`, the home belongs to an account that may have put links there, and that could not enter a
-		// directory made by root.
+		// After `sudo -E`, root must not follow another account's links or leave directories it cannot enter.
 		if (findUnsafeLocation(directory, {trustsOwner: false}) !== undefined) {
 			return;
 		}
@@ -70,11 +64,6 @@ export type LineHistory = {
 	readonly add: (line: string) => void;
 };
 
-/**
-Creates the history of the monitor's command line, newest entry last.
-
-@param file - Undefined to keep nothing.
-*/
 export function createLineHistory(file: string | undefined): LineHistory {
 	if (file === undefined) {
 		return {load: () => [], add: () => undefined};

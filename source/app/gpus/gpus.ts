@@ -24,7 +24,6 @@ import {libraryVerb, simulatedCount} from '../names.js';
 import {isInstalled} from '../start-up/early-readings.js';
 import {createToolTime, type ToolTime} from './tool-time.js';
 
-/** Loads the configured scenario, which only simulated GPUs have. */
 export async function scenarioOf(provider: ProviderName | undefined, config: Config): Promise<Scenario | undefined> {
 	const file = provider === 'fake' ? config.get('simulated.scenario') : undefined;
 	if (file === undefined) {
@@ -46,14 +45,12 @@ export type ProviderContext = {
 	readonly simulatedProcesses?: SimulatedProcesses;
 	/** Tool runs that were started before this module was loaded. */
 	readonly early?: EarlyRuns;
-	/** Extra details to read from the GPUs. None by default. */
 	readonly details?: WantedDetails;
 };
 
 const toolTimeOf = ({config, host, clock}: ProviderContext): ToolTime =>
 	createToolTime(config, host, clock.monotonicMs);
 
-/** Returns the options that all providers of real GPUs share. */
 const realWorld = (context: ProviderContext) => ({
 	run: context.early?.run ?? runTool,
 	describeProcesses: createProcessDescriber({users: createUsers(), run: runSystemTool}),
@@ -75,8 +72,8 @@ const createAmd = (context: ProviderContext): GpuProvider =>
 	toolTimeOf(context).watch(createAmdProvider(realWorld(context)));
 
 /**
-Starts scanning the GPUs before anything else is loaded or connected, because the GPU tool is the slowest part of most
-commands. Guesses that the pool uses the first provider whose tool is installed. Undefined if there is none.
+Starts scanning before the store is connected, because the GPU tool is the slowest part of most commands. Guesses that
+the pool uses the first provider whose tool is installed.
 */
 export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
@@ -114,8 +111,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// A lease of a dead job may not have ended yet. An owner that still waits for more GPUs has not started
-			// working.
+			// Dead jobs and owners that still wait for more GPUs cause no load.
 			const working = holdingsIn(snapshot.gpus).filter(
 				({lease}) => lease.partialQueueId === undefined && endingOf(lease, snapshot, host) === undefined,
 			);
@@ -147,7 +143,6 @@ export function createProvider(name: ProviderName, context: ProviderContext): Gp
 	}
 }
 
-/** The virtual directory in which a Bun binary keeps its program. */
 const insideBinary = '/$bunfs/';
 
 /** Returns the command line that starts this program again, with a small heap. */
@@ -179,12 +174,7 @@ export async function watchingProvider(
 	return () => createNvidiaProvider({...world, createSources});
 }
 
-/**
-Counts the GPUs of this box.
-
-@param wanted - Undefined to accept any provider.
-@throws CanhazgpuError `provider` if the wanted provider cannot count its GPUs.
-*/
+/** Counts the GPUs of this box. Throws if the wanted provider cannot count them. */
 export async function detectGpus(wanted: ProviderName | undefined, context: ProviderContext): Promise<Detected> {
 	const found =
 		wanted === undefined

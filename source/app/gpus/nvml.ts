@@ -1,24 +1,16 @@
-/**
-The child process that calls NVIDIA's library. A hanging driver call cannot be interrupted and a broken library can
-crash its process, so the calls run in a process that can be abandoned.
-*/
+/** Calls NVIDIA's library in a child process that can be abandoned, because a driver call can hang or crash it. */
 import process from 'node:process';
 import {encodeScan} from '../../gpu/nvidia/nvml/lines.js';
 import {openScanner} from '../../gpu/nvidia/nvml/scan.js';
 
 const libraryName = 'libnvidia-ml.so.1';
 
-/** Loads the FFI of the runtime, Bun or Node. */
 const loadOpener = async () =>
 	process.versions['bun'] === undefined
 		? import('../../gpu/nvidia/nvml/library.js')
 		: import('../../gpu/nvidia/nvml/library-bun.js');
 
-/**
-Prints a scan as a line of JSON every `periodMs` until the reader is gone.
-
-@returns The exit code when the library fails.
-*/
+/** Prints a scan as a line of JSON every `periodMs`. Returns the exit code when the library fails. */
 export async function printScans(periodMs: number): Promise<number> {
 	process.stdout.on('error', () => {
 		// eslint-disable-next-line unicorn/no-process-exit -- the process that started this one is gone

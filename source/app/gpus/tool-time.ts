@@ -1,14 +1,12 @@
 /**
-The time limit of the GPU tool: as configured, or learned from earlier scans of this user on this machine. Most tools
-answer in a tenth of a second, but `nvidia-smi` of a DGX B200 was measured at 7 to 27 s. A short limit detects a hanging
-driver early, so it applies where the tool is known to be fast.
+Learns the time limit of the GPU tool from earlier scans of this user on this machine. Most tools answer in 0.1 s, but
+`nvidia-smi` of a DGX B200 took 7 to 27 s. A short limit detects a hanging driver early.
 */
 import path from 'node:path';
 import type {Config} from '../../config/config.js';
 import type {GpuProvider, Host} from '../../core/model/ports.js';
 import {machineStateDirectory, readUserFile, writeUserFile} from '../user-file.js';
 
-/** Durations of earlier scans on this machine, in milliseconds. */
 export type ToolMemory = {
 	/** The slowest recent scan that succeeded. */
 	readonly slowestMs?: number;
@@ -32,7 +30,6 @@ export const timeLimitMs = ({slowestMs, exceededMs = 0}: ToolMemory): number =>
 				Math.max(shortestLimitMs, Math.round((margin * slowestMs) / 1000) * 1000, 2 * exceededMs),
 			);
 
-/** Returns the memory after a scan that succeeded in `tookMs`. */
 export const withAnswer = ({slowestMs = 0}: ToolMemory, tookMs: number): ToolMemory => ({
 	slowestMs: Math.max(tookMs, fading * slowestMs),
 });
@@ -40,9 +37,8 @@ export const withAnswer = ({slowestMs = 0}: ToolMemory, tookMs: number): ToolMem
 export const withExceeded = (memory: ToolMemory, limitMs: number): ToolMemory => ({...memory, exceededMs: limitMs});
 
 export type ToolTime = {
-	/** Returns the limit of the next scan. Reads the memory again, because other commands of this user update it. */
+	/** Reads the memory again, because other commands of this user update it. */
 	readonly limitMs: () => number;
-	/** Wraps a provider so that the duration of each scan is remembered. */
 	readonly watch: (provider: GpuProvider) => GpuProvider;
 };
 
@@ -85,14 +81,12 @@ export function createToolTime(config: Config, host: Host, monotonicMs: () => nu
 				const observation = await provider.observe();
 				const tookMs = monotonicMs() - beganMs;
 				const isAnswered = observation.failure === undefined;
-				// A tool that failed at once says nothing about its speed. The scan may have begun a little before
-				// `observe` was called.
+				// A tool that failed at once says nothing about its speed.
 				const after = isAnswered
 					? withAnswer(before, tookMs)
 					: tookMs >= 0.9 * limitMs
 						? withExceeded(before, limitMs)
 						: before;
-				// Skips the write unless the next limit would change.
 				if (timeLimitMs(after) !== limitMs || (isAnswered && before.exceededMs !== undefined)) {
 					writeUserFile(file, `${JSON.stringify(after)}\n`);
 				}

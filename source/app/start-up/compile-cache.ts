@@ -6,10 +6,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 
-/**
-Whether only this account can write to the directory. Another account could plant code there. After `sudo`, the home can
-belong to another account.
-*/
+/** Whether only this account can write there. Otherwise another account could plant code. */
 function isOurs(directory: string): boolean {
 	const {uid, mode} = statSync(directory);
 	// eslint-disable-next-line no-bitwise -- the permissions of group and others to write
@@ -25,7 +22,7 @@ export function keepCompiledCode(): void {
 	const given = process.env['XDG_CACHE_HOME'];
 	const isGiven = given !== undefined && path.isAbsolute(given);
 	try {
-		// Checks the existing parent. Directories are never created in another account's home.
+		// Never creates a directory in another account's home, which `sudo` can set.
 		if (!isOurs(isGiven ? given : homedir())) {
 			return;
 		}

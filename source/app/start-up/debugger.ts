@@ -1,20 +1,12 @@
-/**
-Keeps Node's debugger closed. Node opens the debugger on SIGUSR1, on a local port through which every account can run
-code as this one.
-*/
+/** Keeps Node's debugger closed. SIGUSR1 opens it on a local port, where every account can run code as this one. */
 import process from 'node:process';
 
-/**
-Delays in ms after which the debugger is closed again. A signal that arrived before our listener may take effect later.
-*/
+/** Delays in ms before closing again, because an early signal may take effect late. */
 const recheckMs = [100, 1000];
 
-/**
-Node's internal function to close the debugger. `inspector.close()` does the same, but loading that module takes 10 ms.
-*/
+/** Closes the debugger like `inspector.close()`, without 10 ms to load that module. */
 type ProcessWithDebugger = typeof process & {readonly _debugEnd?: () => void};
 
-/** Whether the user asked for the debugger, which then stays open. */
 const isWanted = (): boolean =>
 	[...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].some((options) =>
 		/(?:^|\s)--inspect(?:-brk|-wait)?(?:[\s=]|$)/v.test(options),

@@ -1,7 +1,4 @@
-/**
-Starts scanning NVIDIA GPUs before anything else is loaded or connected, because the GPU tool is the slowest part of
-most commands. Every import of this file delays the scan.
-*/
+/** Starts nvidia-smi before anything else is loaded or connected. Every import of this file delays the scan. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {performance} from 'node:perf_hooks';
@@ -16,17 +13,11 @@ const scanningVerbs = new Set(['status', 'run', 'reserve']);
 /** Arguments with which these commands usually do not scan. A scan that turns out to be unneeded is ended. */
 const otherwise = new Set(['--help', '--version', '--demo', '--remote', '-r']);
 
-/** Whether the command is for a cluster, whose GPUs are on other machines. */
 const isOfCluster = (words: readonly string[], engine: string | undefined): boolean =>
 	engine === 'slurm' ||
 	words.some((word, index) => word === '--engine=slurm' || (word === '--engine' && words[index + 1] === 'slurm'));
 
-/**
-Whether a command line probably needs a GPU scan.
-
-@param argv
-@param engine - The engine named by the environment.
-*/
+/** Whether a command line probably needs a GPU scan. `engine` is the engine that the environment names. */
 export const mayScan = ([verb = '', ...words]: readonly string[], engine: string | undefined): boolean => {
 	const separator = words.indexOf('--');
 	const own = separator === -1 ? words : words.slice(0, separator);
@@ -40,7 +31,6 @@ export const isInstalled = (command: string): boolean =>
 		.split(path.delimiter)
 		.some((directory) => path.isAbsolute(directory) && existsSync(path.join(directory, command)));
 
-/** Starts nvidia-smi. Undefined if it is not installed. */
 export const startTools = (): EarlyRuns | undefined =>
 	isInstalled('nvidia-smi') ? startEarly(runTool, firstQueries('nvidia-smi'), () => performance.now()) : undefined;
 

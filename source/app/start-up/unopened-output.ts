@@ -1,6 +1,6 @@
 /**
-Leaves stdout and stderr unopened for commands that only start a job. Opening the streams takes some milliseconds, and
-makes a pipe non-blocking for every process that shares it.
+Leaves stdout and stderr unopened for `run`. Opening them takes some milliseconds, and makes a pipe non-blocking for
+every process that shares it.
 */
 import {Buffer} from 'node:buffer';
 import {writeSync} from 'node:fs';
@@ -11,7 +11,7 @@ export const leavesOutput = ([verb]: readonly string[]): boolean => verb === 'ru
 
 const same = (text: string): string => text;
 
-/** Text without colors. Loading the color library would slow down the start of commands that print nothing. */
+/** Avoids loading the color library, which would slow down the start. */
 export const unpainted: Paint = {
 	available: same,
 	inUse: same,
