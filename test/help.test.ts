@@ -39,7 +39,7 @@ test.each(topicNames)('help %s shows the topic, in lines that fit a usual termin
 
 test('a name of a verb and of a topic shows both, the verb first', async () => {
 	const text = await helpText('queue');
-	expect(text).toMatch(/^Show who waits for GPUs, in their order\.\n\nUsage: canhazgpu queue /v);
+	expect(text).toMatch(/^Show who is waiting for GPUs, or leave the queue\.\n\nUsage: canhazgpu queue /v);
 	expect(text).toContain('\n\nWho gets which GPU\n\n');
 	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
 });
@@ -65,13 +65,13 @@ test.each(['', ...commandNames].flatMap((verb) => [80, 60].map((columns) => [ver
 );
 
 test.each([
-	['monitr', 'There is no verb or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
-	['config', 'There is no verb or help topic "config"', 'Did you mean: canhazgpu help configuration'],
-	['Prometheus', 'There is no verb or help topic "Prometheus"', 'Did you mean: canhazgpu help metrics'],
-	['xyzzy', 'There is no verb or help topic "xyzzy"', 'See all of them: canhazgpu help'],
-	['__proto__', 'There is no verb or help topic "__proto__"', 'See all of them: canhazgpu help'],
-	['squeue', 'There is no verb "squeue"', 'Did you mean: canhazgpu queue'],
-	['reserv', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
+	['monitr', 'Unknown command or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
+	['config', 'Unknown command or help topic "config"', 'Did you mean: canhazgpu help configuration'],
+	['Prometheus', 'Unknown command or help topic "Prometheus"', 'Did you mean: canhazgpu help metrics'],
+	['xyzzy', 'Unknown command or help topic "xyzzy"', 'See all of them: canhazgpu help'],
+	['__proto__', 'Unknown command or help topic "__proto__"', 'See all of them: canhazgpu help'],
+	['squeue', 'Unknown command "squeue"', 'Did you mean: canhazgpu queue'],
+	['reserv', 'Unknown command "reserv"', 'Did you mean: canhazgpu reserve'],
 ])('help %s is refused with a suggestion', async (word, message, hint) => {
 	await expect(helpText(word)).rejects.toMatchObject({exitCode: 2, message, hint});
 });
@@ -124,7 +124,7 @@ test('a topic needs no pool, no store and no network, and goes to stdout without
 	expect(await box.run('help slrm')).toEqual({
 		exitCode: 2,
 		stdout: '',
-		stderr: 'Error: There is no verb or help topic "slrm"\nDid you mean: canhazgpu help slurm\n',
+		stderr: 'Error: Unknown command or help topic "slrm"\nDid you mean: canhazgpu help slurm\n',
 	});
 });
 

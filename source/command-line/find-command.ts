@@ -39,8 +39,8 @@ export async function findCommand(name: string, misplaced?: string): Promise<Com
 		const whereFlagsStand =
 			misplaced === undefined
 				? 'See all of them: canhazgpu --help'
-				: `The flags of a verb stand behind it: canhazgpu VERB ${cutShort(shellCommand([misplaced, name]))}`;
-		throw new CanhazgpuError('usage', `There is no verb ${quoted(name)}`, {
+				: `Flags of a command go after its name: canhazgpu COMMAND ${cutShort(shellCommand([misplaced, name]))}`;
+		throw new CanhazgpuError('usage', `Unknown command ${quoted(name)}`, {
 			hint: guess === undefined ? whereFlagsStand : `Did you mean: canhazgpu ${guess}`,
 		});
 	}

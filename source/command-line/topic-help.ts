@@ -23,7 +23,7 @@ async function refuse(word: string): Promise<never> {
 		await findCommand(word);
 	}
 
-	throw new CanhazgpuError('usage', `There is no verb or help topic ${quoted(word)}`, {
+	throw new CanhazgpuError('usage', `Unknown command or help topic ${quoted(word)}`, {
 		hint: guess === undefined ? 'See all of them: canhazgpu help' : `Did you mean: canhazgpu help ${guess}`,
 	});
 }

@@ -44,7 +44,7 @@ export const runsNoCommand = (command: string): CanhazgpuError =>
 /** The error for a line without a command, unless it asks for the help or the version. */
 export function missingCommand(words: readonly string[], rest: readonly string[] | undefined): CanhazgpuError {
 	const typed = cutShort(shellCommand(rest === undefined ? words : [...words, '--', ...rest]));
-	return new CanhazgpuError('usage', `Which verb? There is none in: ${typed}`, {
+	return new CanhazgpuError('usage', `No command is given in: ${typed}`, {
 		hint:
 			rest === undefined || rest.length === 0
 				? 'For example: canhazgpu status. See all of them: canhazgpu --help'

@@ -45,10 +45,10 @@ function scriptFor({words}: Input, shellPath: string | undefined): {readonly she
 
 export const completion: Command = {
 	name: 'completion',
-	summary: 'Print the completion script for your shell: verbs, flags, GPU ids and more',
+	summary: 'Print the completion script for your shell',
 	usage: `[${names.join('|')}]`,
 	examples: [
-		['eval "$(canhazgpu completion bash)"', 'in ~/.bashrc; with zsh in ~/.zshrc'],
+		['eval "$(canhazgpu completion bash)"', 'in ~/.bashrc, or with zsh in ~/.zshrc'],
 		['canhazgpu completion fish | source', 'in ~/.config/fish/config.fish'],
 	],
 	flags: {},

@@ -206,9 +206,9 @@ async function examineAll(app: App, input: Input): Promise<readonly Finding[]> {
 
 export const doctor: Command = {
 	name: 'doctor',
-	summary: 'Check the store, the GPUs and this account, and say how to fix what is wrong',
+	summary: 'Check the store, the GPUs and this account, and suggest fixes',
 	usage: '[--json]',
-	examples: [['canhazgpu doctor', 'exit code 1 when something is wrong']],
+	examples: [['canhazgpu doctor', 'exit with code 1 if something is wrong']],
 	flags: {json: jsonFlag},
 	async run(app, input) {
 		const findings = [...(await examineAll(app, input)), ...judgeEnvironment(await app.readEnvironment())];

@@ -83,22 +83,22 @@ function countOf(input: Input): number | undefined {
 
 export const events: Command = {
 	name: 'events',
-	summary: 'Show what happened to the pool, and who did it',
+	summary: 'Show what happened in the pool, when, and who did it',
 	usage: '[--follow] [--count COUNT] [--since WHEN] [--user NAME] [--json]',
 	examples: [
-		['canhazgpu events', `the newest ${mostShown}`],
-		['canhazgpu events --since 2h --user alice', 'of the last two hours, of one'],
-		['canhazgpu events --follow --json', 'one JSON object a line, as it happens'],
+		['canhazgpu events', `the ${mostShown} newest events`],
+		['canhazgpu events --since 2h --user alice', 'events of one user in the last two hours'],
+		['canhazgpu events --follow --json', 'new events as lines of JSON'],
 	],
 	flags: {
-		follow: {shortFlag: 'f', summary: 'go on as things happen, until Ctrl-C'},
-		count: {shortFlag: 'n', value: 'COUNT', summary: `the newest COUNT of them (${mostShown}; with --since, all)`},
+		follow: {shortFlag: 'f', summary: 'keep printing new events until Ctrl-C'},
+		count: {shortFlag: 'n', value: 'COUNT', summary: `show only the newest COUNT events (${mostShown}, or all with --since)`},
 		since: {
 			value: 'WHEN',
-			summary: 'no further back than this: 2h, 7d, 2026-05-01, 2026-05-01T18:30',
+			summary: 'show events since this time: 2h, 7d, 2026-05-01 or 2026-05-01T18:30',
 			completes: usualDurations,
 		},
-		user: {shortFlag: 'u', value: 'NAME', summary: 'only of this account or label', completes: 'users'},
+		user: {shortFlag: 'u', value: 'NAME', summary: 'show only events of this account or label', completes: 'users'},
 		json: jsonFlag,
 	},
 	async run(app, input) {

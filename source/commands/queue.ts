@@ -66,23 +66,23 @@ async function leave(
 
 export const queue: Command = {
 	name: 'queue',
-	summary: 'Show who waits for GPUs, in their order',
+	summary: 'Show who is waiting for GPUs, or leave the queue',
 	usage: '[--why | --leave ID [--while-empty] | --all] [--json]',
 	examples: [
-		['canhazgpu queue', 'who waits'],
-		['canhazgpu queue --why', 'because of whom, and until when'],
-		['canhazgpu queue --leave 3f2a', 'give up a position of yours'],
+		['canhazgpu queue', 'who is waiting'],
+		['canhazgpu queue --why', 'who each entry is waiting for, and how long'],
+		['canhazgpu queue --leave 3f2a', 'cancel a request of yours'],
 	],
 	flags: {
 		json: {...jsonFlag, setting: 'queue.json'},
-		why: {summary: 'for each entry, all because of whom it waits, and until when'},
+		why: {summary: 'show who each entry is waiting for, and until when'},
 		leave: {
 			value: 'ID',
-			summary: 'give up this position, by its id or the beginning of it',
+			summary: 'cancel the entry whose id starts with ID',
 			completes: 'queue-entries',
 		},
-		'while-empty': {summary: 'with --leave: only as long as it holds no GPU'},
-		all: {summary: 'of this host and of those in remote_hosts'},
+		'while-empty': {summary: 'with --leave: only if the entry holds no GPU yet'},
+		all: {summary: 'include the hosts in remote_hosts'},
 		on: onFlag,
 	},
 	async run(app, input) {

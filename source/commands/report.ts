@@ -117,31 +117,31 @@ async function printHeldUse(app: App, input: Input, {world, question, words}: As
 
 export const report: Command = {
 	name: 'report',
-	summary: 'Show who used how many GPU hours',
+	summary: 'Show how many GPU hours each user reserved',
 	usage: '[--days N | --since WHEN] [--by user|gpu|day|model | --used] [--json | --format FORM]',
 	examples: [
-		['canhazgpu report --days 7', 'the last week, by user'],
-		['canhazgpu report --by day --user alice', 'day by day, of one'],
-		['canhazgpu report --used', 'what was reserved, and what of it was used'],
+		['canhazgpu report --days 7', 'GPU hours of the last week by user'],
+		['canhazgpu report --by day --user alice', 'GPU hours of one user by day'],
+		['canhazgpu report --used', 'how much of the reserved time was used'],
 	],
 	flags: {
 		days: {
 			shortFlag: 'd',
 			value: 'N',
-			summary: 'how far back (30; records are kept for 90 days at least)',
+			summary: 'report on the last N days (30); records are kept for at least 90 days',
 			setting: 'report.days',
 			completes: ['1', '3', '7', '14', '30', '60', '90'],
 		},
 		since: {
 			value: 'WHEN',
-			summary: 'from then on, instead of --days: 12h, 7d, 2026-05-01, 2026-05-01T18:30',
+			summary: 'instead of --days, report since this time: 12h, 7d, 2026-05-01 or 2026-05-01T18:30',
 			completes: ['12h', '1d', '7d', '30d'],
 		},
-		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)', completes: Object.keys(splits)},
-		used: {summary: 'what was reserved against what was used (--days 7)'},
-		user: {shortFlag: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
+		by: {value: 'WHAT', summary: 'group by user, gpu, day or model (user)', completes: Object.keys(splits)},
+		used: {summary: 'compare reserved with used time (--days 7)'},
+		user: {shortFlag: 'u', value: 'NAME', summary: 'report only on this user', completes: 'users'},
 		json: {...jsonFlag, setting: 'report.json'},
-		format: {value: 'FORM', summary: 'table or csv (table)', completes: forms},
+		format: {value: 'FORM', summary: 'print a table or csv (table)', completes: forms},
 	},
 	async run(app, input) {
 		const by = input.text('by') ?? 'user';

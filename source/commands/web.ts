@@ -19,22 +19,22 @@ const shownOf = {
 
 export const web: Command = {
 	name: 'web',
-	summary: 'Serve a dashboard, an API and metrics: read-only, or for you alone',
+	summary: 'Serve a dashboard, an API and metrics: read-only, or private',
 	usage: '[--port N] [--host HOST | --mine] [--demo]',
 	examples: [
-		['canhazgpu web', 'open the address that it prints'],
-		['canhazgpu web --host 0.0.0.0', 'for everybody who can reach this machine'],
-		['canhazgpu web --mine', 'your own, which reserves and releases for you, by ssh'],
-		['canhazgpu web --demo', 'look around on simulated GPUs; nothing is kept'],
+		['canhazgpu web', 'prints the address to open'],
+		['canhazgpu web --host 0.0.0.0', 'for everyone who can reach this machine'],
+		['canhazgpu web --mine', 'a private dashboard that can reserve and release'],
+		['canhazgpu web --demo', 'try it with simulated GPUs; nothing is saved'],
 	],
 	flags: {
-		port: {shortFlag: 'p', value: 'N', summary: 'port to listen on (8080); 0 is any that is free', setting: 'web.port'},
-		host: {value: 'HOST', summary: 'address to listen on (127.0.0.1: this machine alone)', setting: 'web.host'},
-		mine: {summary: 'a dashboard that acts as you, on a socket that you alone reach; it prints how to open it'},
-		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
+		port: {shortFlag: 'p', value: 'N', summary: 'listen on this port (8080), or 0: any free port', setting: 'web.port'},
+		host: {value: 'HOST', summary: 'listen on this address (127.0.0.1: only this machine can connect)', setting: 'web.host'},
+		mine: {summary: 'serve a private dashboard that acts as you, and print how to open it'},
+		demo: {summary: 'use simulated GPUs; nothing is saved'},
 	},
 	notes: [
-		'With --mine, --port is the port of your own computer. Its page acts until you press Ctrl-C: see canhazgpu help web.',
+		'With --mine, --port is a port of your own computer. The dashboard works until you press Ctrl-C. See canhazgpu help web.',
 	],
 	async run(app, input) {
 		const isMine = input.has('mine');

@@ -128,7 +128,7 @@ async function firstWords(before: readonly string[], word: string, options: Comp
 		: words([
 				...(await describedVerbs(options)),
 				...plain(Object.keys(names)),
-				{word: 'help', about: 'Show what a verb does, or a topic'},
+				{word: 'help', about: 'Show the help for a command or a topic'},
 			]);
 }
 

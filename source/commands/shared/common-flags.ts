@@ -7,7 +7,7 @@ export const jsonFlag: Flag = {shortFlag: 'j', summary: 'print JSON'};
 export const idsFlag = (completes: KnownKind): Flag => ({
 	shortFlag: 'G',
 	value: 'IDS',
-	summary: 'these GPUs, such as 1,3 or 0-3, or instances of MIG: 0:1',
+	summary: 'only these GPUs or MIG instances: 1,3 or 0-3 or 0:1',
 	isMultiple: true,
 	completes,
 });
@@ -16,7 +16,7 @@ export const idsFlag = (completes: KnownKind): Flag => ({
 export const labelFlag: Flag = {
 	shortFlag: 'u',
 	value: 'NAME',
-	summary: 'those under this name, where people share an account',
+	summary: 'only reservations under this name, if several people share this account',
 	completes: 'labels',
 	mayBeEmpty: true,
 };

@@ -6,14 +6,14 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {parseTimeOfDay} from './time-of-day.js';
 
 export const laterFlags: Flags = {
-	detach: {summary: 'on Slurm: hand the command over, print its job and go; the output goes to a file'},
-	after: {value: 'JOBS', summary: 'on Slurm: begin once these jobs have ended: 17,18, or afterok:17'},
+	detach: {summary: 'Slurm: submit the command as a batch job, print its id and return; output goes to a file'},
+	after: {value: 'JOBS', summary: 'Slurm: start after these jobs: 17,18 or afterok:17'},
 	begin: {
 		value: 'WHEN',
-		summary: 'on Slurm: not before then: 2h, 18:30, 2026-05-01T18:30',
+		summary: 'Slurm: start no earlier than 2h (from now), 18:30 or 2026-05-01T18:30',
 		completes: ['1h', '2h', '8h'],
 	},
-	array: {value: 'LIST', summary: 'on Slurm, with --detach: one job for each number: 0-7, 1,3,5, 0-99%4'},
+	array: {value: 'LIST', summary: 'Slurm, with --detach: submit one job for each index: 0-7 or 1,3,5 or 0-99%4'},
 };
 
 /** What to do instead, on one machine. */

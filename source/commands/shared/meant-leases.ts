@@ -9,7 +9,7 @@ import {checkLabel} from './flag-values.js';
 
 export const leaseFlag: Flag = {
 	value: 'ID',
-	summary: 'this very reservation and no later one: its lease_id in status --json',
+	summary: 'only this reservation: a lease_id of status --json',
 	completes: 'leases',
 };
 

@@ -19,24 +19,24 @@ type Verb = 'run' | 'reserve';
 const needFlags = (verb: Verb): Flags => ({
 	share: {
 		value: 'SIZE',
-		summary: 'a part of each GPU, others beside it: so much of its memory',
+		summary: 'reserve SIZE of memory on each GPU and share the rest',
 		completes: ['4G', '8G', '16G', '24G', '40G'],
 	},
 	mig: {
 		value: 'PROFILE',
-		summary: 'an instance of a GPU that MIG has split: 1g.10gb, or a larger one',
+		summary: 'a MIG instance of this profile or larger: 1g.10gb',
 		completes: 'mig-profiles',
 	},
 	'min-memory': {
 		value: 'SIZE',
-		summary: 'GPUs with so much memory or more: 40G',
+		summary: 'minimum memory of each GPU: 40G',
 		aliases: ['gpu-memory'],
 		setting: `${verb}.min-memory`,
 		completes: ['16G', '24G', '40G', '48G', '80G'],
 	},
 	model: {
 		value: 'NAMES',
-		summary: 'GPUs of one of these models: h100,a100',
+		summary: 'only GPUs of these models: h100,a100',
 		isMultiple: true,
 		mayBeEmpty: true,
 		setting: `${verb}.model`,
@@ -44,21 +44,21 @@ const needFlags = (verb: Verb): Flags => ({
 	},
 	'min-compute': {
 		value: 'X.Y',
-		summary: 'GPUs of this CUDA compute capability or higher: 8.0',
+		summary: 'minimum CUDA compute capability of each GPU: 8.0',
 		setting: `${verb}.min-compute`,
 		completes: ['7.0', '7.5', '8.0', '8.6', '8.9', '9.0', '10.0', '12.0'],
 	},
-	'same-model': {summary: 'GPUs of one model: so it is for more than one', setting: `${verb}.same-model`},
-	mixed: {summary: 'GPUs of different models will do'},
-	nvlink: {summary: 'GPUs that are linked with each other by NVLink, or by XGMI', setting: `${verb}.nvlink`},
+	'same-model': {summary: 'only GPUs of the same model (default for several)', setting: `${verb}.same-model`},
+	mixed: {summary: 'allow GPUs of different models'},
+	nvlink: {summary: 'only GPUs linked to each other by NVLink or XGMI', setting: `${verb}.nvlink`},
 	strategy: {
 		value: 'NAME',
-		summary: 'which of the free GPUs: mru, lru, pack, spread, cool or topology',
+		summary: 'which free GPUs to prefer: mru, lru, pack, spread, cool or topology',
 		setting: `${verb}.strategy`,
 	},
 	workload: {
 		value: 'KIND',
-		summary: 'train: as --strategy cool; serve: as --strategy pack',
+		summary: 'train (--strategy cool) or serve (--strategy pack)',
 		completes: ['train', 'serve'],
 	},
 });
@@ -208,32 +208,32 @@ function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 
 /** The flags by which both say what they want. */
 export const wantFlags = (verb: Verb): Flags => ({
-	gpus: {shortFlag: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
+	gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (1)', setting: `${verb}.gpus`},
 	'gpu-ids': idsFlag('parts'),
 	...needFlags(verb),
 	note: {
 		shortFlag: 'n',
 		value: 'TEXT',
-		summary: 'what for; everybody sees it',
+		summary: 'a note that everyone can see',
 		setting: `${verb}.note`,
 		mayBeEmpty: true,
 	},
 	user: {
 		shortFlag: 'u',
 		value: 'NAME',
-		summary: 'the name to show, where people share an account',
+		summary: 'your name, if several people share this account',
 		setting: `${verb}.user`,
 		mayBeEmpty: true,
 		completes: 'labels',
 	},
 	nonblock: {
-		summary: 'do not wait in the queue: exit 3 at once when there are not enough',
+		summary: 'exit with code 3 instead of waiting in the queue',
 		setting: `${verb}.nonblock`,
 	},
 	wait: {
 		shortFlag: 'w',
 		value: 'TIME',
-		summary: 'give up after this long in the queue, with exit code 3',
+		summary: 'leave the queue after this time and exit with code 3',
 		setting: `${verb}.wait`,
 		mayBeEmpty: true,
 		completes: usualDurations,

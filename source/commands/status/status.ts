@@ -50,20 +50,20 @@ const engineRemark = async ({engine}: OpenWorld): Promise<string | undefined> =>
 
 export const status: Command = {
 	name: 'status',
-	summary: 'Show every GPU: who holds it, and what really runs on it',
+	summary: 'Show every GPU, who holds it and what is running on it',
 	usage: '[--json [--follow] | --summary] [--remote HOST | --all]',
 	examples: [
 		['canhazgpu status', 'the table'],
-		['canhazgpu status --json', 'the same for scripts'],
-		['canhazgpu status --json --follow', 'a line of JSON whenever something changes'],
-		['canhazgpu status --all --summary', 'a line for each host of remote_hosts'],
+		['canhazgpu status --json', 'the status as JSON, for scripts'],
+		['canhazgpu status --json --follow', 'a line of JSON for each change'],
+		['canhazgpu status --all --summary', 'a line for each host in remote_hosts'],
 	],
 	flags: {
 		json: {...jsonFlag, setting: 'status.json'},
-		summary: {shortFlag: 's', summary: 'one line for the whole machine', setting: 'status.summary'},
-		follow: {shortFlag: 'f', summary: 'with --json: a line now, and again with each change and scan, until Ctrl-C'},
-		remote: {shortFlag: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
-		all: {summary: 'of this host and of those in remote_hosts'},
+		summary: {shortFlag: 's', summary: 'print one line for the whole machine', setting: 'status.summary'},
+		follow: {shortFlag: 'f', summary: 'with --json: print a line for each change and scan until Ctrl-C'},
+		remote: {shortFlag: 'r', value: 'HOST', summary: 'show another host by ssh', completes: 'hosts'},
+		all: {summary: 'include the hosts in remote_hosts'},
 	},
 	async run(app, input) {
 		const form = formOf(input);

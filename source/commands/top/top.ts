@@ -58,23 +58,23 @@ function isPlain({TERM, LC_ALL, LC_CTYPE, LANG}: NodeJS.ProcessEnv): boolean {
 
 export const top: Command = {
 	name: 'top',
-	summary: 'The monitor: every GPU live, full screen, with keys to reserve and release',
+	summary: 'Open the monitor: all GPUs live, with keys to reserve and release',
 	usage: '[--demo] [--readonly] [--interval TIME]',
 	examples: [
 		['canhazgpu top', 'press ? for the keys'],
-		['canhazgpu top --demo', 'look around on simulated GPUs; nothing is kept'],
+		['canhazgpu top --demo', 'try it with simulated GPUs; nothing is saved'],
 	],
 	flags: {
-		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
-		readonly: {summary: 'look, but change nothing'},
+		demo: {summary: 'use simulated GPUs; nothing is saved'},
+		readonly: {summary: 'disable everything that changes the pool'},
 		interval: {
 			value: 'TIME',
-			summary: 'between two scans of the GPUs (2s)',
+			summary: 'scan the GPUs this often (2s)',
 			setting: 'top.interval',
 			completes: ['1s', '2s', '5s', '10s'],
 		},
-		ascii: {summary: 'draw with plain characters'},
-		once: {summary: 'print the status once and leave'},
+		ascii: {summary: 'use only ASCII characters'},
+		once: {summary: 'print the status once and exit'},
 	},
 	async run(app, input) {
 		const scanIntervalSeconds = input.config.get('top.interval')!;

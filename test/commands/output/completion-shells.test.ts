@@ -166,7 +166,7 @@ test.skipIf(shells.zsh === undefined)('zsh', async () => {
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
 	shell.write('canhazgpu re\t\t');
-	await shell.waitFor(/^release +-- Give back what you reserved$/mv);
+	await shell.waitFor(/^release +-- Release your reservations$/mv);
 	shell.write(`${killLine}canhazgpu reserve --gpu-ids \t\t`);
 	// In their order, though several are described alike.
 	await shell.waitFor(/^0 +-- [^\n]+ 1 +-- [^\n]+ 2 +-- /mv);
@@ -179,5 +179,5 @@ test.skipIf(shells.fish === undefined)('fish', async () => {
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
 	shell.write('canhazgpu re\t');
-	await shell.waitFor('(Give back what you reserved)');
+	await shell.waitFor('(Release your reservations)');
 });

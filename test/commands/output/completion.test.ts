@@ -59,7 +59,7 @@ test('what only the pool and the config know, with what it means', async () => {
 	expect(await answer('zsh', 'who', '')).toEqual([
 		'words',
 		...gpus,
-		'--gpu-ids\tthese GPUs, such as 1,3 or 0-3',
+		'--gpu-ids\tonly these GPUs: 1,3 or 0-3',
 		'--json\tprint JSON',
 	]);
 	expect(await answer('bash', 'who', '0,')).toEqual(['words', '0,1', '0,2', '0,3']);

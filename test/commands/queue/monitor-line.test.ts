@@ -115,7 +115,7 @@ test('it tells what was released, so that it can be taken back', async () => {
 });
 
 test.each([
-	['reserv -g 2', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
+	['reserv -g 2', 'Unknown command "reserv"', 'Did you mean: canhazgpu reserve'],
 	['reserve --gpu 2', 'reserve has no flag --gpu', 'Did you mean --gpus?'],
 	[
 		'reserve -g 2 -d 4',

@@ -2,11 +2,11 @@
 import type {App} from '../../../app/contract.js';
 import type {Command, Flag, Input} from '../../../command-line/command.js';
 
-export const onFlag: Flag = {value: 'HOST', summary: 'on another host, by ssh', completes: 'hosts'};
+export const onFlag: Flag = {value: 'HOST', summary: 'use another host by ssh', completes: 'hosts'};
 
 export const onAnyFlag: Flag = {
 	value: 'HOST',
-	summary: 'on another host, by ssh; any: on whichever of remote_hosts serves it first',
+	summary: 'use another host by ssh; with any, the first of remote_hosts that can serve you',
 	completes: 'hosts',
 };
 

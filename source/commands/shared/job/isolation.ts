@@ -23,7 +23,7 @@ export const isolateFlag: Flag = {
 	value: 'HOW',
 	bare: 'auto',
 	summary:
-		'let the command open no other GPU: auto, require (or do not start it), off; bwrap, systemd or cgroup does it',
+		'hide all other GPUs: auto, require (fail if impossible), off, or a method: bwrap, systemd, cgroup',
 	completes: isolationWishes,
 };
 

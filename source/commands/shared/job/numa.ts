@@ -10,7 +10,7 @@ const numaWishes = ['bind', 'off'] as const;
 
 export const numaFlag: Flag = {
 	value: 'HOW',
-	summary: 'bind: run on the processors and the memory of the NUMA nodes of the GPUs; off',
+	summary: 'bind (to the CPUs and memory near the GPUs) or off',
 	completes: numaWishes,
 };
 
