@@ -11,11 +11,7 @@ const names = Object.keys(scripts);
 
 const hint = `There is one for ${new Intl.ListFormat('en').format(names)}: canhazgpu completion bash`;
 
-/**
-The script for the shell that is named, or else for that of the account.
-
-@throws CanhazgpuError `usage` when there is none for it.
-*/
+/** Returns the script for the named shell, or for the account's shell. Throws if there is none. */
 function scriptFor({words}: Input, shellPath: string | undefined): {readonly shell: string; readonly script: string} {
 	const [named, ...others] = words;
 	if (others.length > 0) {

@@ -12,25 +12,23 @@ import {jsonFlag, usualDurations} from './shared/common-flags.js';
 import {parseSince} from './shared/time-of-day.js';
 import {withWorld} from './shared/with-world.js';
 
-/** Without --since: so many, the newest. */
 const mostShown = 50;
 
-/** `--follow` notices within so long what ends by itself, and what an event did not tell. */
+/** How long --follow may take to notice a reservation that expires without an event. */
 const tickMs = 5000;
 
-/** So often is a store asked that is away. */
+/** The interval of retries while the store is unreachable. */
 const awayTickMs = 500;
 
 type Followed = {
 	readonly app: App;
 	readonly world: OpenWorld;
-	/** Woken when something happened. */
 	readonly wakeSignal: ReturnType<typeof createWakeSignal>;
 	readonly afterId: string | undefined;
 	readonly show: (entries: readonly AuditEntry[]) => void;
 };
 
-/** Shows whatever comes, through outages of the store, until this process is ended. */
+/** Prints new events until the process ends. Outages of the store do not end it. */
 async function follow({app, world, wakeSignal, afterId, show}: Followed): Promise<never> {
 	const {store, clock} = world;
 	const {signal} = new AbortController();
@@ -66,7 +64,6 @@ async function follow({app, world, wakeSignal, afterId, show}: Followed): Promis
 /** No store keeps more. */
 const mostKept = 10_000;
 
-/** @throws CanhazgpuError `usage` for what is no count of events. */
 function countOf(input: Input): number | undefined {
 	const typed = input.text('count');
 	if (typed === undefined) {
@@ -112,12 +109,12 @@ export const events: Command = {
 		return withWorld(app, {keepReconnecting: isFollowing}, async (world) => {
 			const wakeSignal = createWakeSignal();
 			if (isFollowing) {
-				// Listening before the first read: whatever happens after it wakes this loop.
+				// Subscribes before the first read, so that no later change is missed.
 				await world.store.subscribe({changed: wakeSignal.wake, lost: wakeSignal.wake, restored: wakeSignal.wake});
 			}
 
 			const {now} = await readForDisplay(world);
-			// It is read before what is shown, which may be nothing: what follows begins behind it.
+			// Reads the newest id first, because the filter may leave nothing to start after.
 			const newest = isFollowing ? (await world.store.audit({newest: 1})).at(-1) : undefined;
 			const known = await world.store.audit(
 				from === undefined

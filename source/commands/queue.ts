@@ -114,7 +114,7 @@ export const queue: Command = {
 		}
 
 		return withWorld(app, {}, async (world) => {
-			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.
+			// The table shortens ids with an ellipsis, which users copy.
 			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
 				await leave(app, world, {id, isJson: input.has('json'), isWhileEmpty: input.has('while-empty')});

@@ -57,7 +57,7 @@ export const release: Command = {
 				const nothing = nothingFoundText(named);
 				const doubt = doubtAbout(requester);
 				if (doubt !== undefined) {
-					// Who asks may well hold some, by an account that cannot be seen from here.
+					// The caller may hold GPUs as an account that cannot be seen from here.
 					throw new CanhazgpuError('not-found', nothing, {hint: doubt});
 				}
 

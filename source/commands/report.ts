@@ -40,10 +40,10 @@ function splitOf(by: string): Split {
 	return split;
 }
 
-/** Up to so long a chart shows hours, and from then on days. */
+/** Charts of up to this length have a bar for each hour, and longer ones for each day. */
 const longestByHourSeconds = 2 * 86_400;
 
-/** What a chart of the window shows: users over the days where the rows of the report are days themselves. */
+/** Returns the series of a chart. A report by day shows users over the days. */
 export const seriesBy =
 	(by: string) =>
 	({from, to}: TimeWindow): SeriesOptions => ({
@@ -51,11 +51,7 @@ export const seriesBy =
 		binAt: to - from <= longestByHourSeconds ? localHour : localDay,
 	});
 
-/**
-The report of the last days; by day in their order, else most hours first.
-
-@throws CanhazgpuError `usage` for a `by` that there is not.
-*/
+/** Returns a report: by day in order of time, else with most hours first. */
 export async function reportBy(
 	world: World,
 	{by, ...question}: Omit<ReportQuestion, 'split'> & {readonly by: string},
@@ -67,9 +63,9 @@ export async function reportBy(
 const secondsPerDay = 86_400;
 const daysOfUse = mostHeldUseHours / 24;
 
-/** How far back it goes, for the question and in words. */
+/** Returns the reported period, with its description. */
 function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days' | 'from'>; readonly words: string} {
-	// For longer it is not known how busy the GPUs were.
+	// The load of the GPUs is recorded for this long.
 	const days = input.has('used') && !input.has('days') ? daysOfUse : input.config.get('report.days')!;
 	const typed = input.text('since');
 	if (typed === undefined) {
@@ -87,7 +83,7 @@ const forms: readonly string[] = ['table', 'csv'];
 
 type Asked = ReturnType<typeof periodOf> & {readonly world: EngineWorld};
 
-/** What a GPU goes by in the load history depends on its UUID, so the GPUs are scanned, too. */
+/** Scans the GPUs too, because the load history knows them by UUID. */
 async function printHeldUse(app: App, input: Input, {world, question, words}: Asked): Promise<void> {
 	if (world.engine !== undefined) {
 		throw new CanhazgpuError('failed', `${await world.engine.label()} does not tell how busy the GPUs of a job were`, {
@@ -145,7 +141,6 @@ export const report: Command = {
 	},
 	async run(app, input) {
 		const by = input.text('by') ?? 'user';
-		// Before anything is opened.
 		splitOf(by);
 		const form = input.text('format') ?? 'table';
 		if (!forms.includes(form)) {
@@ -158,7 +153,7 @@ export const report: Command = {
 		}
 
 		const {question, words} = periodOf(input);
-		// The objects of a long history live for a moment; without this, room for 200 MiB of them would be made, to no use.
+		// Reading a long history creates short-lived objects. Without this flag, V8 would reserve 200 MiB for them.
 		setFlagsFromString('--semi-space-growth-factor=1');
 		return withWorld(app, {}, async (world) => {
 			if (input.has('used')) {

@@ -100,7 +100,7 @@ export const reserve: Command = {
 			}
 
 			const {gpus, instances, place, leaseId} = answer;
-			// By its UUID a program finds an instance; its name says which it is.
+			// Programs find an instance only by its UUID. People read its name.
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
 			const reserved = `Reserved ${partsText(gpus, instances)} for ${setDuration(durationSeconds)}`;
@@ -110,9 +110,9 @@ export const reserve: Command = {
 			} else if (input.config.get('reserve.short') === true) {
 				app.print(list, done);
 			} else {
-				// What scripts take stands at the start of its line, where those that know the Go program expect it.
+				// Scripts written for the Go program expect this text at the start of a line.
 				const use = useLines(answer, app.host.hostname).join('\n');
-				// In one piece: who reads one line alone has read it all.
+				// Prints everything in one write, for readers that stop after the first line.
 				app.print(`${reserved}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);
 			}
 

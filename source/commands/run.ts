@@ -9,7 +9,6 @@ import {numaFlag} from './shared/job/numa.js';
 import {checkNotLater, laterFlags} from './shared/later-flags.js';
 import {requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 
-/** @throws CanhazgpuError `usage` that shows what to type. */
 export function commandOf({
 	rest,
 	words,

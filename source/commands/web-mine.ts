@@ -1,4 +1,4 @@
-/** `web --mine`: the dashboard that acts as the account which runs it, on a socket of that account alone. */
+/** `web --mine`: a dashboard that acts as this account, on a private socket. */
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
@@ -11,7 +11,6 @@ import type {Input} from '../command-line/command.js';
 import type {MineAddress} from '../web/index.js';
 import {remindOfGrant} from './shared/acquire.js';
 
-/** @throws CanhazgpuError `usage` for flags of the dashboard that everybody can reach. */
 export function checkMine(input: Input): void {
 	if (input.has('host')) {
 		throw new CanhazgpuError('usage', '--host is for everybody, and --mine listens on a socket of your own', {
@@ -26,7 +25,7 @@ export function checkMine(input: Input): void {
 	}
 }
 
-/** Calls back on each Enter, where stdin is a terminal. Returns the way to stop. */
+/** Calls back on each Enter, if stdin is a terminal. Returns a function to stop. */
 function onEnter(pressed: () => void): () => void {
 	const {stdin} = process;
 	if (!stdin.isTTY) {
@@ -48,11 +47,7 @@ function onEnter(pressed: () => void): () => void {
 
 type Mine = {readonly address: MineAddress; readonly end: () => void};
 
-/**
-Prepares the socket, and prints how to reach it once it listens.
-
-@param port - Of the user's own computer, to which the socket is brought.
-*/
+/** Prepares the socket, and prints how to reach it. `port` is a port of the user's own computer. */
 export async function openMine(app: App, port: number): Promise<Mine> {
 	const {host} = app;
 	const directory = await app.openPrivateDirectory();

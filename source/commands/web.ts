@@ -8,7 +8,7 @@ import {keepHeapSmall} from './shared/small-heap.js';
 import {reportBy, seriesBy} from './report.js';
 import {checkMine, openMine} from './web-mine.js';
 
-/** Whether what listens there is reached from this machine alone. Other names may begin like `localhost` or `127.`, and stand for anything. */
+/** Whether only this machine can reach the address. Names such as `localhost.example` can point anywhere. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){1,3}|::1)$/iv.test(host);
 
 const shownOf = {
@@ -47,7 +47,7 @@ export const web: Command = {
 		const port = input.config.get('web.port')!;
 		const mine = isMine ? await openMine(app, port === 0 ? 8080 : port) : undefined;
 		const address = mine?.address ?? {host: input.config.get('web.host')!, port};
-		// Who reaches a socket of this account may read its command lines anyway.
+		// A private socket is reachable only for the account that could read its command lines anyway.
 		const isNear = !('host' in address) || isLoopback(address.host);
 		const remoteHosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 		const commands = input.config.get('web.commands') ?? (isNear ? 'full' : 'short');
@@ -56,7 +56,7 @@ export const web: Command = {
 		try {
 			await runWeb({
 				async open() {
-					// A page that acts may ask for an instance of MIG, which only a longer scan tells.
+					// An acting page may ask for a MIG instance, and only a longer scan lists them.
 					const world = await app.open({keepReconnecting: true, isDemo, details: isMine ? 'parts' : undefined});
 					try {
 						const gpus = await world.watchGpus(watchedMs);
@@ -114,7 +114,6 @@ export const web: Command = {
 					app.remark(`A request met a bug: ${stackText(error)}`);
 				},
 			});
-			// A signal is how it ends.
 			return 0;
 		} finally {
 			mine?.end();

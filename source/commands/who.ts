@@ -13,7 +13,6 @@ import {idsFlag, jsonFlag} from './shared/common-flags.js';
 import {idsOf} from './shared/flag-values.js';
 import {withWorld} from './shared/with-world.js';
 
-/** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */
 function askedIds(input: Input): readonly number[] {
 	const typed = input.words.flatMap((word) => idWordsOf(word));
 	const wrong = typed.find((word) => !isGpuId(word));

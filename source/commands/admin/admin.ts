@@ -14,11 +14,10 @@ import {isAboutPolicy, showOrChangePolicy} from './policy.js';
 type Found = {
 	readonly provider: ProviderName;
 	readonly gpuCount: number;
-	/** GPUs that this machine has. */
 	readonly found: number;
 };
 
-/** The pool of everybody that is there already, where no GPU is found to make one of. A private pool is in no one's way. */
+/** Returns the shared pool that already exists, when no GPU is found. A private pool does not count. */
 async function existingPool(app: App): Promise<{readonly gpuCount: number; readonly location: string} | undefined> {
 	try {
 		return await withWorld(app, {}, async (world) => {
@@ -34,11 +33,7 @@ async function existingPool(app: App): Promise<{readonly gpuCount: number; reado
 	}
 }
 
-/**
-What the pool is to be made of. A simulated pool is made by name alone: made without a word, it would hand out GPUs that are never scanned.
-
-@throws CanhazgpuError `provider` when no GPUs are found, or GPUs of several kinds; `pool-exists`.
-*/
+/** Returns the provider and number of GPUs of a new pool. Never guesses `fake`, whose GPUs are not scanned. */
 async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 	const wanted = config.get('admin.provider');
 	const given = config.get('admin.gpus');

@@ -1,7 +1,4 @@
-/**
-`admin --drain` and `--undrain`: out of service and back. As with the rest of `admin`, an account that may change the pool may do it; the audit log
-tells who did.
-*/
+/** `admin --drain` and `--undrain`. Any account that can change the pool may drain, and the audit log names it. */
 import {drain, undrain} from '../../core/operations/pool/drain.js';
 import {characterCount, longestReason} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -12,12 +9,7 @@ import type {Input} from '../../command-line/command.js';
 import {idsOf, refuseBoth} from '../shared/flag-values.js';
 import {withWorld} from '../shared/with-world.js';
 
-/**
-Refuses flags that make a pool beside those that are about the one that is there.
-
-@param others - The flags that were typed, and what they do: `--drain and --undrain change`.
-@throws CanhazgpuError `usage`.
-*/
+/** Refuses flags for a new pool. `others` names the typed flags: `--drain and --undrain change`. */
 export function refuseMaking(input: Input, others: string): void {
 	const making = ['gpus', 'provider', 'group', 'force'].find((flag) => input.has(flag));
 	if (making !== undefined) {
@@ -37,10 +29,8 @@ function reasonOf(input: Input): string | undefined {
 	return reason?.trim();
 }
 
-/** Whether `admin` is asked to drain or undrain, rather than to make a pool. */
 export const isAboutDrains = (input: Input): boolean => ['drain', 'undrain', 'reason'].some((flag) => input.has(flag));
 
-/** @throws CanhazgpuError `usage` for flags that do not go together. */
 export async function changeDrains(app: App, input: Input): Promise<number> {
 	const toDrain = idsOf(input, 'drain');
 	const toUndrain = idsOf(input, 'undrain');

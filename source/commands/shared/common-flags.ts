@@ -1,9 +1,8 @@
-/** Flags that several commands have. */
 import type {Flag, KnownKind} from '../../command-line/command.js';
 
 export const jsonFlag: Flag = {shortFlag: 'j', summary: 'print JSON'};
 
-/** @param completes - Which GPUs it is likely about. */
+/** @param completes - The GPUs that completion offers. */
 export const idsFlag = (completes: KnownKind): Flag => ({
 	shortFlag: 'G',
 	value: 'IDS',
@@ -12,7 +11,6 @@ export const idsFlag = (completes: KnownKind): Flag => ({
 	completes,
 });
 
-/** Which reservations of a shared account are meant. */
 export const labelFlag: Flag = {
 	shortFlag: 'u',
 	value: 'NAME',
@@ -21,5 +19,4 @@ export const labelFlag: Flag = {
 	mayBeEmpty: true,
 };
 
-/** Durations that completion offers. Any other is accepted, too. */
 export const usualDurations: readonly string[] = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];

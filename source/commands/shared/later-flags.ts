@@ -1,4 +1,4 @@
-/** How `run` says that a command begins later, runs in the background, or runs several times. All of it takes an engine that keeps jobs. */
+/** The flags of `run` for batch jobs, which need an engine that keeps jobs. */
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Later} from '../../core/operations/engine.js';
 import {parseDuration} from '../../core/rules/leases/durations.js';
@@ -16,7 +16,6 @@ export const laterFlags: Flags = {
 	array: {value: 'LIST', summary: 'Slurm, with --detach: submit one job for each index: 0-7 or 1,3,5 or 0-99%4'},
 };
 
-/** What to do instead, on one machine. */
 const localWays: Readonly<Record<string, string>> = {
 	detach: 'In the background: nohup canhazgpu run -- COMMAND > job.log 2>&1 &',
 	after: "One after the other: canhazgpu run -- sh -c 'first; second'",
@@ -24,7 +23,7 @@ const localWays: Readonly<Record<string, string>> = {
 	array: 'Start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
 };
 
-/** @throws CanhazgpuError `usage` where one of these is asked of the local engine, which keeps no jobs. */
+/** @throws CanhazgpuError `usage` for the local engine, which keeps no jobs. */
 export function checkNotLater(input: Input): void {
 	for (const [flag, way] of Object.entries(localWays)) {
 		if (input.has(flag)) {
@@ -48,7 +47,6 @@ function checked(input: Input, flag: 'after' | 'array', pattern: RegExp, example
 	return typed;
 }
 
-/** Seconds since the epoch. */
 function beginOf(input: Input): number | undefined {
 	const typed = input.text('begin');
 	return typed === undefined
@@ -58,7 +56,6 @@ function beginOf(input: Input): number | undefined {
 			: Date.now() / 1000 + parseDuration(typed, '--begin');
 }
 
-/** @throws CanhazgpuError `usage` for what is no such list or time, and for flags that contradict each other. */
 export function laterOf(input: Input): Later {
 	const later = {
 		after: checked(

@@ -1,4 +1,3 @@
-/** What `run` and `reserve` have in common on the command line: how many GPUs, what these must have, and how long to wait. */
 import type {App} from '../../app/contract.js';
 import type {Flags, Input} from '../../command-line/command.js';
 import type {StrategyName} from '../../core/model/need.js';
@@ -65,11 +64,6 @@ const needFlags = (verb: Verb): Flags => ({
 
 const workloads: Readonly<Record<string, StrategyName>> = {train: 'cool', serve: 'pack'};
 
-/**
-Which of the free GPUs are to be taken; undefined where nothing was said.
-
-@throws CanhazgpuError `usage` for a kind of work that is not known, and for both a strategy and a kind of work.
-*/
 export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
 	const workload = input.text('workload');
 	if (workload === undefined) {
@@ -87,21 +81,14 @@ export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
 	return workloads[workload];
 }
 
-/** @throws CanhazgpuError `usage` for what is no size. */
 function shareOf(input: Input): number | undefined {
 	const typed = input.text('share');
 	return typed === undefined ? undefined : shareMiBOf(typed, '--share');
 }
 
-/** Flags about whole GPUs. */
 const wholeFlags = ['share', 'min-memory', 'same-model', 'mixed', 'nvlink', 'strategy', 'workload', 'mps'] as const;
 
-/**
-The instances of MIG that are wanted, by a profile or by their names; undefined where GPUs are.
-
-@param named - What `--gpu-ids` names.
-@throws CanhazgpuError `usage` for what is no profile, and for flags that go with whole GPUs.
-*/
+/** Returns the wanted MIG instances, by profile or by the names of `--gpu-ids`. Undefined for whole GPUs. */
 function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNeed | undefined {
 	const typed = input.text('mig');
 	const hasNames = named !== undefined && named.instances.length > 0;
@@ -139,7 +126,6 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 	return {profile};
 }
 
-/** The same with what their GPUs must be. */
 const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => ({
 	mig,
 	models: input.has('model') ? input.config.get(`${verb}.model`) : undefined,
@@ -148,7 +134,7 @@ const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => (
 
 type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
 
-/** Whether all GPUs have to be of one model; undefined where nothing was said. */
+/** Returns whether all GPUs must be of one model. Undefined for the default. */
 function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | undefined {
 	if (input.has('same-model') && input.has('mixed')) {
 		throw new CanhazgpuError('usage', '--same-model wants GPUs of one model, and --mixed does not', {
@@ -167,7 +153,6 @@ function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | un
 			: undefined;
 }
 
-/** Whether all GPUs have to be linked by NVLink; undefined where that was not said. */
 function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefined {
 	if (count > 1) {
 		return isMeant(input, 'nvlink', ids) && input.config.get(`${verb}.nvlink`) === true ? true : undefined;
@@ -182,16 +167,10 @@ function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefine
 	return undefined;
 }
 
-/** Ids that are typed count more than what a config file says of GPUs in general. */
+/** Whether a flag applies: typed ids override requirements from a config file. */
 const isMeant = (input: Input, flag: string, ids: Wish['ids']): boolean =>
 	ids === undefined || input.has(flag) || !input.has('gpu-ids');
 
-/**
-What was typed, and what the config says, of what the GPUs must have.
-
-@throws CanhazgpuError `usage` for flags that contradict each other.
-@returns Undefined where nothing was said.
-*/
 function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 	const given = <Value>(flag: 'min-memory' | 'model' | 'min-compute', value: Value): Value | undefined =>
 		isMeant(input, flag, wish.ids) ? value : undefined;
@@ -206,7 +185,6 @@ function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 	return Object.values(need).every((value) => value === undefined) ? undefined : need;
 }
 
-/** The flags by which both say what they want. */
 export const wantFlags = (verb: Verb): Flags => ({
 	gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (1)', setting: `${verb}.gpus`},
 	'gpu-ids': idsFlag('parts'),
@@ -240,29 +218,24 @@ export const wantFlags = (verb: Verb): Flags => ({
 	},
 });
 
-/**
-What `run` and `reserve` are asked for.
-
-@throws CanhazgpuError `usage` for flags that contradict each other.
-*/
 export function wantedOf(
 	input: Input,
 	verb: Verb,
 ): {readonly ids: readonly number[] | undefined; readonly count: number; readonly need: Need | undefined} {
 	const named = namedPartsOf(input);
 	const mig = instanceNeedOf(input, named);
-	// A number that is typed counts more than what a config file says of GPUs in general.
+	// A typed number overrides ids from a config file.
 	const configured = input.has('gpus') ? undefined : input.config.get(`${verb}.gpu-ids`);
 	const ids = mig === undefined ? (named?.ids ?? configured) : undefined;
 	const count = countOf(input, `${verb}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
 	return {ids, count, need: mig === undefined ? needOf(input, verb, {count, ids}) : needOfInstances(input, verb, mig)};
 }
 
-/** What the GPUs are asked for besides: their instances take long to read, and only who wants one waits for that. */
+/** Reading MIG instances takes long, so only requests for instances do it. */
 export const detailsFor = (need: Need | undefined): 'parts' | undefined =>
 	need?.mig === undefined ? undefined : 'parts';
 
-/** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. Ids alone count more than the config. */
+/** Returns the number of GPUs. `--gpus` with `--gpu-ids` must be 1, the default of scripts, or equal. */
 export function countOf(
 	input: Input,
 	setting: 'run.gpus' | 'reserve.gpus',
@@ -281,16 +254,12 @@ export function countOf(
 	return ids?.length ?? count ?? 1;
 }
 
-/**
-Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. What is typed counts more than what a config file says, and
-`--nonblock` more than `--wait`.
-*/
+/** Returns the seconds to wait: 0 to not wait, undefined without limit. `--nonblock` overrides `--wait`. */
 export function waitSecondsOf(input: Input, verb: Verb): number | undefined {
 	const waits = input.has('wait') && !input.has('nonblock');
 	return input.config.get(`${verb}.nonblock`) === true && !waits ? 0 : input.config.get(`${verb}.wait`);
 }
 
-/** The models of this pool, as far as they can be known in passing. */
 async function modelsOfPool(app: App): Promise<string> {
 	try {
 		return await withWorld(app, {willScan: true}, async (world) => {
@@ -302,9 +271,8 @@ async function modelsOfPool(app: App): Promise<string> {
 	}
 }
 
-/** @throws CanhazgpuError `usage` that names the models of the pool. */
 export async function requireModelNames(app: App, input: Input): Promise<void> {
-	// Whatever else is no name was refused with the flags.
+	// Other invalid names were refused with the flags.
 	if (input.text('model') !== '') {
 		return;
 	}

@@ -1,4 +1,3 @@
-/** `run` where another engine grants the GPUs: it starts the command itself, wherever the GPUs are. */
 import process from 'node:process';
 import type {App, Job} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
@@ -21,7 +20,7 @@ const own = {
 	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
 } as const;
 
-/** @throws CanhazgpuError `usage` for flags that only the local engine can serve, also where a config file gives them. */
+/** @throws CanhazgpuError `usage` for flags or settings that only the local engine supports. */
 function checkFlags(input: Input): void {
 	const wanted = {
 		cuda: input.config.get('run.cuda') !== undefined,
@@ -77,7 +76,6 @@ function ownDirectory(): string {
 	}
 }
 
-/** @returns 0, as soon as the engine has the command. */
 async function runDetached(app: App, engine: Engine, input: Input, submission: Submission): Promise<number> {
 	const {jobId, output} = await engine.submitDetached(submission, ownDirectory());
 	app.print(
@@ -90,7 +88,6 @@ async function runDetached(app: App, engine: Engine, input: Input, submission: S
 	return 0;
 }
 
-/** @returns The exit code of the command. */
 export async function runOnEngine(
 	app: App,
 	engine: Engine,

@@ -13,17 +13,13 @@ import {recentLossText} from '../shared/data-loss.js';
 import {withWorld} from '../shared/with-world.js';
 import type {StatusForm} from './hosts.js';
 
-/**
-What is typed counts more than what a config file says. Of two forms the summary counts, as in the Go program; of all hosts, and where lines are
-followed, JSON.
-*/
+/** The summary wins over JSON, as in the Go program. With --all or --follow, JSON wins. Flags override settings. */
 export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm {
 	const forms = has('all') || has('follow') ? (['json', 'summary'] as const) : (['summary', 'json'] as const);
 	const typed = forms.find((form) => has(form));
 	return typed ?? forms.find((form) => config.get(`status.${form}`) === true) ?? 'table';
 }
 
-/** @throws CanhazgpuError `usage` for what it does not go with. */
 async function follow(app: App, input: Input, form: StatusForm): Promise<number> {
 	if (form !== 'json') {
 		throw new CanhazgpuError('usage', '--follow prints lines of JSON', {
@@ -42,7 +38,6 @@ async function follow(app: App, input: Input, form: StatusForm): Promise<number>
 	return followStatus(app);
 }
 
-/** Whose GPUs these are: of this host, or of a cluster. */
 const sourceOf = async ({engine, host}: OpenWorld): Promise<string> => engine?.label() ?? host.hostname;
 
 const engineRemark = async ({engine}: OpenWorld): Promise<string | undefined> =>
@@ -126,7 +121,7 @@ export const status: Command = {
 				}
 			}
 
-			// After all that was asked for: it delays nothing, and fails nothing.
+			// Comes last, because it must neither delay nor fail the output.
 			await createAlertRecorder(world)(view.snapshot, view.observation);
 			return 0;
 		});
