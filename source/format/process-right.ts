@@ -1,8 +1,8 @@
-/** Whether a process has a right to be on its GPU, in words. */
+/** Texts about whether a process is entitled to its GPU. */
 import type {ProcessRight} from '../core/rules/pool/process-right.js';
 
 type Words = {
-	/** For a column of a table. */
+	/** For a table column. */
 	readonly short: string;
 	/** The rest of a sentence about the process. */
 	readonly meaning: string;

@@ -4,7 +4,7 @@ import {shortDuration} from './text/durations.js';
 import {gpuList, gpuRanges} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
-/** One line that tells an account what concerns it, and what it can do. */
+/** Returns one line about an account's reservation, and what the account can do. */
 export function reminderText(
 	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, note}: Reminder,
 	hostname: string,

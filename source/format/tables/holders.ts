@@ -1,4 +1,3 @@
-/** `who`: the processes that hold a GPU, and what to do. */
 import type {HolderState} from '../../core/model/device-holders.js';
 import type {HolderAdvice, HoldersReport, MemoryHolder} from '../../core/rules/pool/memory-holders.js';
 import {maskSecrets} from '../../core/rules/processes/secrets.js';
@@ -38,7 +37,6 @@ const deviceText = ({hasOpen}: MemoryHolder): string =>
 
 const pidList = (pids: readonly number[]): string => pids.join(' ');
 
-/** Each is a sentence or two. */
 function adviceText(advice: HolderAdvice, index: number): string {
 	switch (advice.kind) {
 		case 'nothing-held': {
@@ -96,7 +94,7 @@ const sacrifices: Sacrifices = [
 	['COMMAND', 0],
 ];
 
-/** @param reservedBy - Whose the GPU is, as people are named; empty where it is no one's. */
+/** @param reservedBy - The holder's name. Empty without a reservation. */
 export function holdersText(
 	report: HoldersReport,
 	reservedBy: readonly string[],
@@ -134,7 +132,7 @@ export function holdersText(
 	].join('\n');
 }
 
-/** `who --json`: one object for each GPU. What is not known is absent. */
+/** Returns `who --json`: one object for each GPU, without unknown values. */
 export const holdersJson = (
 	{index, memoryUsedMiB, listedMiB, devices, holders, unreadable, advice}: HoldersReport,
 	reservedBy: readonly string[],
