@@ -89,7 +89,11 @@ export const events: Command = {
 	],
 	flags: {
 		follow: {shortFlag: 'f', summary: 'keep printing new events until Ctrl-C'},
-		count: {shortFlag: 'n', value: 'COUNT', summary: `show only the newest COUNT events (${mostShown}, or all with --since)`},
+		count: {
+			shortFlag: 'n',
+			value: 'COUNT',
+			summary: `show only the newest COUNT events (${mostShown}, or all with --since)`,
+		},
 		since: {
 			value: 'WHEN',
 			summary: 'show events since this time: 2h, 7d, 2026-05-01 or 2026-05-01T18:30',

@@ -29,7 +29,11 @@ export const web: Command = {
 	],
 	flags: {
 		port: {shortFlag: 'p', value: 'N', summary: 'listen on this port (8080), or 0: any free port', setting: 'web.port'},
-		host: {value: 'HOST', summary: 'listen on this address (127.0.0.1: only this machine can connect)', setting: 'web.host'},
+		host: {
+			value: 'HOST',
+			summary: 'listen on this address (127.0.0.1: only this machine can connect)',
+			setting: 'web.host',
+		},
 		mine: {summary: 'serve a private dashboard that acts as you, and print how to open it'},
 		demo: {summary: 'use simulated GPUs; nothing is saved'},
 	},

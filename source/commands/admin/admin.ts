@@ -89,7 +89,11 @@ export const admin: Command = {
 			summary: `${new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(providerNames)} (detected)`,
 			setting: 'admin.provider',
 		},
-		group: {value: 'NAME', summary: 'embedded store: only members of this group can use the pool', setting: 'admin.group'},
+		group: {
+			value: 'NAME',
+			summary: 'embedded store: only members of this group can use the pool',
+			setting: 'admin.group',
+		},
 		force: {summary: 'replace the existing pool and end all its reservations'},
 		drain: {value: 'IDS', summary: 'take these GPUs out of service; current holders keep them', completes: 'gpus'},
 		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},

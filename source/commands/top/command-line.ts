@@ -95,7 +95,7 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 		});
 	}
 
-	// ssh needs the terminal, which the monitor is using. In a cluster, --on names a node.
+	// The ssh command needs the terminal, which the monitor is using. In a cluster, --on names a node.
 	if (!hasEngine && input.has('on')) {
 		throw new CanhazgpuError('usage', '--on cannot be used inside the monitor', {
 			hint: 'Type it in a shell, or press H for the GPUs of all hosts.',

@@ -21,8 +21,7 @@ import type {SettingValue} from '../../../config/schema.js';
 export const isolateFlag: Flag = {
 	value: 'HOW',
 	bare: 'auto',
-	summary:
-		'hide all other GPUs: auto, require (fail if impossible), off, or a method: bwrap, systemd, cgroup',
+	summary: 'hide all other GPUs: auto, require (fail if impossible), off, or a method: bwrap, systemd, cgroup',
 	completes: isolationWishes,
 };
 
