@@ -80,8 +80,8 @@ test.each([
 	[['help', '--nope'], 'help has no flag --nope'],
 	[['help', 'status', '--jsn'], 'help has no flag --jsn'],
 	[['help', '--json'], 'help has no flag --json'],
-	[['help', 'status', 'foo'], 'help does not know what to do with "foo"'],
-	[['help', 'json', 'status', 'foo'], 'help does not know what to do with "foo"'],
+	[['help', 'status', 'foo'], 'help does not take the argument "foo"'],
+	[['help', 'json', 'status', 'foo'], 'help does not take the argument "foo"'],
 	[['help', '--config'], '--config needs a value'],
 	[['help', '--', 'status'], 'help runs no command, so nothing may follow --'],
 ])('%j is wrong usage, as with every verb', async (words, message) => {

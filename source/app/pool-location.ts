@@ -167,8 +167,8 @@ async function leaveFormer(
 
 	const movedFrom = recordText(recorded);
 	if (!force || record === undefined) {
-		throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${movedFrom}`, {
-			hint: `Nothing was changed. ${record === undefined ? 'Nobody would find a private one beside it: sudo canhazgpu admin --force' : '--force'} makes another and sends everybody there.`,
+		throw new CanhazgpuError('pool-exists', `This machine's GPU pool already exists elsewhere: in ${movedFrom}`, {
+			hint: `Nothing was changed. ${record === undefined ? 'Nobody would find a private pool beside it: sudo canhazgpu admin --force' : '--force'} creates another pool and redirects everyone to it.`,
 		});
 	}
 
@@ -186,7 +186,7 @@ async function leaveFormer(
 			: openEmbedded(context, recorded.directory));
 		return {movedFrom, droppedLeases: await closePool({...context, store}, recordText(record))};
 	} catch (error) {
-		const warning = `Warning: what is reserved in ${movedFrom} could not be ended: ${messageOf(error)}`;
+		const warning = `Warning: the reservations in ${movedFrom} could not be ended: ${messageOf(error)}`;
 		return {movedFrom, droppedLeases: 0, warning: hasCode(error, 'no-pool') ? undefined : warning};
 	} finally {
 		await store?.close();

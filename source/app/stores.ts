@@ -87,7 +87,7 @@ const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Locations)
 	const record = because === 'redis' ? redisRecord() : because;
 	return new CanhazgpuError(
 		'usage',
-		`This machine's GPU pool is in ${recordText(record)}: a private one beside it would hand out its GPUs twice`,
+		`This machine's GPU pool is in ${recordText(record)}: a private pool beside it would grant the same GPUs twice`,
 		{
 			hint: 'Leave out --store embedded.',
 		},

@@ -28,7 +28,7 @@ export function readUserFile(file: string, longestBytes: number): string | undef
 	const read = readSafely(file, {
 		longestBytes,
 		followsLinks: true,
-		judge: (status) => (isOurs(status) ? undefined : 'it is of another account'),
+		judge: (status) => (isOurs(status) ? undefined : 'it belongs to another account'),
 	});
 	return read.kind === 'read' ? read.text : undefined;
 }

@@ -19,13 +19,13 @@ export const missingValue = (name: string, {value}: Flag): CanhazgpuError =>
 	new CanhazgpuError('usage', `--${name} needs a value`, {hint: `Write --${name} ${value}`});
 
 export const switchWithValue = (name: string, value: string): CanhazgpuError =>
-	new CanhazgpuError('usage', `--${name} takes no value, and is given ${quoted(value)}`, {
+	new CanhazgpuError('usage', `--${name} takes no value, but was given ${quoted(value)}`, {
 		hint: `Write --${name} alone, or leave it out.`,
 	});
 
 export const strayWord = (command: string, word: string): CanhazgpuError =>
-	new CanhazgpuError('usage', `${command} does not know what to do with ${quoted(word)}`, {
-		hint: `See how it is typed: ${helpOf(command)}`,
+	new CanhazgpuError('usage', `${command} does not take the argument ${quoted(word)}`, {
+		hint: `See its usage: ${helpOf(command)}`,
 	});
 
 /** The error for a job's command without `--`. `position` is the index of its first word. */

@@ -17,7 +17,7 @@ function scriptFor({words}: Input, shellPath: string | undefined): {readonly she
 	if (others.length > 0) {
 		throw new CanhazgpuError(
 			'usage',
-			`completion takes one shell, and is given ${words.length}: ${cutShort(words.join(' '))}`,
+			`completion takes one shell, but was given ${words.length}: ${cutShort(words.join(' '))}`,
 			{
 				hint,
 			},
@@ -55,7 +55,7 @@ export const completion: Command = {
 		app.print(script.trimEnd());
 		if (app.isTerminal) {
 			const use = shell === 'fish' ? 'canhazgpu completion fish | source' : `eval "$(canhazgpu completion ${shell})"`;
-			app.remark(`\nThis is for ${shell} to read, not for you: ${use}`);
+			app.remark(`\nThis script is for ${shell} to load: ${use}`);
 		}
 
 		return 0;

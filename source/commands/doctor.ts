@@ -108,7 +108,7 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 					check: 'store',
 					level: 'warning',
 					words,
-					fix: 'People who made a reservation then have to make it again. Why it lost data is in the log of the store.',
+					fix: 'Reservations from that time must be made again. The log of the store says why it lost data.',
 				},
 			];
 }

@@ -143,7 +143,7 @@ export const events: Command = {
 			};
 
 			if (wanted.length === 0 && !isFollowing) {
-				app.remark('Nothing happened that is known of');
+				app.remark('No events were found');
 			}
 
 			show(wanted);

@@ -25,7 +25,7 @@ function newEndOf(input: Input): NewEnd {
 	}
 
 	if (by === undefined) {
-		throw new CanhazgpuError('usage', 'How long? extend needs --duration or --until', {
+		throw new CanhazgpuError('usage', 'extend needs --duration or --until', {
 			hint: 'For example: canhazgpu extend --duration 2h',
 		});
 	}

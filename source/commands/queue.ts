@@ -36,19 +36,19 @@ async function leave(
 
 		case 'not-found': {
 			throw new CanhazgpuError('not-found', `No entry of the queue has the id ${quoted(id)}`, {
-				hint: 'See who waits: canhazgpu queue',
+				hint: 'See who is waiting: canhazgpu queue',
 			});
 		}
 
 		case 'ambiguous': {
 			throw new CanhazgpuError('usage', `Several ids begin with ${quoted(id)}: ${result.ids.join(', ')}`, {
-				hint: 'Write more of it.',
+				hint: 'Type more characters of the id.',
 			});
 		}
 
 		case 'holds': {
-			throw new CanhazgpuError('unavailable', `It holds GPU(s) already: [${result.gpus.join(' ')}]`, {
-				hint: 'It stays in the queue. To give these back, too, leave out --while-empty.',
+			throw new CanhazgpuError('unavailable', `The entry already holds GPU(s): [${result.gpus.join(' ')}]`, {
+				hint: 'The entry stays in the queue. To cancel it and release these GPUs, leave out --while-empty.',
 			});
 		}
 
@@ -57,7 +57,7 @@ async function leave(
 				'not-owner',
 				`That position in the queue belongs to ${sanitize(ownerOf(result.entry))}`,
 				{
-					hint: doubtAbout(requester) ?? 'Only its account or root may give it up.',
+					hint: doubtAbout(requester) ?? 'Only that account or root can cancel it.',
 				},
 			);
 		}

@@ -86,14 +86,18 @@ type Asked = ReturnType<typeof periodOf> & {readonly world: EngineWorld};
 /** Scans the GPUs too, because the load history knows them by UUID. */
 async function printHeldUse(app: App, input: Input, {world, question, words}: Asked): Promise<void> {
 	if (world.engine !== undefined) {
-		throw new CanhazgpuError('failed', `${await world.engine.label()} does not tell how busy the GPUs of a job were`, {
-			hint: 'Leave --used out for the GPU hours.',
-		});
+		throw new CanhazgpuError(
+			'failed',
+			`${await world.engine.label()} does not record how busy the GPUs of a job were`,
+			{
+				hint: 'For the reserved GPU hours, leave out --used.',
+			},
+		);
 	}
 
 	const scan = await world.gpus.observe();
 	if (scan.failure !== undefined) {
-		app.remark(`What was used is not known: ${sanitize(scan.failure.message)}`);
+		app.remark(`The used time is unknown: ${sanitize(scan.failure.message)}`);
 	}
 
 	const names = new Map(scan.gpus.map((reading) => [reading.index, loadName(reading)]));
@@ -149,7 +153,7 @@ export const report: Command = {
 
 		refuseBoth(input, 'json', 'format');
 		if (input.has('used') && input.has('by')) {
-			throw new CanhazgpuError('usage', 'Give --used or --by, not both: what was used is told by user');
+			throw new CanhazgpuError('usage', 'Give --used or --by, not both: --used always groups by user');
 		}
 
 		const {question, words} = periodOf(input);

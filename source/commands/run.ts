@@ -21,8 +21,8 @@ export function commandOf({
 	}
 
 	if (words.length > 0) {
-		throw new CanhazgpuError('usage', `run does not know what to do with ${quoted(words[0]!)} before the --`, {
-			hint: 'Before -- stand flags of canhazgpu, and behind it the command: canhazgpu run --gpus 2 -- python train.py',
+		throw new CanhazgpuError('usage', `run does not take the argument ${quoted(words[0]!)} before the --`, {
+			hint: 'Flags of canhazgpu go before --, and the command after it: canhazgpu run --gpus 2 -- python train.py',
 		});
 	}
 

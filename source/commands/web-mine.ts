@@ -13,13 +13,13 @@ import {remindOfGrant} from './shared/acquire.js';
 
 export function checkMine(input: Input): void {
 	if (input.has('host')) {
-		throw new CanhazgpuError('usage', '--host is for everybody, and --mine listens on a socket of your own', {
+		throw new CanhazgpuError('usage', '--host is for a public dashboard, but --mine uses a private socket', {
 			hint: 'Leave out one of them.',
 		});
 	}
 
 	if (input.has('port') && input.config.get('web.port') === 0) {
-		throw new CanhazgpuError('usage', '--mine needs the number of a port of your own computer, not 0', {
+		throw new CanhazgpuError('usage', '--mine needs a port of your own computer, not 0', {
 			hint: 'For example: canhazgpu web --mine --port 8081',
 		});
 	}
@@ -64,7 +64,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			return;
 		}
 
-		app.print('Another link, for 10 minutes and once:');
+		app.print('Another link, which works once within 10 minutes:');
 		printLink();
 	});
 	return {
@@ -92,7 +92,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 					`Your own dashboard, which acts as ${sanitize(host.account.name)}. On your computer run:\n\n  ${tunnel}\n\nand open there, within 10 minutes (the link works once):`,
 				);
 				printLink();
-				app.print(`${canAsk ? 'Enter makes another link. ' : ''}Ctrl-C ends it, and every session with it.`);
+				app.print(`${canAsk ? 'Press Enter for another link. ' : ''}Press Ctrl-C to stop it and end every session.`);
 			},
 		},
 	};

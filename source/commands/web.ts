@@ -111,11 +111,11 @@ export const web: Command = {
 					}
 
 					if (!isNear) {
-						app.remark(`Everybody who can reach this machine can look at it. It changes nothing. ${shownOf[commands]}`);
+						app.remark(`Everyone who can reach this machine can view it. It is read-only. ${shownOf[commands]}`);
 					}
 				},
 				complain(error) {
-					app.remark(`A request met a bug: ${stackText(error)}`);
+					app.remark(`A request failed because of a bug: ${stackText(error)}`);
 				},
 			});
 			return 0;

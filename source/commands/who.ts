@@ -22,7 +22,7 @@ function askedIds(input: Input): readonly number[] {
 
 	const ids = [...new Set([...typed.map(Number), ...(idsOf(input) ?? [])])];
 	if (ids.length === 0) {
-		throw new CanhazgpuError('usage', 'Which GPU? who needs its id', {hint: 'For example: canhazgpu who 3'});
+		throw new CanhazgpuError('usage', 'who needs the id of a GPU', {hint: 'For example: canhazgpu who 3'});
 	}
 
 	return ids;

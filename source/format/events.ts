@@ -16,7 +16,7 @@ const longestText = 80;
 
 const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
-const nameText = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
+const nameText = (name: string | undefined): string => (name === undefined ? 'an unknown user' : harmless(name));
 
 /** Returns `alice (team)`. An event caused by somebody else shows no label of the account. */
 const whoText = ({account, label, owner}: AuditRecord): string =>
@@ -80,7 +80,7 @@ const endings: Readonly<Record<string, string>> = {
 	'heartbeat-lost': 'its heartbeat stopped',
 	reboot: 'the machine was restarted',
 	'pool-reset': 'the pool was made again',
-	'queue-left': 'its request has left the queue or goes on without it',
+	'queue-left': 'its request left the queue or continued without the GPUs',
 	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',

@@ -33,13 +33,13 @@ function namespaceRemedy({settings}: Extract<IsolationProblem, {kind: 'no-namesp
 	return `Allow them: sudo sysctl ${wanted}, and the same in /etc/sysctl.d/60-userns.conf`;
 }
 
-const takeWhatWorks = 'Leave its name out: --isolate alone takes what works here.';
+const takeWhatWorks = 'Use --isolate without a method: it chooses one that works here.';
 
 const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Each}>>} = {
 	simulated: {reason: 'simulated GPUs have no devices'},
-	'no-devices': {reason: 'there is no device of a GPU in /dev'},
+	'no-devices': {reason: 'there is no GPU device in /dev'},
 	'unknown-device': {
-		reason: ({gpu}) => `which device is GPU ${gpu} is not known here`,
+		reason: ({gpu}) => `the device of GPU ${gpu} is unknown here`,
 		remedy: 'The driver tells it in /proc/driver/nvidia/gpus, which some containers hide.',
 	},
 	'no-program': {
@@ -50,17 +50,17 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 		},
 	},
 	'needs-root': {
-		reason: ({fence}) => `${fenceText(fence)} isolates jobs of root alone`,
-		remedy: 'Leave its name out: --isolate alone takes bubblewrap, which needs no rights.',
+		reason: ({fence}) => `${fenceText(fence)} can isolate only jobs of root`,
+		remedy: 'Use --isolate without a method: it chooses bubblewrap, which needs no privileges.',
 	},
-	'no-systemd': {reason: 'systemd does not run this machine', remedy: takeWhatWorks},
+	'no-systemd': {reason: 'this machine does not run systemd', remedy: takeWhatWorks},
 	'no-device-groups': {
 		reason: 'this machine has no control groups of version 1 for devices',
 		remedy: takeWhatWorks,
 	},
 	'no-namespaces': {
 		reason: ({settings}) =>
-			`this machine gives no user namespaces to ordinary accounts (${settings.map((setting) => settingText(setting)).join(', ')})`,
+			`this machine does not allow user namespaces for ordinary accounts (${settings.map((setting) => settingText(setting)).join(', ')})`,
 		remedy: namespaceRemedy,
 	},
 	refused: {
@@ -72,11 +72,11 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 	},
 	slow: {reason: ({program, seconds}) => `${program} took longer than ${seconds} s`},
 	'no-directory': {
-		reason: 'this directory cannot be reached inside of it',
+		reason: 'this directory cannot be reached by an isolated job',
 		remedy: 'Start the job in another directory.',
 	},
 	'foreign-opens': {
-		reason: ({device}) => `${sanitize(device)} can be opened all the same`,
+		reason: ({device}) => `${sanitize(device)} can still be opened`,
 		remedy: 'Please report this.',
 	},
 	'granted-refuses': {

@@ -24,7 +24,7 @@ export function notYoursError(
 	notYours: readonly HeldPart[],
 	requester: Requester,
 ): CanhazgpuError {
-	const who = doubtAbout(requester) ?? `Only the holder's account or root may ${verb} it.`;
+	const who = doubtAbout(requester) ?? `Only the holder's account or root can ${verb} it.`;
 	const held = notYours.map(({index, lease}) => `${partName({index, lease})} is held by ${holderText(lease)}`);
 	return new CanhazgpuError('not-owner', `No reservations found for current user on ${partsOfNotYours(notYours)}`, {
 		hint: `${held.join(', ')}. Nothing was changed. ${who}`,

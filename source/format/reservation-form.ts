@@ -89,7 +89,7 @@ export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 			? []
 			: [{name: 'needs', kind: 'text', label: 'Needs', hint: examples.join(', ')} as const]),
 		...(hasShares
-			? [{name: 'share', kind: 'text', label: 'Share', hint: '8G: a part of each GPU, others beside it'} as const]
+			? [{name: 'share', kind: 'text', label: 'Share', hint: '8G of each GPU; others can share the rest'} as const]
 			: []),
 		...(lacks?.has('force') === true
 			? []

@@ -30,7 +30,7 @@ async function read(typed: string | readonly string[], content = '') {
 }
 
 test.each(['constructor', '__proto__', 'yes'])('a switch is neither on nor off by the value %s', async (value) => {
-	await expect(read(`status --json=${value}`)).rejects.toThrow(`--json takes no value, and is given "${value}"`);
+	await expect(read(`status --json=${value}`)).rejects.toThrow(`--json takes no value, but was given "${value}"`);
 });
 
 describe('flags in their short forms', () => {

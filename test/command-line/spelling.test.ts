@@ -51,7 +51,7 @@ describe('spellForMeow', () => {
 		[['--note'], '--note needs a value'],
 		[['--note', '--force'], '--note needs a value'],
 		[['-n', '-f'], '--note needs a value'],
-		[['--force=yes'], '--force takes no value, and is given "yes"'],
+		[['--force=yes'], '--force takes no value, but was given "yes"'],
 		[['--Gpus=2'], 'run has no flag --Gpus'],
 		[['--no-force'], 'run has no flag --no-force'],
 		[['-f-note'], 'run has no flag --'],

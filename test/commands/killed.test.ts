@@ -50,7 +50,7 @@ test('a set-up that nobody was told of any more is completed by saying it again'
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 2 --provider fake')).toEqual({
 		exitCode: 0,
-		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite was there already; everybody on this machine finds it now\n`,
+		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite already existed; everyone on this machine finds it now\n`,
 		stderr: '',
 	});
 	expect((await box.run('status --json')).stdout).toContain('"type": "MANUAL"');

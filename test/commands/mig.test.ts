@@ -34,7 +34,7 @@ slowTest('what cannot be is said with what can', async () => {
 	]);
 	expect(await said('reserve --gpu-ids 1')).toEqual([
 		2,
-		'Error: GPU 1 is split by MIG, and not handed out whole',
+		'Error: GPU 1 is split by MIG and cannot be reserved whole',
 		'Its instances are 1:0 (1g.10gb), 1:1 (1g.10gb), 1:2 (3g.40gb). Name one: --gpu-ids 1:0, or a profile: --mig 1g.10gb',
 	]);
 	expect(await said('reserve --gpus 2')).toEqual([
@@ -54,18 +54,18 @@ slowTest('what cannot be is said with what can', async () => {
 	]);
 	expect(await said('reserve --mig small')).toEqual([
 		2,
-		'Error: --mig: "small" is no profile of MIG',
-		'Write one such as 1g.10gb. Those that the pool has: canhazgpu status',
+		'Error: --mig: "small" is not a MIG profile',
+		'Write one such as 1g.10gb. To see the profiles of this pool: canhazgpu status',
 	]);
 	expect(await said('reserve --mig 1g.10gb --share 8G')).toEqual([
 		2,
-		'Error: --mig asks for an instance of MIG, and --share is about whole GPUs',
+		'Error: --mig asks for a MIG instance, but --share applies only to whole GPUs',
 		'Leave out one of them.',
 	]);
 	expect(await said('reserve --gpu-ids 0,1:1')).toEqual([
 		2,
-		'Error: --gpu-ids names both whole GPUs and instances of MIG',
-		'Ask for them one after the other.',
+		'Error: --gpu-ids names both whole GPUs and MIG instances',
+		'Use two commands.',
 	]);
 	expect(await said('reserve --gpu-ids 1:1,1:1')).toEqual([
 		2,
@@ -118,7 +118,9 @@ test('a job gets its instance by UUID, containers by name; the smallest that doe
 	]);
 
 	const shown = (await run('status')).stdout;
-	expect(shown).toContain(`3/3 MIG ${account} (ann) 1:1 1g.10gb, ${account} (bob) 1:0 1g.10gb, ${account} (carol) 1:2 3g.40gb`);
+	expect(shown).toContain(
+		`3/3 MIG ${account} (ann) 1:1 1g.10gb, ${account} (bob) 1:0 1g.10gb, ${account} (carol) 1:2 3g.40gb`,
+	);
 	const waiter = start(box, 'reserve --mig 3g.40gb -d 1h -u dora --short', environment);
 	await eventually(async () => (await peek(box)).queue.length === 1);
 	expect((await run('queue')).stdout).toMatch(/ 1 MIG instance of 3g\.40gb or larger /v);

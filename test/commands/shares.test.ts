@@ -45,7 +45,7 @@ test('what cannot be is said with what can', async () => {
 	]);
 	expect(await said('run --mps -- true')).toEqual([
 		2,
-		'Error: --mps limits a share, and there is none',
+		'Error: --mps needs --share',
 		'Give --share, too: --share 8G --mps',
 	]);
 	expect((await peek(box)).gpus.every(({kind}) => kind === 'free')).toBe(true);
@@ -75,7 +75,9 @@ test('shares fit beside each other and beside what others use, are shown, and ea
 	]);
 	const refused = await run('reserve --share 60G --nonblock');
 	expect(refused.exitCode).toBe(3);
-	expect(refused.stderr).toMatch(new RegExp(String.raw`^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are ${account} \(ann\)'s\.$`, 'mv'));
+	expect(refused.stderr).toMatch(
+		new RegExp(String.raw`^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are ${account} \(ann\)'s\.$`, 'mv'),
+	);
 	expect((await run('reserve --nonblock')).exitCode).toBe(3);
 	const {stdout} = await run('status');
 	expect(stdout).toMatch(new RegExp(String.raw`IN_USE +│ 1 shared │ .*8/79\.6G ${account} \(ann\) 8G`, 'v'));

@@ -144,7 +144,7 @@ describe.runIf(canMakeDevices())('who', () => {
 			{pid: 2_147_483_000, state: 'absent', listed: true},
 		]);
 		expect(gpu.advice).toEqual([
-			{kind: 'zombie', words: `${zombie} has ended, and its parent has not taken notice: end ${parent.pid}.`},
+			{kind: 'zombie', words: `${zombie} has ended, but its parent has not collected it: end ${parent.pid}.`},
 			{kind: 'out-of-sight', words: expect.stringContaining('2147483000') as string},
 		]);
 	});
@@ -153,7 +153,7 @@ describe.runIf(canMakeDevices())('who', () => {
 		await accounts.run(alice, 'reserve -G 1', {environment: {CANHAZGPU_SIMULATED_SCENARIO: scenario}});
 		const own = await started(mallory, ['env', 'HF_TOKEN=x', ...opening('dev/nvidia1')]);
 		const {text} = await ask(mallory, hidden, 'who 0-1');
-		expect(text).toMatch(/^GPU 0: \dMB in use, what its processes use is not known; not reserved\n/v);
+		expect(text).toMatch(/^GPU 0: \dMB in use, the memory of its processes is unknown; not reserved\n/v);
 		expect(text).toMatch(new RegExp(`^ ${own.pid} .* runs .* open .* no .*sh -c`, 'mv'));
 		expect(text).toMatch(new RegExp(`^→ Yours, .*kill ${own.pid}$`, 'mv'));
 		expect(text).toMatch(new RegExp(`^GPU 1: .* of it by listed processes; reserved by ${alice}$`, 'mv'));
@@ -169,7 +169,7 @@ describe.runIf(canMakeDevices())('who', () => {
 });
 
 test.each([
-	[['who'], 'Which GPU? who needs its id'],
+	[['who'], 'who needs the id of a GPU'],
 	[['who', 'x'], '"x" is not a GPU id'],
 	[['who', '1', '-G', '-2'], '--gpu-ids: "-2" is not a GPU id'],
 	[['who', '3-1'], '"3-1" is not a GPU id'],

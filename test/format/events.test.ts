@@ -103,7 +103,7 @@ describe('an event in words', () => {
 			{kind: 'pool', gpus: [], count: 8, provider: 'fake', reason: 'restored'},
 			'alice put the pool back after the store had lost it: 8 GPUs (fake)',
 		],
-		[{kind: 'unreserved', account: undefined}, 'somebody unknown uses GPU 2 without a reservation'],
+		[{kind: 'unreserved', account: undefined}, 'an unknown user uses GPU 2 without a reservation'],
 		[{kind: 'squatter', account: 'eve', owner: 'bob'}, 'eve uses GPU 2, which bob has reserved'],
 		[{kind: 'health', reason: 'Xid 79'}, 'GPU 2 is unhealthy (Xid 79) and will not be handed out'],
 		[{kind: 'health'}, 'GPU 2 is healthy again'],
@@ -140,7 +140,7 @@ describe('an event in words', () => {
 			time: '1970-01-01T00:16:40.500Z',
 			kind: 'released',
 			gpus: [1],
-			words: 'somebody unknown released GPU 1',
+			words: 'an unknown user released GPU 1',
 		});
 	});
 });

@@ -72,9 +72,9 @@ test('who waits for what is out of service, never to be had, or free is told so'
 	expect(await whyIn(box)).toEqual([
 		expect.stringContaining('#1 erin waits for 2 GPUs, 0h 3m 0s so far; expected: when GPU 1 is back in service'),
 		expect.stringContaining('   waits for GPU 1, which is out of service: GPU has fallen off the bus'),
-		'#2 frank waits for 9 GPUs, 0h 3m 0s so far; expected: never: not in this pool',
+		'#2 frank waits for 9 GPUs, 0h 3m 0s so far; expected: never: impossible in this pool',
 		expect.stringContaining('#3 gus waits for GPU 0, 0h 3m 0s so far'),
-		'   no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment',
+		'   no reservation blocks it: free GPUs are in use without a reservation, or it is about to get them',
 	]);
 });
 

@@ -86,14 +86,14 @@ test('a user who may not force is not told to', () => {
 		'See who holds them, and until when: canhazgpu status.',
 	);
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}]), {canForce: false}).hint).toBe(
-		'The GPUs cannot be read, so none is handed out: nvidia-smi timed out.',
+		'The GPUs cannot be read, so none is granted: nvidia-smi timed out.',
 	);
 });
 
 test('who runs there already is told how to keep it', () => {
 	const asked = refusal([unreserved], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked, {account: 'dave'}).hint).toBe(
-		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. What you run there already is yours by: canhazgpu reserve --pid PID.',
+		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. To reserve a GPU that you are using already: canhazgpu reserve --pid PID.',
 	);
 	expect(refusalMessage(asked, {account: 'erin'}).hint).not.toContain('--pid');
 });
@@ -107,7 +107,7 @@ test('of a GPU that is only broken it is not said that it is used', () => {
 
 test('a failed scan is said first', () => {
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
-		'The GPUs cannot be read, so none is handed out: nvidia-smi timed out. --force takes them all the same.',
+		'The GPUs cannot be read, so none is granted: nvidia-smi timed out. --force reserves them anyway.',
 	);
 });
 

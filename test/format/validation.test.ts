@@ -122,7 +122,7 @@ test.each<Case>([
 		},
 	],
 	[
-		'by one, and by somebody unknown',
+		'by one, and by an unknown user',
 		free,
 		{memoryUsedMiB: 9000, processes: [python(1, 'bob'), python(2, undefined, {name: undefined})]},
 		{user: 'bob,unknown', details: '9000MB used by PID 1 (python3), PID 2 (unknown process)', validation: '-'},

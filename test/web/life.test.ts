@@ -51,7 +51,7 @@ test('--demo needs no pool and keeps nothing', async () => {
 test('open to the network it says so', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box, ['--host', '0.0.0.0']);
-	await eventually(() => web.stderr().includes('Everybody who can reach this machine can look at it'));
+	await eventually(() => web.stderr().includes('Everyone who can reach this machine can view it'));
 	await web.end('SIGTERM');
 });
 

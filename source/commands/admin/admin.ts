@@ -151,9 +151,7 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				app.print(
-					wasThere ? `The ${what} was there already; everybody on this machine finds it now` : `Made a ${what}`,
-				);
+				app.print(wasThere ? `The ${what} already existed; everyone on this machine finds it now` : `Made a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
 				}

@@ -13,7 +13,7 @@ import {withWorld} from '../shared/with-world.js';
 export function refuseMaking(input: Input, others: string): void {
 	const making = ['gpus', 'provider', 'group', 'force'].find((flag) => input.has(flag));
 	if (making !== undefined) {
-		throw new CanhazgpuError('usage', `--${making} makes a pool, and ${others} the one that is there`, {
+		throw new CanhazgpuError('usage', `--${making} creates a pool, and ${others} the existing one`, {
 			hint: `Leave out --${making}.`,
 		});
 	}
@@ -23,7 +23,7 @@ function reasonOf(input: Input): string | undefined {
 	const reason = input.text('reason');
 	const count = characterCount(reason?.trim() ?? '-');
 	if (count < 1 || count > longestReason) {
-		throw new CanhazgpuError('usage', `--reason must be 1 to ${longestReason} characters long, and has ${count}`);
+		throw new CanhazgpuError('usage', `--reason must be 1 to ${longestReason} characters long, but has ${count}`);
 	}
 
 	return reason?.trim();
@@ -38,7 +38,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 	refuseMaking(input, '--drain and --undrain change');
 	refuseBoth(input, 'drain', 'undrain');
 	if (reason !== undefined && toDrain === undefined) {
-		throw new CanhazgpuError('usage', '--reason says why of --drain', {
+		throw new CanhazgpuError('usage', '--reason needs --drain', {
 			hint: 'For example: canhazgpu admin --drain 3 --reason "fan is dead"',
 		});
 	}
@@ -72,7 +72,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		const why = reason === undefined ? '' : `: ${sanitize(reason)}`;
 		app.print(`Took ${gpus.length} GPU(s) out of service: [${gpus.join(' ')}]${why}`);
 		if (leased.length > 0) {
-			app.remark(`In use now, and so until given back: GPU(s) [${leased.join(' ')}]`);
+			app.remark(`Still in use until released: GPU(s) [${leased.join(' ')}]`);
 		}
 
 		return 0;

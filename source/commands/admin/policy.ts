@@ -72,8 +72,8 @@ async function showPolicy(app: App, input: Input): Promise<number> {
 export async function showOrChangePolicy(app: App, input: Input): Promise<number> {
 	refuseMaking(input, '--policy, --set and --unset are about');
 	if (isAboutDrains(input)) {
-		throw new CanhazgpuError('usage', '--drain and --undrain, and --policy, --set and --unset, are different changes', {
-			hint: 'Give them one after the other.',
+		throw new CanhazgpuError('usage', '--drain and --undrain cannot be combined with --policy, --set or --unset', {
+			hint: 'Use two commands.',
 		});
 	}
 
@@ -92,7 +92,7 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 	const asked = changes.filter(({key}) => key !== allKeys);
 	if (removesAll && asked.some(({value}) => value === undefined)) {
 		throw new CanhazgpuError('usage', '--unset all removes every key', {
-			hint: 'Give no other --unset with it. --set KEY=VALUE is what holds from then on.',
+			hint: 'Leave out the other --unset. Use --set KEY=VALUE for the keys to keep.',
 		});
 	}
 

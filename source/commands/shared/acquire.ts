@@ -18,7 +18,7 @@ type Acquired =
 const servedMs = 2000;
 
 const unsureText =
-	'The store is away: this position in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
+	'The store cannot be reached. Once it is back, this request is removed from the queue. To see whether it got GPUs at the last moment: canhazgpu status';
 
 /** Notifies a user who may have stopped watching during a long wait. */
 export async function remindOfGrant(
@@ -139,7 +139,7 @@ export async function acquireShown(
 					return {kind: 'interrupted', exitCode: movedExitCode};
 				}
 
-				throw new CanhazgpuError('unavailable', 'Somebody took this request out of the queue', {
+				throw new CanhazgpuError('unavailable', 'Somebody removed this request from the queue', {
 					hint: 'Nothing is held. To wait again, run it again.',
 				});
 			}

@@ -18,7 +18,9 @@ export function createBackground(report: (words: string) => void): Background {
 		}
 
 		said.add(what);
-		report(`canhazgpu: this is a bug in canhazgpu, which changes nothing for what runs or waits:\n${stackText(error)}`);
+		report(
+			`canhazgpu: this is a bug in canhazgpu. It does not affect running jobs or waiting requests:\n${stackText(error)}`,
+		);
 	};
 
 	return {

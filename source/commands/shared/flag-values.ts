@@ -59,7 +59,7 @@ export function checkLabel(label: string | undefined): string | undefined {
 	const count = characterCount(label.trim());
 	if (harmless === '' || harmless !== label.trim() || count > longestLabel) {
 		const why = count > longestLabel ? `: it has ${count} characters` : '';
-		throw new CanhazgpuError('usage', `--user: ${quoted(label)} cannot be a name${why}`, {
+		throw new CanhazgpuError('usage', `--user: ${quoted(label)} is not a valid name${why}`, {
 			hint: `Use 1 to ${longestLabel} letters, digits or signs.`,
 		});
 	}

@@ -62,14 +62,14 @@ export function laterOf(input: Input): Later {
 			input,
 			'after',
 			jobsPattern,
-			'Write the numbers of jobs, such as 17,18, or afterok:17 where they must have ended well.',
+			'Write job ids such as 17,18, or afterok:17 if the job must have succeeded.',
 		),
 		begin: beginOf(input),
 		array: checked(
 			input,
 			'array',
 			arrayPattern,
-			'Write numbers, such as 0-7 or 1,3,5, and %4 behind them for four at a time.',
+			'Write indices such as 0-7 or 1,3,5, followed by %4 to run four at a time.',
 		),
 	};
 	if (later.array !== undefined && !input.has('detach')) {

@@ -47,7 +47,7 @@ export function meantLeases(input: Input, named: NamedParts | undefined): MeantL
 	const label = checkLabel(input.text('user'));
 	const leaseId = leaseIdOf(input);
 	if (leaseId !== undefined && (named?.instances ?? []).length > 0) {
-		throw new CanhazgpuError('usage', '--lease goes with whole GPUs, and --gpu-ids names an instance of MIG', {
+		throw new CanhazgpuError('usage', '--lease does not support the MIG instances of --gpu-ids', {
 			hint: 'Leave out one of them.',
 		});
 	}
@@ -80,7 +80,7 @@ export function remarkMissing(app: App, named: NamedParts | undefined, changed: 
 /** @throws CanhazgpuError `not-found` if nothing is left of the reservation that `--lease` names. */
 export function checkLeft({by}: Selection, changed: readonly unknown[]): void {
 	if (by === 'lease' && changed.length === 0) {
-		throw new CanhazgpuError('not-found', 'That reservation has ended meanwhile', {
+		throw new CanhazgpuError('not-found', 'That reservation has already ended', {
 			hint: 'Nothing was changed. See who holds what: canhazgpu status',
 		});
 	}

@@ -97,17 +97,22 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 	}
 
 	if (hasNames && named.ids.length > 0) {
-		throw new CanhazgpuError('usage', '--gpu-ids names both whole GPUs and instances of MIG', {
-			hint: 'Ask for them one after the other.',
+		throw new CanhazgpuError('usage', '--gpu-ids names both whole GPUs and MIG instances', {
+			hint: 'Use two commands.',
 		});
 	}
 
-	refuseBoth(input, 'mig', 'gpu-ids', 'A name such as 0:1 says which instance, a profile which will do.');
+	refuseBoth(
+		input,
+		'mig',
+		'gpu-ids',
+		'A name such as 0:1 means one instance, and a profile any instance of that kind.',
+	);
 
 	const what = hasNames ? `--gpu-ids ${instanceText(named.instances[0]!)}` : '--mig';
 	const other = wholeFlags.find((flag) => input.has(flag));
 	if (other !== undefined) {
-		throw new CanhazgpuError('usage', `${what} asks for an instance of MIG, and --${other} is about whole GPUs`, {
+		throw new CanhazgpuError('usage', `${what} asks for a MIG instance, but --${other} applies only to whole GPUs`, {
 			hint: 'Leave out one of them.',
 		});
 	}
@@ -118,8 +123,8 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 
 	const profile = parseProfile(typed!);
 	if (profile === undefined) {
-		throw new CanhazgpuError('usage', `--mig: ${quoted(typed!)} is no profile of MIG`, {
-			hint: 'Write one such as 1g.10gb. Those that the pool has: canhazgpu status',
+		throw new CanhazgpuError('usage', `--mig: ${quoted(typed!)} is not a MIG profile`, {
+			hint: 'Write one such as 1g.10gb. To see the profiles of this pool: canhazgpu status',
 		});
 	}
 
@@ -159,7 +164,7 @@ function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefine
 	}
 
 	if (input.has('nvlink')) {
-		throw new CanhazgpuError('usage', '--nvlink is about the links between GPUs, and one GPU is wanted', {
+		throw new CanhazgpuError('usage', '--nvlink needs at least two GPUs', {
 			hint: 'Ask for more: --gpus 2 --nvlink',
 		});
 	}

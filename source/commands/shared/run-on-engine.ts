@@ -14,7 +14,7 @@ import {laterOf} from './later-flags.js';
 
 const own = {
 	cuda: 'it looks for an installation on this machine, and the command runs on another',
-	mps: 'the daemon of this machine knows nothing of the nodes',
+	mps: 'the MPS daemon of this machine does not serve the nodes',
 	'wait-children': 'Slurm ends what a command has started together with its job',
 	numa: 'its nodes bind jobs themselves: TaskPlugin in slurm.conf',
 	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
@@ -31,7 +31,7 @@ function checkFlags(input: Input): void {
 	};
 	for (const [flag, why] of Object.entries(own)) {
 		if (wanted[flag as keyof typeof own]) {
-			throw new CanhazgpuError('usage', `--${flag} has no counterpart in Slurm: ${why}`, {hint: 'Leave it out.'});
+			throw new CanhazgpuError('usage', `--${flag} cannot be used with Slurm: ${why}`, {hint: 'Leave it out.'});
 		}
 	}
 }
@@ -70,8 +70,8 @@ function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch {
-		throw new CanhazgpuError('failed', 'This directory is not there any more: the output of the job would go there', {
-			hint: 'Go to another one, and run it again.',
+		throw new CanhazgpuError('failed', 'This directory has been removed, but the output of the job would go there', {
+			hint: 'Change to another directory, and try again.',
 		});
 	}
 }

@@ -73,7 +73,7 @@ export function parseTimeOfDay(text: string, {flag = '--until', now = new Date()
 	const wall = wallTimeOf(date, time);
 	const instant = offset === undefined ? nextOf(wall, nowMs) : Date.parse(`${date}T${time}${offset}`);
 	if (Number.isNaN(wall) || Number.isNaN(instant)) {
-		throw noTime(typed, flag, 'There is no such day, or no such time of a day. ');
+		throw noTime(typed, flag, 'There is no such date or time. ');
 	}
 
 	return instant / 1000;
@@ -94,8 +94,8 @@ export function parseSince(typed: string, now = new Date()): Since {
 
 	const time = parseTimeOfDay(typed, {flag: '--since', now});
 	if (time * 1000 > now.getTime()) {
-		throw new CanhazgpuError('usage', `--since: ${quoted(typed)} is still to come`, {
-			hint: 'Write how long ago, such as 7d, or a date that was.',
+		throw new CanhazgpuError('usage', `--since: ${quoted(typed)} is in the future`, {
+			hint: 'Write how long ago, such as 7d, or a date in the past.',
 		});
 	}
 

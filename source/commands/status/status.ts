@@ -23,7 +23,7 @@ export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm
 async function follow(app: App, input: Input, form: StatusForm): Promise<number> {
 	if (form !== 'json') {
 		throw new CanhazgpuError('usage', '--follow prints lines of JSON', {
-			hint: 'Give --json, too. For people there is: canhazgpu top',
+			hint: 'Add --json, or use: canhazgpu top',
 		});
 	}
 

@@ -84,14 +84,14 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 	}
 
 	if (verb === 'admin' && flagsOfAdmin.every((flag) => !input.has(flag))) {
-		throw new CanhazgpuError('usage', 'admin makes a pool, which cannot be done inside the monitor', {
+		throw new CanhazgpuError('usage', 'admin cannot create a pool inside the monitor', {
 			hint: `Type it in a shell. Here it takes ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
 		});
 	}
 
 	if (input.has('follow')) {
 		throw new CanhazgpuError('usage', `${verb} --follow cannot be used inside the monitor`, {
-			hint: 'The monitor shows that anyway. Or leave out --follow.',
+			hint: 'The monitor already shows changes. Leave out --follow.',
 		});
 	}
 
@@ -104,7 +104,7 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 
 	const given = Object.keys(globalFlags).find((flag) => flag !== 'no-color' && input.has(flag));
 	if (given !== undefined) {
-		throw new CanhazgpuError('usage', `--${given} was settled when the monitor started`, {hint: 'Leave it out.'});
+		throw new CanhazgpuError('usage', `--${given} cannot be changed inside the monitor`, {hint: 'Leave it out.'});
 	}
 
 	if (isReadonly && changesPool(verb, manner, input)) {

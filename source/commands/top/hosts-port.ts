@@ -18,7 +18,7 @@ const holdingUpdateMs = 250;
 /** The least time between updates that show only load. The monitor draws once a second. */
 const loadMs = 1000;
 
-const olderVersion = 'its canhazgpu is older and knows no status --follow: it is asked every 10 s until it is updated';
+const olderVersion = 'its canhazgpu is older and has no status --follow, so it is asked every 10 s until it is updated';
 
 function hostStatus(
 	host: string,

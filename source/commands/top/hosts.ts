@@ -82,7 +82,7 @@ function hostPage(name: string, host: Known | undefined, nowMs: number): LiveOut
 				lines: [
 					problem,
 					'',
-					`${roughDuration((nowMs - before.answeredMs) / 1000)} ago it was so:`,
+					`${roughDuration((nowMs - before.answeredMs) / 1000)} ago, the status was:`,
 					...table(before.answer.status),
 				],
 			};

@@ -31,7 +31,7 @@ function useText(block: UsageBlock): string {
 				}`;
 			}
 
-			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;
+			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'an unknown user'}`;
 		}
 
 		case 'unknown-use':
@@ -81,9 +81,7 @@ export function blockText(block: Block, now: number): string {
 		}
 
 		case 'split': {
-			return block.isUnknown
-				? 'may be split by MIG, which cannot be told'
-				: 'is split by MIG, and not handed out whole';
+			return block.isUnknown ? 'may be split by MIG (unknown)' : 'is split by MIG and cannot be reserved whole';
 		}
 
 		case 'shared': {
@@ -97,7 +95,7 @@ export function blockText(block: Block, now: number): string {
 		}
 
 		case 'most-shares': {
-			return `is shared by ${counted(block.shares.length, 'reservation')}, as many as may be`;
+			return `is shared by ${counted(block.shares.length, 'reservation')}, which is the maximum`;
 		}
 
 		case 'unknown-memory': {
@@ -182,7 +180,7 @@ function nextFreeText({blocked, now}: Refusal): string {
 function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {
-		return `The GPUs cannot be read, so none is handed out: ${sanitize(unscanned.why)}${canForce ? ' --force takes them all the same.' : ''}`;
+		return `The GPUs cannot be read, so none is granted: ${sanitize(unscanned.why)}${canForce ? ' --force reserves them anyway.' : ''}`;
 	}
 
 	const ignored = [
@@ -193,7 +191,7 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 	const isOwnUse = refusal.blocked.some(
 		({block}) => block.kind === 'unreserved' && account !== undefined && block.users.includes(account),
 	);
-	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
+	const own = isOwnUse ? ' To reserve a GPU that you are using already: canhazgpu reserve --pid PID.' : '';
 	return refusal.wanted.ids === undefined && !isPartOfGpu(refusal.wanted.need)
 		? `${seesHolders ? nextFreeText(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
 		: `${listed(refusal.blocked, ({block}) => blockText(block, refusal.now))}.${force}${own}`;
@@ -216,7 +214,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'no-room', 'most-shares'), 'without room for it'],
 		[countOf(refusal, 'shared'), 'shared by others'],
 		[countOf(refusal, 'split'), 'split by MIG'],
-		[countOf(refusal, 'unknown-quality'), 'of which it is unknown whether they qualify'],
+		[countOf(refusal, 'unknown-quality'), 'that may not qualify'],
 	] as const;
 	const noun = wanted.need?.mig === undefined ? 'GPU' : 'MIG instance';
 	// The Go program prints `1 GPUs` here, and scripts search for it.

@@ -65,7 +65,7 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 		}
 
 		case 'store-lost': {
-			return `Waiting goes on, the position in the queue is kept: ${sanitize(progress.reason)}`;
+			return `Still waiting at the same position in the queue: ${sanitize(progress.reason)}`;
 		}
 
 		case 'rejoined': {

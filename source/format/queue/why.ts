@@ -105,8 +105,8 @@ export function stuckText({
 	const why = [...new Set(outages.map((outage) => outageText(outage)))].join(', ');
 	const others =
 		keepsHoldings && held.length > 0
-			? `the others go first meanwhile, and get what it holds after ${shortDuration(usedPatienceSeconds)}`
-			: 'the others may use its GPUs meanwhile';
+			? `others go first, and get the GPUs that it holds after ${shortDuration(usedPatienceSeconds)}`
+			: 'others can use its GPUs in the meantime';
 	return `waits for ${partsOutText(outages)}, which ${outages.length === 1 ? 'is' : 'are'} out of service: ${why}; ${others}`;
 }
 
@@ -117,11 +117,11 @@ export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 /** Returns when an entry will be served, as far as known. */
 export function estimateText({isPossible, isUnknown, outages, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
-		return 'never: not in this pool';
+		return 'never: impossible in this pool';
 	}
 
 	if (isUnknown) {
-		return 'unknown: no GPU is known to do';
+		return 'unknown: no GPU is known to qualify';
 	}
 
 	// A free GPU is passed over while it is in use without a reservation, or until another entry takes it.
@@ -156,7 +156,7 @@ function reasonsOf(row: QueueRow, now: number): readonly string[] {
 	];
 	return reasons.length > 0 || !row.isPossible || row.isUnknown
 		? reasons
-		: ['no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment'];
+		: ['no reservation blocks it: free GPUs are in use without a reservation, or it is about to get them'];
 }
 
 /** Returns a header for each entry, with its reasons below. `now` is in seconds on the store's clock. */

@@ -53,12 +53,12 @@ function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 	const hours = (window.to - window.from) / secondsPerHour;
 	const longest = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
 	if (longest === undefined) {
-		return `The GPUs were looked at for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, at least every ten minutes`;
+		return `The GPUs were monitored for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, at least every ten minutes`;
 	}
 
 	const times = `${clockTime(longest.from, window.to)} to ${clockTime(longest.to, longest.from)}`;
 	const when = gaps.length === 1 ? times : `the longest time from ${times}`;
-	return `Nobody looked at the GPUs for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
+	return `The GPUs were not monitored for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
 }
 
 type HeldUseTableOptions = {
@@ -94,7 +94,7 @@ export function heldUseTable(made: HeldUseReport, {period, user, width}: HeldUse
 					sum(({used}) => used),
 					known,
 				)} busy, ${sum(({idle}) => idle).toFixed(2)} hours idle`
-			: 'Of none of them it is known what ran';
+			: 'Their use is unknown';
 	return [
 		table,
 		'',

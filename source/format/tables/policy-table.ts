@@ -28,7 +28,7 @@ export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | un
 			fallback ?? '-',
 			setting === undefined
 				? '-'
-				: `${harmless(setting.by ?? 'somebody unknown')}, ${clockTime(setting.since, snapshot.now)}`,
+				: `${harmless(setting.by ?? 'an unknown user')}, ${clockTime(setting.since, snapshot.now)}`,
 			problem === undefined
 				? (summary ?? 'nothing: this version does not know the key')
 				: `until it is set again ${effect}: ${harmless(problem)}`,
@@ -66,7 +66,7 @@ function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): st
 	}
 
 	if (key === 'all') {
-		return 'Removed the record of the policy, which could not be read';
+		return 'Removed the unreadable record of the policy';
 	}
 
 	const fallback = defaultOf(key);

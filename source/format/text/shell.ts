@@ -27,7 +27,10 @@ export function shellWords(line: string): readonly string[] {
 	}
 
 	if (end < line.length) {
-		throw new CanhazgpuError('usage', `A quote or a backslash has no other half: ${cutShort(line.slice(end))}`);
+		throw new CanhazgpuError(
+			'usage',
+			`A quote is not closed, or nothing follows a backslash: ${cutShort(line.slice(end))}`,
+		);
 	}
 
 	return word === undefined ? words : [...words, word];

@@ -119,7 +119,7 @@ test('a bug while the hosts are asked again is told, and the exit code stays tha
 		isHere: false,
 		exitCode: 7,
 	});
-	expect(remarks.at(-1)).toContain('this is a bug in canhazgpu, which changes nothing for what runs or waits:');
+	expect(remarks.at(-1)).toContain('this is a bug in canhazgpu. It does not affect running jobs or waiting requests:');
 });
 
 test('where ssh cannot be started, the hosts are asked no more', async () => {

@@ -94,8 +94,7 @@ test('release and extend by the id of a reservation never touch a later one on t
 		expect(await here.run(words, environment)).toEqual({
 			exitCode: 1,
 			stdout: '',
-			stderr:
-				'Error: That reservation has ended meanwhile\nNothing was changed. See who holds what: canhazgpu status\n',
+			stderr: 'Error: That reservation has already ended\nNothing was changed. See who holds what: canhazgpu status\n',
 		});
 	}
 
@@ -189,7 +188,7 @@ test('any: the first of the hosts with enough free GPUs; where none has, the one
 	expect(await taken('reserve --on any -g 2 --nonblock')).toEqual([
 		3,
 		expect.stringMatching(
-			/^canhazgpu: on near: it is the first to have enough, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
+			/^canhazgpu: on near: it should be the first with enough free GPUs, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
 		),
 	]);
 });
@@ -202,10 +201,10 @@ test('any: the order of the setting decides and not who answers first, and who d
 	writeFileSync(ssh, stub.replace('shift 2\n', 'shift 2\n[ "$host" = near ] && sleep 1.5\n'));
 	const slow = {PATH: `${bin}:${here.environment['PATH']!}`, CANHAZGPU_REMOTE_HOSTS: 'lost,gone,near,far'};
 	expect((await here.run('reserve --on any -g 2 -d 1h', slow)).stderr).toBe(
-		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: passed over 2 hosts that gave no answer, the first lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on near, so use them there: ssh near\n',
+		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: skipped 2 hosts that did not answer, the first lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on near, so use them there: ssh near\n',
 	);
 	expect((await here.run('reserve --on any -g 4 -d 1h', {...slow, CANHAZGPU_REMOTE_HOSTS: 'lost,far'})).stderr).toBe(
-		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: passed over lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on far, so use them there: ssh far\n',
+		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: skipped lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on far, so use them there: ssh far\n',
 	);
 });
 
@@ -215,7 +214,7 @@ test('any: no host that can ever serve it is an error with the reason of each', 
 		exitCode: 2,
 		stdout: '',
 		stderr: expect.stringMatching(
-			/^Error: No host can give 3 GPU\(s\) as asked\n[^:]+: it has 1 GPU\(s\), and not enough of them can serve it; near: it has 2 GPU\(s\), and not enough of them can serve it; lost: ssh: connect to host lost port 22: No route to host\n$/v,
+			/^Error: No host can give 3 GPU\(s\) as requested\n[^:]+: it has 1 GPU\(s\), and not enough of them can serve it; near: it has 2 GPU\(s\), and not enough of them can serve it; lost: ssh: connect to host lost port 22: No route to host\n$/v,
 		) as string,
 	});
 });
@@ -227,7 +226,7 @@ test('any: where no host answers, the exit code is that of a store that is away'
 		exitCode: 4,
 		stdout: '',
 		stderr: expect.stringMatching(
-			/^Error: No host says which GPUs it has\ngone: ssh: .*; lost: ssh: connect to host lost port 22: No route to host\n$/v,
+			/^Error: No host reported its GPUs\ngone: ssh: .*; lost: ssh: connect to host lost port 22: No route to host\n$/v,
 		) as string,
 	});
 });
@@ -280,7 +279,7 @@ test.each([
 	],
 	[
 		'run --on far -- sh -c exit\u{A0}255',
-		'canhazgpu: the connection to far was lost, or the command ended with 255. What it began there may go on. To see it: canhazgpu status --remote far\n',
+		'canhazgpu: the connection to far was lost, or the command ended with 255. What it started there may still be running. To check: canhazgpu status --remote far\n',
 	],
 ])('%s: exit code 255, and a line that names the host and says what to do', async (words, stderr) => {
 	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));

@@ -36,7 +36,7 @@ test('the stack of a request with a bug acts on no terminal', async () => {
 	);
 	expect(await ask(web.port, '/api/status')).toMatchObject({status: 500});
 	await eventually(() => web.stderr().includes('second line\n'));
-	expect(web.stderr()).toMatch(/A request met a bug: Error: quoted ?\nsecond line\n {4}at \S/v);
+	expect(web.stderr()).toMatch(/A request failed because of a bug: Error: quoted ?\nsecond line\n {4}at \S/v);
 	expect(web.stderr()).toMatch(harmless);
 	await web.end('SIGTERM');
 });

@@ -180,7 +180,7 @@ test.each(['bash', 'zsh', 'fish'])('the script for %s, by name or by SHELL', asy
 
 test.each([
 	['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
-	['bash zsh', '/bin/bash', 'completion takes one shell, and is given 2: bash zsh'],
+	['bash zsh', '/bin/bash', 'completion takes one shell, but was given 2: bash zsh'],
 	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
 	['', undefined, 'Which shell? SHELL names none'],
 	['constructor', '/bin/bash', 'There is no completion for "constructor"'],

@@ -88,7 +88,7 @@ describe.each([
 		expect(await box.run('events --user nobody')).toEqual({
 			exitCode: 0,
 			stdout: '',
-			stderr: 'Nothing happened that is known of\n',
+			stderr: 'No events were found\n',
 		});
 	});
 

@@ -76,7 +76,7 @@ test('a name of more than 64 characters is refused with its length, on every ver
 		const ran = await box.run([...verb.split(' '), '--user', long, ...(verb === 'run' ? ['--', 'true'] : [])]);
 		expect([verb, ran.exitCode]).toEqual([verb, 2]);
 		expect(ran.stderr).toMatch(
-			/^Error: --user: "x{99}…" cannot be a name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
+			/^Error: --user: "x{99}…" is not a valid name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
 		);
 	}
 });
@@ -86,7 +86,7 @@ test('a reason of more than 200 characters is refused with its length', async ()
 	expect(ran).toEqual({
 		exitCode: 2,
 		stdout: '',
-		stderr: 'Error: --reason must be 1 to 200 characters long, and has 201\n',
+		stderr: 'Error: --reason must be 1 to 200 characters long, but has 201\n',
 	});
 });
 

@@ -99,7 +99,7 @@ test.each([
 	['report --days 3 --since 1d', 'Give --days or --since, not both'],
 	['report --since yesterday', '--since: "yesterday" is not a time\nWrite how long ago, such as 7d, or 2026-05-01'],
 	['report --since 2026-02-31', '--since: "2026-02-31" is not a time'],
-	['report --since 2999-01-01', '--since: "2999-01-01" is still to come'],
+	['report --since 2999-01-01', '--since: "2999-01-01" is in the future'],
 	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
 	['report --format pdf', '--format must be one of table, csv, not "pdf"'],
 ])('%s', async (typed, error) => {
@@ -175,7 +175,7 @@ test('what was reserved against what was used: a table, JSON, CSV, and what was 
 	expect(table[2]).toMatch(/^ =cmd\(\) +│ +3\.00 │ +\d\d% │ +0\.\d\d │ +5\d%$/v);
 	expect(table[3]).toMatch(/^ bob +│ +1\.00 │ +- │ - +│ +0%$/v);
 	expect(table.join('\n')).toMatch(
-		/GPU hours were reserved in the last 1 day\. Of 1\.5\d of them it is known what ran: \d\d% busy, 0\.\d\d hours idle\nNobody looked at the GPUs for 20\.\d of 24\.0 hours: \d{4}-.* to .*\n$/v,
+		/GPU hours were reserved in the last 1 day\. Of 1\.5\d of them it is known what ran: \d\d% busy, 0\.\d\d hours idle\nThe GPUs were not monitored for 20\.\d of 24\.0 hours: \d{4}-.* to .*\n$/v,
 	);
 	const json = JSON.parse((await box.run('report --used --days 1 --json')).stdout) as {
 		users: ReadonlyArray<Readonly<Record<string, number | string>>>;

@@ -195,7 +195,7 @@ test.each([
 		expect.objectContaining({
 			code: 'usage',
 			message: `--until: "${typed}" is not a time`,
-			hint: 'There is no such day, or no such time of a day. Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
+			hint: 'There is no such date or time. Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
 		}),
 	);
 });

@@ -42,7 +42,11 @@ afterAll(async () => {
 describe('on the command line', () => {
 	test.each<[typed: string, exitCode: number, error: string]>([
 		['stauts', 2, 'Unknown command "stauts"\nDid you mean: canhazgpu status'],
-		['--gpus 2 run -- true', 2, 'Unknown command "2"\nFlags of a command go after its name: canhazgpu COMMAND --gpus 2'],
+		[
+			'--gpus 2 run -- true',
+			2,
+			'Unknown command "2"\nFlags of a command go after its name: canhazgpu COMMAND --gpus 2',
+		],
 		['nope', 2, 'Unknown command "nope"\nSee all of them: canhazgpu --help'],
 		['rnu', 2, 'Unknown command "rnu"\nDid you mean: canhazgpu run'],
 		['rel', 2, 'Unknown command "rel"\nDid you mean: canhazgpu release'],
@@ -62,7 +66,7 @@ describe('on the command line', () => {
 			2,
 			'No command is given in: -- python train.py\nTo run a command: canhazgpu run -- python train.py',
 		],
-		['status --json=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
+		['status --json=yes', 2, '--json takes no value, but was given "yes"\nWrite --json alone, or leave it out.'],
 		['status --no-json', 2, 'status has no flag --no-json\nDid you mean --json?'],
 		[
 			'run -g 2 python --lr 0.1',
@@ -135,7 +139,7 @@ describe('on the command line', () => {
 		],
 		['reserve --duration 0.5s', 2, '--duration must be a second or more, such as 30m, 2h or 1h30m, not "0.5s"'],
 		['reserve --duration', 2, '--duration needs a value\nWrite --duration TIME'],
-		['reserve 3', 2, 'reserve does not know what to do with "3"\nSee how it is typed: canhazgpu reserve --help'],
+		['reserve 3', 2, 'reserve does not take the argument "3"\nSee its usage: canhazgpu reserve --help'],
 		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
 		[
 			'reserve --gpu-ids 7 --nonblock',
@@ -161,7 +165,7 @@ describe('on the command line', () => {
 		['reserve --json --short', 2, 'Give --json or --short, not both'],
 		['run --json --quiet -- true', 2, 'Give --json or --quiet, not both'],
 		['release --gpu-ids 99', 2, 'GPU 99 is out of range\nThe pool has 8 GPU(s): ids are 0 to 7.'],
-		['extend', 2, 'How long? extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
+		['extend', 2, 'extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
 		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
 		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],
@@ -180,14 +184,14 @@ describe('on the command line', () => {
 		['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
 		['status --remote -oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
 		['status -jx', 2, 'status has no flag -x\nSee its flags: canhazgpu status --help'],
-		['status -j=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
+		['status -j=yes', 2, '--json takes no value, but was given "yes"\nWrite --json alone, or leave it out.'],
 		// As in cobra: -t takes the rest of its word, and never goes by unnoticed.
 		[
 			'run -tg 1 -- true',
 			2,
 			'--timeout must be a duration such as 30m, 2h or 1h30m, not "g"\nWrite a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
 		],
-		['reserve -dg 1', 2, 'reserve does not know what to do with "1"'],
+		['reserve -dg 1', 2, 'reserve does not take the argument "1"'],
 		['reserve -d2x', 2, '--duration must be a duration such as 30m, 2h or 1h30m, not "2x"'],
 		['reserve -fg', 2, '--gpus needs a value\nWrite --gpus N'],
 		['reserve -G 7 -Gx', 2, '--gpu-ids: "x" is not a GPU id'],

@@ -127,7 +127,7 @@ describe('one queue', () => {
 		await joinAsPeer({requested_ids: [7], requested_count: 1});
 		await joinAsPeer({requested_ids: [0, 0], requested_count: 2});
 		await client.zadd('canhazgpu:queue', '1', 'nobody');
-		expect((await box.run('queue')).stdout).toContain('never: not in this pool');
+		expect((await box.run('queue')).stdout).toContain('never: impossible in this pool');
 		expect(await box.run('reserve --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0\n'});
 		expect(await client.zscore('canhazgpu:queue', 'nobody')).toBe(null);
 

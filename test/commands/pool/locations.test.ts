@@ -22,7 +22,7 @@ test.each([
 	// At a location that is given in words.
 	const elsewhere = await box.run('admin --gpus 3 --provider fake --store embedded');
 	expect(elsewhere.exitCode).toBe(1);
-	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool is somewhere else already: in redis \S+\/[345]\n/v);
+	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool already exists elsewhere: in redis \S+\/[345]\n/v);
 });
 
 test('by force elsewhere ends the reservations where it was, and no one who knows the old pool is given its GPUs', async () => {
@@ -63,7 +63,7 @@ test('by force elsewhere warns where the old pool cannot be told of it', async (
 	await redis.restart();
 	expect([exitCode, stderr.split('\n', 1)[0]]).toEqual([
 		0,
-		`Warning: what is reserved in redis localhost:${redis.port}/7 could not be ended: Cannot reach Redis at localhost:${redis.port}: connection refused`,
+		`Warning: the reservations in redis localhost:${redis.port}/7 could not be ended: Cannot reach Redis at localhost:${redis.port}: connection refused`,
 	]);
 });
 
@@ -100,7 +100,7 @@ test('without Redis, the pool that a Redis holds counts also where no record tel
 	expect(await box.run(words)).toEqual({
 		exitCode: 1,
 		stdout: '',
-		stderr: `Error: This machine's GPU pool is somewhere else already: in ${location}\nNothing was changed. --force makes another and sends everybody there.\n`,
+		stderr: `Error: This machine's GPU pool already exists elsewhere: in ${location}\nNothing was changed. --force creates another pool and redirects everyone to it.\n`,
 	});
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,

@@ -56,7 +56,7 @@ async function fill(box: Box) {
 }
 
 const lossPattern =
-	/The store lost its data; restored at \d\d:\d\d:\d\d from what was read at \d\d:\d\d:\d\d: what was reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
+	/The store lost its data; restored at \d\d:\d\d:\d\d from data read at \d\d:\d\d:\d\d: everything reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
 
 /** Everything is there again, in order, and every face says what is not. */
 async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType<typeof fill>>): Promise<void> {
@@ -194,7 +194,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		const {box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('release --gpu-ids 0');
-		await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 was released/v, 15_000);
+		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 was released/v, 15_000);
 		expect(await holders(box)).toBe('0:- 1:- 2:-');
 		process.kill(pid, 'SIGTERM');
 		await wrapper.ended;
@@ -231,7 +231,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		expect(await box.run('admin --store embedded --gpus 3 --provider fake')).toMatchObject({exitCode: 0});
 		expect(await box.run('reserve --gpu-ids 0 --force')).toMatchObject({exitCode: 0});
 		wrapper.kill('SIGCONT');
-		await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 now belongs to/v, 15_000);
+		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 now belongs to/v, 15_000);
 		process.kill(pid, 'SIGTERM');
 		await wrapper.ended;
 	});

@@ -63,9 +63,9 @@ test.each<[typed: string, error: string, hint?: string]>([
 	['--unset all --unset strategy', '--unset all removes every key'],
 	['--unset all --set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
 	['--policy --set strategy=lru', '--policy shows the policy, and --set and --unset change it'],
-	['--set strategy=lru --gpus 4', '--gpus makes a pool, and --policy, --set and --unset are about the one'],
+	['--set strategy=lru --gpus 4', '--gpus creates a pool, and --policy, --set and --unset are about the existing one'],
 	['--policy --force', '--force makes a pool'],
-	['--policy --drain 1', '--drain and --undrain, and --policy, --set and --unset, are different changes'],
+	['--policy --drain 1', '--drain and --undrain cannot be combined with --policy, --set or --unset'],
 	['--unset strategy --reason x', '--drain and --undrain, and --policy'],
 ])('admin %s is refused before the store is asked', async (typed, error, hint = '') => {
 	const understood = await understand(['admin', ...typed.split(' ')]);
@@ -127,7 +127,7 @@ slowTest(
 		});
 		expect(await box.run('run --isolate=off -- touch started')).toMatchObject({
 			exitCode: 4,
-			stderr: expect.stringContaining('It cannot be told whether this pool requires isolation') as string,
+			stderr: expect.stringContaining('It is unknown whether this pool requires isolation') as string,
 		});
 		expect(JSON.parse((await box.run('status --json')).stdout)).not.toContainEqual(
 			expect.objectContaining({type: 'run'}),
@@ -142,7 +142,7 @@ slowTest(
 			/✗ store {7}The record of the policy cannot be read: it is not JSON\. Meanwhile: .*\n +An administrator writes it new, /v,
 		);
 		expect((await box.run('admin --unset all --set isolate=prefer')).stdout).toBe(
-			'Removed the record of the policy, which could not be read\nSet isolate=prefer\n',
+			'Removed the unreadable record of the policy\nSet isolate=prefer\n',
 		);
 		expect((await box.run('status')).stderr).not.toContain('policy');
 		expect((await box.run('events')).stdout).toContain('unset the whole policy, which could not be read');

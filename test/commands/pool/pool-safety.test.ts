@@ -53,7 +53,7 @@ test.runIf(canBeOthers)(
 			expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
 				exitCode: 1,
 				stdout: '',
-				stderr: `Error: This machine's GPU pool is somewhere else already: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private one beside it: sudo canhazgpu admin --force makes another and sends everybody there.\n`,
+				stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private pool beside it: sudo canhazgpu admin --force creates another pool and redirects everyone to it.\n`,
 			});
 		}
 	},

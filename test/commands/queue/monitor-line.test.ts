@@ -123,12 +123,12 @@ test.each([
 		'Did you mean 4m (minutes) or 4h (hours)?',
 	],
 	['reserve -G 9', 'GPU 9 is out of range', 'The pool has 4 GPU(s): ids are 0 to 3.'],
-	["reserve --note 'half", "A quote or a backslash has no other half: 'half", undefined],
+	["reserve --note 'half", "A quote is not closed, or nothing follows a backslash: 'half", undefined],
 	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
 	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
 	[
 		'admin --force',
-		'admin makes a pool, which cannot be done inside the monitor',
+		'admin cannot create a pool inside the monitor',
 		'Type it in a shell. Here it takes --policy, --set, --unset, --drain, --undrain.',
 	],
 	[
@@ -144,9 +144,9 @@ test.each([
 	[
 		'status --json --follow',
 		'status --follow cannot be used inside the monitor',
-		'The monitor shows that anyway. Or leave out --follow.',
+		'The monitor already shows changes. Leave out --follow.',
 	],
-	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
+	['status --redis-port 1', '--redis-port cannot be changed inside the monitor', 'Leave it out.'],
 ])('%s is refused in the words of the command line', async (typed, message, hint) => {
 	const line = await open();
 	await expect(line.run(typed, still)).rejects.toMatchObject({message, hint});

@@ -48,7 +48,7 @@ describe('refused at once', () => {
 		['reserve --strategy fast', '--strategy must be one of mru, lru, pack, spread, cool, topology, not "fast"'],
 		['reserve --workload play', '--workload must be train or serve, not "play"'],
 		['reserve --workload train --strategy mru', 'Give --strategy or --workload, not both'],
-		['reserve --nvlink', '--nvlink is about the links between GPUs, and one GPU is wanted'],
+		['reserve --nvlink', '--nvlink needs at least two GPUs'],
 		['reserve --gpus 3 --nvlink', 'Cannot reserve 3 GPUs of one model, linked by NVLink: this pool has at most 2'],
 		['reserve --gpu-ids 1,2 --nvlink', `GPUs 1, 2 are no GPUs linked by NVLink\n${there}`],
 		['reserve --gpus 3 --gpu-ids 0,1', 'conflicting gpu count (3) and gpu ids (count: 2)'],
@@ -82,18 +82,14 @@ test('a need is served by the GPUs that have it, waits for those alone, and show
 	await box.run('release', environment);
 });
 
-test('GPUs of which it is unknown whether they qualify do not hide how many do', async () => {
+test('GPUs that may not qualify do not hide how many do', async () => {
 	const scenario = path.join(box.home, 'doubtful.yaml');
 	const doubtful = [2, 3, 4, 5, 6, 7].map((gpu) => `{gpu: ${gpu}, profiles: [1g.10gb], mode: unknown}`);
 	writeFileSync(scenario, `mig: [${doubtful.join(', ')}]\n`);
-	const refused = (flags: string) =>
+	const refused = async (flags: string) =>
 		box.run(`reserve --nonblock ${flags}`, {...environment, CANHAZGPU_SIMULATED_SCENARIO: scenario});
-	expect((await refused('--gpus 3')).stderr).toContain(
-		'Requested: 3, Available: 2 (6 GPUs of which it is unknown whether they qualify',
-	);
-	expect((await refused('--gpu-ids 1,2')).stderr).toContain(
-		'Requested: 2, Available: 1 (1 GPU of which it is unknown whether they qualify',
-	);
+	expect((await refused('--gpus 3')).stderr).toContain('Requested: 3, Available: 2 (6 GPUs that may not qualify');
+	expect((await refused('--gpu-ids 1,2')).stderr).toContain('Requested: 2, Available: 1 (1 GPU that may not qualify');
 });
 
 test('NVLink and a strategy choose among the GPUs that are free', async () => {

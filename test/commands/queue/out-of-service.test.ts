@@ -38,7 +38,7 @@ test.each(stores)(
 		});
 		const {stdout} = await box.run('queue', environment);
 		expect(stdout).toContain(
-			'#1 waits for GPU 2, which is out of service: GPU has fallen off the bus; the others may use its GPUs meanwhile\n',
+			'#1 waits for GPU 2, which is out of service: GPU has fallen off the bus; others can use its GPUs in the meantime\n',
 		);
 		expect(JSON.parse((await box.run('queue --json', environment)).stdout)).toMatchObject({
 			entries: [

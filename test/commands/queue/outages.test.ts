@@ -20,7 +20,7 @@ describe('while Redis is away', () => {
 		await second.says(/position 2 of 2/v);
 		const [before] = (await peek(box)).queue;
 		await server.kill();
-		await first.says(/\nWaiting goes on, the position in the queue is kept: /v);
+		await first.says(/\nStill waiting at the same position in the queue: /v);
 		await server.restart();
 		await first.says(/is kept[\s\S]*\nWaiting for 1 GPU: position 1 of 2/v, 15_000);
 		expect((await peek(box)).queue[0]!.id).toBe(before!.id);

@@ -197,7 +197,7 @@ describe.each([
 		});
 		const ran = await first.ended;
 		expect(ran).toMatchObject({exitCode: 3, stdout: ''});
-		expect(ran.stderr).toContain('Error: Somebody took this request out of the queue\n');
+		expect(ran.stderr).toContain('Error: Somebody removed this request from the queue\n');
 		await second.says(/position 1 of 1/v);
 	});
 

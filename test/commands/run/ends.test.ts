@@ -67,7 +67,7 @@ describe.each([
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');
 		expect((await box.run('release --gpu-ids 1')).stdout).toBe('Released 1 GPU(s): [1]\n');
 		await wrapper.says(
-			/^canhazgpu: WARNING: the command goes on without its reservation: GPU 1 was released\n$/v,
+			/^canhazgpu: WARNING: the command continues without its reservation: GPU 1 was released\n$/v,
 			2000,
 		);
 		expect(await holders(box)).toBe('0:RUN 1:-');

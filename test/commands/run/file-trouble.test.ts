@@ -26,11 +26,11 @@ test('run keeps its time limit and its exit code while the path to the pool is a
 	const box = await freshEmbeddedBox(1);
 	const {wrapper} = await startSleeper(box, ['--timeout', '3s'], slowJob);
 	const repair = loop(box);
-	await wrapper.says(/the time limit of 0h 0m 3s is over/v);
+	await wrapper.says(/the time limit of 0h 0m 3s has passed/v);
 	repair();
 	expect(await wrapper.ended).toMatchObject({
 		exitCode: 124,
-		stderr: 'canhazgpu: the time limit of 0h 0m 3s is over: stopping the command\n',
+		stderr: 'canhazgpu: the time limit of 0h 0m 3s has passed: stopping the command\n',
 	});
 	expect(await holders(box)).toBe('0:-');
 });
@@ -72,11 +72,11 @@ test.skipIf(strace === undefined)(
 			tracer.kill();
 		});
 		await once(tracer.stderr, 'data');
-		await wrapper.says(/the time limit of 0h 0m 4s is over/v);
+		await wrapper.says(/the time limit of 0h 0m 4s has passed/v);
 		tracer.kill();
 		expect(await wrapper.ended).toMatchObject({
 			exitCode: 124,
-			stderr: 'canhazgpu: the time limit of 0h 0m 4s is over: stopping the command\n',
+			stderr: 'canhazgpu: the time limit of 0h 0m 4s has passed: stopping the command\n',
 		});
 		expect(await holders(box)).toBe('0:-');
 	},

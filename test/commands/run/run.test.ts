@@ -26,7 +26,7 @@ describe.each([
 		const ran = await box.run(words);
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 		expect(ran.stderr).toBe(
-			reason === 'timeout' ? 'canhazgpu: the time limit of 0h 0m 0.3s is over: stopping the command\n' : '',
+			reason === 'timeout' ? 'canhazgpu: the time limit of 0h 0m 0.3s has passed: stopping the command\n' : '',
 		);
 		expect(await holders(box)).toBe('0:- 1:-');
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, reservationType: 'run', endReason: reason}]);
@@ -70,7 +70,7 @@ test('wrong input is told at once, and takes and queues nothing', async () => {
 			2,
 			'run needs -- before the command "python"\nWrite: canhazgpu run -- python \'a b.py\'',
 		],
-		[['run', 'python', '--', 'x'], 2, 'run does not know what to do with "python" before the --'],
+		[['run', 'python', '--', 'x'], 2, 'run does not take the argument "python" before the --'],
 		[['run', '--', 'no-such-command'], 127, ''],
 		[['run', '--', './nothing-here'], 127, ''],
 		[['run', '--', './script'], 126, ''],

@@ -153,7 +153,7 @@ test('a store that goes away as the GPUs are granted is waited for, said once, a
 	);
 	expect(await exitCode).toBe(5);
 	expect(remarks).toEqual([
-		'canhazgpu: the GPUs are there, and the command starts once the store answers: Cannot reach the store',
+		'canhazgpu: the GPUs are granted, and the command starts when the store answers: Cannot reach the store',
 		'Reserved 1 GPU(s): [0] for command execution',
 	]);
 });

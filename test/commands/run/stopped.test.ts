@@ -76,7 +76,7 @@ test('stopped for two hours, where nobody can see its process: the lease is lost
 	]);
 	expect(await box.run('reserve --gpu-ids 0 --short --user later')).toMatchObject({exitCode: 0, stdout: '0\n'});
 	wrapper.kill('SIGCONT');
-	await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 now belongs to /v);
+	await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 now belongs to /v);
 	expect(isAlive(pid)).toBe(true);
 	process.kill(pid, 'SIGTERM');
 	expect(await wrapper.ended).toMatchObject({exitCode: 143});

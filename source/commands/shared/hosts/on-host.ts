@@ -85,7 +85,7 @@ function remarkFailure(app: App, {hasAnswered, problem}: HostRun, host: string, 
 	const orCommand = command.takesRest === true ? ', or the command ended with 255' : '';
 	app.remark(
 		hasAnswered === true
-			? `canhazgpu: the connection to ${host} was lost${orCommand}. What it began there may go on. To see it: ${ask}`
+			? `canhazgpu: the connection to ${host} was lost${orCommand}. What it started there may still be running. To check: ${ask}`
 			: command.takesRest === true
 				? `canhazgpu: ${host} was not reached, the connection ended, or the command ended with 255. To see which: ${ask}`
 				: `canhazgpu: ${host} was not reached, or the connection ended. To see why: ${ask}`,
@@ -138,7 +138,7 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 	refuseLocalFlags(input);
 	if (host === 'any') {
 		throw new CanhazgpuError('usage', `${command.name} needs the host: --on any is for run and reserve`, {
-			hint: 'To see which host it is: canhazgpu status --all',
+			hint: 'To compare the hosts: canhazgpu status --all',
 		});
 	}
 
@@ -149,7 +149,7 @@ function refuseLocalFlags(input: Input): void {
 	const own = localFlags.find((name) => input.has(name));
 	if (own !== undefined) {
 		throw new CanhazgpuError('usage', `--${own} is about this host, and --on names another`, {
-			hint: `Leave out --${own}: the configuration of that host says it.`,
+			hint: `Leave out --${own}: the configuration of that host applies.`,
 		});
 	}
 }
@@ -175,22 +175,22 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 		);
 		const hasAnswer = choice.reasons.some(({reason}) => reason.kind !== 'error');
 		throw hasAnswer
-			? new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as asked`, {hint: reasons.join('; ')})
-			: new CanhazgpuError('store-unreachable', 'No host says which GPUs it has', {hint: reasons.join('; ')});
+			? new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as requested`, {
+					hint: reasons.join('; '),
+				})
+			: new CanhazgpuError('store-unreachable', 'No host reported its GPUs', {hint: reasons.join('; ')});
 	}
 
 	const {host, freeCount, waitSeconds, unanswered} = choice;
 	const when =
 		waitSeconds === 0
 			? `${freeCount} GPU(s) are free there`
-			: `it is the first to have enough, ${waitSeconds === undefined ? 'though nobody knows when' : `in about ${longDuration(waitSeconds)}`}`;
+			: `it should be the first with enough free GPUs, ${waitSeconds === undefined ? 'at an unknown time' : `in about ${longDuration(waitSeconds)}`}`;
 	app.remark(`canhazgpu: on ${sanitize(host)}: ${when}`);
 	const [first] = unanswered;
 	if (first !== undefined) {
-		const which = unanswered.length === 1 ? '' : `${unanswered.length} hosts that gave no answer, the first `;
-		app.remark(
-			`canhazgpu: passed over ${which}${sanitize(first.host)}: ${sanitize(withoutName(first.words, first.host))}`,
-		);
+		const which = unanswered.length === 1 ? '' : `${unanswered.length} hosts that did not answer, the first `;
+		app.remark(`canhazgpu: skipped ${which}${sanitize(first.host)}: ${sanitize(withoutName(first.words, first.host))}`);
 	}
 
 	return host;
@@ -271,7 +271,7 @@ export async function acquireElsewhere(
 
 	refuseLocalFlags(input);
 	if (typed === 'any' && wanted.need?.mig !== undefined) {
-		throw new CanhazgpuError('usage', '--on any compares whole GPUs and shares, and instances of MIG are wanted', {
+		throw new CanhazgpuError('usage', '--on any does not support MIG instances', {
 			hint: 'Name the host. The instances of each: canhazgpu status --all',
 		});
 	}

@@ -71,12 +71,12 @@ const grantedGpus = (
 
 const contradiction = ({doubt}: PoolIsolation): CanhazgpuError =>
 	doubt === undefined
-		? new CanhazgpuError('usage', 'This pool requires isolation: --isolate=off is not possible', {
+		? new CanhazgpuError('usage', 'This pool requires isolation, so --isolate=off is not allowed', {
 				hint: 'Leave it out. What isolation changes for a job: canhazgpu help isolation',
 			})
 		: new CanhazgpuError(
 				'pool-garbage',
-				`It cannot be told whether this pool requires isolation, and so --isolate=off is not possible: ${doubt.problem}`,
+				`It is unknown whether this pool requires isolation, so --isolate=off is not allowed: ${doubt.problem}`,
 				{hint: doubt.fix},
 			);
 

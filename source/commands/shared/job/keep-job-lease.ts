@@ -73,7 +73,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		}
 
 		if (answer.kind === 'lost' && !ended.signal.aborted) {
-			app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossText(answer.gpus)}`);
+			app.remark(`canhazgpu: WARNING: the command continues without its reservation: ${lossText(answer.gpus)}`);
 		}
 	};
 
@@ -115,7 +115,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 				if (app.clock.monotonicMs() > untilMs) {
 					const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
 					app.remark(
-						`canhazgpu: the GPUs could not be given back now. The next look at the pool does it, once it can be written: ${why}`,
+						`canhazgpu: the GPUs could not be released now. The next command that reads the pool releases them, once the store can be written: ${why}`,
 					);
 					return;
 				}

@@ -37,7 +37,7 @@ async function mpsDirectoryOf(app: App, input: Input): Promise<string | undefine
 	}
 
 	if (!input.has('share')) {
-		throw new CanhazgpuError('usage', '--mps limits a share, and there is none', {
+		throw new CanhazgpuError('usage', '--mps needs --share', {
 			hint: 'Give --share, too: --share 8G --mps',
 		});
 	}
@@ -92,7 +92,7 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 			waitsForChildren: input.has('wait-children'),
 			onChildren,
 			onTimeout() {
-				app.remark(`canhazgpu: the time limit of ${setDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
+				app.remark(`canhazgpu: the time limit of ${setDuration(timeoutSeconds ?? 0)} has passed: stopping the command`);
 			},
 		});
 }
@@ -123,7 +123,7 @@ const grantedLease = async (
 				signal,
 				away(reason) {
 					app.remark(
-						`canhazgpu: the GPUs are there, and the command starts once the store answers: ${sanitize(reason)}`,
+						`canhazgpu: the GPUs are granted, and the command starts when the store answers: ${sanitize(reason)}`,
 					);
 				},
 			});

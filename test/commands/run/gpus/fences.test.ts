@@ -121,7 +121,7 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 
 describe.runIf(isRoot)('a fence that somebody names and cannot have', () => {
 	const asRootAlone = (words: string) =>
-		`${words} isolates jobs of root alone. Leave its name out: --isolate alone takes bubblewrap, which needs no rights.\n`;
+		`${words} can isolate only jobs of root. Use --isolate without a method: it chooses bubblewrap, which needs no privileges.\n`;
 
 	test('is told of by an ordinary account, whose job starts all the same', async () => {
 		expect(await run(alice, ['--isolate=cgroup', '--', 'sh', '-c', 'echo ran'])).toEqual({
@@ -143,7 +143,7 @@ describe.runIf(isRoot)('a fence that somebody names and cannot have', () => {
 			exitCode: 1,
 			stdout: '',
 			stderr:
-				'Error: The command was not started, because it cannot be isolated: systemd isolates jobs of root alone\nLeave its name out: --isolate alone takes bubblewrap, which needs no rights.\n',
+				'Error: The command was not started, because it cannot be isolated: systemd can isolate only jobs of root\nUse --isolate without a method: it chooses bubblewrap, which needs no privileges.\n',
 		});
 		expect(await freeGpus()).toBe(3);
 	});

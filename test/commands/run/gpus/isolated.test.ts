@@ -185,7 +185,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await run(['-qG1', '--isolate=off', '--', 'echo', 'ran'])).toMatchObject({
 			exitCode: 2,
 			stdout: '',
-			stderr: expect.stringContaining('This pool requires isolation: --isolate=off is not possible') as string,
+			stderr: expect.stringContaining('This pool requires isolation, so --isolate=off is not allowed') as string,
 		});
 		expect(await run(['-q', '--', 'echo', 'ran'], {CANHAZGPU_SIMULATED_SCENARIO: ''})).toMatchObject({
 			exitCode: 1,

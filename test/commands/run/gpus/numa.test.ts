@@ -22,7 +22,7 @@ test('the job runs on the processors beside its GPUs, or a line says why not', a
 	expect(JSON.parse(bound.stderr)).toMatchObject({gpu_ids: [0], numa_nodes: [4]});
 	const [granted, line] = (await run('0,1')).stderr.split('\n', 2);
 	expect(JSON.parse(granted!)).not.toHaveProperty('numa_nodes');
-	expect(line).toBe('canhazgpu: NOT bound to NUMA nodes: NUMA node 5 has no processors here');
+	expect(line).toBe('canhazgpu: NOT bound to NUMA nodes: NUMA node 5 has no CPUs here');
 	expect((await box.run('run --numa bind --gpu-ids 2 -- true', environment)).stderr).toContain(
 		'NOT bound to NUMA nodes: at which NUMA node GPU 2 is, is not known here\n',
 	);
