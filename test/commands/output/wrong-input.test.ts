@@ -1,13 +1,11 @@
-/**
-Whatever is typed wrong: a clear error that names it, the right exit code, no stack, and nothing changed.
-*/
+/** Wrong input causes a clear error that names it, the right exit code, no stack, and no change. */
 import {chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {connect} from 'node:net';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, withoutRedis, type Box} from '../../_helpers/program/cli.js';
 
-/** Whether this machine has a Redis where the program looks for one by default: then its first use is another. */
+/** Whether Redis listens on the default port, which changes the first use of the program. */
 const isRedisHere = await new Promise<boolean>((resolve) => {
 	const socket = connect(6379, 'localhost');
 	socket.once('connect', () => {
@@ -22,7 +20,7 @@ const isRedisHere = await new Promise<boolean>((resolve) => {
 let box: Box;
 let before: unknown;
 
-/** What must not change: who holds what, until when. */
+/** The records that must not change. */
 const records = async () => {
 	const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
 	return rows.map(({status, lease_id: leaseId, expiry_time: expiryTime}) => ({status, leaseId, expiryTime}));
@@ -185,7 +183,7 @@ describe('on the command line', () => {
 		['status --remote -oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
 		['status -jx', 2, 'status has no flag -x\nSee its flags: canhazgpu status --help'],
 		['status -j=yes', 2, '--json takes no value, but was given "yes"\nWrite --json alone, or leave it out.'],
-		// As in cobra: -t takes the rest of its word, and never goes by unnoticed.
+		// As in cobra, -t takes the rest of the word as its value.
 		[
 			'run -tg 1 -- true',
 			2,
@@ -208,17 +206,17 @@ describe('on the command line', () => {
 		const ran = await box.run(typed);
 		expect(ran.stderr).toContain(`Error: ${error}`);
 		expect(ran.stderr).not.toMatch(/\n *at /v);
-		// What to do is the next line, or the message itself.
+		// The hint is on the next line, or part of the message.
 		expect(ran.stderr).toMatch(/^Error: (?:Give .+|.+ must be .+)\n|^Error: .+\n.+/v);
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 	});
 
-	test("switches may be given yes or no, as the Go program's", async () => {
+	test('switches accept true and false, like those of the Go program', async () => {
 		expect((await box.run('status --json=true')).stdout).toMatch(/^\[/v);
 		expect((await box.run('status --json=false')).stdout).toMatch(/^ GPU /v);
 	});
 
-	test('labels that are no names', async () => {
+	test('invalid labels are refused', async () => {
 		for (const label of [' ', 'a\nb', '\u{1B}[31mred', 'x'.repeat(65)]) {
 			const ran = await box.run(['reserve', '--user', label]);
 			expect(ran).toMatchObject({exitCode: 2, stdout: ''});
@@ -258,7 +256,7 @@ describe('in a config file', () => {
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 	});
 
-	test('one that is missing, a directory, or unknown to the program', async () => {
+	test('a missing, unknown or unreadable file is named', async () => {
 		expect(await box.run(['status', '--config', '/nowhere.yaml'])).toMatchObject({
 			exitCode: 2,
 			stderr:
@@ -280,7 +278,7 @@ describe('in a config file', () => {
 });
 
 describe('without a pool', () => {
-	test('verbs say how to make one; Redis being away is never a reason to make one elsewhere', async () => {
+	test('commands say how to make a pool, and an unreachable Redis is no reason to make another', async () => {
 		const empty = createBox();
 		const ran = await empty.run('status', withoutRedis);
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
@@ -318,7 +316,7 @@ describe('without a pool', () => {
 		},
 	);
 
-	test('a password that cannot be read is said, and not that there is no pool', async () => {
+	test('an unreadable password is reported instead of a missing pool', async () => {
 		const empty = createBox();
 		const file = path.join(empty.home, 'password');
 		writeFileSync(file, 'secret');
@@ -329,7 +327,7 @@ describe('without a pool', () => {
 		empty.remove();
 	});
 
-	test('a record of the pool that makes no sense stops everything', async () => {
+	test('an invalid record of the pool stops every command', async () => {
 		const empty = createBox();
 		mkdirSync(empty.poolDirectory);
 		await empty.run('admin --gpus 2 --provider fake --store embedded');
@@ -342,7 +340,7 @@ describe('without a pool', () => {
 		expect(ran.stderr).toBe(
 			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
 		);
-		// As it says, with a reservation that is there already.
+		// The hint works when a reservation exists already.
 		rmSync(file);
 		const again = await empty.run('admin --gpus 2 --provider fake --store embedded');
 		expect(again).toMatchObject({exitCode: 0, stderr: ''});

@@ -17,7 +17,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('what is out of service is shown everywhere and given to nobody', async () => {
+test('a drained GPU is shown everywhere and granted to nobody', async () => {
 	await box.run('reserve --gpu-ids 2 --duration 1h');
 	expect(await box.run(['admin', '--drain', '2-3', '--reason', 'fan\u{1B}[31m is dead'])).toEqual({
 		exitCode: 0,
@@ -73,7 +73,7 @@ test.each<[typed: string, exitCode: number, error: string]>([
 	expect(answer.stderr).toContain(`Error: ${error}`);
 });
 
-test('a record of another type is said and left alone; without Redis it is over soon', async () => {
+test('a drain record of another type is reported and left alone, without a long wait', async () => {
 	const client = new Redis(redis.port);
 	await client.del('canhazgpu:drain');
 	await client.lpush('canhazgpu:drain', 'x');

@@ -13,7 +13,7 @@ const redis = redisOfFile();
 
 type Shown = {readonly policy: ReadonlyArray<Record<string, unknown>>; readonly problem?: string};
 
-test('what is set is shown, holds, is told and can be unset', async () => {
+test('policy keys can be set, take effect, are recorded and can be unset', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	expect(await box.run('admin --set strategy=lru')).toEqual({
 		exitCode: 0,
@@ -33,7 +33,7 @@ test('what is set is shown, holds, is told and can be unset', async () => {
 	expect(stdout).toMatch(/ set strategy=lru in the policy\n.* unset strategy of the policy, which was lru\n$/sv);
 });
 
-test('of an embedded pool, as JSON', async () => {
+test('the policy of an embedded pool is printed as JSON', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect(JSON.parse((await box.run('admin --set strategy=lru --json')).stdout)).toEqual({
 		changed: [{key: 'strategy', value: 'lru'}],
@@ -78,7 +78,7 @@ test.each<[typed: string, error: string, hint?: string]>([
 	});
 });
 
-test('a value that a key cannot have, and a key that is not set, are refused, and nothing changes', async () => {
+test('an invalid value and an unset key are refused without a change', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect(await box.run('admin --set strategy=fast')).toEqual({
 		exitCode: 2,
@@ -94,7 +94,7 @@ test('a value that a key cannot have, and a key that is not set, are refused, an
 });
 
 slowTest(
-	'a record that cannot be read is said by every verb that shows the pool, and replaced by --unset all',
+	'an unreadable policy is reported by every command and replaced by --unset all',
 	async () => {
 		const box = await freshRedisBox(redis.port, 2);
 		const client = new Redis(redis.port);

@@ -1,4 +1,4 @@
-/** What other accounts can do to the files of a shared pool without Redis, and what that costs everybody else. */
+/** What other accounts can do to the files of a shared embedded pool, and how that affects its users. */
 import {
 	chmodSync,
 	existsSync,
@@ -30,7 +30,7 @@ const simulated = 'SIMULATED GPUs: no real hardware is behind this pool.\n';
 const inPool = (name: string): string => path.join(accounts.poolDirectory, name);
 const modeOf = (file: string): string => (lstatSync(file).mode % 0o1_0000).toString(8);
 
-/** Files of the pool that other accounts write. */
+/** Files of the pool that other accounts can write. */
 const shared = [
 	'pool.sqlite',
 	'pool.sqlite-wal',
@@ -59,7 +59,7 @@ test.runIf(canBeOthers)(
 	},
 );
 
-/** The pool as earlier versions made it: everybody could write its directory. */
+/** Creates a pool like earlier versions did, in a world-writable directory. */
 async function makeOldPool(): Promise<void> {
 	await makePool();
 	expect(await accounts.run(alice, 'reserve --gpu-ids 2 --duration 4h')).toMatchObject({exitCode: 0});
@@ -76,8 +76,8 @@ beforeEach(() => {
 	rmSync(accounts.poolDirectory, {recursive: true, force: true});
 });
 
-describe.runIf(canBeOthers)('a pool for everybody', () => {
-	slowTest('is in a directory that its owner alone can write, with all that others need made beforehand', async () => {
+describe.runIf(canBeOthers)('a shared pool', () => {
+	slowTest('is in a directory that only its owner can write, with all files prepared', async () => {
 		await makePool();
 		expect(modeOf(accounts.poolDirectory)).toBe('755');
 		for (const name of shared) {
@@ -85,7 +85,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('serves accounts and root in turn, and nobody deletes what others could not make again', async () => {
+	slowTest('serves ordinary accounts and root, and nobody deletes a file that others cannot recreate', async () => {
 		await makePool();
 		for (const uid of [alice, root, mallory, root, alice]) {
 			expect(await accounts.run(uid, 'run -- true')).toMatchObject({exitCode: 0});
@@ -96,7 +96,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('lets no other account put a link, a FIFO or another file in the place of one', async () => {
+	slowTest('lets no other account replace a file with a link, a FIFO or another file', async () => {
 		await makePool();
 		const {poolDirectory} = accounts;
 		const tries = shared.flatMap((name) => [
@@ -167,7 +167,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		],
 		['table', 'CREATE TABLE more (x)'],
 		['index', 'CREATE INDEX i ON gpus (raw)'],
-	])('a %s put into the database is refused by every verb, at once', async (kind, sql) => {
+	])('is refused by every command at once if a %s is put into the database', async (kind, sql) => {
 		await makePool();
 		expect(await accounts.script(mallory, `change(${JSON.stringify(sql)})`)).toMatchObject({exitCode: 0, stderr: ''});
 		for (const verb of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
@@ -182,7 +182,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('a lock that another account keeps costs a clear error in bounded time', async () => {
+	slowTest('reports a lock that another account holds within bounded time', async () => {
 		await makePool();
 		const holding = accounts.script(
 			mallory,
@@ -233,7 +233,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 				writeFileSync(file, 'x'.repeat(9000));
 			},
 		],
-	])('a scan board that is %s is done without', async (_, spoil) => {
+	])('works without a scan board that is %s', async (_, spoil) => {
 		await makePool();
 		spoil(inPool('scans.sqlite'));
 		for (const uid of [alice, root]) {
@@ -244,7 +244,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('a journal that root deleted by other programs is put back by any command of root', async () => {
+	slowTest('gets its journal back from any command of root', async () => {
 		await makePool();
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
@@ -256,7 +256,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('a group has one of its own, which nobody else can open', async () => {
+	slowTest('for a group is closed to everybody else', async () => {
 		await makePool(' --group daemon');
 		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([
 			'2750',
@@ -270,8 +270,8 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 	});
 });
 
-describe.runIf(canBeOthers)('a pool of an earlier version, whose directory everybody can write', () => {
-	slowTest('is used by nobody until `admin` has made it safe, and doctor says so', async () => {
+describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable directory', () => {
+	slowTest('is not used until `admin` has repaired it, and doctor says so', async () => {
 		await makeOldPool();
 		for (const verb of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
 			const {exitCode, stdout, stderr} = await accounts.run(alice, verb);
@@ -303,7 +303,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 				linkSync(victim, file);
 			},
 		],
-	])('gives no account a file of root by %s in the place of one', async (_, plant) => {
+	])('gives no account a file of root through %s', async (_, plant) => {
 		await makeOldPool();
 		const victim = path.join(accounts.directory, 'environment');
 		for (const name of [
@@ -327,7 +327,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 	});
 
 	slowTest(
-		'is made safe without a look into directories that others put there, and the words say what was done',
+		'is repaired without following planted directories, and admin reports what was done',
 		async () => {
 			await makeOldPool();
 			const kept = path.join(accounts.directory, 'kept');
@@ -367,7 +367,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 		},
 	);
 
-	slowTest('is left alone when its database is a link, or of another account', async () => {
+	slowTest('is left alone if its database is a link or belongs to another account', async () => {
 		await makeOldPool();
 		const away = path.join(accounts.directory, 'away.sqlite');
 		renameSync(inPool('pool.sqlite'), away);
@@ -438,7 +438,7 @@ test.runIf(isLong && canBeOthers)(
 	},
 );
 
-test.runIf(isLong && canBeOthers)('root is no guest in the pool of another account', async () => {
+test.runIf(isLong && canBeOthers)('root does not use the pool of another account', async () => {
 	const elsewhere = {CANHAZGPU_POOL_DIRECTORY: '/proc/nowhere'};
 	const made = await accounts.run(alice, 'admin --store embedded --gpus 2 --provider fake', {environment: elsewhere});
 	expect(made).toMatchObject({exitCode: 0});

@@ -1,4 +1,4 @@
-/** One GPU that is broken does not stop a box on which somebody waits for all of them. */
+/** A broken GPU does not block a box on which somebody waits for all GPUs. */
 import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
@@ -50,7 +50,7 @@ test.each(stores)(
 			],
 		});
 
-		// Each process reads the scenario when it begins, so the one that waits begins again, and joins at the end.
+		// A process reads the scenario at its start, so the waiter is restarted and joins at the end.
 		forAll.kill('SIGINT');
 		await forAll.ended;
 		writeFileSync(scenario, '{}');

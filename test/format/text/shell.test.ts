@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {shellCommand, shellWords} from '../../../source/format/text/shell.js';
 
-test('a command that was written is read as the same words', () => {
+test('shellWords reads back what shellCommand writes', () => {
 	fc.assert(
 		fc.property(fc.array(fc.string({unit: 'binary'})), (words) => {
 			expect(shellWords(shellCommand(words))).toEqual(words);

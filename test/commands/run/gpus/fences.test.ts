@@ -1,4 +1,4 @@
-/** `run --isolate=cgroup` from end to end, as root, and what those are told who name a fence that they cannot have. */
+/** `run --isolate=cgroup` as root, and the messages about a fence that is not available. */
 import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -63,7 +63,7 @@ const freeGpus = async (): Promise<number> => {
 };
 
 describe.runIf(ownGroup !== undefined)('a control group', () => {
-	test('lets a job of root open its GPUs alone, and is gone with it', async () => {
+	test('opens only the GPUs of a job of root, and is removed afterwards', async () => {
 		const {stdout, stderr, exitCode} = await run(
 			0,
 			['--isolate=cgroup', '--json', '-G0,2', '--', 'sh', '-c', `echo $PPID; ${minors()}; exit 7`],
@@ -86,7 +86,7 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 		},
 	);
 
-	test('stays with a job whose run was killed, and doctor removes it afterwards', async () => {
+	test('stays with the job of a killed run, and doctor removes it later', async () => {
 		const files = path.join(accounts.directory, 'killed');
 		mkdirSync(files);
 		const [node, cli] = accounts.words;
@@ -119,11 +119,11 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 	});
 });
 
-describe.runIf(isRoot)('a fence that somebody names and cannot have', () => {
+describe.runIf(isRoot)('a fence that is not available', () => {
 	const asRootAlone = (words: string) =>
 		`${words} can isolate only jobs of root. Use --isolate without a method: it chooses bubblewrap, which needs no privileges.\n`;
 
-	test('is told of by an ordinary account, whose job starts all the same', async () => {
+	test('is reported to an ordinary account, whose job still starts', async () => {
 		expect(await run(alice, ['--isolate=cgroup', '--', 'sh', '-c', 'echo ran'])).toEqual({
 			exitCode: 0,
 			stdout: 'ran\n',
@@ -136,7 +136,7 @@ describe.runIf(isRoot)('a fence that somebody names and cannot have', () => {
 		});
 	});
 
-	test('starts no job where isolation is required, and the GPU is given back', async () => {
+	test('starts no job and releases the GPU if isolation is required', async () => {
 		expect(
 			await run(alice, ['--isolate=systemd', '--', 'sh', '-c', 'echo ran'], {CANHAZGPU_RUN_ISOLATE: 'require'}),
 		).toEqual({
@@ -148,7 +148,7 @@ describe.runIf(isRoot)('a fence that somebody names and cannot have', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('which is not installed is named', async () => {
+	test('is named if it is not installed', async () => {
 		expect(await run(0, ['--isolate=systemd', '--', 'sh', '-c', 'echo ran'])).toEqual({
 			exitCode: 0,
 			stdout: 'ran\n',

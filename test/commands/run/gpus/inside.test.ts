@@ -1,4 +1,4 @@
-/** `canhazgpu` within a job of root, isolated by each fence: it is root there, and acts as outside. */
+/** `canhazgpu` inside an isolated job of root acts like outside. */
 import {spawn} from 'node:child_process';
 import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -49,7 +49,7 @@ afterAll(async () => {
 	}
 });
 
-/** A pool of its own for each fence, for pids are others where systemd runs. */
+/** Each fence has its own pool, because systemd changes the pids. */
 function boxOf(fence: Fence) {
 	const home = path.join(directory, fence);
 	if (!existsSync(home)) {
