@@ -136,25 +136,22 @@ test('a job gets its instance by UUID and containers by name, and the smallest s
 	expect((await run('release')).stdout).toBe('Released 1 GPU(s): [0]\n');
 });
 
-slowTest(
-	'a removed instance is shown as gone, and its reservation covers no other instance',
-	async () => {
-		const box = await freshEmbeddedBox(2);
-		await box.run('reserve --gpu-ids 1:0 -d 1h', environmentOf(box));
-		const changed = environmentOf(box, '');
-		writeFileSync(
-			changed.CANHAZGPU_SIMULATED_SCENARIO,
-			'mig: [{gpu: 1, profiles: [1g.10gb]}, {gpu: 1, profiles: [1g.10gb]}]\n',
-			{mode: 0o600},
-		);
-		expect((await box.run('status', changed)).stdout).toContain(`0/1 MIG ${account} 1:0 1g.10gb (gone)`);
-		const off = {...changed, CANHAZGPU_SIMULATED_SCENARIO: ''};
-		expect((await box.run('status', off)).stdout).toContain(` 0/0 MIG ${account} 1:0 1g.10gb (gone) `);
-		// The new instance has the same name and another UUID, so it is free.
-		expect((await box.run('reserve --gpu-ids 1:0 -d 1h --short', changed)).stdout).toBe('MIG-SIM-1-0-1\n');
-		expect((await box.run('release --gpu-ids 1:0', changed)).stdout).toBe('Released 2 MIG instance(s): [1:0 1:0]\n');
-	},
-);
+slowTest('a removed instance is shown as gone, and its reservation covers no other instance', async () => {
+	const box = await freshEmbeddedBox(2);
+	await box.run('reserve --gpu-ids 1:0 -d 1h', environmentOf(box));
+	const changed = environmentOf(box, '');
+	writeFileSync(
+		changed.CANHAZGPU_SIMULATED_SCENARIO,
+		'mig: [{gpu: 1, profiles: [1g.10gb]}, {gpu: 1, profiles: [1g.10gb]}]\n',
+		{mode: 0o600},
+	);
+	expect((await box.run('status', changed)).stdout).toContain(`0/1 MIG ${account} 1:0 1g.10gb (gone)`);
+	const off = {...changed, CANHAZGPU_SIMULATED_SCENARIO: ''};
+	expect((await box.run('status', off)).stdout).toContain(` 0/0 MIG ${account} 1:0 1g.10gb (gone) `);
+	// The new instance has the same name and another UUID, so it is free.
+	expect((await box.run('reserve --gpu-ids 1:0 -d 1h --short', changed)).stdout).toBe('MIG-SIM-1-0-1\n');
+	expect((await box.run('release --gpu-ids 1:0', changed)).stdout).toBe('Released 2 MIG instance(s): [1:0 1:0]\n');
+});
 
 slowTest('use of an instance without a reservation blocks only that instance', async () => {
 	const box = await freshEmbeddedBox(2);

@@ -163,32 +163,29 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	slowTest(
-		'that declared a silent job dead gives the GPU back to its run, which reports it once',
-		async () => {
-			const {server, box} = await atServer();
-			const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
-			const [record] = (await peek(box)).gpus;
-			const leaseId = record?.kind === 'leased' ? record.lease.leaseId : undefined;
-			const client = new Redis(server.port);
-			const released = new Date().toISOString();
-			await client.set(
-				'canhazgpu:gpu:0',
-				JSON.stringify({last_released: released, ended: {reason: 'reboot', lease_id: leaseId}}),
-			);
-			client.disconnect();
-			await wrapper.says(
-				/^canhazgpu: GPU 0 had become free \(its record said: the machine was restarted\)\. Nobody had released it/mv,
-				15_000,
-			);
-			expect(await holders(box)).toBe('0:RUN 1:- 2:-');
-			expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which was still in use/v);
-			process.kill(pid, 'SIGTERM');
-			const {stderr} = await wrapper.ended;
-			expect(stderr.match(/had become free/gv)).toHaveLength(1);
-			expect(stderr).not.toContain('WARNING');
-		},
-	);
+	slowTest('that declared a silent job dead gives the GPU back to its run, which reports it once', async () => {
+		const {server, box} = await atServer();
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		const [record] = (await peek(box)).gpus;
+		const leaseId = record?.kind === 'leased' ? record.lease.leaseId : undefined;
+		const client = new Redis(server.port);
+		const released = new Date().toISOString();
+		await client.set(
+			'canhazgpu:gpu:0',
+			JSON.stringify({last_released: released, ended: {reason: 'reboot', lease_id: leaseId}}),
+		);
+		client.disconnect();
+		await wrapper.says(
+			/^canhazgpu: GPU 0 had become free \(its record said: the machine was restarted\)\. Nobody had released it/mv,
+			15_000,
+		);
+		expect(await holders(box)).toBe('0:RUN 1:- 2:-');
+		expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which was still in use/v);
+		process.kill(pid, 'SIGTERM');
+		const {stderr} = await wrapper.ended;
+		expect(stderr.match(/had become free/gv)).toHaveLength(1);
+		expect(stderr).not.toContain('WARNING');
+	});
 
 	slowTest('in which a person released the GPU leaves the job without a reservation, and run reports it', async () => {
 		const {box} = await atServer();

@@ -131,25 +131,22 @@ describe.skipIf(!hasCompiler || !canEnter(ownPids))(
 			120_000,
 		);
 
-		slowTest(
-			'a killed job loses its lease after its silence was watched, and the queue gets the GPU',
-			async () => {
-				const {clock, client, box} = await atShiftedRedis();
-				const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
-				await becomesHeld(box);
-				job.kill();
-				await job.ended;
-				clock.jump(20 * 60);
-				expect(await holders(box)).toBe('0:RUN');
-				const key = 'canhazgpu:gpu:0';
-				const record = JSON.parse((await client.get(key))!) as {silence: {seconds: number}; last_heartbeat: number};
-				// Advances the watch by a minute, which leaves ten seconds.
-				record.silence.seconds -= 60;
-				await client.set(key, JSON.stringify(record));
-				expect(await box.run('reserve --short --gpu-ids 0')).toMatchObject({exitCode: 0, stdout: '0\n'});
-				expect(await recordsOf(box)).toMatchObject([{endReason: 'heartbeat-lost', endTime: record.last_heartbeat}]);
-			},
-		);
+		slowTest('a killed job loses its lease after its silence was watched, and the queue gets the GPU', async () => {
+			const {clock, client, box} = await atShiftedRedis();
+			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
+			await becomesHeld(box);
+			job.kill();
+			await job.ended;
+			clock.jump(20 * 60);
+			expect(await holders(box)).toBe('0:RUN');
+			const key = 'canhazgpu:gpu:0';
+			const record = JSON.parse((await client.get(key))!) as {silence: {seconds: number}; last_heartbeat: number};
+			// Advances the watch by a minute, which leaves ten seconds.
+			record.silence.seconds -= 60;
+			await client.set(key, JSON.stringify(record));
+			expect(await box.run('reserve --short --gpu-ids 0')).toMatchObject({exitCode: 0, stdout: '0\n'});
+			expect(await recordsOf(box)).toMatchObject([{endReason: 'heartbeat-lost', endTime: record.last_heartbeat}]);
+		});
 	},
 );
 

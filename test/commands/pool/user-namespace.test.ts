@@ -139,34 +139,31 @@ describe.skipIf(reason !== undefined).each([
 		expect((await peek(box)).queue).toMatchObject([{id}]);
 	});
 
-	slowTest(
-		'GPUs reserved in a user namespace can be released there or by root',
-		async () => {
-			const box = await createOpen();
-			const program = [starter, ...starterText].join(' ');
-			const ran = runAs(mallory, box, '--version', {
-				through: [
-					'unshare',
-					'-r',
-					'sh',
-					'-c',
-					`${program} reserve --gpu-ids 1 && ${program} status --json && ${program} release`,
-				],
-			});
-			expect(ran).toMatchObject({exitCode: 0});
-			expect(ran.stdout).toMatch(/"user": "root@userns:61002\/\d+"/v);
-			expect(ran.stdout).toContain('Released 1 GPU(s): [1]');
-			expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
+	slowTest('GPUs reserved in a user namespace can be released there or by root', async () => {
+		const box = await createOpen();
+		const program = [starter, ...starterText].join(' ');
+		const ran = runAs(mallory, box, '--version', {
+			through: [
+				'unshare',
+				'-r',
+				'sh',
+				'-c',
+				`${program} reserve --gpu-ids 1 && ${program} status --json && ${program} release`,
+			],
+		});
+		expect(ran).toMatchObject({exitCode: 0});
+		expect(ran.stdout).toMatch(/"user": "root@userns:61002\/\d+"/v);
+		expect(ran.stdout).toContain('Released 1 GPU(s): [1]');
+		expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
 
-			expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
-			// The next namespace can get the same number. It still differs from those of other accounts, and from the
-			// account outside.
-			expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
-			expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
-			expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
-			expect(await holders(box)).toBe('0:- 1:-');
-		},
-	);
+		expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
+		// The next namespace can get the same number. It still differs from those of other accounts, and from the
+		// account outside.
+		expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
+		expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
+		expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
 
 	slowTest('a planted getent cannot forge a name', async () => {
 		const box = await createOpen();

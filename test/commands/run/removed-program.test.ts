@@ -83,21 +83,18 @@ test('a waiting reserve --short whose program was removed prints its GPU and exi
 	await eventually(() => notices().includes('"kind":"served"'));
 });
 
-slowTest(
-	'a run whose program was removed sends reminders and enforces the time limit',
-	async () => {
-		const box = await freshEmbeddedBox(2);
-		const {run, remove, notices} = installed(box);
-		const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
-		await eventually(() => wrapper.stdout() === 'started\n');
-		await remove();
-		await holdEnding(box, 1);
-		const ran = await wrapper.ended;
-		expect(ran).toMatchObject({exitCode: 124});
-		expect(ran.stderr).not.toMatch(/bug|module/iv);
-		expect(notices()).toContain('"kind":"ending"');
-	},
-);
+slowTest('a run whose program was removed sends reminders and enforces the time limit', async () => {
+	const box = await freshEmbeddedBox(2);
+	const {run, remove, notices} = installed(box);
+	const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
+	await eventually(() => wrapper.stdout() === 'started\n');
+	await remove();
+	await holdEnding(box, 1);
+	const ran = await wrapper.ended;
+	expect(ran).toMatchObject({exitCode: 124});
+	expect(ran.stderr).not.toMatch(/bug|module/iv);
+	expect(notices()).toContain('"kind":"ending"');
+});
 
 /** A binary loads no module from outside, so no bug can be injected. */
 const isBinary = starterText.length === 0;

@@ -1,5 +1,11 @@
 import {expect, test} from 'vitest';
-import {longDuration, setDuration, shortDuration, timestamp, typedDuration} from '../../../source/format/text/durations.js';
+import {
+	longDuration,
+	setDuration,
+	shortDuration,
+	timestamp,
+	typedDuration,
+} from '../../../source/format/text/durations.js';
 
 test.each([
 	[0, '0h 0m 0s', '0s'],

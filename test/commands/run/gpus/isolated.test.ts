@@ -1,4 +1,4 @@
-/** `run --isolate` from end to end, as an ordinary account on a terminal, with device nodes that stand in for GPUs. */
+/** `run --isolate` for an ordinary account on a terminal, with fake device nodes. */
 import {readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
