@@ -81,7 +81,7 @@ export function blockText(block: Block, now: number): string {
 		}
 
 		case 'split': {
-			return block.isUnknown ? 'may be split by MIG (unknown)' : 'is split by MIG and cannot be reserved whole';
+			return block.isUnknown ? 'may be split by MIG (unknown)' : 'is split by MIG, and not handed out whole';
 		}
 
 		case 'shared': {

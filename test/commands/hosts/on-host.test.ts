@@ -251,7 +251,7 @@ test.each([
 	['reserve --on a;b', 2, 'Error: "a;b" is not a host name\n'],
 	['release --on near --lease a;b', 2, 'Error: --lease: "a;b" is not the id of a reservation\n'],
 	['release --on near --lease a -u b', 2, 'Error: --lease names one reservation, and --user all under a name\n'],
-	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease goes with whole GPUs, and --gpu-ids names an'],
+	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease does not support the MIG instances of --gpu-'],
 	['release --on any', 2, 'Error: release needs the host: --on any is for run and reserve\n'],
 	['reserve --on near --redis-port 7000', 2, 'Error: --redis-port is about this host, and --on names another\n'],
 	['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],

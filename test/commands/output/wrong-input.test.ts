@@ -344,7 +344,7 @@ describe('without a pool', () => {
 		rmSync(file);
 		const again = await empty.run('admin --gpus 2 --provider fake --store embedded');
 		expect(again).toMatchObject({exitCode: 0, stderr: ''});
-		expect(again.stdout).toContain('was there already');
+		expect(again.stdout).toContain('already existed');
 		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});
 		expect((await empty.run('reserve --short')).stdout).toBe('1\n');
 		empty.remove();

@@ -64,9 +64,9 @@ test.each<[typed: string, error: string, hint?: string]>([
 	['--unset all --set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
 	['--policy --set strategy=lru', '--policy shows the policy, and --set and --unset change it'],
 	['--set strategy=lru --gpus 4', '--gpus creates a pool, and --policy, --set and --unset are about the existing one'],
-	['--policy --force', '--force makes a pool'],
+	['--policy --force', '--force creates a pool'],
 	['--policy --drain 1', '--drain and --undrain cannot be combined with --policy, --set or --unset'],
-	['--unset strategy --reason x', '--drain and --undrain, and --policy'],
+	['--unset strategy --reason x', '--drain and --undrain cannot be combined'],
 ])('admin %s is refused before the store is asked', async (typed, error, hint = '') => {
 	const understood = await understand(['admin', ...typed.split(' ')]);
 	const app: Partial<App> = {foreignEngine: async () => undefined};

@@ -22,7 +22,7 @@ describe('while Redis is away', () => {
 		await server.kill();
 		await first.says(/\nStill waiting at the same position in the queue: /v);
 		await server.restart();
-		await first.says(/is kept[\s\S]*\nWaiting for 1 GPU: position 1 of 2/v, 15_000);
+		await first.says(/at the same position[\s\S]*\nWaiting for 1 GPU: position 1 of 2/v, 15_000);
 		expect((await peek(box)).queue[0]!.id).toBe(before!.id);
 		// The loss may be noticed in two ways, so one or two lines, but not one per retry.
 		expect(first.stderr().split('\n').length).toBeLessThan(6);
@@ -55,7 +55,7 @@ describe('while Redis is away', () => {
 		const waiter = start(box, 'run -- true');
 		await waiter.says(/position 1 of 1/v);
 		await server.kill();
-		await waiter.says(/position in the queue is kept/v);
+		await waiter.says(/same position in the queue/v);
 		waiter.kill('SIGINT');
 		const asked = performance.now();
 		expect(await waiter.ended).toMatchObject({exitCode: 130});

@@ -89,7 +89,7 @@ describe('a lost lease', () => {
 			JSON.stringify({user: 'mallory', start_time: now, last_heartbeat: now, type: 'manual', expiry_time: now + 60}),
 		);
 		client.disconnect();
-		await wrapper.says(/the command goes on without its reservation: GPU 0 now belongs to mallory\n$/v);
+		await wrapper.says(/the command continues without its reservation: GPU 0 now belongs to mallory\n$/v);
 		process.kill(pid, 'SIGTERM');
 		expect(await wrapper.ended).toMatchObject({exitCode: 143});
 		// A GPU that now belongs to somebody else is not released.

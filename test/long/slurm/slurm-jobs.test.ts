@@ -183,7 +183,7 @@ test.each([
 	['--array', '0-3', 'An array runs in the background: --array needs --detach'],
 	['--begin', 'soon', '--begin'],
 	['--detach', '--nonblock', '--detach waits in the queue'],
-	['--detach', '--share=8G', '--share has no counterpart in Slurm'],
+	['--detach', '--share=8G', '--share cannot be used with Slurm'],
 ])('%s %s is refused, and nothing is handed over', async (flag, value, words) => {
 	const before = slurm().run('squeue', '--noheader', '--states=all', '--format=%i');
 	const typed =

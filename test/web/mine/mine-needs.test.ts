@@ -133,7 +133,7 @@ test('an instance of MIG is had by its profile', async () => {
 		'Share: an instance of MIG is needed, and a share is about whole GPUs',
 		'Leave out one of them.',
 	]);
-	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG and cannot be reserved whole');
+	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG, and not handed out whole');
 });
 
 /** One GPU in two parts, of which the tables say nothing: `-q -x` and `-L` do. */

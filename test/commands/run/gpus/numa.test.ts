@@ -24,7 +24,7 @@ test('run --numa bind runs the job near its GPUs or says why not', async () => {
 	expect(JSON.parse(granted!)).not.toHaveProperty('numa_nodes');
 	expect(line).toBe('canhazgpu: NOT bound to NUMA nodes: NUMA node 5 has no CPUs here');
 	expect((await box.run('run --numa bind --gpu-ids 2 -- true', environment)).stderr).toContain(
-		'NOT bound to NUMA nodes: at which NUMA node GPU 2 is, is not known here\n',
+		'NOT bound to NUMA nodes: the NUMA node of GPU 2 is unknown here\n',
 	);
 	expect(await box.run('run --numa both -- true', environment)).toEqual({
 		exitCode: 2,

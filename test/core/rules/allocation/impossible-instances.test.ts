@@ -52,7 +52,7 @@ describe('a request that this box can never serve', () => {
 		[
 			'a GPU that is split',
 			{count: 1, ids: [1]},
-			'GPU 1 is split by MIG and cannot be reserved whole',
+			'GPU 1 is split by MIG, and not handed out whole',
 			`Its instances are ${instances}. Name one: --gpu-ids 1:0, or a profile: --mig 1g.10gb`,
 		],
 		[
