@@ -17,7 +17,7 @@ describe.each([
 	{store: 'embedded', processes: 50, gpuCount: 32, create: createEmbeddedBox},
 ])('on $store', ({processes, gpuCount, create}) => {
 	slowTest(
-		`of ${processes} processes at once that want one of ${gpuCount} GPUs, exactly ${gpuCount} get one, each its own`,
+		`exactly ${gpuCount} of ${processes} concurrent processes get one of ${gpuCount} GPUs`,
 		{timeout: 180_000},
 		async () => {
 			const box = await create(gpuCount);

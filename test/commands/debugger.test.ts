@@ -121,7 +121,7 @@ describe('SIGUSR1 opens no debugger', () => {
 	});
 
 	test.runIf(isLong && hasCompiler)(
-		'the process that asks the library of NVIDIA, which still tells what it sees',
+		"in the process that calls NVIDIA's library, which still prints scans",
 		async () => {
 			const box = createBox();
 			onTestFinished(() => {

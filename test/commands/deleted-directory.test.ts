@@ -29,7 +29,7 @@ async function runThere(box: Box, words: readonly string[]) {
 	return {exitCode: child.exitCode, stdout, stderr};
 }
 
-test('every short command works', async () => {
+test('every short command works in a deleted directory', async () => {
 	const box = await freshEmbeddedBox(2);
 	for (const [typed, exitCode] of [
 		['reserve --short', 0],
@@ -53,7 +53,7 @@ test('every short command works', async () => {
 	}
 });
 
-test('the dashboard and the monitor work', async () => {
+test('the dashboard and the monitor work in a deleted directory', async () => {
 	const box = await freshEmbeddedBox(2);
 	const web = startThere(box, ['web', '--port', '0']);
 	const [firstOutput] = (await once(web.stdout, 'data')) as [Uint8Array];

@@ -154,7 +154,7 @@ const fates: readonly CommitFate[] = [
 ];
 
 test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
-	'$name is done once and says so when its first request $fate',
+	'$name takes effect once and says so when its first request $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...verb}) => {
 		const attempt = async () => {
 			const scene = await setScene();
@@ -206,7 +206,7 @@ slowTest.each(fates)('a queue position whose first request %s is taken once and 
 });
 
 slowTest.each(['reserve', 'extend'])(
-	'%s is done once when the answer comes after the client gave up on it',
+	'%s takes effect once when the answer arrives after the client gave up',
 	async (name) => {
 		const {words, stdout, arrange, kind} = verbs.find((verb) => verb.name === name)!;
 		const scene = await setScene();

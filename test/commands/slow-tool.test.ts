@@ -58,7 +58,7 @@ test('reserve keeps to --wait however long the tool takes', async () => {
 });
 
 test.each(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-ids 1'])(
-	'%s that is interrupted does not wait for the tool, and leaves nothing behind',
+	'an interrupted %s does not wait for the tool, and leaves nothing behind',
 	async (words) => {
 		const tool = stubTool(box, 'nvidia-smi', answering(30));
 		const {pid, kill, ended} = start(box, words, {PATH: tool.searchPath});

@@ -54,7 +54,7 @@ test('a command that needs no scan after all ends the one that was started', asy
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-	'%s ends a verb at once, and the tool that hangs with it',
+	'%s ends a command and its hanging tool at once',
 	async (signal) => {
 		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");
 		for (const words of ['status', 'who 0']) {

@@ -43,7 +43,7 @@ export async function remindOfGrant(
 	}
 }
 
-/** Returns the id that `--on any` of another host chose for this queue entry, so that it can cancel the entry. */
+/** Returns the id that `--on any` of another host chose for this queue entry, to cancel the entry later. */
 function givenEntryId({environment}: App): string | undefined {
 	const id = environment[queueEntryVariable];
 	return id !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/v.test(id) ? id : undefined;

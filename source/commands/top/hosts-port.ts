@@ -59,7 +59,7 @@ const holdingOf = ({answer}: KnownHost<HostStatus>): string =>
 				]),
 			]);
 
-/** Waits for a key, because the next frame would hide the output of ssh. */
+/** Waits for Enter, because the next frame would hide the output of ssh. */
 async function untilEnter(): Promise<void> {
 	const {stdin} = process;
 	await new Promise<void>((resolve) => {

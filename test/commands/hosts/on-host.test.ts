@@ -336,7 +336,7 @@ test('any without other hosts says where to configure them', async () => {
 const sshOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 
 test.each(['SIGTERM to the program here', 'SIGKILL to the program here', 'the end of the connection'])(
-	'a waiter and a job there end with %s, and hold nothing',
+	'%s ends a waiter and a job there, which hold nothing afterwards',
 	async (end) => {
 		await far.run('reserve -g 3 -d 1h');
 		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);

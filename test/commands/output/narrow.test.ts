@@ -25,7 +25,7 @@ test('status wraps no line on a narrow terminal, and drops no column in a pipe o
 });
 
 test.each(['status', 'status --summary', 'queue', 'report'])(
-	'%s fits the width that watch exports, and is whole where COLUMNS makes no sense',
+	'%s fits the width that watch exports, and ignores an invalid COLUMNS',
 	async (verb) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);
@@ -47,7 +47,7 @@ test.each(['status', 'status --summary', 'queue', 'report'])(
 );
 
 test.each(['status', 'help slurm', 'run --help'])(
-	'%s is as wide as COLUMNS says where it is exported, and as the terminal where it makes no sense',
+	'%s is as wide as COLUMNS, or as the terminal if COLUMNS is invalid',
 	async (words) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);

@@ -297,7 +297,7 @@ describe('without a pool', () => {
 	});
 
 	test.skipIf(isRedisHere)(
-		'the first use says that the pool may be behind a Redis that is down, and how to make one',
+		'the first use says that the pool may be in a Redis that is down, and how to make one',
 		async () => {
 			const empty = createBox();
 			for (const verb of ['status', 'reserve', 'run -- true']) {

@@ -108,7 +108,7 @@ test('the help topic documents each row that differs', () => {
 });
 
 test.each(Object.entries(rows) as ReadonlyArray<readonly [Row, number]>)(
-	'%s: at least as many are tried as in the table of the first comparison, %d',
+	'%s: tests at least as many inputs as the first comparison, %d',
 	(row, tried) => {
 		expect(ofRow(row).tried).toBeGreaterThanOrEqual(tried);
 	},

@@ -126,7 +126,7 @@ test('doctor reports a damaged database', async () => {
 });
 
 test.skipIf(!isRoot || isBinary)(
-	'root is told of a program that others cannot run, and how to open it to them',
+	'doctor tells root about a program that others cannot run, and how to open it',
 	async () => {
 		const box = await freshEmbeddedBox(2);
 		const copy = path.join(box.home, 'installed');

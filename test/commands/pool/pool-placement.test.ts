@@ -80,7 +80,7 @@ describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 	];
 
 	slowTest.each(placements)(
-		'%s is refused to root and to others, with what to do',
+		'%s is refused for root and for others, with what to do',
 		async (what, place, spoil, problem, remedy) => {
 			const environment = {CANHAZGPU_POOL_DIRECTORY: place()};
 			const make = async (): Promise<void> => {
@@ -225,7 +225,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 	});
 
 	test.runIf(isLong && canEnter({flags: ['--user', '--map-root-user']}))(
-		'works in a user namespace, where the directories of root belong to nobody',
+		'works in a user namespace, where directories of root have no owner',
 		async () => {
 			await serves({}, 'unshare --user');
 			await accounts.shell(alice, 'rm -r .local');

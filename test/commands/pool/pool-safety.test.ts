@@ -45,19 +45,16 @@ async function makePool(more = ''): Promise<void> {
 	expect(made).toMatchObject({exitCode: 0, stderr: ''});
 }
 
-test.runIf(canBeOthers)(
-	'nobody makes a private pool beside that of everybody, where no verb would find it',
-	async () => {
-		await makePool();
-		for (const force of ['', ' --force']) {
-			expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
-				exitCode: 1,
-				stdout: '',
-				stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private pool beside it: sudo canhazgpu admin --force creates another pool and redirects everyone to it.\n`,
-			});
-		}
-	},
-);
+test.runIf(canBeOthers)('an ordinary account cannot make a private pool beside a shared one', async () => {
+	await makePool();
+	for (const force of ['', ' --force']) {
+		expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private pool beside it: sudo canhazgpu admin --force creates another pool and redirects everyone to it.\n`,
+		});
+	}
+});
 
 /** Creates a pool like earlier versions did, in a world-writable directory. */
 async function makeOldPool(): Promise<void> {
@@ -120,7 +117,7 @@ describe.runIf(canBeOthers)('a shared pool', () => {
 	});
 
 	slowTest.each(shared)(
-		'%s cut short or overwritten again and again ends no job and costs a clear error at most',
+		'%s that is truncated or overwritten repeatedly ends no job and causes at most a clear error',
 		async (name) => {
 			await makePool();
 			const [node, cli] = accounts.words;
@@ -377,7 +374,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable 
 });
 
 test.runIf(isLong && canBeOthers)(
-	'no account that can write the pool makes a journal appear in its directory by an empty database',
+	'no account that can write the pool can create a journal in its directory through an empty database',
 	async () => {
 		await makePool();
 		for (const name of ['pool.sqlite', 'scans.sqlite']) {
@@ -410,7 +407,7 @@ test.runIf(isLong && canBeOthers)(
 );
 
 test.runIf(isLong && canBeOthers)(
-	"a guest of another account's pool changes no database of its own through the lock there",
+	"a guest of another account's pool cannot change its own database through the lock there",
 	async () => {
 		const pool = path.join(accounts.homeOf(mallory), 'pool');
 		const environment = {CANHAZGPU_POOL_DIRECTORY: pool};

@@ -30,14 +30,11 @@ const makeRedisPool = async (uid: number, environment: Readonly<Record<string, s
 	});
 
 describe.runIf(canBeOthers)('root in the home of another account', () => {
-	test.each([['HOME'], ['XDG_STATE_HOME']])(
-		'leaves nothing there that it remembers, with the %s of that account',
-		async (variable) => {
-			const environment = {[variable]: accounts.homeOf(mallory)};
-			expect(await makeRedisPool(root, environment)).toMatchObject({exitCode: 0, stderr: ''});
-			expect(readdirSync(accounts.homeOf(mallory))).toEqual([]);
-		},
-	);
+	test.each([['HOME'], ['XDG_STATE_HOME']])('leaves no record there with the %s of that account', async (variable) => {
+		const environment = {[variable]: accounts.homeOf(mallory)};
+		expect(await makeRedisPool(root, environment)).toMatchObject({exitCode: 0, stderr: ''});
+		expect(readdirSync(accounts.homeOf(mallory))).toEqual([]);
+	});
 
 	test('creates no pool there and says how to use another home', async () => {
 		const {exitCode, stderr} = await accounts.run(root, 'admin --store embedded --gpus 2 --provider fake', {
@@ -73,7 +70,7 @@ test.runIf(canBeOthers)('every account remembers the location of the pool in its
 });
 
 test.runIf(canBeOthers).each([['.local'], ['.local/state/canhazgpu']])(
-	'an account whose %s root has closed by mistake uses the pool all the same',
+	'an account whose %s root has closed by mistake can still use the pool',
 	async (name) => {
 		const closed = path.join(accounts.homeOf(alice), name);
 		mkdirSync(path.dirname(closed), {recursive: true});

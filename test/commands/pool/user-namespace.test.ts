@@ -196,7 +196,7 @@ describe.skipIf(reason !== undefined).each([
 });
 
 test.runIf(isLong && reason === undefined)(
-	'who runs a job here is known in a user namespace, too, and is nobody else there',
+	'the owner of a job is recognized in a user namespace, and cannot pose as somebody else',
 	async () => {
 		const box = await freshRedisBox(redis.port, 4);
 		chmodSync(box.home, 0o755);

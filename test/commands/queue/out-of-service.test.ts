@@ -14,7 +14,7 @@ const stores: ReadonlyArray<readonly [string, () => Promise<Box>]> = [
 ];
 
 test.each(stores)(
-	'%s: who waits for a broken GPU holds up nobody, says so, and is served when it is back',
+	'%s: a waiter for a broken GPU blocks nobody, says so, and is served when the GPU is back',
 	async (_, fresh) => {
 		const box = await fresh();
 		const scenario = `${box.home}/scenario.yaml`;

@@ -59,7 +59,7 @@ const strace = ((): string | undefined => {
 })();
 
 test.skipIf(strace === undefined)(
-	'run keeps its time limit and its exit code while every look at the file of the pool is an I/O error (needs strace)',
+	'run keeps its time limit and exit code while every access to the pool is an I/O error (needs strace)',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {wrapper} = await startSleeper(box, ['--timeout', '4s'], slowJob);

@@ -114,21 +114,18 @@ const lowLimits = [
 	['a limit too low for the program itself', 100],
 ] as const;
 
-test.each(lowLimits)(
-	'the limit of open files is the one of the shell, the hard one is unchanged: %s',
-	async (_, limit) => {
-		const box = await freshEmbeddedBox(1);
-		const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
-		const ran = await inBash(
-			box,
-			`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${printInherited}; (ulimit -S -n ${limit + 1}; "$CHG" ${printInherited}); ${[starter, ...starterText].map((word) => `'${word}'`).join(' ')} ${printInherited}; true`,
-		).ended;
-		const [hard, ...lines] = ran.stdout.trim().split('\n');
-		// The binary knows only its parent's limit, and bash replaces itself with the last command of (...).
-		const inner = isBinary ? limit : limit + 1;
-		expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
-	},
-);
+test.each(lowLimits)('the limits of open files are those of the shell: %s', async (_, limit) => {
+	const box = await freshEmbeddedBox(1);
+	const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
+	const ran = await inBash(
+		box,
+		`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${printInherited}; (ulimit -S -n ${limit + 1}; "$CHG" ${printInherited}); ${[starter, ...starterText].map((word) => `'${word}'`).join(' ')} ${printInherited}; true`,
+	).ended;
+	const [hard, ...lines] = ran.stdout.trim().split('\n');
+	// The binary knows only its parent's limit, and bash replaces itself with the last command of (...).
+	const inner = isBinary ? limit : limit + 1;
+	expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
+});
 
 test('a job keeps the limit of open files after its starter has ended, and no shell adds output', async () => {
 	const box = await freshEmbeddedBox(1);
