@@ -48,6 +48,7 @@ export type OpenOptions = {
 	readonly keepReconnecting?: boolean;
 	readonly canMakePrivate?: boolean;
 	readonly isDemo?: boolean;
+	/** Opens no pool and no GPUs, for a face that shows only other hosts. */
 	readonly isEmpty?: boolean;
 };
 

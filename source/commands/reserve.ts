@@ -104,7 +104,7 @@ export const reserve: Command = {
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
 			const reserved = `Reserved ${partsText(gpus, instances)} for ${setDuration(durationSeconds)}`;
-			const done = `${reserved} all the same. To give it back: canhazgpu release --lease ${leaseId}`;
+			const done = `${reserved} anyway. To release it: canhazgpu release --lease ${leaseId}`;
 			if (input.has('json')) {
 				app.print(harmlessJson(grantJson(answer, request)), done);
 			} else if (input.config.get('reserve.short') === true) {
