@@ -55,7 +55,7 @@ test.each([
 	const [problem, done] = stderr.split('\n', 2);
 	expect(problem).toBe(`Error: The output could not be written: ${why}`);
 	expect(done).toMatch(
-		/^Reserved 1 GPU\(s\): \[\d\] for 8h 0m 0s all the same\. To give it back: canhazgpu release --lease [\w\-]+$/v,
+		/^Reserved 1 GPU\(s\): \[\d\] for 8h 0m 0s anyway\. To release it: canhazgpu release --lease [\w\-]+$/v,
 	);
 	const release = done!.split('canhazgpu ', 2)[1]!;
 	expect(shell(`chg ${release} | grep --quiet 'Released 1 GPU'`).status).toBe(0);
