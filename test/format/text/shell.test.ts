@@ -19,6 +19,6 @@ test.each([
 	expect(shellWords(line)).toEqual(words);
 });
 
-test.each(["reserve --note 'half", 'reserve --note "half', 'reserve \\'])('%s lacks something', (line) => {
-	expect(() => shellWords(line)).toThrow('no other half');
+test.each(["reserve --note 'half", 'reserve --note "half', 'reserve \\'])('%s is refused as incomplete', (line) => {
+	expect(() => shellWords(line)).toThrow('A quote is not closed');
 });
