@@ -28,7 +28,7 @@ describe('while the store is unreachable', () => {
 		const ran = await wrapper.ended;
 		expect(ran).toMatchObject({exitCode: 5});
 		expect(ran.stderr).toContain(
-			'canhazgpu: the GPUs could not be given back now. The next look at the pool does it, once it can be written',
+			'canhazgpu: the GPUs could not be released now. The next command that reads the pool releases them, once the store can be written',
 		);
 		expect(performance.now() - asked).toBeLessThan(20_000);
 	});
