@@ -44,7 +44,7 @@ export async function makeManPages(root) {
 		'`canhazgpu VERB [flags]`, or `chg` for short',
 		'',
 		...commands.flatMap((command) => verbText(command)),
-		'## Flags of every verb',
+		'## Flags of every command',
 		'',
 		...rowsTable(flagRows(globalFlags)),
 		'## Exit status',

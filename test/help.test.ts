@@ -39,7 +39,7 @@ test.each(topicNames)('help %s shows the topic in lines of at most 80 columns', 
 
 test('help with the name of a command and a topic shows the command, then the topic', async () => {
 	const text = await helpText('queue');
-	expect(text).toMatch(/^Show who waits for GPUs, in their order\.\n\nUsage: canhazgpu queue /v);
+	expect(text).toMatch(/^Show who is waiting for GPUs, or leave the queue\.\n\nUsage: canhazgpu queue /v);
 	expect(text).toContain('\n\nWho gets which GPU\n\n');
 	expect(await understand(['queue', '--help'])).toEqual({text: text.slice(0, text.indexOf('\n\nWho gets which GPU'))});
 });
@@ -69,13 +69,13 @@ test.each(['', ...commandNames].flatMap((verb) => [80, 60].map((columns) => [ver
 );
 
 test.each([
-	['monitr', 'There is no verb or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
-	['config', 'There is no verb or help topic "config"', 'Did you mean: canhazgpu help configuration'],
-	['Prometheus', 'There is no verb or help topic "Prometheus"', 'Did you mean: canhazgpu help metrics'],
-	['xyzzy', 'There is no verb or help topic "xyzzy"', 'See all of them: canhazgpu help'],
-	['__proto__', 'There is no verb or help topic "__proto__"', 'See all of them: canhazgpu help'],
-	['squeue', 'There is no verb "squeue"', 'Did you mean: canhazgpu queue'],
-	['reserv', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
+	['monitr', 'Unknown command or help topic "monitr"', 'Did you mean: canhazgpu help monitor'],
+	['config', 'Unknown command or help topic "config"', 'Did you mean: canhazgpu help configuration'],
+	['Prometheus', 'Unknown command or help topic "Prometheus"', 'Did you mean: canhazgpu help metrics'],
+	['xyzzy', 'Unknown command or help topic "xyzzy"', 'See all of them: canhazgpu help'],
+	['__proto__', 'Unknown command or help topic "__proto__"', 'See all of them: canhazgpu help'],
+	['squeue', 'Unknown command "squeue"', 'Did you mean: canhazgpu queue'],
+	['reserv', 'Unknown command "reserv"', 'Did you mean: canhazgpu reserve'],
 ])('help %s is refused with a suggestion', async (word, message, hint) => {
 	await expect(helpText(word)).rejects.toMatchObject({exitCode: 2, message, hint});
 });
@@ -84,8 +84,8 @@ test.each([
 	[['help', '--nope'], 'help has no flag --nope'],
 	[['help', 'status', '--jsn'], 'help has no flag --jsn'],
 	[['help', '--json'], 'help has no flag --json'],
-	[['help', 'status', 'foo'], 'help does not know what to do with "foo"'],
-	[['help', 'json', 'status', 'foo'], 'help does not know what to do with "foo"'],
+	[['help', 'status', 'foo'], 'help does not take the argument "foo"'],
+	[['help', 'json', 'status', 'foo'], 'help does not take the argument "foo"'],
 	[['help', '--config'], '--config needs a value'],
 	[['help', '--', 'status'], 'help runs no command, so nothing may follow --'],
 ])('%j is wrong usage, as with every command', async (words, message) => {
@@ -128,7 +128,7 @@ test('a topic needs no pool, store or network, and is printed on stdout without 
 	expect(await box.run('help slrm')).toEqual({
 		exitCode: 2,
 		stdout: '',
-		stderr: 'Error: There is no verb or help topic "slrm"\nDid you mean: canhazgpu help slurm\n',
+		stderr: 'Error: Unknown command or help topic "slrm"\nDid you mean: canhazgpu help slurm\n',
 	});
 });
 

@@ -1,4 +1,4 @@
-/** The composition root: this room alone chooses adapters. */
+/** The composition root: the only place that chooses adapters. */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -27,23 +27,22 @@ import {createLineHistory, stateDirectory} from './user-file.js';
 
 type AppOptions = {
 	readonly config: Config;
-	/** Undefined where nothing is painted. */
 	readonly paint?: Paint | undefined;
-	/** A scan of the GPUs that is under way already. */
+	/** A GPU scan that was started before this module was loaded. */
 	readonly early?: EarlyRuns;
-	/** Called before anything is printed, with what was done even if the output is lost. */
+	/** Runs before the first print. `done` says what was done, for stderr if stdout cannot be opened. */
 	readonly openOutput?: (done?: string) => void;
-	/** Called where nothing goes on behind the verb. */
+	/** Lets the process exit right after the command returns. */
 	readonly endWithVerb?: () => void;
 };
 
-/** A module that was loaded once is in memory, and needs its file no more. */
+/** Loaded modules stay in memory, so they keep working after an upgrade removes their files. */
 const loadGpus = async () => import('./gpus/gpus.js');
 const loadNotify = async () => import('./notify.js');
 const loadIsolation = async () => import('../host/isolation/isolate.js');
 const loadNuma = async () => import('../host/numa.js');
 
-/** Stderr for what must not wait for its reader, opened when it is first written to. */
+/** Writes to stderr without blocking on its reader. The stream is opened on the first write. */
 function lazyErrors(): Pick<PatientOutput, 'write' | 'isStalled' | 'takeRest'> {
 	let output: ReturnType<typeof createPatientOutput>;
 	let isOpened = false;
@@ -85,7 +84,6 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		readonly scenario: Scenario | undefined;
 		readonly early?: GpuProvider;
 		readonly details?: OpenOptions['details'];
-		/** Where processes are simulated, and the host on which they live. */
 		readonly simulated?: {readonly processes: SimulatedProcesses; readonly host: Host};
 	};
 
@@ -102,7 +100,6 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		const worldContext = {...context, host: worldHost, store, scenario, simulatedProcesses: simulated?.processes};
 		const gpus = early?.name === provider ? early : createProvider(provider, {...worldContext, details});
 		const watching: GpuProvider[] = [];
-		/** Simulated GPUs have devices where a scenario lends them some. */
 		const deviceRoot = provider === 'fake' ? scenario?.devices : '/';
 		return {
 			store,
@@ -143,7 +140,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		};
 	};
 
-	/** A command that goes on for long remembers what was read, and puts it back into a store that lost it. */
+	/** Wraps the store of a long-running command, which writes back what it read if the store loses its data. */
 	const restoring = async (store: Store): Promise<Store> => {
 		const {createRestoringStore} = await import('../core/live/restoring-store.js');
 		return createRestoringStore(store, {host, clock});
@@ -226,7 +223,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 				await early?.close?.();
 			}
 
-			// Without a pool any provider will do: the first verb says that there is none.
+			// Without a pool, any provider will do: the command fails because there is no pool.
 			const provider = pool?.provider ?? 'fake';
 			return {
 				...opened,
@@ -283,7 +280,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 		progress(text) {
 			errors.write(`${text}\n`);
 		},
-		// Not by process.stdin: merely touching it begins to read what is meant for a job.
+		// Touching process.stdin would start reading input that is meant for the job.
 		isTerminal: isatty(0) && isatty(1),
 		get columns() {
 			return columnsOf(process.stdout, process.env);
@@ -292,7 +289,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			isatty(2) && process.env['TERM'] !== 'dumb'
 				? {
 						write(text) {
-							// A line that is drawn again soon need not be kept for a reader who is away.
+							// A line that is about to be redrawn need not be kept for a stalled reader.
 							if (!errors.isStalled()) {
 								errors.write(text);
 							}
@@ -310,7 +307,7 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 			return remoteReport(name, days, by);
 		},
 		async loadAhead() {
-			// All that is imported late and reachable while `run` and `reserve` wait, or a job runs, is named here.
+			// Every module that is imported lazily while `run` or `reserve` waits or a job runs must be listed here.
 			await Promise.allSettled([loadNotify(), loadIsolation(), loadNuma()]);
 		},
 		async notify(reminder, signal) {

@@ -1,4 +1,3 @@
-/** What completion wants to know of the pool: one read, which changes nothing. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Config} from '../config/config.js';
 import {requesterOf, provenAccount} from '../core/rules/leases/ownership.js';
@@ -12,10 +11,9 @@ import type {ProviderContext} from './gpus/gpus.js';
 import {openStore} from './stores.js';
 import {createLocations} from './locations.js';
 
-/** Names of those who did something lately are enough. */
 const newestEvents = 500;
 
-/** A store that keeps no audit log still knows who is there. */
+/** Returns the newest events, or none if the store keeps no audit log. */
 async function newest(store: Store): Promise<readonly AuditEntry[]> {
 	try {
 		return await store.audit({newest: newestEvents});
@@ -28,10 +26,10 @@ async function newest(store: Store): Promise<readonly AuditEntry[]> {
 	}
 }
 
-/** Tab does not wait longer than this for the GPUs: without them the rest of the answer still helps. */
+/** The longest that completion waits for a GPU scan before it answers without one. */
 const scanMs = 700;
 
-/** The scan that a monitor posted, or else one of our own; undefined where that takes too long. */
+/** Returns the scan that a monitor has posted, or else scans. Undefined after `scanMs`. */
 async function readGpus(
 	store: Store,
 	{pool}: Snapshot,
@@ -59,9 +57,7 @@ async function readGpus(
 }
 
 type Wishes = {
-	/** What happened lately. */
 	readonly wantsEvents: boolean;
-	/** What the GPUs say. */
 	readonly wantsReadings: boolean;
 };
 
@@ -72,9 +68,7 @@ type PoolForCompletion = {
 	readonly readings: readonly GpuReading[] | undefined;
 };
 
-/**
-@throws CanhazgpuError `no-pool`, `store-unreachable`, ...
-*/
+/** Reads what completion needs from the pool, without changing it. Throws if there is none. */
 export async function readPool(config: Config, {wantsEvents, wantsReadings}: Wishes): Promise<PoolForCompletion> {
 	const host = createHost();
 	const clock = createClock();

@@ -1,4 +1,4 @@
-/** What the composition root gives to commands: they ask for an open pool and never choose how it is kept. */
+/** The contract between the composition root and the commands, which never choose the store themselves. */
 import type {Socket} from 'node:net';
 import type {PoolMade, PoolRequest} from '../core/operations/pool/create-pool.js';
 import type {Holding} from '../core/rules/leases/holdings.js';
@@ -21,213 +21,186 @@ import type {LineHistory} from './user-file.js';
 export type {Patience} from '../host/tool/answering-host.js';
 export type {Job, JobOptions} from '../host/job/job.js';
 
-/** A pool that is open, with everything the core's verbs need. */
+/** An open pool, with everything the core's operations need. */
 export type OpenWorld = World & {
-	/** Set when only this user sees the pool: every face says so. */
+	/** Set when only this user sees the pool. Every face shows the label. */
 	readonly privateLabel?: string;
-	/** Set when the pool was just made on the way. */
 	readonly notice?: string;
-	/** Who grants the GPUs, where that is not this program itself: every face says so. */
+	/** The engine that grants the GPUs, when another program does. Every face names it. */
 	readonly engine?: Engine;
-	/** Set where processes are simulated: what the kernel of this machine would tell of them, and how they are signalled. */
+	/** Replaces inspection and signaling of real processes when processes are simulated. */
 	readonly simulatedProcesses?: Pick<App, 'inspectProcesses' | 'sendSignal'>;
-	/**
-	The GPUs for a face that shows them all the time, this long from scan to scan: of all such faces one scans, for the others too.
-	`gpus` scans for those who act.
-	*/
+	/** Returns a provider that faces showing GPUs continuously share: one of them scans every `intervalMs` for all. */
 	readonly watchGpus: (intervalMs: number) => Promise<GpuProvider>;
-	/** Who has a device of this GPU open, and what the kernel tells of these processes. Never rejects. */
+	/** Finds the processes that have a device of this GPU open, and describes them. Never rejects. */
 	readonly findDeviceHolders: (gpu: GrantedGpu, pids: readonly number[]) => Promise<DeviceHolders>;
-	/** What isolates a job. It is loaded ahead, too, for those who wait. */
 	readonly prepareIsolation: () => Promise<Isolate>;
-	/** What binds a job to NUMA nodes; loaded as that is. */
 	readonly prepareNumaBinding: () => Promise<BindToNodes>;
 	readonly close: () => Promise<void>;
 };
 
 export type OpenOptions = {
-	/** The verb will scan the GPUs: the scan begins at once, beside everything else. */
+	/** Starts scanning the GPUs at once, while the store is being opened. */
 	readonly willScan?: boolean;
-	/** What the GPUs are asked for besides, which may take long: their parts, where MIG has split them; or all that the tool knows. */
+	/** Extra details to read from the GPUs, which may take long: their MIG parts, or everything the tool reports. */
 	readonly details?: 'parts' | 'all';
-	/** Stays through outages of the store instead of failing: for what runs long. */
+	/** Makes the store reconnect after outages instead of failing, for long-running commands. */
 	readonly keepReconnecting?: boolean;
-	/** Makes a private pool where there is none at all. */
 	readonly canMakePrivate?: boolean;
-	/** A pool in memory with simulated GPUs, for looking around. */
 	readonly isDemo?: boolean;
-	/** No pool and no GPUs, for a face that shows other hosts alone. */
+	/** Opens no pool and no GPUs, for a face that shows only other hosts. */
 	readonly isEmpty?: boolean;
 };
 
 export type PoolLocation = {
-	/** Where `admin` makes the pool. */
 	readonly location: string;
 	readonly privateLabel?: string;
-	/** What was done to make it safe, in sentences for the user. */
+	/** Sentences for the user about what was repaired to make the location safe. */
 	readonly repairs: readonly string[];
 	readonly make: (request: PoolRequest) => Promise<PoolMade & {readonly warning?: string}>;
 	readonly close: () => Promise<void>;
 };
 
-/** Ctrl-C, SIGTERM and SIGHUP while something is waited for. Until its end they do not kill this process. */
+/** Ctrl-C, SIGTERM and SIGHUP during a wait. They do not kill this process until `end` is called. */
 export type Interruption = {
-	/** Aborted by the first of them. */
 	readonly signal: AbortSignal;
-	/** 128 and the number of the signal that came. */
+	/** Returns 128 plus the number of the signal. */
 	readonly exitCode: () => number;
 	readonly end: () => void;
 };
 
-/** What GPUs this box has, or why none were found. */
 export type Detected =
-	/** `others`: kinds of GPUs that this machine has besides. */
+	/** `others`: further kinds of GPUs in this machine. */
 	| {readonly provider: ProviderName; readonly gpuCount: number; readonly others: readonly ProviderName[]}
 	| {readonly provider: undefined; readonly reason: string};
 
-/** What a job is given to use an installation of CUDA. */
 export type PreparedCuda = {
-	/** To be put over the environment of the job. */
 	readonly environment: Readonly<Record<string, string>>;
-	/** What to say of it before the job starts. */
 	readonly warning: string | undefined;
 };
 
-/** How a command on another host ended. */
 export type HostRun = {
 	readonly exitCode: number;
-	/** Whether the host answered, as far as that is known. */
+	/** Whether the host answered. Undefined when ssh does not tell. */
 	readonly hasAnswered: boolean | undefined;
-	/** Why its connection was given up, in words. */
+	/** Why the connection was given up, as a sentence. */
 	readonly problem: string | undefined;
 };
 
-/** What the composition root gives to commands. */
 export type App = {
 	readonly host: Host;
 	readonly clock: Clock;
-	/** Who asks. To be called once the pool is open, which tells who it is that asks from an isolated job. */
+	/** Returns who is asking. Call `open` first: inside an isolated job, only the pool knows the account. */
 	readonly requester: (label: string | undefined) => Requester;
 	readonly open: (options?: OpenOptions) => Promise<OpenWorld>;
-	/** The engine that `open` would speak to, where that is not the local one. It is found once. */
+	/** Returns the engine that `open` would use instead of the local pool. */
 	readonly foreignEngine: () => Promise<Engine | undefined>;
-	/** Where a new pool would be made, by configuration. */
 	readonly openPoolLocation: () => Promise<PoolLocation>;
-	/** The provider of this box and its GPUs, or why none was found; `fake` is never found by itself. */
+	/** Detects the provider of this box and counts its GPUs. `fake` is found only when `wanted` names it. */
 	readonly detect: (wanted: ProviderName | undefined) => Promise<Detected>;
 	readonly paint: Paint;
 	/**
-	Prints lines on stdout: only what was asked for.
+	Prints the requested output on stdout.
 
-	@param done - What was done even if nobody can read the lines. It is said on stderr then.
+	@param done - What was done, in a sentence that is printed on stderr if nobody can read stdout.
 	*/
 	readonly print: (text: string, done?: string) => void;
-	/** Prints lines on stderr: remarks. */
 	readonly remark: (text: string) => void;
-	/** Prints lines on stderr without waiting for a reader, for what is done meanwhile must go on: a wait in the queue. */
+	/** Prints on stderr without waiting for the reader, so that a wait in the queue goes on while stderr is blocked. */
 	readonly progress: (text: string) => void;
-	/** Opens stdout for writing without waiting for its reader; undefined where that cannot be done. `failed` gets the error of a reader that has gone. */
+	/** Opens stdout for writes that never wait for the reader. `failed` gets the error when the reader has gone. */
 	readonly openPatientOutput: (failed: (error: unknown) => void) => PatientOutput | undefined;
 	readonly isTerminal: boolean;
-	/** How wide stdout is; undefined where that is not known, as in a pipe. */
+	/** Undefined when unknown, as in a pipe. */
 	readonly columns: number | undefined;
-	/** Stderr, when it is a terminal on which a line may be redrawn. */
+	/** Stderr, if it is a terminal on which a line can be redrawn. */
 	readonly liveErrors: {readonly write: (text: string) => void; readonly columns: () => number} | undefined;
-	/** Gets how the wait in the queue goes, where that is not shown on stderr. */
+	/** Gets the progress of a wait in the queue when stderr does not show it. */
 	readonly onWaiting?: (words: string) => void;
-	/** Called with what was given back, where that can be taken back for a while. */
+	/** Gets the released reservations that can still be restored. */
 	readonly onReleased?: (released: readonly Holding[]) => void;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** The rows of another host's `status --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
+	/** Returns the rows of `status --json` from another host. Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteStatus: (
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>;
 	/**
-	Follows the status of another host until `signal` is aborted: `onStatus` is called whenever something changed there, at least every few seconds.
-	Resolves with `unsupported` where that version cannot; rejects with a CanhazgpuError in words when it ends otherwise.
+	Calls `onStatus` after each change on another host, and at least every few seconds, until `signal` is aborted.
+	Resolves with `unsupported` if that host's version cannot do this. Rejects when the connection ends.
 	*/
 	readonly followHost: (
 		host: string,
 		onStatus: (status: {
 			readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>;
-			/** The account that the host knows us by. */
+			/** The name of our account on that host. */
 			readonly account: string | undefined;
 			readonly waitingCount: number | undefined;
 		}) => void,
 		signal: AbortSignal,
 	) => Promise<'unsupported'>;
-	/** `report --json` of another host, within 10 s; rejects with a CanhazgpuError in words. */
+	/** Returns `report --json` from another host. Rejects after 10 s. */
 	readonly remoteReport: (host: string, days: number, by: string) => Promise<Readonly<Record<string, unknown>>>;
-	/** The entries of another host's `queue --json`, within 10 s or until `signal` is aborted; rejects with a CanhazgpuError in words. */
+	/** Returns the entries of `queue --json` from another host. Rejects after 10 s or when `signal` is aborted. */
 	readonly remoteQueue: (
 		host: string,
 		signal?: AbortSignal,
 	) => Promise<{readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>}>;
 	/**
-	Runs this program on another host by ssh, as if it had been typed there: it shares our terminal, signals reach it, and the connection's end is
-	its end. A host that does not answer is named on stderr after a few seconds. Resolves with the exit code: 255 also where ssh fails, or the
-	`patience` runs out. Rejects with a CanhazgpuError where ssh cannot be started.
+	Runs this program on another host by ssh, on our terminal. Signals reach the remote command, and it ends with the
+	connection. If the host does not answer within a few seconds, a line on stderr names the host. Resolves with the
+	exit code, which is also 255 if ssh fails or `patience` runs out. Rejects with a CanhazgpuError if ssh cannot be
+	started.
 	*/
 	readonly runOnHost: (
 		command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
 		patience: Patience,
 	) => Promise<HostRun>;
 	/**
-	Runs this program on another host by ssh, as if it had been typed there without a terminal, and collects what it prints. Rejects with a
-	CanhazgpuError in words where ssh fails, and where no answer came within 30 s unless it `isUnbounded`: then it lasts until `signal` is aborted.
+	Runs this program on another host by ssh without a terminal and collects the output. Rejects with a CanhazgpuError
+	if ssh fails, or after 30 s without an answer. A call that `isUnbounded` lasts until `signal` is aborted.
 	*/
 	readonly callOnHost: (
 		call: RemoteCall,
 	) => Promise<{readonly exitCode: number; readonly stdout: string; readonly stderr: string}>;
 	readonly interruption: () => Interruption;
-	/**
-	Makes or finds a directory of mode 0700 for what only this account may reach, such as a socket.
-
-	@throws CanhazgpuError `failed` where another account could reach or replace it.
-	*/
+	/** Creates or finds a directory of mode 0700 that no other account can reach or replace. */
 	readonly openPrivateDirectory: () => Promise<string>;
 	/**
-	Tells whether this very account is at the other end of a local socket. Where the kernel cannot be asked, the permissions of the socket alone
-	decide, and it answers true.
+	Returns a check whether this account is at the other end of a local socket. If the kernel does not report the peer,
+	the check returns true and only the permissions of the socket protect it.
 	*/
 	readonly loadCallerCheck: () => Promise<(socket: Socket) => boolean>;
-	/** Keeps this process alive, from now on, when an error is not caught; `report` is given each. */
+	/** Keeps this process alive after uncaught errors and passes each error to `report`. */
 	readonly outliveBugs: (report: (error: unknown) => void) => void;
-	/**
-	Loads whatever a long wait or a long job may need later, because an upgrade may remove the files of this program meanwhile. Until then it costs
-	nothing. Never rejects.
-	*/
+	/** Loads the modules that are needed later, before an upgrade can remove their files. Never rejects. */
 	readonly loadAhead: () => Promise<void>;
-	/** What the kernel tells of processes just now. Never rejects. */
 	readonly inspectProcesses: (pids: readonly number[]) => Promise<FactsOfProcesses>;
-	/** To a process of this very account, as it was seen, and to no other. */
+	/** Signals a process of this account if it is still the process that was seen. */
 	readonly sendSignal: typeof sendSignal;
-	/** What this user typed into the monitor's command line, newest last. Never fails. */
 	readonly lineHistory: LineHistory;
-	/**
-	Tells an account something, on its terminals and by what the config names. Never rejects; answers within seconds what went wrong, in words.
-	Given up when `signal` is aborted.
-	*/
+	/** Notifies an account and returns a sentence for each way that failed, within seconds. Never rejects. */
 	readonly notify: (reminder: Reminder, signal?: AbortSignal) => Promise<readonly string[]>;
-	/** Whether the config names a way that reaches every account, and not only those whose terminals are ours. */
+	/** Whether the configuration has a way to notify every account, not only those whose terminals we can write to. */
 	readonly notifiesAll: boolean;
-	/** What of this program other accounts may not read, if anything, and the directory that it was installed in. */
+	/** Finds a part of this program that other accounts cannot read, and returns it with the installation directory. */
 	readonly closedProgram: () => {readonly part: string; readonly directory: string} | undefined;
-	/** Reads what this process lacks of what most programs take for granted. Never rejects. */
+	/** Checks this process for things most programs rely on, such as a home directory. Never rejects. */
 	readonly readEnvironment: () => Promise<EnvironmentFacts>;
-	/** Whether this machine can isolate jobs at all, and by what. Never rejects. */
+	/** Checks whether this machine can isolate jobs, and how. Never rejects. */
 	readonly checkIsolation: () => Promise<IsolationCheck>;
-	/** Finds an installation of that version, such as `12.4`. Rejects with a CanhazgpuError `not-found` that says what there is. */
+	/**
+	Finds a CUDA version such as `12.4`. Rejects with a CanhazgpuError `impossible` that lists the installed ones.
+	*/
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
-	/** The MPS daemon of this account, as far as one runs. Never rejects. */
 	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
-	/** Says that nothing goes on once the verb has its exit code: this process ends then at once. */
+	/** Declares that nothing runs on after the command, so the process can exit as soon as it has an exit code. */
 	readonly endWithVerb: () => void;
 	/**
-	Gives what starts such a command later, at once: between a check for signals and the start no signal can come. Where that is not yet, this process
-	takes the caller's limit of open files meanwhile, which the command inherits then. Rejects with a CanhazgpuError of exit code 127 or 126 when
-	there is no such command to run in the PATH of `environment`.
+	Prepares a command and returns the function that starts it. The start is synchronous, so no signal can arrive
+	between the caller's last check and the start. With `later`, this process takes the caller's limit of open files in
+	the meantime, and the command inherits it. Rejects with a CanhazgpuError of exit code 127 or 126 if the PATH of
+	`environment` has no such command.
 	*/
 	readonly prepareJob: (
 		words: readonly [command: string, ...args: readonly string[]],

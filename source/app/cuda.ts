@@ -1,4 +1,3 @@
-/** `run --cuda`: from a version to what the job's environment must say. */
 import process from 'node:process';
 import {cudaEnvironment, cudaWarning, requireCuda} from '../core/rules/cuda/cuda.js';
 import {readSupportedCuda} from '../gpu/nvidia/supported-cuda.js';
@@ -7,7 +6,7 @@ import {exactEnvironment} from '../host/inherited/exact-text.js';
 import {runTool} from '../host/tool/spawn.js';
 import type {PreparedCuda} from './contract.js';
 
-/** @throws CanhazgpuError `impossible` when no installation fits. */
+/** Returns what `run --cuda VERSION` adds to the environment of a job. Throws if no installation fits. */
 export async function prepareCuda(version: string): Promise<PreparedCuda> {
 	const environment = exactEnvironment(process.env);
 	const asked = readSupportedCuda(runTool);

@@ -1,4 +1,3 @@
-/** Whether another engine than ours grants the GPUs, and the world that its commands make. */
 import {existsSync} from 'node:fs';
 import process from 'node:process';
 import type {World} from '../core/model/ports.js';
@@ -10,16 +9,13 @@ import type {OpenWorld} from './contract.js';
 import {credentials} from './open-stores.js';
 import type {Context} from './stores.js';
 
-/** Where Slurm's commands look for their configuration; Debian had the second until its version 11. */
+/** The default configuration files of Slurm. Debian used the second path until Debian 11. */
 const slurmFiles = ['/etc/slurm/slurm.conf', '/etc/slurm-llnl/slurm.conf'];
 
 const isSlurmHere = (): boolean =>
 	(process.env['SLURM_CONF'] ?? '') !== '' || slurmFiles.some((file) => existsSync(file));
 
-/**
-Whether Redis need not be asked: no one said where it is, and nothing listens where it would be. To load its client takes longer than all else
-that `run` does before srun.
-*/
+/** Whether no Redis is configured or listening. Checking this is faster than loading the Redis client. */
 async function isRedisAbsent({config, locations}: Context, {isRedisGiven, recorded}: StoreFacts): Promise<boolean> {
 	const {host, port} = locations.redisRecord();
 	return (
@@ -30,7 +26,7 @@ async function isRedisAbsent({config, locations}: Context, {isRedisGiven, record
 	);
 }
 
-/** Whether there is a pool of ours. One that does not answer is one, too. */
+/** Whether this machine has a pool. A pool that does not answer counts. */
 async function hasPool(context: Context): Promise<boolean> {
 	const facts = context.locations.facts();
 	if (await isRedisAbsent(context, facts)) {
@@ -50,10 +46,7 @@ async function hasPool(context: Context): Promise<boolean> {
 
 type Cluster = Pick<World, 'store' | 'gpus'> & {readonly engine: Engine};
 
-/**
-Finds Slurm: where the configuration names it, and else where Slurm is and no pool of ours. On other machines that costs no more than to look
-for a file.
-*/
+/** Finds Slurm if the configuration names it, or if Slurm is installed and there is no pool. */
 export async function findSlurm(context: Context): Promise<Cluster | undefined> {
 	const {config, clock} = context;
 	const asked = config.get('engine');
@@ -66,7 +59,6 @@ export async function findSlurm(context: Context): Promise<Cluster | undefined> 
 	return openSlurm(clock, config.get('slurm.shard-memory'));
 }
 
-/** What the verbs are given. The nodes of a cluster are elsewhere: no process there can be read from here. */
 export const foreignWorld = (
 	cluster: Cluster,
 	own: Pick<World, 'host' | 'clock' | 'memoryThresholdMiB'>,

@@ -1,4 +1,3 @@
-/** Where pools may be on this machine, and what is there: the facts from which `choose-store.ts` of the core decides. */
 import {accessSync, constants, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Config} from '../config/config.js';
@@ -18,37 +17,27 @@ const databaseName = 'pool.sqlite';
 const redisSettings: readonly SettingPath[] = ['redis.host', 'redis.port', 'redis.db', 'redis.url', 'redis.socket'];
 
 export type Locations = {
-	/** Database of the pool that everybody on the machine shares. */
 	readonly sharedDirectory: string;
 	readonly databaseIn: (directory: string) => string;
-	/**
-	Directory of this user's own pool.
-
-	@throws CanhazgpuError `store-unreachable` where the account has no home directory.
-	*/
+	/** @throws CanhazgpuError `store-unreachable` if the account has no home directory. */
 	readonly privateDirectory: string;
-	/** The file of what this user typed into the monitor. Undefined where nothing can be kept. */
+	/** Undefined if this account keeps no files. */
 	readonly lineHistory: string | undefined;
-	/** Says on every face that a pool is private. */
 	readonly privateLabel: string;
 	readonly facts: () => StoreFacts;
-	/** For this user: the next time, its absence is an error. */
+	/** Records the pool for this user. From then on, its absence is an error. */
 	readonly remember: (record: PoolRecord) => void;
-	/** Whether others would believe what this account announces. */
+	/** Whether other accounts would trust a record that this account announces. */
 	readonly canAnnounce: () => boolean;
-	/** For everybody on the machine. False when this account may not: then others would not believe it. */
+	/** Records the pool for everyone on the machine. Returns false if other accounts would not trust the record. */
 	readonly announce: (record: PoolRecord) => boolean;
-	/**
-	@throws CanhazgpuError `store-unreachable` when what root would announce is not believed, because others could replace its directory.
-	*/
+	/** Throws if other accounts could replace the directory in which root announces. */
 	readonly checkAnnounceable: () => void;
-	/** True when this account may make the shared pool. */
 	readonly canMakeShared: () => boolean;
-	/** The configured Redis, as a record. */
 	readonly redisRecord: () => PoolRecord & {readonly store: 'redis'};
 };
 
-/** Whether a record of ours there is believed by others. A directory that is not there yet will be ours. */
+/** Whether other accounts would trust a record in the directory. A missing directory will be ours. */
 function isBelieved(directory: string): boolean {
 	const uid = effectiveUid();
 	const owner = statSync(directory, {throwIfNoEntry: false})?.uid;
@@ -56,8 +45,8 @@ function isBelieved(directory: string): boolean {
 }
 
 /**
-Whether this account keeps a memory there. With `sudo -E` or `su`, the home may be another account's, who could have root change any file by a
-link, and who could no longer enter what root makes there.
+Whether this account should keep its records there. After `sudo -E` or `su`, the home can belong to another account.
+That account could redirect root's writes with a link, and could not enter a directory that root creates.
 */
 function isOwnState(directory: string): boolean {
 	try {
@@ -67,7 +56,6 @@ function isOwnState(directory: string): boolean {
 	}
 }
 
-/** Runs it; a failure of the file system means no. */
 function attempt(work: () => void): boolean {
 	try {
 		work();
@@ -81,7 +69,6 @@ export function createLocations(config: Config, host: Host): Locations {
 	const sharedDirectory = path.resolve(config.get('pool.directory')!);
 	const announcement = path.join(sharedDirectory, 'pool.json');
 	const privateDirectory = (): string | undefined => machineStateDirectory(host);
-	/** The file that remembers where the pool was found. Undefined where this account keeps none. */
 	const memory = (): string | undefined => {
 		const directory = privateDirectory();
 		return directory === undefined || !isOwnState(directory) ? undefined : path.join(directory, 'found.json');
@@ -121,7 +108,6 @@ export function createLocations(config: Config, host: Host): Locations {
 			asked: config.get('store'),
 			isRedisGiven: redisSettings.some((setting) => config.isGiven(setting)),
 			recorded: readPoolRecord(announcement, 'machine'),
-			// Most choices need no memory.
 			get remembered() {
 				const file = memory();
 				return file === undefined ? undefined : readPoolRecord(file, 'user');
@@ -129,7 +115,7 @@ export function createLocations(config: Config, host: Host): Locations {
 			hasPrivatePool: hasPrivatePool(),
 		}),
 		remember(record) {
-			// Only a help for the next time: a home that cannot be written is no reason to fail.
+			// An optimization for the next command: an unwritable home is no error.
 			attempt(() => {
 				const file = memory();
 				if (file !== undefined && JSON.stringify(readPoolRecord(file, 'user')) !== JSON.stringify(record)) {
@@ -141,7 +127,7 @@ export function createLocations(config: Config, host: Host): Locations {
 		announce: (record) =>
 			canAnnounce() &&
 			attempt(() => {
-				// An embedded pool looks after its directory itself.
+				// The embedded store creates its own directory.
 				if (record.store === 'redis') {
 					keepOthersOut(sharedDirectory, [path.basename(announcement), databaseName]);
 				}
@@ -149,12 +135,12 @@ export function createLocations(config: Config, host: Host): Locations {
 				writePoolRecord(announcement, record, {directoryMode: 0o755, fileMode: 0o644});
 			}),
 		checkAnnounceable() {
-			// Another account that announces nothing still has a pool of its own, or remembers its location.
+			// Other accounts announce nothing, but may remember where their pool is.
 			let unsafe: UnsafeLocation | undefined;
 			try {
 				unsafe = isRoot(host.account) ? findUnsafeRecordLocation(sharedDirectory) : undefined;
 			} catch {
-				// Nothing can be announced in a directory that the file system does not show.
+				// The file system hides the directory, so nothing can be announced there.
 			}
 
 			if (unsafe !== undefined) {

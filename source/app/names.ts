@@ -1,10 +1,8 @@
-/** Names and numbers of the composition that cost nothing to know. */
-
-/** The first word with which this program starts itself to call NVIDIA's library. No verb for people. */
+/** The argument with which this program starts itself to call NVIDIA's library. Internal. */
 export const libraryVerb = '--nvml-scans';
 
-/** The first word with which the scripts of `completion` ask what can stand at the caret. */
+/** The argument with which the scripts of `completion` ask for candidates. */
 export const completionVerb = '--complete';
 
-/** How many GPUs a simulated box has by default. */
+/** The default number of simulated GPUs. */
 export const simulatedCount = 8;

@@ -1,4 +1,3 @@
-/** Tells people what concerns them, in words and by the ways that the config allows. */
 import type {Config} from '../config/config.js';
 import type {Host} from '../core/model/ports.js';
 import type {Reminder} from '../core/operations/reminders.js';
@@ -8,10 +7,9 @@ import {createNotifier} from '../host/accounts/notify.js';
 import {runSystemTool} from '../host/tool/system-tool.js';
 import {createUsers} from '../host/accounts/users.js';
 
-/** Longer than the name of any account. */
 const longestName = 256;
 
-/** Answers what went wrong, in words; never rejects. Given up when `signal` is aborted. */
+/** Notifies an account and returns a sentence for each way that failed. Never rejects. */
 export async function notifyBy(
 	config: Config,
 	{hostname, account: own}: Host,
@@ -20,7 +18,7 @@ export async function notifyBy(
 ): Promise<readonly string[]> {
 	const {kind, account, label, gpus, leaseId, remainingSeconds, memoryMiB, usedMiB, note} = reminder;
 	const users = createUsers();
-	// Any user who may write to the pool could have made up the name, for a program that takes it for an option or writes it somewhere.
+	// Any user of the pool could invent a name that the configured program takes for an option or a path.
 	if (account !== own.name && !(await users.knows(account))) {
 		return [`there is no account ${harmlessJsonLine(account.slice(0, longestName))} on this machine`];
 	}

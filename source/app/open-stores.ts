@@ -1,4 +1,3 @@
-/** Opens stores as they are configured, once it is known which. */
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 import type {Store} from '../core/model/ports.js';
@@ -12,16 +11,15 @@ type Context = {readonly config: Config; readonly locations: Locations};
 
 type RedisRecord = Extract<PoolRecord, {store: 'redis'}>;
 
-/** A user who gives one of these means a Redis, wherever it is. */
+/** Settings that prove the user wants Redis. */
 export const credentials: readonly SettingPath[] = ['redis.username', 'redis.password', 'redis.password_file'];
 
-/** In the form of a config file. */
 const settingsOf = ({host, port, db, socket}: RedisRecord): string =>
 	socket === undefined
 		? `redis: {host: "${host}", port: ${port}, db: ${db}}`
 		: `redis: {socket: "${socket}", db: ${db}}`;
 
-/** The configured Redis, or the recorded one: with the configured credentials where the configuration names that server, and else with none. */
+/** Opens the configured or recorded Redis. Credentials are sent only to the server that the configuration names. */
 export async function openRedis({config}: Context, keepReconnecting: boolean, record?: RedisRecord): Promise<Store> {
 	const {openRedisStore} = await import('../store/redis/index.js');
 	const passwordFile = config.get('redis.password_file');
@@ -62,7 +60,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 		port,
 		db,
 		socket,
-		// The redis.url names another server, so its scheme does not count here.
+		// The configured redis.url names another server, so its scheme does not apply to this one.
 		tls,
 		keepReconnecting,
 		passwordHint: isWithheld
@@ -71,7 +69,7 @@ export async function openRedis({config}: Context, keepReconnecting: boolean, re
 	});
 }
 
-/** The pool in this directory; it is made for an audience, if one is given. */
+/** Opens the embedded pool of a directory. If `newFor` is given, creates the pool for that audience. */
 export async function openEmbedded({locations}: Context, directory: string, newFor?: Audience): Promise<Store> {
 	const [{openSqliteStore}, {deferTerminalStop}] = await Promise.all([
 		import('../store/sqlite/index.js'),
@@ -81,14 +79,8 @@ export async function openEmbedded({locations}: Context, directory: string, newF
 	return openSqliteStore({path: locations.databaseIn(directory), create: newFor !== undefined, ...newFor});
 }
 
-/** Errors that mean that a directory cannot be made in, or used. */
 const unusableDirectory = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST']);
 
-/**
-Opens this user's own pool.
-
-@throws CanhazgpuError `store-unreachable` where this account has no home directory, or may not write there.
-*/
 export async function openPrivate(context: Context, create: boolean): Promise<Store> {
 	const directory = context.locations.privateDirectory;
 	try {

@@ -1,4 +1,3 @@
-/** Where `admin` makes the pool, and how that is announced. */
 import {closePool, createPool, type PoolMade, type PoolRequest} from '../core/operations/pool/create-pool.js';
 import {emptyPlan} from '../core/model/plan.js';
 import {requirePool} from '../core/rules/pool/pool.js';
@@ -16,13 +15,13 @@ type NewLocation = {
 	readonly store: Store;
 	readonly record?: PoolRecord;
 	readonly privateLabel?: string;
-	/** What was done to make it safe, in sentences. */
+	/** Sentences about what was repaired to make the location safe. */
 	readonly repairs?: readonly string[];
 };
 
 /**
-The shared pool: for one group, or for all accounts. Others may write its files, and nothing else in its directory: so they cannot put
-anything in the place of a file. One of an earlier version, whose directory all could write, is made safe first.
+Opens the shared pool, whose directory only its owner can change so that nobody can replace a file. Repairs a directory
+that an earlier version left writable for all.
 */
 async function openShared(context: Context): Promise<NewLocation> {
 	const {locations, config} = context;
@@ -54,7 +53,6 @@ async function openShared(context: Context): Promise<NewLocation> {
 	}
 }
 
-/** What makes the same pool without Redis. */
 const embeddedCommand = (config: Context['config']): string =>
 	[
 		'sudo canhazgpu admin --store embedded',
@@ -66,7 +64,6 @@ const embeddedCommand = (config: Context['config']): string =>
 		.filter((part) => part !== undefined)
 		.join(' ');
 
-/** In the Redis that is configured or asked for, else in the one that is recorded. */
 async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: StoreFacts): Promise<NewLocation> {
 	const {locations, config} = context;
 	if (config.isGiven('admin.group')) {
@@ -91,7 +88,7 @@ async function openInRedis(context: Context, {asked, isRedisGiven, recorded}: St
 	}
 }
 
-/** Where `admin` makes the pool: as asked; else where it is already; else in Redis. */
+/** Chooses where `admin` creates the pool: where the user asked, or where the pool is now, or in Redis. */
 async function newLocation(context: Context): Promise<NewLocation> {
 	const {locations} = context;
 	const facts = locations.facts();
@@ -109,7 +106,6 @@ async function newLocation(context: Context): Promise<NewLocation> {
 	}
 }
 
-/** The pool that was in the way, if it is just what was asked for. */
 function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | undefined {
 	if (!hasCode(error, 'pool-exists')) {
 		return undefined;
@@ -119,7 +115,7 @@ function poolAsked(error: unknown, {gpuCount, provider}: PoolRequest): Pool | un
 	return pool.gpuCount === gpuCount && pool.provider === provider ? pool : undefined;
 }
 
-/** The refusal to replace a pool that was made safe just now. */
+/** Removes the note that nothing changed, because the pool's location was repaired before. */
 const withoutNothingChanged = (error: unknown): unknown =>
 	hasCode(error, 'pool-exists')
 		? new CanhazgpuError(error.code, error.message, {
@@ -129,7 +125,7 @@ const withoutNothingChanged = (error: unknown): unknown =>
 			})
 		: error;
 
-/** The configured Redis, where it holds a pool of this machine: one that the Go program made, say, or an account that could not announce it. */
+/** Finds an unannounced pool of this machine in the configured Redis, such as one made by the Go program. */
 async function unannouncedPool(context: Context): Promise<PoolRecord | undefined> {
 	let store: Store | undefined;
 	try {
@@ -150,12 +146,12 @@ async function unannouncedPool(context: Context): Promise<PoolRecord | undefined
 type Former = {readonly movedFrom?: string; readonly droppedLeases: number; readonly warning?: string};
 
 /**
-Leaves the store that the machine's pool is in, where that is another. Its pool ends before the next is made: a program that knows the old one, such as a
-monitor, would be given the same GPUs there.
+Closes the machine's former pool if it is in another store. It closes before the new one is created, because a program
+that still uses the old pool, such as a monitor, could otherwise grant the same GPUs twice.
 
-@param record - Where everybody will find the pool. Undefined: a private one is made.
-@returns How many reservations ended there, or why they could not be ended.
-@throws CanhazgpuError `pool-exists` without `force`; `store-refused` when the new store takes no changes.
+@param record - Where everyone will find the new pool. Undefined for a private pool.
+@returns How many reservations ended, or why they could not be ended.
+@throws CanhazgpuError `pool-exists` without `force`, `store-refused` if the new store takes no changes.
 */
 async function leaveFormer(
 	context: Context & {readonly store: Store},
@@ -171,17 +167,17 @@ async function leaveFormer(
 
 	const movedFrom = recordText(recorded);
 	if (!force || record === undefined) {
-		throw new CanhazgpuError('pool-exists', `This machine's GPU pool is somewhere else already: in ${movedFrom}`, {
-			hint: `Nothing was changed. ${record === undefined ? 'Nobody would find a private one beside it: sudo canhazgpu admin --force' : '--force'} makes another and sends everybody there.`,
+		throw new CanhazgpuError('pool-exists', `This machine's GPU pool already exists elsewhere: in ${movedFrom}`, {
+			hint: `Nothing was changed. ${record === undefined ? 'Nobody would find a private pool beside it: sudo canhazgpu admin --force' : '--force'} creates another pool and redirects everyone to it.`,
 		});
 	}
 
-	// A pool to which no one else is sent ends nothing of theirs.
+	// This account cannot redirect other users, so their reservations stay.
 	if (!locations.canAnnounce()) {
 		return {movedFrom, droppedLeases: 0};
 	}
 
-	// The reservations of the former pool end only when the new store takes changes.
+	// Proves that the new store takes changes before any reservation ends.
 	await context.store.commit(emptyPlan);
 	let store: Store | undefined;
 	try {
@@ -190,7 +186,7 @@ async function leaveFormer(
 			: openEmbedded(context, recorded.directory));
 		return {movedFrom, droppedLeases: await closePool({...context, store}, recordText(record))};
 	} catch (error) {
-		const warning = `Warning: what is reserved in ${movedFrom} could not be ended: ${messageOf(error)}`;
+		const warning = `Warning: the reservations in ${movedFrom} could not be ended: ${messageOf(error)}`;
 		return {movedFrom, droppedLeases: 0, warning: hasCode(error, 'no-pool') ? undefined : warning};
 	} finally {
 		await store?.close();
@@ -215,7 +211,7 @@ export async function openPoolLocation(context: Context): Promise<PoolLocation> 
 			try {
 				made = await createPool({...context, store}, {...request, movedFrom});
 			} catch (error) {
-				// The command that made it was stopped before it announced where it is.
+				// An earlier `admin` may have been stopped before it announced the location.
 				const pool = recorded === undefined ? poolAsked(error, request) : undefined;
 				if (pool === undefined || record === undefined || !locations.announce(record)) {
 					throw repairs.length > 0 ? withoutNothingChanged(error) : error;

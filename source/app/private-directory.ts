@@ -1,4 +1,3 @@
-/** A directory for what only this account may reach while the machine runs, such as a socket. */
 import {chmodSync, lstatSync, mkdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -7,7 +6,7 @@ import {CanhazgpuError} from '../errors.js';
 import {effectiveUid, findUnsafeLocation} from '../security/safe-file.js';
 import {machineStateDirectory} from './user-file.js';
 
-/** With `sudo -E` or `su` it is another account's: then it is as good as not given. */
+/** Returns XDG_RUNTIME_DIR. After `sudo -E` or `su` it can belong to another account and then does not count. */
 function runtimeDirectory(): string | undefined {
 	const given = process.env['XDG_RUNTIME_DIR'];
 	if (given === undefined || !path.isAbsolute(given)) {
@@ -24,11 +23,7 @@ function runtimeDirectory(): string | undefined {
 const refused = (directory: string, problem: string, hint: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${directory} ${problem}`, {hint});
 
-/**
-Makes it, or finds it, with mode 0700: below XDG_RUNTIME_DIR, or where this account keeps its state.
-
-@throws CanhazgpuError `failed` where another account could reach or replace it.
-*/
+/** Creates or finds a directory of mode 0700 below XDG_RUNTIME_DIR or this account's state directory. */
 export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 	const directory = runtimeDirectory() ?? machineStateDirectory(host);
 	if (directory === undefined) {
@@ -54,7 +49,7 @@ export function openPrivateDirectory(host: Pick<Host, 'machineId'>): string {
 			throw refused(directory, 'belongs to another account', hint);
 		}
 
-		// What was made before may be open to others.
+		// An existing directory may be open to others.
 		chmodSync(directory, 0o700);
 		return directory;
 	} catch (error) {

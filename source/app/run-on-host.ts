@@ -1,4 +1,3 @@
-/** Runs this program on another host by ssh, and watches whether the host answers. */
 import {Buffer} from 'node:buffer';
 import process from 'node:process';
 import {isatty} from 'node:tty';
@@ -9,7 +8,7 @@ import {sanitize} from '../format/text/text.js';
 import type {App, HostRun} from './contract.js';
 import {writeError} from './start-up/unopened-output.js';
 
-/** See `runOnHost` of {@link App}. */
+/** Implements `runOnHost` of {@link App}. */
 export async function runOnHost(
 	command: Omit<RemoteCommand, 'hasTerminal' | 'announces'>,
 	patience: Patience,
@@ -28,7 +27,7 @@ export async function runOnHost(
 			hasAnswered = true;
 		},
 	);
-	// A request that waits there without its user would be granted GPUs.
+	// Without this, a request whose user has gone would keep its place in the remote queue and be granted GPUs.
 	const entrance = endsWithUs();
 	const job = await startJob({
 		command: program,

@@ -1,4 +1,4 @@
-/** Scenarios of the simulated box, from YAML. See `canhazgpu help configuration` for an example. */
+/** Scenarios of the simulated box, read from YAML. `canhazgpu help configuration` shows an example. */
 import * as v from 'valibot';
 import {parseDuration} from '../core/rules/leases/durations.js';
 import {longestNote} from '../core/rules/request/request.js';
@@ -20,7 +20,7 @@ const whole = (minimum: number, maximum: number) => {
 	return v.pipe(v.number(what), v.safeInteger(what), v.minValue(minimum, what), v.maxValue(maximum, what));
 };
 
-/** Seconds, or text such as `1h30m`; becomes seconds. */
+/** A number of seconds, or text such as `1h30m`. */
 const time = (() => {
 	const what = 'a duration such as 90s or 1h30m';
 	return v.union(
@@ -149,7 +149,6 @@ const refuse = (file: string, problem: string, cause?: unknown): CanhazgpuError 
 		cause,
 	});
 
-/** A word for each way in which the data differs from the schema. */
 function problemOf(issue: v.InferIssue<typeof schema>): string {
 	const where = v.getDotPath(issue) ?? '';
 	if (issue.kind === 'schema' && issue.type === 'strict_object' && issue.expected === 'never') {
@@ -163,18 +162,11 @@ function problemOf(issue: v.InferIssue<typeof schema>): string {
 	return where === '' ? `expected ${issue.message}` : `${where} must be ${issue.message}, not ${issue.received}`;
 }
 
-/**
-Checks what a scenario says.
-
-@param file - Named in errors.
-@throws CanhazgpuError `config` naming the file and the key.
-*/
 export function checkScenario(content: unknown, file: string): Scenario {
 	if (Array.isArray(content)) {
 		throw refuse(file, 'expected a map of what happens');
 	}
 
-	// An empty file: nothing happens.
 	const result = v.safeParse(schema, content ?? {});
 	if (!result.success) {
 		throw refuse(file, problemOf(result.issues[0]));
@@ -183,12 +175,8 @@ export function checkScenario(content: unknown, file: string): Scenario {
 	return result.output;
 }
 
-/** Far more than any scenario needs. */
 const longestBytes = 1_048_576;
 
-/**
-@throws CanhazgpuError `config` naming the file, and the key in it.
-*/
 export async function loadScenario(file: string): Promise<Scenario> {
 	const read = readSafely(file, {longestBytes, followsLinks: true});
 	if (read.kind !== 'read') {

@@ -1,4 +1,3 @@
-/** Chooses and opens the store. */
 import {createPool} from '../core/operations/pool/create-pool.js';
 import {otherHosts} from '../core/model/other-hosts.js';
 import type {Clock, Host, Store} from '../core/model/ports.js';
@@ -23,15 +22,12 @@ type OpenStore = {readonly store: Store; readonly privateLabel?: string; readonl
 
 type Chosen = {
 	readonly choice: StoreChoice;
-	/** The store itself, when asking for the facts has opened it already. */
 	readonly opened?: Store;
-	/** Why the configured Redis did not answer. */
 	readonly silence?: CanhazgpuError;
 };
 
 export const isSameRecord = (a: PoolRecord, b: PoolRecord): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Without a record the configured Redis is meant. */
 const isConfigured = (record: PoolRecord | undefined, {locations}: Context): boolean =>
 	record === undefined || isSameRecord(record, locations.redisRecord());
 
@@ -45,7 +41,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {pool} = await store.read();
 			return pool === undefined ? 'no-pool' : 'pool';
 		} catch (error) {
-			// A pool that cannot be read is a pool all the same.
+			// An unreadable pool still exists.
 			if (hasCode(error, 'pool-garbage')) {
 				return 'pool';
 			}
@@ -53,7 +49,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			const {config} = context;
 			const isRedisMeant = () =>
 				config.get('store') === undefined && credentials.some((setting) => config.isGiven(setting));
-			// A bug says nothing of Redis: the pool may be there, and another one would hand out its GPUs twice.
+			// A bug says nothing about Redis: the pool may be there, and a second pool would grant its GPUs twice.
 			if (!(error instanceof CanhazgpuError) || isRedisMeant()) {
 				await opened?.close();
 				throw error;
@@ -63,7 +59,7 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 			return 'no-answer';
 		}
 	});
-	// What was asked is the configured Redis, and the choice may be another.
+	// The opened store is the configured Redis. The choice may be another store.
 	if (opened !== undefined && !(choice.kind === 'redis' && isConfigured(choice.record, context))) {
 		await opened.close();
 		opened = undefined;
@@ -72,16 +68,13 @@ async function choose(context: Context, keepReconnecting: boolean): Promise<Chos
 	return {choice, opened, silence};
 }
 
-/** What can be done from a laptop that names the boxes. */
+/** Returns a hint for a laptop that only knows other hosts. */
 const otherHostsHint = ([first]: readonly string[]): string =>
 	first === undefined
 		? ''
 		: `canhazgpu status --all shows the hosts of remote_hosts, and run, reserve, release, extend and queue take --on ${first}. For a pool here: `;
 
-/**
-@param silence - Why the configured Redis did not answer: then the pool may be there, and Redis be down.
-@param hosts - The other hosts.
-*/
+/** `silence`: why the configured Redis did not answer, in which case the pool may be there. */
 const noPool = (silence: CanhazgpuError | undefined, hosts: readonly string[]): CanhazgpuError =>
 	new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet', {
 		hint: `${otherHostsHint(hosts)}${silence === undefined ? '' : `${silence.message}: if the pool is there, start it. `}Make one with Redis: canhazgpu admin · without Redis: sudo canhazgpu admin --store embedded · to look around: canhazgpu top --demo`,
@@ -94,7 +87,7 @@ const privateRefused = (because: PoolRecord | 'redis', {redisRecord}: Locations)
 	const record = because === 'redis' ? redisRecord() : because;
 	return new CanhazgpuError(
 		'usage',
-		`This machine's GPU pool is in ${recordText(record)}: a private one beside it would hand out its GPUs twice`,
+		`This machine's GPU pool is in ${recordText(record)}: a private pool beside it would grant the same GPUs twice`,
 		{
 			hint: 'Leave out --store embedded.',
 		},
@@ -108,7 +101,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	try {
 		await createPool({...context, store}, {provider, gpuCount, force: false});
 	} catch (error) {
-		// Another process of this account was first: just as good.
+		// Another process of this account created the pool first.
 		if (!hasCode(error, 'pool-exists')) {
 			throw error;
 		}
@@ -121,12 +114,7 @@ async function makePrivate(context: Context, detected: Detected): Promise<OpenSt
 	};
 }
 
-/**
-Opens the store that holds the pool.
-
-@param detect - Asked only when a private pool is to be made.
-@throws CanhazgpuError `no-pool`, `store-unreachable`, ...
-*/
+/** Opens the store that holds the pool. `detect` is called only to create a private pool. */
 export async function openStore(
 	context: Context,
 	{keepReconnecting = false, canMakePrivate = false}: OpenOptions,
@@ -157,7 +145,7 @@ export async function openStore(
 
 		case 'none': {
 			if (!canMakePrivate) {
-				// A user who chose the store without Redis does not read of Redis.
+				// A user who chose the store without Redis should not read about Redis.
 				throw noPool(
 					context.config.get('store') === undefined ? silence : undefined,
 					otherHosts(context.config.get('remote_hosts') ?? [], context.host.hostname),

@@ -1,4 +1,4 @@
-/** Small files in which a user's own visits leave something for the next one. They are only a help: nothing here ever fails. */
+/** Small files that carry state of a user between commands. Failures are silent. */
 import {mkdirSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -6,7 +6,7 @@ import {findHome} from '../config/home.js';
 import type {Host} from '../core/model/ports.js';
 import {findUnsafeLocation, isOurs, readSafely} from '../security/safe-file.js';
 
-/** Returns the directory of this user's files, which all machines share. Undefined where the account has no home directory. */
+/** Returns the directory of this user's files, shared by all machines. Undefined without a home directory. */
 export function stateDirectory(): string | undefined {
 	const given = process.env['XDG_STATE_HOME'];
 	if (given !== undefined && path.isAbsolute(given)) {
@@ -17,28 +17,28 @@ export function stateDirectory(): string | undefined {
 	return home === undefined ? undefined : path.join(home, '.local', 'state', 'canhazgpu');
 }
 
-/** Returns the directory of this user's files for one machine: a home directory may be on many. Undefined as {@link stateDirectory}. */
+/** Returns the directory of this user's files on this machine, because machines can share a home. */
 export function machineStateDirectory({machineId}: Pick<Host, 'machineId'>): string | undefined {
 	const directory = stateDirectory();
 	return directory === undefined ? undefined : path.join(directory, machineId);
 }
 
-/** Undefined where there is none, where it is another account's, and where it is longer than that. */
+/** Reads a file. Undefined if it is missing, belongs to another account or is longer than `longestBytes`. */
 export function readUserFile(file: string, longestBytes: number): string | undefined {
 	const read = readSafely(file, {
 		longestBytes,
 		followsLinks: true,
-		judge: (status) => (isOurs(status) ? undefined : 'it is of another account'),
+		judge: (status) => (isOurs(status) ? undefined : 'it belongs to another account'),
 	});
 	return read.kind === 'read' ? read.text : undefined;
 }
 
-/** Replaces it as a whole, in a directory that only this user may enter. */
+/** Replaces the file atomically, in a directory that only this user can enter. */
 export function writeUserFile(file: string, text: string): void {
 	const directory = path.dirname(file);
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	try {
-		// The home that root kept belongs to an account that may have put links there, and could not enter what root makes there.
+		// After `sudo -E`, root must not follow another account's links or leave directories it cannot enter.
 		if (findUnsafeLocation(directory, {trustsOwner: false}) !== undefined) {
 			return;
 		}
@@ -51,12 +51,11 @@ export function writeUserFile(file: string, text: string): void {
 		writeFileSync(temporary, text, {mode: 0o600, flag: 'wx'});
 		renameSync(temporary, file);
 	} catch {
-		// A home that cannot be written is no reason to fail.
+		// An unwritable home is no error.
 	}
 }
 
 const mostLines = 500;
-/** Whatever is longer was not written by us. */
 const mostCharacters = 200_000;
 const longestBytes = 5 * mostCharacters;
 
@@ -65,11 +64,6 @@ export type LineHistory = {
 	readonly add: (line: string) => void;
 };
 
-/**
-The lines that were typed into the monitor's command line, for this user, newest last.
-
-@param file - Undefined where nothing can be kept.
-*/
 export function createLineHistory(file: string | undefined): LineHistory {
 	if (file === undefined) {
 		return {load: () => [], add: () => undefined};
@@ -83,7 +77,7 @@ export function createLineHistory(file: string | undefined): LineHistory {
 	return {
 		load,
 		add(line) {
-			// Read again: other monitors of this user write it, too.
+			// Reads the file again, because other monitors of this user append to it.
 			const lines = [...load().filter((other) => other !== line), line].slice(-mostLines);
 			writeUserFile(file, `${lines.join('\n')}\n`);
 		},

@@ -1,100 +1,93 @@
-/** What a command is: a name, a summary, flags, and what it does. One file each; the help and the parser are built from it. */
+/** The shape of a command. The help and the parser are built from it. */
 import type {App} from '../app/contract.js';
 import type {Config} from '../config/config.js';
 import type {SettingPath} from '../config/schema.js';
 
-/** What only the pool or the config knows. */
+/** Kinds of values that only the pool or the configuration knows. */
 export type KnownKind =
 	| 'gpus'
-	/** And the instances of those that MIG has split. */
+	/** GPUs, and the instances of those that MIG has split. */
 	| 'parts'
-	/** Of the instances that there are. */
 	| 'mig-profiles'
-	/** GPUs and instances whose reservation the asker may release ... */
+	/** GPUs and instances that the user can release. */
 	| 'own-gpus'
-	/** ... or extend. */
+	/** GPUs and instances whose reservation the user can extend. */
 	| 'timed-gpus'
 	| 'drained-gpus'
 	/** Keys of the policy that are set. */
 	| 'policy-keys'
-	/** Accounts and labels. */
 	| 'users'
-	/** Labels of the asker's own account. */
+	/** Labels of the user's own account. */
 	| 'labels'
-	/** The other hosts. */
 	| 'hosts'
-	/** Ids of reservations that the asker may change. */
+	/** Ids of reservations that the user can change. */
 	| 'leases'
-	/** The asker's own entries in the queue. */
+	/** The user's own entries in the queue. */
 	| 'queue-entries';
 
-/** A flag, whose long name is its key in {@link Flags}. `shortFlag`, `aliases` and `isMultiple` are the names that meow uses. */
+/** A flag. Its long name is its key in {@link Flags}. `shortFlag`, `aliases` and `isMultiple` are meow's names. */
 export type Flag = {
-	/** One letter. */
 	readonly shortFlag?: string;
-	/** Placeholder of its value in the help, such as `N`. Without one it is a switch. */
+	/** Placeholder of the value in the help, such as `N`. A flag without one is a switch. */
 	readonly value?: string;
-	/** The value of `--flag` alone. Another value is then attached by `=`, and never a word of its own. */
+	/** The value of `--flag` without a value. Other values must then be attached with `=`. */
 	readonly bare?: string;
 	readonly summary: string;
 	/** Other long names, which the help does not list. */
 	readonly aliases?: readonly string[];
-	/** The setting that it overrides. */
+	/** The setting that the flag overrides. */
 	readonly setting?: SettingPath;
-	/** All its values count, not only the last: `-G 1 -G 3` is `-G 1,3`. */
+	/** Whether all values count, not only the last: `-G 1 -G 3` is `-G 1,3`. */
 	readonly isMultiple?: true;
-	/** An empty value is as good as none: scripts give variables that may be empty. */
+	/** Whether an empty value counts as no value, because scripts pass variables that may be empty. */
 	readonly mayBeEmpty?: true;
-	/** What can stand as its value, for completion. Those of a setting that is a choice need not be named. */
+	/** Candidates for completion. A flag of a setting with fixed choices needs none. */
 	readonly completes?: KnownKind | 'files' | readonly string[];
 };
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What the user typed after the verb, parsed but not judged. */
+/** The parsed words after the command, not yet validated. */
 export type Input = {
-	/** Whether the flag, a switch or another, was typed. */
 	readonly has: (flag: string) => boolean;
-	/** The value of a flag as it was typed, those of one that may be given several times with commas between them; `true` or `false` of a switch. */
+	/** Returns the typed value: joined by commas for a flag with several values, `true` or `false` for a switch. */
 	readonly text: (flag: string) => string | undefined;
-	/** Every value of a flag, in the order typed. */
+	/** Returns every value of a flag, in the order typed. */
 	readonly texts: (flag: string) => readonly string[];
-	/** Words that are no flags. */
+	/** The words that are not flags. */
 	readonly words: readonly string[];
-	/** What followed `--`; undefined when there was none. */
+	/** The words after `--`. Undefined without `--`. */
 	readonly rest: readonly string[] | undefined;
 	readonly config: Config;
 	readonly grammar: Grammar;
 };
 
-/** What was typed, understood: a verb with its input, or a text that was asked for, such as a help. */
+/** A parsed command line: a command with its input, or a requested text such as a help. */
 export type Understood = {readonly command: Command; readonly input: Input} | {readonly text: string};
 
-/** The grammar of the command line itself, for a face that takes commands, too. */
+/** The grammar of the command line, for the monitor, which accepts commands, too. */
 export type Grammar = {
-	/** The verbs, in the order of the help. */
+	/** In the order of the help. */
 	readonly verbs: readonly string[];
-	/** @throws CanhazgpuError `usage` with the nearest verb. */
+	/** @throws CanhazgpuError `usage` with the nearest command. */
 	readonly find: (verb: string) => Promise<Command>;
-	/** @throws CanhazgpuError `usage`, `config`, as when it is typed in a shell. */
+	/** @throws CanhazgpuError `usage` or `config`, as in a shell. */
 	readonly understand: (argv: readonly string[]) => Promise<Understood>;
 };
 
 export type Command = {
 	readonly name: string;
 	readonly summary: string;
-	/** How it is typed, after the verb. */
+	/** The arguments as the help shows them. */
 	readonly usage: string;
-	/** Lines of the help under the flags: what they cannot say. */
+	/** Lines below the flags of the help. */
 	readonly notes?: readonly string[];
 	readonly examples: ReadonlyArray<readonly [command: string, what: string]>;
 	readonly flags: Flags;
-	/** True for one that takes words besides flags. */
 	readonly takesWords?: boolean;
-	/** What the first of them can be, for completion. */
+	/** Candidates for the first word, for completion. */
 	readonly words?: readonly string[] | KnownKind;
-	/** True for one that runs what follows `--`. */
+	/** Whether the command runs what follows `--`. */
 	readonly takesRest?: boolean;
-	/** Returns the exit code. */
 	readonly run: (app: App, input: Input) => Promise<number>;
 };

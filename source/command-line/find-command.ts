@@ -1,4 +1,3 @@
-/** Finds the command that a line is about. */
 import {commands} from '../commands/index.js';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
@@ -6,20 +5,17 @@ import type {Command} from './command.js';
 import {commandPosition, flagOf, globalFlags} from './flags.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
-/** In the order of the help. */
 export const commandNames: readonly string[] = Object.keys(commands);
 
 export type SplitLine = {
 	readonly name: string | undefined;
-	/** A flag right before the name that is not a global one: the name may have been meant as its value. */
+	/** A flag before the name that is not global. The name may have been meant as its value. */
 	readonly misplaced: string | undefined;
-	/** Everything before `--` except the name. */
 	readonly words: readonly string[];
-	/** Everything after `--`, untouched. */
 	readonly rest: readonly string[] | undefined;
 };
 
-/** Splits a line into the name of its command, the words for meow, and what follows `--`, which meow never sees. */
+/** Splits a line into the command's name, the words for meow, and the words after `--`, which meow never sees. */
 export function splitLine(argv: readonly string[]): SplitLine {
 	const separator = argv.indexOf('--');
 	const before = separator === -1 ? argv : argv.slice(0, separator);
@@ -35,10 +31,7 @@ export function splitLine(argv: readonly string[]): SplitLine {
 	};
 }
 
-/**
-@param misplaced - See {@link SplitLine}.
-@throws CanhazgpuError `usage` with the nearest command.
-*/
+/** @throws CanhazgpuError `usage` with the nearest command. */
 export async function findCommand(name: string, misplaced?: string): Promise<Command> {
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 	if (load === undefined) {
@@ -46,8 +39,8 @@ export async function findCommand(name: string, misplaced?: string): Promise<Com
 		const whereFlagsStand =
 			misplaced === undefined
 				? 'See all of them: canhazgpu --help'
-				: `The flags of a verb stand behind it: canhazgpu VERB ${cutShort(shellCommand([misplaced, name]))}`;
-		throw new CanhazgpuError('usage', `There is no verb ${quoted(name)}`, {
+				: `Flags of a command go after its name: canhazgpu COMMAND ${cutShort(shellCommand([misplaced, name]))}`;
+		throw new CanhazgpuError('usage', `Unknown command ${quoted(name)}`, {
 			hint: guess === undefined ? whereFlagsStand : `Did you mean: canhazgpu ${guess}`,
 		});
 	}

@@ -1,20 +1,18 @@
-/** The global flags, and how flags are found by what was typed and shown in a help. */
 import type {Flag, Flags} from './command.js';
 
-/** The flags that every command has. */
 export const globalFlags: Flags = {
-	config: {value: 'FILE', summary: 'read this config file and no other', completes: 'files'},
+	config: {value: 'FILE', summary: 'read only this config file', completes: 'files'},
 	'redis-host': {value: 'HOST', summary: 'Redis host (localhost)', setting: 'redis.host'},
 	'redis-port': {value: 'PORT', summary: 'Redis port (6379)', setting: 'redis.port'},
 	'redis-db': {value: 'N', summary: 'Redis database (0)', setting: 'redis.db'},
-	store: {value: 'STORE', summary: 'redis or embedded', setting: 'store'},
-	engine: {value: 'NAME', summary: 'who grants the GPUs: local, or slurm', setting: 'engine'},
+	store: {value: 'STORE', summary: 'where the pool is kept: redis or embedded', setting: 'store'},
+	engine: {value: 'NAME', summary: 'the engine that grants the GPUs: local or slurm', setting: 'engine'},
 	'memory-threshold': {
 		value: 'MB',
-		summary: 'memory in use above which a GPU is in use (1024)',
+		summary: 'memory use above which a GPU counts as busy (1024)',
 		setting: 'memory.threshold',
 	},
-	'no-color': {summary: 'no colours'},
+	'no-color': {summary: 'print without colors'},
 	help: {shortFlag: 'h', summary: 'show this help'},
 	version: {shortFlag: 'v', summary: 'show the version'},
 };
@@ -22,14 +20,13 @@ export const globalFlags: Flags = {
 const valueText = (value: string | undefined, bare: string | undefined): string =>
 	value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`;
 
-/** Returns how each flag is typed and what it means, as rows of a help. */
+/** Returns rows of a help: how each flag is typed, and its description. */
 export const flagRows = (flags: Flags): ReadonlyArray<readonly [typed: string, summary: string]> =>
 	Object.entries(flags).map(([name, {shortFlag, value, bare, summary}]) => [
 		`${shortFlag === undefined ? ' '.repeat(4) : `-${shortFlag}, `}--${name}${valueText(value, bare)}`,
 		summary,
 	]);
 
-/** Returns the flag that `--gpus` or `-g` means. */
 export function flagOf(typed: string, flags: Flags): (Flag & {readonly name: string}) | undefined {
 	const [name, flag] =
 		Object.entries(flags).find(
@@ -40,7 +37,7 @@ export function flagOf(typed: string, flags: Flags): (Flag & {readonly name: str
 	return name === undefined || flag === undefined ? undefined : {...flag, name};
 }
 
-/** Returns the index of the command: the first word that is neither a flag nor the value of a global one. Without a command, the number of words. */
+/** Returns the index of the command: the first word that is neither a flag nor the value of a global flag. */
 export function commandPosition(words: readonly string[]): number {
 	let index = 0;
 	while (words[index]?.startsWith('-') === true) {

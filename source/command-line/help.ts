@@ -1,4 +1,3 @@
-/** The help, built from what the commands declare. */
 import {commands} from '../commands/index.js';
 import {columnsOf} from '../format/text/output-columns.js';
 import {wrap} from '../format/text/width.js';
@@ -11,16 +10,15 @@ const widest = 100;
 
 const narrowest = 20;
 
-/** Of a file or a pipe. */
+/** The width for files and pipes. */
 const usualColumns = 80;
 
-/** How wide the lines of a text are to be. */
 export const columnsFor = (...place: Parameters<typeof columnsOf>): number =>
 	Math.min(widest, Math.max(narrowest, columnsOf(...place) ?? usualColumns));
 
 const wrapped = (text: string, columns: number): readonly string[] => wrap(text, columns, Infinity);
 
-/** What is left of a line must have so much room, or it stands below what it explains. */
+/** If less room is left beside a name, its description starts on the next line. */
 const leastRoom = 30;
 
 type Rows = ReadonlyArray<readonly [left: string, right: string]>;
@@ -38,7 +36,7 @@ function table(rows: Rows, columns: number): string {
 		.join('\n');
 }
 
-/** A line never breaks within brackets, and goes on below the first word behind `Usage:`. */
+/** Wraps a usage line, but never within brackets. Further lines are indented to the first word after `Usage:`. */
 function usageText(typed: string, columns: number): string {
 	const begin = 'Usage: ';
 	const whole = typed.replaceAll(/\[[^\[\]]*\]|\([^\(\)]*\)/gv, (group) => group.replaceAll(' ', '\u{A0}'));
@@ -49,40 +47,40 @@ function usageText(typed: string, columns: number): string {
 
 const paragraph = (text: string, columns: number): string => wrapped(text, columns).join('\n');
 
-/** `canhazgpu --help`. */
+/** Returns `canhazgpu --help`. */
 export async function mainHelp(columns: number): Promise<string> {
 	const all = await Promise.all(Object.values(commands).map(async (load) => load()));
 	return [
 		paragraph('canhazgpu: share the GPUs of one machine without stepping on each other.', columns),
 		'',
-		usageText('canhazgpu VERB [flags]      (chg is short for canhazgpu)', columns),
+		usageText('canhazgpu COMMAND [flags]      (chg is short for canhazgpu)', columns),
 		'',
 		table(
 			all.map(({name, summary}) => [name, summary]),
 			columns,
 		),
 		'',
-		'Topics to read, without a network:',
+		'Help topics:',
 		table(
 			Object.entries(topics).map(([name, {summary}]) => [name, summary]),
 			columns,
 		),
 		'',
-		'Flags of every verb:',
+		'Flags of every command:',
 		table(flagRows(globalFlags), columns),
 		'',
-		'More on one verb: canhazgpu VERB --help',
-		'A topic:          canhazgpu help TOPIC',
-		'To look around:   canhazgpu top --demo',
+		'Help for a command: canhazgpu COMMAND --help',
+		'Help for a topic:   canhazgpu help TOPIC',
+		'Try the monitor:    canhazgpu top --demo',
 		'',
 		paragraph(
-			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool; of run: the command's own, 124 when its time was over.",
+			'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 GPUs not available, 4 store unreachable or no pool. run exits with the code of its command, or 124 after --timeout.',
 			columns,
 		),
 	].join('\n');
 }
 
-/** `canhazgpu VERB --help`. */
+/** Returns `canhazgpu COMMAND --help`. */
 export const commandHelp = ({name, summary, usage, flags, notes = [], examples}: Command, columns: number): string =>
 	[
 		paragraph(`${summary}.`, columns),
@@ -91,7 +89,7 @@ export const commandHelp = ({name, summary, usage, flags, notes = [], examples}:
 		'',
 		...(Object.keys(flags).length === 0 ? [] : [table(flagRows(flags), columns), '']),
 		...(notes.length === 0 ? [] : [...notes.map((note) => paragraph(note, columns)), '']),
-		'Flags of every verb:',
+		'Flags of every command:',
 		table(flagRows(globalFlags), columns),
 		'',
 		'Examples:',

@@ -1,4 +1,3 @@
-/** Parses the words of a command with meow, by the command's own flags. */
 import process from 'node:process';
 import meow from 'meow';
 import type {ConfigSources} from '../config/config.js';
@@ -9,11 +8,11 @@ import {globalFlags} from './flags.js';
 import {spellForMeow} from './spelling.js';
 import {missingDashes, missingValue, runsNoCommand, strayWord} from './usage-errors.js';
 
-/** `gpu-ids` -> `gpuIds`, as meow names a flag. */
+/** Converts `gpu-ids` to `gpuIds`, meow's name of the flag. */
 const meowName = (name: string): string =>
 	name.replaceAll(/-./gv, (dashAndLetter) => dashAndLetter.at(-1)!.toUpperCase());
 
-/** Meow refuses a second value where a flag is not `isMultiple`. For us the last one counts, so that a shell's alias can be overridden. */
+/** Meow refuses a second value unless a flag is multiple. The last value counts, so an alias can be overridden. */
 const meowFlags = (flags: Flags) =>
 	Object.fromEntries(
 		Object.entries(flags).map(([name, {value, shortFlag, aliases = []}]) => [
@@ -28,7 +27,7 @@ const meowFlags = (flags: Flags) =>
 
 function callMeow(argv: readonly string[], flags: Flags) {
 	const {title} = process;
-	// Meow names the process after a package. On Linux that overwrites the command line, by which `ps` shows whose job this is.
+	// Meow sets the process title, which on Linux overwrites the command line that `ps` shows.
 	Object.defineProperty(process, 'title', {get: () => title, set: () => undefined, configurable: true});
 	return meow({
 		importMeta: import.meta,
@@ -36,7 +35,6 @@ function callMeow(argv: readonly string[], flags: Flags) {
 		argv,
 		flags: meowFlags(flags),
 		booleanDefault: undefined,
-		// Ours say more.
 		description: false,
 		help: false,
 		autoHelp: false,
@@ -46,7 +44,7 @@ function callMeow(argv: readonly string[], flags: Flags) {
 
 type ParsedInput = Omit<Input, 'config' | 'grammar'> & {readonly overrides: ConfigSources['flags']};
 
-/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, or words that mean nothing. */
+/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a missing value, or unexpected words. */
 export function parseInput(
 	{name: command, flags: own, takesRest, takesWords}: Pick<Command, 'name' | 'flags' | 'takesRest' | 'takesWords'>,
 	{words, rest}: Pick<SplitLine, 'words' | 'rest'>,

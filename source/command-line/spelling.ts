@@ -1,7 +1,7 @@
 /**
-Spells the flags of a line as meow reads them. The Go program reads a line as cobra and getopt do, and so must we. meow differs:
+Spells the flags of a line for meow. The Go program reads flags like cobra and getopt, and so must we. Meow differs:
 
-| typed | means | meow takes it for |
+| typed | means | meow reads |
 |---|---|---|
 | `-d2h`, `-fnote` | a flag and its value | `-d -2 -h`, `-f -n -o -t -e` |
 | `--note -5%`, `-d -1h` | a flag and its value | two flags |
@@ -16,10 +16,10 @@ import type {Flags} from './command.js';
 import {flagOf} from './flags.js';
 import {missingValue, switchWithValue, unknownFlag} from './usage-errors.js';
 
-/** A flag with its dashes, and the value that is attached to it. */
+/** A flag with its dashes and the attached value. */
 type TypedFlag = {readonly typed: string; readonly value: string | undefined};
 
-/** Takes the flags out of one word: of `--gpus=2` one, of `-fd2h` two. */
+/** Returns the flags of a word: one for `--gpus=2`, two for `-fd2h`. */
 function flagsIn(word: string, flags: Flags): readonly TypedFlag[] {
 	if (word.startsWith('--')) {
 		const [typed = '', ...value] = word.split('=');
@@ -43,11 +43,11 @@ function flagsIn(word: string, flags: Flags): readonly TypedFlag[] {
 	return found;
 }
 
-/** Whether a word behind a flag is likely the next flag and not its value. `-1h` is a value, which is then refused by its name. */
+/** Whether a word after a flag is probably the next flag. `-1h` is a value, so that the error can name it. */
 const isFlagToo = (word: string, flags: Flags): boolean =>
 	/^--[a-z]/v.test(word) || (/^-[A-Za-z]/v.test(word) && flagOf(word.slice(0, 2), flags) !== undefined);
 
-/** The values that a switch may be given, as in the Go program: scripts write `--json=1`. */
+/** The values of a switch, as in the Go program. Scripts write `--json=1`. */
 const switchStates = new Map(Object.entries({true: true, t: true, 1: true, false: false, f: false, 0: false}));
 
 type Line = {
@@ -57,7 +57,7 @@ type Line = {
 	readonly onWord: (index: number) => void;
 };
 
-/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a flag without its value, or a switch with one. */
+/** @throws CanhazgpuError `usage` for an unknown flag (with the nearest), a missing value, or a switch with a value. */
 export function spellForMeow(words: readonly string[], {flags, command, onWord}: Line): readonly string[] {
 	let index = 0;
 	const spell = ({typed, value: attached}: TypedFlag): string => {

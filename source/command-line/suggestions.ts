@@ -1,12 +1,11 @@
-/** What a word that is none of ours may have meant. */
 import {closest, distance} from 'fastest-levenshtein';
 
 const sorted = (word: string): string => [...word].toSorted().join('');
 
-/** How many letters may differ: in a short word almost any two make another word. */
+/** How many letters may differ. Almost any two short words are similar. */
 const mostEdits = (word: string): number => Math.max(1, Math.floor(word.length / 3));
 
-/** Only where it is likely meant: the one that begins so, or one of which few letters differ or stand elsewhere. */
+/** Returns a word that starts with the typed one, or that differs in few letters. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
 	const [longer, ...others] = words.filter((other) => other.startsWith(word));
 	if (longer !== undefined && others.length === 0) {
@@ -18,7 +17,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
 	return isSwapped || distance(word, guess) <= mostEdits(word) ? guess : undefined;
 }
 
-/** What the same is called elsewhere: by Slurm, by other monitors, by other habits. */
+/** Names of the commands in Slurm, in other monitors, and in other tools. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
 	'--version': ['version'],
 	top: ['gpustat', 'monitor', 'nvitop', 'nvtop', 'tui', 'ui', 'watch'],
@@ -37,11 +36,11 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 	admin: ['create', 'drain', 'init', 'policy', 'setup', 'undrain'],
 };
 
-/** `squeue` -> `queue`. */
+/** Returns the command that a foreign name means: `squeue` -> `queue`. */
 export const otherNameOf = (word: string): string | undefined =>
 	Object.entries(otherNames).find(([, names]) => names.includes(word.toLowerCase()))?.[0];
 
-/** What Slurm calls otherwise, or another verb: `status` asks the host of `--remote`, `run` goes to that of `--on`. */
+/** Flags that Slurm or another command names differently: `status` has `--remote`, `run` has `--on`. */
 const otherFlags: Readonly<Record<string, readonly string[]>> = {
 	duration: ['time'],
 	gpus: ['gpus-per-node', 'gpus-per-task', 'gres'],
@@ -50,6 +49,5 @@ const otherFlags: Readonly<Record<string, readonly string[]>> = {
 	remote: ['host', 'node', 'on'],
 };
 
-/** The flag of a verb that is called otherwise elsewhere. */
 export const otherFlagOf = (name: string, flags: readonly string[]): string | undefined =>
 	flags.find((flag) => Object.hasOwn(otherFlags, flag) && otherFlags[flag]!.includes(name));

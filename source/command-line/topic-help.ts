@@ -1,4 +1,3 @@
-/** `canhazgpu help WORD`: the help of a verb, a topic, or both where they share the name. */
 import {CanhazgpuError, quoted} from '../errors.js';
 import {markdownText} from '../format/markdown/terminal.js';
 import type {Output} from '../format/text/output-columns.js';
@@ -10,12 +9,12 @@ import {strayWord} from './usage-errors.js';
 import {columnsFor, commandHelp} from './help.js';
 import {nearest, otherNameOf} from './suggestions.js';
 
-/** The topic that is meant by another name for it, or by its beginning. */
+/** Returns the topic that an alias or the beginning of a name means. */
 const topicMeant = (word: string): string | undefined =>
 	Object.entries(topics).find(([, {otherNames}]) => otherNames.includes(word))?.[0] ??
 	(word.length > 1 ? topicNames.find((name) => name.startsWith(word)) : undefined);
 
-/** A word that is neither a verb nor a topic. One that is likely meant as a verb is refused as it is without `help`. */
+/** Throws for an unknown word. A word that resembles a command fails as it would without `help`. */
 async function refuse(word: string): Promise<never> {
 	const typed = word.toLowerCase();
 	const topic = topicMeant(typed);
@@ -24,12 +23,12 @@ async function refuse(word: string): Promise<never> {
 		await findCommand(word);
 	}
 
-	throw new CanhazgpuError('usage', `There is no verb or help topic ${quoted(word)}`, {
+	throw new CanhazgpuError('usage', `Unknown command or help topic ${quoted(word)}`, {
 		hint: guess === undefined ? 'See all of them: canhazgpu help' : `Did you mean: canhazgpu help ${guess}`,
 	});
 }
 
-/** `help json NAME`: the JSON Schema of what a verb prints. */
+/** Returns the JSON Schema of a command's output. */
 async function schemaText(name: string): Promise<string> {
 	const load = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
 	if (load === undefined) {
@@ -45,15 +44,12 @@ async function schemaText(name: string): Promise<string> {
 
 type HelpOptions = {
 	readonly isPlain: boolean;
-	/** Left out: for a place without colours, of the usual width. */
+	/** Left out for text without colors, 80 columns wide. */
 	readonly output?: Output | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/**
-@param words - A verb, a topic, or `json` with the name of a schema.
-@throws CanhazgpuError `usage` with the nearest verb or topic.
-*/
+/** @throws CanhazgpuError `usage` with the nearest command or topic. */
 export async function helpOn(
 	[word = '', ...others]: readonly string[],
 	{isPlain, output, environment}: HelpOptions,
@@ -81,7 +77,7 @@ export async function helpOn(
 
 	const {default: markdown} = await topic.load();
 	const paint = createPaint(output !== undefined && !isPlain, environment);
-	// A terminal without colours (TERM=dumb) paints nothing.
+	// A terminal may have no colors (TERM=dumb).
 	const hasColor = paint.bold('x') !== 'x';
 	const text = markdownText(markdown, {columns, paint, hasColor});
 	return [...verbHelp, text].join('\n\n');

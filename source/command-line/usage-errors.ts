@@ -1,4 +1,3 @@
-/** The errors of a command line that cannot be understood. */
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {shellCommand} from '../format/text/shell.js';
 import type {Flag, Flags} from './command.js';
@@ -7,10 +6,7 @@ import {nearest, otherFlagOf} from './suggestions.js';
 const helpOf = (command: string): string =>
 	command === 'canhazgpu' ? 'canhazgpu --help' : `canhazgpu ${command} --help`;
 
-/**
-@param typed - The flag with its dashes and without a value.
-@param command - The command that lacks it, or `canhazgpu` for the program itself.
-*/
+/** `typed` is the flag with its dashes. `command` is `canhazgpu` for the program itself. */
 export function unknownFlag(typed: string, command: string, flags: Flags): CanhazgpuError {
 	const name = typed.replace(/^--?/v, '');
 	const guess = otherFlagOf(name, Object.keys(flags)) ?? nearest(name.replace(/^no-/v, ''), Object.keys(flags));
@@ -23,16 +19,16 @@ export const missingValue = (name: string, {value}: Flag): CanhazgpuError =>
 	new CanhazgpuError('usage', `--${name} needs a value`, {hint: `Write --${name} ${value}`});
 
 export const switchWithValue = (name: string, value: string): CanhazgpuError =>
-	new CanhazgpuError('usage', `--${name} takes no value, and is given ${quoted(value)}`, {
+	new CanhazgpuError('usage', `--${name} takes no value, but was given ${quoted(value)}`, {
 		hint: `Write --${name} alone, or leave it out.`,
 	});
 
 export const strayWord = (command: string, word: string): CanhazgpuError =>
-	new CanhazgpuError('usage', `${command} does not know what to do with ${quoted(word)}`, {
-		hint: `See how it is typed: ${helpOf(command)}`,
+	new CanhazgpuError('usage', `${command} does not take the argument ${quoted(word)}`, {
+		hint: `See its usage: ${helpOf(command)}`,
 	});
 
-/** A command to run was typed without `--`, so that its flags would be taken for ours. `position` is that of its first word. */
+/** The error for a job's command without `--`. `position` is the index of its first word. */
 export const missingDashes = (command: string, words: readonly string[], position: number): CanhazgpuError => {
 	const typed = shellCommand([command, ...words.slice(0, position)]);
 	return new CanhazgpuError('usage', `${command} needs -- before the command ${quoted(words[position]!)}`, {
@@ -45,10 +41,10 @@ export const runsNoCommand = (command: string): CanhazgpuError =>
 		hint: 'Leave it out. To run a command: canhazgpu run -- COMMAND',
 	});
 
-/** A line without a command that does not ask for the help or the version either. */
+/** The error for a line without a command, unless it asks for the help or the version. */
 export function missingCommand(words: readonly string[], rest: readonly string[] | undefined): CanhazgpuError {
 	const typed = cutShort(shellCommand(rest === undefined ? words : [...words, '--', ...rest]));
-	return new CanhazgpuError('usage', `Which verb? There is none in: ${typed}`, {
+	return new CanhazgpuError('usage', `No command is given in: ${typed}`, {
 		hint:
 			rest === undefined || rest.length === 0
 				? 'For example: canhazgpu status. See all of them: canhazgpu --help'

@@ -1,4 +1,4 @@
-/** `reserve --pid`: a reservation for a process that runs already. */
+/** `reserve --pid`: a reservation for a running process. */
 import {adopt} from '../core/operations/adopt.js';
 import {CanhazgpuError, quoted} from '../errors.js';
 import {harmlessJson} from '../format/text/json.js';
@@ -10,7 +10,7 @@ import {checkLabel} from './shared/flag-values.js';
 import {wantFlags} from './shared/request-flags.js';
 import {withWorld} from './shared/with-world.js';
 
-/** Which GPUs they are, and until when, the process says by itself: of the flags that ask for GPUs these alone go with it. */
+/** The only request flags that go with --pid, because the process decides which GPUs and how long. */
 const fitting: ReadonlySet<string> = new Set(['note', 'user']);
 
 function pidOf(input: Input): number {

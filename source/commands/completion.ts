@@ -11,17 +11,13 @@ const names = Object.keys(scripts);
 
 const hint = `There is one for ${new Intl.ListFormat('en').format(names)}: canhazgpu completion bash`;
 
-/**
-The script for the shell that is named, or else for that of the account.
-
-@throws CanhazgpuError `usage` when there is none for it.
-*/
+/** Returns the script for the named shell, or for the account's shell. Throws if there is none. */
 function scriptFor({words}: Input, shellPath: string | undefined): {readonly shell: string; readonly script: string} {
 	const [named, ...others] = words;
 	if (others.length > 0) {
 		throw new CanhazgpuError(
 			'usage',
-			`completion takes one shell, and is given ${words.length}: ${cutShort(words.join(' '))}`,
+			`completion takes one shell, but was given ${words.length}: ${cutShort(words.join(' '))}`,
 			{
 				hint,
 			},
@@ -45,10 +41,10 @@ function scriptFor({words}: Input, shellPath: string | undefined): {readonly she
 
 export const completion: Command = {
 	name: 'completion',
-	summary: 'Print the completion script for your shell: verbs, flags, GPU ids and more',
+	summary: 'Print the completion script for your shell',
 	usage: `[${names.join('|')}]`,
 	examples: [
-		['eval "$(canhazgpu completion bash)"', 'in ~/.bashrc; with zsh in ~/.zshrc'],
+		['eval "$(canhazgpu completion bash)"', 'in ~/.bashrc, or with zsh in ~/.zshrc'],
 		['canhazgpu completion fish | source', 'in ~/.config/fish/config.fish'],
 	],
 	flags: {},
@@ -59,7 +55,7 @@ export const completion: Command = {
 		app.print(script.trimEnd());
 		if (app.isTerminal) {
 			const use = shell === 'fish' ? 'canhazgpu completion fish | source' : `eval "$(canhazgpu completion ${shell})"`;
-			app.remark(`\nThis is for ${shell} to read, not for you: ${use}`);
+			app.remark(`\nThis script is for ${shell} to load: ${use}`);
 		}
 
 		return 0;

@@ -28,7 +28,7 @@ import {jsonFlag} from './shared/common-flags.js';
 import {recentLossText} from './shared/data-loss.js';
 import {withWorld} from './shared/with-world.js';
 
-/** A refusal is a finding; anything else is a bug. */
+/** Returns an expected error as a finding. Throws any other error, which is a bug. */
 function findingOf(check: Finding['check'], error: unknown): Finding {
 	if (!(error instanceof CanhazgpuError)) {
 		throw error;
@@ -37,7 +37,7 @@ function findingOf(check: Finding['check'], error: unknown): Finding {
 	return {check, level: 'error', words: error.message, fix: error.hint};
 }
 
-/** Whether this account may commit: a commit that changes nothing asks for the same rights as any other. */
+/** Checks whether this account can commit. An empty commit needs the same rights as any other. */
 async function tryCommit({store}: OpenWorld, gpuCount: number | undefined): Promise<Finding> {
 	try {
 		await store.commit({...emptyPlan, expect: [{kind: 'pool', gpuCount}]});
@@ -54,7 +54,7 @@ async function detectedFinding(app: App): Promise<Finding> {
 		: {check: 'provider', level: 'ok', words: `${detected.provider}: ${detected.gpuCount} GPU(s)`};
 }
 
-/** Whether the history and the audit log can be read: without the one nothing can be given back, without the other no event can be shown. */
+/** Checks whether the history and the audit log are readable. Releasing needs the one, `events` the other. */
 async function tryKept({store}: OpenWorld, now: number): Promise<readonly Finding[]> {
 	const reads = [
 		[async () => store.history(now, now).pages()[Symbol.asyncIterator]().next(), 'error'],
@@ -66,7 +66,7 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 			await read();
 		} catch (error) {
 			const finding = findingOf('store', error);
-			// What a Redis cannot do or does not allow is reported elsewhere.
+			// Missing features and rights of Redis are reported by another check.
 			if ((error as CanhazgpuError).code === 'pool-garbage') {
 				findings.push({...finding, level});
 			}
@@ -76,13 +76,13 @@ async function tryKept({store}: OpenWorld, now: number): Promise<readonly Findin
 	return findings;
 }
 
-/** Root installs the program for everybody; any other account may keep a copy of its own. */
+/** Only root's installation serves other accounts, who must be able to read it. */
 function programFindings(app: App, {privateLabel}: OpenWorld): readonly Finding[] {
 	const closed = isRoot(app.host.account) && privateLabel === undefined ? app.closedProgram() : undefined;
 	return closed === undefined ? [] : [judgeProgram(closed)];
 }
 
-/** Isolation that no setting asks for may well not work. */
+/** Isolation that does not work is only a problem if a setting asks for it. */
 async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 	const answer = await app.checkIsolation();
 	const level = config.get('run.isolate') ?? 'off';
@@ -96,7 +96,7 @@ async function isolationFinding(app: App, {config}: Input): Promise<Finding> {
 			};
 }
 
-/** The key of the remedy is older than its name here. */
+/** The JSON key keeps its older name. */
 const findingJson = ({fix, ...finding}: Finding) => ({...finding, mend: fix});
 
 async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
@@ -108,12 +108,11 @@ async function lossFindings(snapshot: Snapshot): Promise<readonly Finding[]> {
 					check: 'store',
 					level: 'warning',
 					words,
-					fix: 'People who made a reservation then have to make it again. Why it lost data is in the log of the store.',
+					fix: 'Reservations from that time must be made again. The log of the store says why it lost data.',
 				},
 			];
 }
 
-/** What can be known from here of a cluster that another engine keeps. */
 async function examineEngine(engine: Engine, {store, gpus, clock}: OpenWorld): Promise<readonly Finding[]> {
 	const beforeMs = clock.monotonicMs();
 	const snapshot = await store.read();
@@ -158,7 +157,6 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 	const kept = await tryKept(world, snapshot.now);
 	const commit = await tryCommit(world, snapshot.pool?.gpuCount);
 	const seen = await scan;
-	// Without a pool no provider is named: the machine is asked what it has.
 	const scanned = snapshot.pool === undefined ? [await detectedFinding(app)] : judgeScan(seen, pool);
 	return [
 		...judgeStore(store, roundTripMs, condition),
@@ -180,13 +178,11 @@ async function examine(app: App, input: Input, world: OpenWorld): Promise<readon
 	];
 }
 
-/** What runs the program. */
 function runtime(): string {
 	const {bun, node} = process.versions;
 	return bun === undefined ? `Node ${node}` : `Bun ${bun}`;
 }
 
-/** Without a store the machine can still be examined. */
 async function examineMachine(app: App, input: Input, error: unknown): Promise<readonly Finding[]> {
 	return [
 		findingOf('store', error),
@@ -206,9 +202,9 @@ async function examineAll(app: App, input: Input): Promise<readonly Finding[]> {
 
 export const doctor: Command = {
 	name: 'doctor',
-	summary: 'Check the store, the GPUs and this account, and say how to fix what is wrong',
+	summary: 'Check the store, the GPUs and this account, and suggest fixes',
 	usage: '[--json]',
-	examples: [['canhazgpu doctor', 'exit code 1 when something is wrong']],
+	examples: [['canhazgpu doctor', 'exit with code 1 if something is wrong']],
 	flags: {json: jsonFlag},
 	async run(app, input) {
 		const findings = [...(await examineAll(app, input)), ...judgeEnvironment(await app.readEnvironment())];

@@ -12,25 +12,23 @@ import {jsonFlag, usualDurations} from './shared/common-flags.js';
 import {parseSince} from './shared/time-of-day.js';
 import {withWorld} from './shared/with-world.js';
 
-/** Without --since: so many, the newest. */
 const mostShown = 50;
 
-/** `--follow` notices within so long what ends by itself, and what an event did not tell. */
+/** How long --follow may take to notice a reservation that expires without an event. */
 const tickMs = 5000;
 
-/** So often is a store asked that is away. */
+/** The interval of retries while the store is unreachable. */
 const awayTickMs = 500;
 
 type Followed = {
 	readonly app: App;
 	readonly world: OpenWorld;
-	/** Woken when something happened. */
 	readonly wakeSignal: ReturnType<typeof createWakeSignal>;
 	readonly afterId: string | undefined;
 	readonly show: (entries: readonly AuditEntry[]) => void;
 };
 
-/** Shows whatever comes, through outages of the store, until this process is ended. */
+/** Prints new events until the process ends. Outages of the store do not end it. */
 async function follow({app, world, wakeSignal, afterId, show}: Followed): Promise<never> {
 	const {store, clock} = world;
 	const {signal} = new AbortController();
@@ -66,7 +64,6 @@ async function follow({app, world, wakeSignal, afterId, show}: Followed): Promis
 /** No store keeps more. */
 const mostKept = 10_000;
 
-/** @throws CanhazgpuError `usage` for what is no count of events. */
 function countOf(input: Input): number | undefined {
 	const typed = input.text('count');
 	if (typed === undefined) {
@@ -83,22 +80,26 @@ function countOf(input: Input): number | undefined {
 
 export const events: Command = {
 	name: 'events',
-	summary: 'Show what happened to the pool, and who did it',
+	summary: 'Show what happened in the pool, when, and who did it',
 	usage: '[--follow] [--count COUNT] [--since WHEN] [--user NAME] [--json]',
 	examples: [
-		['canhazgpu events', `the newest ${mostShown}`],
-		['canhazgpu events --since 2h --user alice', 'of the last two hours, of one'],
-		['canhazgpu events --follow --json', 'one JSON object a line, as it happens'],
+		['canhazgpu events', `the ${mostShown} newest events`],
+		['canhazgpu events --since 2h --user alice', 'events of one user in the last two hours'],
+		['canhazgpu events --follow --json', 'new events as lines of JSON'],
 	],
 	flags: {
-		follow: {shortFlag: 'f', summary: 'go on as things happen, until Ctrl-C'},
-		count: {shortFlag: 'n', value: 'COUNT', summary: `the newest COUNT of them (${mostShown}; with --since, all)`},
+		follow: {shortFlag: 'f', summary: 'keep printing new events until Ctrl-C'},
+		count: {
+			shortFlag: 'n',
+			value: 'COUNT',
+			summary: `show only the newest COUNT events (${mostShown}, or all with --since)`,
+		},
 		since: {
 			value: 'WHEN',
-			summary: 'no further back than this: 2h, 7d, 2026-05-01, 2026-05-01T18:30',
+			summary: 'show events since this time: 2h, 7d, 2026-05-01 or 2026-05-01T18:30',
 			completes: usualDurations,
 		},
-		user: {shortFlag: 'u', value: 'NAME', summary: 'only of this account or label', completes: 'users'},
+		user: {shortFlag: 'u', value: 'NAME', summary: 'show only events of this account or label', completes: 'users'},
 		json: jsonFlag,
 	},
 	async run(app, input) {
@@ -112,12 +113,12 @@ export const events: Command = {
 		return withWorld(app, {keepReconnecting: isFollowing}, async (world) => {
 			const wakeSignal = createWakeSignal();
 			if (isFollowing) {
-				// Listening before the first read: whatever happens after it wakes this loop.
+				// Subscribes before the first read, so that no later change is missed.
 				await world.store.subscribe({changed: wakeSignal.wake, lost: wakeSignal.wake, restored: wakeSignal.wake});
 			}
 
 			const {now} = await readForDisplay(world);
-			// It is read before what is shown, which may be nothing: what follows begins behind it.
+			// Reads the newest id first, because the filter may leave nothing to start after.
 			const newest = isFollowing ? (await world.store.audit({newest: 1})).at(-1) : undefined;
 			const known = await world.store.audit(
 				from === undefined
@@ -142,7 +143,7 @@ export const events: Command = {
 			};
 
 			if (wanted.length === 0 && !isFollowing) {
-				app.remark('Nothing happened that is known of');
+				app.remark('No events were found');
 			}
 
 			show(wanted);

@@ -25,7 +25,7 @@ function newEndOf(input: Input): NewEnd {
 	}
 
 	if (by === undefined) {
-		throw new CanhazgpuError('usage', 'How long? extend needs --duration or --until', {
+		throw new CanhazgpuError('usage', 'extend needs --duration or --until', {
 			hint: 'For example: canhazgpu extend --duration 2h',
 		});
 	}
@@ -35,22 +35,22 @@ function newEndOf(input: Input): NewEnd {
 
 export const extend: Command = {
 	name: 'extend',
-	summary: 'Move the end of your manual reservations',
+	summary: 'Extend or shorten your manual reservations',
 	usage: '[--gpu-ids IDS] [--lease ID] (--duration TIME | --until WHEN)',
 	examples: [
-		['canhazgpu extend --duration 2h', 'two hours more for all of them'],
-		['canhazgpu extend --gpu-ids 1 --until 18:30', 'this one until half past six'],
+		['canhazgpu extend --duration 2h', 'two more hours for all of them'],
+		['canhazgpu extend --gpu-ids 1 --until 18:30', 'GPU 1 until half past six'],
 	],
 	flags: {
 		'gpu-ids': idsFlag('timed-gpus'),
 		duration: {
 			shortFlag: 'd',
 			value: 'TIME',
-			summary: 'by how much: 30m, 2h, 1d',
+			summary: 'add this time: 30m, 2h or 1d',
 			setting: 'extend.duration',
 			completes: usualDurations,
 		},
-		until: {value: 'WHEN', summary: 'to this time: 18:30, or 2026-05-01T18:30'},
+		until: {value: 'WHEN', summary: 'end at this time: 18:30 or 2026-05-01T18:30'},
 		user: labelFlag,
 		lease: leaseFlag,
 		json: jsonFlag,

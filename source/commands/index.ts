@@ -1,4 +1,4 @@
-/** The verbs, in the order of the help. Each loads only when it is used. */
+/** The commands, in the order of the help. Each module is loaded only when it is used. */
 import type {Command} from '../command-line/command.js';
 
 type Loader = () => Promise<Command>;

@@ -36,19 +36,19 @@ async function leave(
 
 		case 'not-found': {
 			throw new CanhazgpuError('not-found', `No entry of the queue has the id ${quoted(id)}`, {
-				hint: 'See who waits: canhazgpu queue',
+				hint: 'See who is waiting: canhazgpu queue',
 			});
 		}
 
 		case 'ambiguous': {
 			throw new CanhazgpuError('usage', `Several ids begin with ${quoted(id)}: ${result.ids.join(', ')}`, {
-				hint: 'Write more of it.',
+				hint: 'Type more characters of the id.',
 			});
 		}
 
 		case 'holds': {
-			throw new CanhazgpuError('unavailable', `It holds GPU(s) already: [${result.gpus.join(' ')}]`, {
-				hint: 'It stays in the queue. To give these back, too, leave out --while-empty.',
+			throw new CanhazgpuError('unavailable', `The entry already holds GPU(s): [${result.gpus.join(' ')}]`, {
+				hint: 'The entry stays in the queue. To cancel it and release these GPUs, leave out --while-empty.',
 			});
 		}
 
@@ -57,7 +57,7 @@ async function leave(
 				'not-owner',
 				`That position in the queue belongs to ${sanitize(ownerOf(result.entry))}`,
 				{
-					hint: doubtAbout(requester) ?? 'Only its account or root may give it up.',
+					hint: doubtAbout(requester) ?? 'Only that account or root can cancel it.',
 				},
 			);
 		}
@@ -66,23 +66,23 @@ async function leave(
 
 export const queue: Command = {
 	name: 'queue',
-	summary: 'Show who waits for GPUs, in their order',
+	summary: 'Show who is waiting for GPUs, or leave the queue',
 	usage: '[--why | --leave ID [--while-empty] | --all] [--json]',
 	examples: [
-		['canhazgpu queue', 'who waits'],
-		['canhazgpu queue --why', 'because of whom, and until when'],
-		['canhazgpu queue --leave 3f2a', 'give up a position of yours'],
+		['canhazgpu queue', 'who is waiting'],
+		['canhazgpu queue --why', 'who each entry is waiting for, and how long'],
+		['canhazgpu queue --leave 3f2a', 'cancel a request of yours'],
 	],
 	flags: {
 		json: {...jsonFlag, setting: 'queue.json'},
-		why: {summary: 'for each entry, all because of whom it waits, and until when'},
+		why: {summary: 'show who each entry is waiting for, and until when'},
 		leave: {
 			value: 'ID',
-			summary: 'give up this position, by its id or the beginning of it',
+			summary: 'cancel the entry whose id starts with ID',
 			completes: 'queue-entries',
 		},
-		'while-empty': {summary: 'with --leave: only as long as it holds no GPU'},
-		all: {summary: 'of this host and of those in remote_hosts'},
+		'while-empty': {summary: 'with --leave: only if the entry holds no GPU yet'},
+		all: {summary: 'include the hosts in remote_hosts'},
 		on: onFlag,
 	},
 	async run(app, input) {
@@ -114,7 +114,7 @@ export const queue: Command = {
 		}
 
 		return withWorld(app, {}, async (world) => {
-			// The table shows an id with an ellipsis: copied whole it is the beginning of one all the same.
+			// The table shortens ids with an ellipsis, which users copy.
 			const id = input.text('leave')?.replace(/(?<=.)…$/v, '');
 			if (id !== undefined) {
 				await leave(app, world, {id, isJson: input.has('json'), isWhileEmpty: input.has('while-empty')});

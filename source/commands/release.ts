@@ -14,12 +14,12 @@ import {withWorld} from './shared/with-world.js';
 
 export const release: Command = {
 	name: 'release',
-	summary: 'Give back what you reserved',
+	summary: 'Release your reservations',
 	usage: '[--gpu-ids IDS] [--user NAME | --lease ID]',
 	examples: [
 		['canhazgpu release', 'all your manual reservations'],
-		['canhazgpu release --gpu-ids 1,3', 'only these; also those of your running jobs'],
-		['canhazgpu release --gpu-ids 0:1', 'only this instance of a GPU that MIG has split'],
+		['canhazgpu release --gpu-ids 1,3', 'only these GPUs, even if your job is using them'],
+		['canhazgpu release --gpu-ids 0:1', 'only this MIG instance'],
 	],
 	flags: {
 		'gpu-ids': idsFlag('own-gpus'),
@@ -28,7 +28,7 @@ export const release: Command = {
 		json: jsonFlag,
 		on: onFlag,
 	},
-	notes: ['What was reserved with --user NAME is given back by the same flag, or by its ids.'],
+	notes: ['Release reservations made with --user NAME by the same flag or by their GPU ids.'],
 	async run(app, input) {
 		const exitCode = await runOnNamedHost(app, input, release);
 		if (exitCode !== undefined) {
@@ -57,7 +57,7 @@ export const release: Command = {
 				const nothing = nothingFoundText(named);
 				const doubt = doubtAbout(requester);
 				if (doubt !== undefined) {
-					// Who asks may well hold some, by an account that cannot be seen from here.
+					// The caller may hold GPUs as an account that cannot be seen from here.
 					throw new CanhazgpuError('not-found', nothing, {hint: doubt});
 				}
 

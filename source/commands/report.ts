@@ -40,10 +40,10 @@ function splitOf(by: string): Split {
 	return split;
 }
 
-/** Up to so long a chart shows hours, and from then on days. */
+/** Charts of up to this length have a bar for each hour, and longer ones for each day. */
 const longestByHourSeconds = 2 * 86_400;
 
-/** What a chart of the window shows: users over the days where the rows of the report are days themselves. */
+/** Returns the series of a chart. A report by day shows users over the days. */
 export const seriesBy =
 	(by: string) =>
 	({from, to}: TimeWindow): SeriesOptions => ({
@@ -51,11 +51,7 @@ export const seriesBy =
 		binAt: to - from <= longestByHourSeconds ? localHour : localDay,
 	});
 
-/**
-The report of the last days; by day in their order, else most hours first.
-
-@throws CanhazgpuError `usage` for a `by` that there is not.
-*/
+/** Returns a report: by day in order of time, else with most hours first. */
 export async function reportBy(
 	world: World,
 	{by, ...question}: Omit<ReportQuestion, 'split'> & {readonly by: string},
@@ -67,9 +63,9 @@ export async function reportBy(
 const secondsPerDay = 86_400;
 const daysOfUse = mostHeldUseHours / 24;
 
-/** How far back it goes, for the question and in words. */
+/** Returns the reported period, with its description. */
 function periodOf(input: Input): {readonly question: Pick<ReportQuestion, 'days' | 'from'>; readonly words: string} {
-	// For longer it is not known how busy the GPUs were.
+	// The load of the GPUs is recorded for this long.
 	const days = input.has('used') && !input.has('days') ? daysOfUse : input.config.get('report.days')!;
 	const typed = input.text('since');
 	if (typed === undefined) {
@@ -87,17 +83,21 @@ const forms: readonly string[] = ['table', 'csv'];
 
 type Asked = ReturnType<typeof periodOf> & {readonly world: EngineWorld};
 
-/** What a GPU goes by in the load history depends on its UUID, so the GPUs are scanned, too. */
+/** Scans the GPUs too, because the load history knows them by UUID. */
 async function printHeldUse(app: App, input: Input, {world, question, words}: Asked): Promise<void> {
 	if (world.engine !== undefined) {
-		throw new CanhazgpuError('failed', `${await world.engine.label()} does not tell how busy the GPUs of a job were`, {
-			hint: 'Leave --used out for the GPU hours.',
-		});
+		throw new CanhazgpuError(
+			'failed',
+			`${await world.engine.label()} does not record how busy the GPUs of a job were`,
+			{
+				hint: 'For the reserved GPU hours, leave out --used.',
+			},
+		);
 	}
 
 	const scan = await world.gpus.observe();
 	if (scan.failure !== undefined) {
-		app.remark(`What was used is not known: ${sanitize(scan.failure.message)}`);
+		app.remark(`The used time is unknown: ${sanitize(scan.failure.message)}`);
 	}
 
 	const names = new Map(scan.gpus.map((reading) => [reading.index, loadName(reading)]));
@@ -117,35 +117,34 @@ async function printHeldUse(app: App, input: Input, {world, question, words}: As
 
 export const report: Command = {
 	name: 'report',
-	summary: 'Show who used how many GPU hours',
+	summary: 'Show how many GPU hours each user reserved',
 	usage: '[--days N | --since WHEN] [--by user|gpu|day|model | --used] [--json | --format FORM]',
 	examples: [
-		['canhazgpu report --days 7', 'the last week, by user'],
-		['canhazgpu report --by day --user alice', 'day by day, of one'],
-		['canhazgpu report --used', 'what was reserved, and what of it was used'],
+		['canhazgpu report --days 7', 'GPU hours of the last week by user'],
+		['canhazgpu report --by day --user alice', 'GPU hours of one user by day'],
+		['canhazgpu report --used', 'how much of the reserved time was used'],
 	],
 	flags: {
 		days: {
 			shortFlag: 'd',
 			value: 'N',
-			summary: 'how far back (30; records are kept for 90 days at least)',
+			summary: 'report on the last N days (30); records are kept for at least 90 days',
 			setting: 'report.days',
 			completes: ['1', '3', '7', '14', '30', '60', '90'],
 		},
 		since: {
 			value: 'WHEN',
-			summary: 'from then on, instead of --days: 12h, 7d, 2026-05-01, 2026-05-01T18:30',
+			summary: 'instead of --days, report since this time: 12h, 7d, 2026-05-01 or 2026-05-01T18:30',
 			completes: ['12h', '1d', '7d', '30d'],
 		},
-		by: {value: 'WHAT', summary: 'user, gpu, day or model (user)', completes: Object.keys(splits)},
-		used: {summary: 'what was reserved against what was used (--days 7)'},
-		user: {shortFlag: 'u', value: 'NAME', summary: 'only this one', completes: 'users'},
+		by: {value: 'WHAT', summary: 'group by user, gpu, day or model (user)', completes: Object.keys(splits)},
+		used: {summary: 'compare reserved with used time (--days 7)'},
+		user: {shortFlag: 'u', value: 'NAME', summary: 'report only on this user', completes: 'users'},
 		json: {...jsonFlag, setting: 'report.json'},
-		format: {value: 'FORM', summary: 'table or csv (table)', completes: forms},
+		format: {value: 'FORM', summary: 'print a table or csv (table)', completes: forms},
 	},
 	async run(app, input) {
 		const by = input.text('by') ?? 'user';
-		// Before anything is opened.
 		splitOf(by);
 		const form = input.text('format') ?? 'table';
 		if (!forms.includes(form)) {
@@ -154,11 +153,11 @@ export const report: Command = {
 
 		refuseBoth(input, 'json', 'format');
 		if (input.has('used') && input.has('by')) {
-			throw new CanhazgpuError('usage', 'Give --used or --by, not both: what was used is told by user');
+			throw new CanhazgpuError('usage', 'Give --used or --by, not both: --used always groups by user');
 		}
 
 		const {question, words} = periodOf(input);
-		// The objects of a long history live for a moment; without this, room for 200 MiB of them would be made, to no use.
+		// Reading a long history creates short-lived objects. Without this flag, V8 would reserve 200 MiB for them.
 		setFlagsFromString('--semi-space-growth-factor=1');
 		return withWorld(app, {}, async (world) => {
 			if (input.has('used')) {

@@ -21,14 +21,14 @@ const shareText = (shareMiB: number | undefined): string =>
 
 export const reserve: Command = {
 	name: 'reserve',
-	summary: 'Reserve GPUs for a time, waiting in the queue for them',
+	summary: 'Reserve GPUs for a limited time, waiting in the queue if necessary',
 	usage: '[--gpus N | --gpu-ids IDS] [--duration TIME] | --pid PID',
 	examples: [
 		['canhazgpu reserve --gpus 2 --duration 4h', 'any two GPUs for four hours'],
-		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'these two, with a word to the others'],
-		['canhazgpu reserve --share 20G', 'a part of a GPU, others beside it'],
-		['canhazgpu reserve --mig 3g.40gb', 'an instance of a GPU that MIG has split'],
-		['canhazgpu reserve --pid 12345', 'what this process uses already, until it ends'],
+		['canhazgpu reserve --gpu-ids 1,3 --note "debugging"', 'GPUs 1 and 3, with a note for the others'],
+		['canhazgpu reserve --share 20G', '20 GiB of a GPU, sharing the rest'],
+		['canhazgpu reserve --mig 3g.40gb', 'a MIG instance'],
+		['canhazgpu reserve --pid 12345', 'the GPUs that this process is using, until it ends'],
 		['export CUDA_VISIBLE_DEVICES=$(canhazgpu reserve --short)', 'one GPU, for this shell'],
 	],
 	flags: {
@@ -36,23 +36,23 @@ export const reserve: Command = {
 		duration: {
 			shortFlag: 'd',
 			value: 'TIME',
-			summary: 'for how long: 30m, 2h, 1d (8h)',
+			summary: 'reserve for this time: 30m, 2h or 1d (8h)',
 			setting: 'reserve.duration',
 			mayBeEmpty: true,
 			completes: usualDurations,
 		},
 		force: {
 			shortFlag: 'f',
-			summary: 'also GPUs in use without a reservation, or that cannot be read',
+			summary: 'also take GPUs that are in use without a reservation or cannot be read',
 			setting: 'reserve.force',
 		},
-		short: {shortFlag: 's', summary: 'print the ids alone: 0,5', setting: 'reserve.short'},
+		short: {shortFlag: 's', summary: 'print only the GPU ids: 0,5', setting: 'reserve.short'},
 		json: jsonFlag,
-		pid: {value: 'PID', summary: 'the GPUs of this running process, until it ends; for its owner or root'},
+		pid: {value: 'PID', summary: 'reserve the GPUs that this process is using, until it ends (for its owner or root)'},
 		on: onAnyFlag,
 	},
 	notes: [
-		'TIME is such as 30m, 2h, 1d or 1h30m. Without --nonblock and --wait it waits in the queue for as long as it takes.',
+		'SIZE is like 8G or 512M, TIME like 30m, 2h, 1d or 1h30m. Without --nonblock and --wait, it waits in the queue as long as necessary.',
 	],
 	async run(app, input) {
 		refuseBoth(input, 'json', 'short');
@@ -100,19 +100,19 @@ export const reserve: Command = {
 			}
 
 			const {gpus, instances, place, leaseId} = answer;
-			// By its UUID a program finds an instance; its name says which it is.
+			// Programs find an instance only by its UUID. People read its name.
 			const list = (instances?.map(({uuid}) => sanitize(uuid)) ?? place?.gpuIds ?? gpus).join(',');
 			const where = place === undefined ? '' : ` (${placeText(place)}Slurm job ${leaseId})`;
 			const reserved = `Reserved ${partsText(gpus, instances)} for ${setDuration(durationSeconds)}`;
-			const done = `${reserved} all the same. To give it back: canhazgpu release --lease ${leaseId}`;
+			const done = `${reserved} anyway. To release it: canhazgpu release --lease ${leaseId}`;
 			if (input.has('json')) {
 				app.print(harmlessJson(grantJson(answer, request)), done);
 			} else if (input.config.get('reserve.short') === true) {
 				app.print(list, done);
 			} else {
-				// What scripts take stands at the start of its line, where those that know the Go program expect it.
+				// Scripts written for the Go program expect this text at the start of a line.
 				const use = useLines(answer, app.host.hostname).join('\n');
-				// In one piece: who reads one line alone has read it all.
+				// Prints everything in one write, for readers that stop after the first line.
 				app.print(`${reserved}${shareText(need?.shareMiB)}${where}\n\n${use}`, done);
 			}
 

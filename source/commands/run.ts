@@ -9,7 +9,6 @@ import {numaFlag} from './shared/job/numa.js';
 import {checkNotLater, laterFlags} from './shared/later-flags.js';
 import {requireModelNames, strategyOf, waitSecondsOf, wantedOf, wantFlags} from './shared/request-flags.js';
 
-/** @throws CanhazgpuError `usage` that shows what to type. */
 export function commandOf({
 	rest,
 	words,
@@ -22,8 +21,8 @@ export function commandOf({
 	}
 
 	if (words.length > 0) {
-		throw new CanhazgpuError('usage', `run does not know what to do with ${quoted(words[0]!)} before the --`, {
-			hint: 'Before -- stand flags of canhazgpu, and behind it the command: canhazgpu run --gpus 2 -- python train.py',
+		throw new CanhazgpuError('usage', `run does not take the argument ${quoted(words[0]!)} before the --`, {
+			hint: 'Flags of canhazgpu go before --, and the command after it: canhazgpu run --gpus 2 -- python train.py',
 		});
 	}
 
@@ -32,40 +31,40 @@ export function commandOf({
 
 export const run: Command = {
 	name: 'run',
-	summary: 'Wait in the queue for GPUs, run a command on them, give them back',
+	summary: 'Wait for GPUs, run a command on them, and release them',
 	usage: '[--gpus N | --gpu-ids IDS] [--timeout TIME] -- COMMAND...',
 	examples: [
-		['canhazgpu run -- python train.py', 'on one GPU'],
-		['canhazgpu run --gpus 2 --timeout 12h -- torchrun train.py', 'on two, stopped after twelve hours'],
-		['canhazgpu run --share 8G -- python eval.py', 'on a part of a GPU, others beside it'],
-		['canhazgpu run --mig 1g.10gb -- python eval.py', 'on an instance of a GPU that MIG has split'],
-		['canhazgpu run --nonblock -- make bench || echo busy', 'now or not at all'],
+		['canhazgpu run -- python train.py', 'on one GPU, waiting for it if necessary'],
+		['canhazgpu run --gpus 2 --timeout 12h -- torchrun train.py', 'on two GPUs, for at most twelve hours'],
+		['canhazgpu run --share 8G -- python eval.py', 'on 8 GiB of a GPU, sharing the rest'],
+		['canhazgpu run --mig 1g.10gb -- python eval.py', 'on a MIG instance'],
+		['canhazgpu run --nonblock -- make bench || echo busy', 'only if a GPU is free now'],
 	],
 	flags: {
 		...wantFlags('run'),
 		timeout: {
 			shortFlag: 't',
 			value: 'TIME',
-			summary: 'stop the command after this long',
+			summary: 'stop the command after this time',
 			setting: 'run.timeout',
 			completes: usualDurations,
 			mayBeEmpty: true,
 		},
-		cuda: {value: 'VERSION', summary: 'use this CUDA, such as 12.4, of those that are installed', setting: 'run.cuda'},
+		cuda: {value: 'VERSION', summary: 'use this installed CUDA version: 12.4', setting: 'run.cuda'},
 		'wait-children': {
-			summary: 'keep the GPUs until all processes that the command started have ended, too',
+			summary: 'keep the GPUs until all child processes have ended',
 		},
-		mps: {summary: 'let the MPS daemon of this account hold a share to its memory'},
+		mps: {summary: 'enforce --share with the MPS daemon of this account'},
 		isolate: isolateFlag,
 		numa: numaFlag,
-		quiet: {shortFlag: 'q', summary: 'do not say on stderr which GPUs it got', setting: 'run.quiet'},
-		json: {...jsonFlag, summary: 'say on stderr as a line of JSON which GPUs it got, and nothing of the waiting'},
+		quiet: {shortFlag: 'q', summary: "don't print the reserved GPU ids", setting: 'run.quiet'},
+		json: {...jsonFlag, summary: 'print a line of JSON about the reserved GPUs on stderr, and no progress lines'},
 		on: onAnyFlag,
 		...laterFlags,
 	},
 	notes: [
-		'The command gets CUDA_VISIBLE_DEVICES and runs as if typed bare. TIME is such as 30m, 2h or 1d.',
-		"Exit codes: the command's own, 128 and the signal that ended it, 124 when its time was over, 127 and 126 when it cannot be run, 3 when there were not enough GPUs.",
+		'The command runs with CUDA_VISIBLE_DEVICES set to its GPUs. SIZE is like 8G or 512M, TIME like 30m, 2h or 1d.',
+		"Exit codes: the command's own; 128 plus the signal that ended it; 124 after --timeout; 126 or 127 if it cannot be run; 3 if there were not enough GPUs.",
 	],
 	takesWords: true,
 	takesRest: true,

@@ -1,4 +1,4 @@
-/** `web --mine`: the dashboard that acts as the account which runs it, on a socket of that account alone. */
+/** `web --mine`: a dashboard that acts as this account, on a private socket. */
 import path from 'node:path';
 import process from 'node:process';
 import {CanhazgpuError} from '../errors.js';
@@ -11,22 +11,21 @@ import type {Input} from '../command-line/command.js';
 import type {MineAddress} from '../web/index.js';
 import {remindOfGrant} from './shared/acquire.js';
 
-/** @throws CanhazgpuError `usage` for flags of the dashboard that everybody can reach. */
 export function checkMine(input: Input): void {
 	if (input.has('host')) {
-		throw new CanhazgpuError('usage', '--host is for everybody, and --mine listens on a socket of your own', {
+		throw new CanhazgpuError('usage', '--host is for a public dashboard, but --mine uses a private socket', {
 			hint: 'Leave out one of them.',
 		});
 	}
 
 	if (input.has('port') && input.config.get('web.port') === 0) {
-		throw new CanhazgpuError('usage', '--mine needs the number of a port of your own computer, not 0', {
+		throw new CanhazgpuError('usage', '--mine needs a port of your own computer, not 0', {
 			hint: 'For example: canhazgpu web --mine --port 8081',
 		});
 	}
 }
 
-/** Calls back on each Enter, where stdin is a terminal. Returns the way to stop. */
+/** Calls back on each Enter, if stdin is a terminal. Returns a function to stop. */
 function onEnter(pressed: () => void): () => void {
 	const {stdin} = process;
 	if (!stdin.isTTY) {
@@ -48,11 +47,7 @@ function onEnter(pressed: () => void): () => void {
 
 type Mine = {readonly address: MineAddress; readonly end: () => void};
 
-/**
-Prepares the socket, and prints how to reach it once it listens.
-
-@param port - Of the user's own computer, to which the socket is brought.
-*/
+/** Prepares the socket, and prints how to reach it. `port` is a port of the user's own computer. */
 export async function openMine(app: App, port: number): Promise<Mine> {
 	const {host} = app;
 	const directory = await app.openPrivateDirectory();
@@ -69,7 +64,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 			return;
 		}
 
-		app.print('Another link, for 10 minutes and once:');
+		app.print('Another link, which works once within 10 minutes:');
 		printLink();
 	});
 	return {
@@ -97,7 +92,7 @@ export async function openMine(app: App, port: number): Promise<Mine> {
 					`Your own dashboard, which acts as ${sanitize(host.account.name)}. On your computer run:\n\n  ${tunnel}\n\nand open there, within 10 minutes (the link works once):`,
 				);
 				printLink();
-				app.print(`${canAsk ? 'Enter makes another link. ' : ''}Ctrl-C ends it, and every session with it.`);
+				app.print(`${canAsk ? 'Press Enter for another link. ' : ''}Press Ctrl-C to stop it and end every session.`);
 			},
 		},
 	};

@@ -8,7 +8,7 @@ import {keepHeapSmall} from './shared/small-heap.js';
 import {reportBy, seriesBy} from './report.js';
 import {checkMine, openMine} from './web-mine.js';
 
-/** Whether what listens there is reached from this machine alone. Other names may begin like `localhost` or `127.`, and stand for anything. */
+/** Whether only this machine can reach the address. Names such as `localhost.example` can point anywhere. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){1,3}|::1)$/iv.test(host);
 
 const shownOf = {
@@ -19,22 +19,26 @@ const shownOf = {
 
 export const web: Command = {
 	name: 'web',
-	summary: 'Serve a dashboard, an API and metrics: read-only, or for you alone',
+	summary: 'Serve a dashboard, an API and metrics: read-only, or private',
 	usage: '[--port N] [--host HOST | --mine] [--demo]',
 	examples: [
-		['canhazgpu web', 'open the address that it prints'],
-		['canhazgpu web --host 0.0.0.0', 'for everybody who can reach this machine'],
-		['canhazgpu web --mine', 'your own, which reserves and releases for you, by ssh'],
-		['canhazgpu web --demo', 'look around on simulated GPUs; nothing is kept'],
+		['canhazgpu web', 'prints the address to open'],
+		['canhazgpu web --host 0.0.0.0', 'for everyone who can reach this machine'],
+		['canhazgpu web --mine', 'a private dashboard that can reserve and release'],
+		['canhazgpu web --demo', 'try it with simulated GPUs; nothing is saved'],
 	],
 	flags: {
-		port: {shortFlag: 'p', value: 'N', summary: 'port to listen on (8080); 0 is any that is free', setting: 'web.port'},
-		host: {value: 'HOST', summary: 'address to listen on (127.0.0.1: this machine alone)', setting: 'web.host'},
-		mine: {summary: 'a dashboard that acts as you, on a socket that you alone reach; it prints how to open it'},
-		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
+		port: {shortFlag: 'p', value: 'N', summary: 'listen on this port (8080), or 0: any free port', setting: 'web.port'},
+		host: {
+			value: 'HOST',
+			summary: 'listen on this address (127.0.0.1: only this machine can connect)',
+			setting: 'web.host',
+		},
+		mine: {summary: 'serve a private dashboard that acts as you, and print how to open it'},
+		demo: {summary: 'use simulated GPUs; nothing is saved'},
 	},
 	notes: [
-		'With --mine, --port is the port of your own computer. Its page acts until you press Ctrl-C: see canhazgpu help web.',
+		'With --mine, --port is a port of your own computer. The dashboard works until you press Ctrl-C. See canhazgpu help web.',
 	],
 	async run(app, input) {
 		const isMine = input.has('mine');
@@ -47,7 +51,7 @@ export const web: Command = {
 		const port = input.config.get('web.port')!;
 		const mine = isMine ? await openMine(app, port === 0 ? 8080 : port) : undefined;
 		const address = mine?.address ?? {host: input.config.get('web.host')!, port};
-		// Who reaches a socket of this account may read its command lines anyway.
+		// Only this account and root can open a private socket, and they can read the command lines anyway.
 		const isNear = !('host' in address) || isLoopback(address.host);
 		const remoteHosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 		const commands = input.config.get('web.commands') ?? (isNear ? 'full' : 'short');
@@ -56,7 +60,7 @@ export const web: Command = {
 		try {
 			await runWeb({
 				async open() {
-					// A page that acts may ask for an instance of MIG, which only a longer scan tells.
+					// An acting page may ask for a MIG instance, and only a longer scan lists them.
 					const world = await app.open({keepReconnecting: true, isDemo, details: isMine ? 'parts' : undefined});
 					try {
 						const gpus = await world.watchGpus(watchedMs);
@@ -107,14 +111,13 @@ export const web: Command = {
 					}
 
 					if (!isNear) {
-						app.remark(`Everybody who can reach this machine can look at it. It changes nothing. ${shownOf[commands]}`);
+						app.remark(`Everyone who can reach this machine can view it. It is read-only. ${shownOf[commands]}`);
 					}
 				},
 				complain(error) {
-					app.remark(`A request met a bug: ${stackText(error)}`);
+					app.remark(`A request failed because of a bug: ${stackText(error)}`);
 				},
 			});
-			// A signal is how it ends.
 			return 0;
 		} finally {
 			mine?.end();

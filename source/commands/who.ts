@@ -13,7 +13,6 @@ import {idsFlag, jsonFlag} from './shared/common-flags.js';
 import {idsOf} from './shared/flag-values.js';
 import {withWorld} from './shared/with-world.js';
 
-/** @throws CanhazgpuError `usage` naming what is no id, or when there is none. */
 function askedIds(input: Input): readonly number[] {
 	const typed = input.words.flatMap((word) => idWordsOf(word));
 	const wrong = typed.find((word) => !isGpuId(word));
@@ -23,7 +22,7 @@ function askedIds(input: Input): readonly number[] {
 
 	const ids = [...new Set([...typed.map(Number), ...(idsOf(input) ?? [])])];
 	if (ids.length === 0) {
-		throw new CanhazgpuError('usage', 'Which GPU? who needs its id', {hint: 'For example: canhazgpu who 3'});
+		throw new CanhazgpuError('usage', 'who needs the id of a GPU', {hint: 'For example: canhazgpu who 3'});
 	}
 
 	return ids;
@@ -64,16 +63,16 @@ async function findHolders(world: OpenWorld, ids: readonly number[]): Promise<re
 
 export const who: Command = {
 	name: 'who',
-	summary: 'Find who holds the memory of a GPU, also where no process is listed',
+	summary: 'Find the processes that use a GPU, even if the GPU tool lists none',
 	usage: 'GPU... [--json]',
 	examples: [
-		['canhazgpu who 3', 'who has the device of GPU 3 open'],
-		['sudo canhazgpu who 3', 'the same, for the processes of all accounts'],
+		['canhazgpu who 3', 'the processes that have GPU 3 open'],
+		['sudo canhazgpu who 3', 'the same, including processes of all other accounts'],
 	],
-	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'these GPUs, such as 1,3 or 0-3'}, json: jsonFlag},
+	flags: {'gpu-ids': {...idsFlag('gpus'), summary: 'only these GPUs: 1,3 or 0-3'}, json: jsonFlag},
 	notes: [
-		'It reads the open files of the processes that your account may look into, and says how many it may not.',
-		'It ends nothing and resets nothing.',
+		'who reads the open files of all processes that your account can inspect, and counts the others.',
+		'who does not end processes or reset GPUs.',
 	],
 	takesWords: true,
 	words: 'gpus',

@@ -1,4 +1,4 @@
-/** What happened, in words for people and as JSON: a record of the audit log as every face shows it. */
+/** Formats events of the audit log as text and as JSON. */
 import {waitTimedOut, takenBack} from '../core/rules/leases/audit-entries.js';
 import {needText, wantedInstanceText} from '../core/rules/allocation/impossible.js';
 import {sizeText} from '../core/rules/request/memory-size.js';
@@ -16,23 +16,23 @@ const longestText = 80;
 
 const harmless = (text: string): string => shorten(sanitize(text), longestText);
 
-const nameText = (name: string | undefined): string => (name === undefined ? 'somebody unknown' : harmless(name));
+const nameText = (name: string | undefined): string => (name === undefined ? 'an unknown user' : harmless(name));
 
-/** `alice (team)`; who did it to another bears no label of theirs. */
+/** Returns `alice (team)`. An event caused by somebody else shows no label of the account. */
 const whoText = ({account, label, owner}: AuditRecord): string =>
 	nameText(account) + (label === undefined || owner !== undefined ? '' : ` (${harmless(label)})`);
 
-/** The account that had what came to an end, which need not be the one that ended it. */
+/** The account that held the GPUs, which may differ from the account that ended the lease. */
 const holderText = ({owner, ...record}: AuditRecord): string =>
 	whoText(owner === undefined ? record : {...record, account: owner});
 
 const ofOwner = ({owner}: AuditRecord): string => (owner === undefined ? '' : ` of ${harmless(owner)}`);
 
-/** The GPUs by their indexes, or how many, where it is not known which: Slurm forgets that with the end of a job. */
+/** Returns the GPUs, or their number. Slurm forgets the GPUs of a job that has ended. */
 const gpusOrCount = ({gpus, count = gpus.length}: AuditRecord): string =>
 	gpus.length > 0 ? gpuList(gpus) : counted(count, 'GPU');
 
-/** `2 GPUs`, `a share of 8G of GPU 2`, `1 GPU with 40G or more`, `1 MIG instance of 1g.10gb or larger`. */
+/** Returns `2 GPUs`, `a share of 8G of GPU 2`, `1 GPU with 40G or more` or `1 MIG instance of 1g.10gb or larger`. */
 function wantedText(record: AuditRecord): string {
 	const {memoryMiB, need, count = record.gpus.length} = record;
 	if (need?.mig !== undefined) {
@@ -46,7 +46,7 @@ function wantedText(record: AuditRecord): string {
 const memoryText = (amountMiB: number | undefined): string =>
 	amountMiB === undefined ? 'unknown memory' : sizeText(amountMiB);
 
-/** `GPU 2`, `a share of 8G of GPU 2`, or `MIG instances 2:0, 2:1`. */
+/** Returns `GPU 2`, `a share of 8G of GPU 2` or `MIG instances 2:0, 2:1`. */
 const heldText = (record: AuditRecord): string =>
 	record.instances === undefined
 		? wantedText(record)
@@ -71,7 +71,7 @@ function grantText(record: AuditRecord): string {
 	].join('');
 }
 
-/** Why a lease ended that no one gave back. */
+/** Reasons why a lease ended by itself. */
 const endings: Readonly<Record<string, string>> = {
 	exited: 'the job ended',
 	signalled: 'a signal ended the job',
@@ -80,17 +80,17 @@ const endings: Readonly<Record<string, string>> = {
 	'heartbeat-lost': 'its heartbeat stopped',
 	reboot: 'the machine was restarted',
 	'pool-reset': 'the pool was made again',
-	'queue-left': 'its request has left the queue or goes on without it',
+	'queue-left': 'its request left the queue or continued without the GPUs',
 	'taken-by-earlier': 'an entry earlier in the queue took the GPUs held while waiting',
 	'holder-stopped': 'the waiting process was stopped, and another entry took the GPUs it held',
 	drained: 'the other GPUs it waits for are out of service, and another entry took the GPUs it held',
 };
 
-/** How long before it was noticed. */
+/** Returns how long ago the lease had ended when this was noticed. */
 const agoText = ({time, until}: AuditRecord): string =>
 	until === undefined || time - until < 60 ? '' : ` ${roughDuration(time - until)} ago`;
 
-/** Why a lease ended, or an account left the queue, in words: after a colon. */
+/** Returns why a lease ended or an account left the queue, to follow a colon. */
 export const endingText = (reason: string): string =>
 	(Object.hasOwn(endings, reason) ? endings[reason] : undefined) ?? harmless(reason);
 
@@ -109,11 +109,10 @@ function leaveText(record: AuditRecord): string {
 
 const afterColon = (text: string | undefined): string => (text === undefined ? '' : `: ${harmless(text)}`);
 
-/** Why they were out of service, where that has changed. */
 const formerReason = ({reason, before}: AuditRecord): string =>
 	before?.reason === undefined || before.reason === reason ? '' : `, out before that for: ${harmless(before.reason)}`;
 
-/** `8 GPUs (nvidia)`. */
+/** Returns `8 GPUs (nvidia)`. */
 const poolText = ({count, provider}: Pick<AuditRecord, 'count' | 'provider'>): string =>
 	[
 		count === undefined ? undefined : counted(count, 'GPU'),
@@ -183,7 +182,7 @@ const facts: Readonly<Record<AuditKind, (record: AuditRecord) => string>> = {
 	notice: ({reason}) => harmless(reason ?? 'something happened'),
 };
 
-/** `alice released GPU 2, in the browser`, with what it was for. Harmless to print. */
+/** Returns `alice released GPU 2, in the browser`, with the note. Sanitized. */
 export const eventText = (record: AuditRecord): string =>
 	[
 		facts[record.kind](record),
@@ -191,11 +190,11 @@ export const eventText = (record: AuditRecord): string =>
 		record.note === undefined ? '' : ` · ${harmless(record.note)}`,
 	].join('');
 
-/** One line of `canhazgpu events`. */
+/** Returns one line of `canhazgpu events`. */
 export const eventLine = (record: AuditRecord, now: number): string =>
 	`${eventTime(record.time, now)} ${eventText(record)}`;
 
-/** One object of `canhazgpu events --json`. What is unset is absent. */
+/** Returns one object of `canhazgpu events --json`, without unset values. */
 export const eventJson = (entry: AuditEntry) => ({
 	id: entry.id,
 	time: timestamp(entry.time),

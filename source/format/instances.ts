@@ -1,4 +1,3 @@
-/** Instances of MIG in words and as JSON: what every face says in the same way. */
 import {instancesHeld} from '../core/rules/leases/holding-changes.js';
 import type {ProfileCount} from '../core/rules/allocation/instances.js';
 import {instanceText} from '../core/rules/mig/instances.js';
@@ -6,17 +5,17 @@ import type {WholeGpus} from '../core/rules/pool/status.js';
 import type {HeldInstance, InstanceName, InstanceOfGpu, Lease} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
-/** `0:1 1g.10gb`. */
+/** Returns `0:1 1g.10gb`. */
 export const instanceLabel = ({profile, ...instance}: Omit<InstanceOfGpu, 'uuid'>): string =>
 	`${instanceText(instance)}${profile === undefined ? '' : ` ${sanitize(profile)}`}`;
 
-/** `2 GPU(s): [0 1]`, in the Go program's words, or `2 MIG instance(s): [0:1 1:0]`. */
+/** Returns `2 GPU(s): [0 1]`, the wording of the Go program, or `2 MIG instance(s): [0:1 1:0]`. */
 export const partsText = (gpus: readonly number[], instances: readonly InstanceOfGpu[] | undefined): string =>
 	instances === undefined
 		? `${gpus.length} GPU(s): [${gpus.join(' ')}]`
 		: `${instances.length} MIG instance(s): [${instances.map((instance) => instanceText(instance)).join(' ')}]`;
 
-/** What there is to choose from where MIG has split GPUs, each line short enough for the smallest screen; none where it has split none. */
+/** Returns lines about free GPUs and instances, short enough for the smallest screen. Empty if no GPU is split. */
 export const freeLines = ({total, free, split}: WholeGpus, counts: readonly ProfileCount[]): readonly string[] => [
 	...(split === 0 ? [] : [`Whole GPUs free: ${free}/${total} (${split} more split by MIG)`]),
 	...(counts.length === 0
@@ -26,23 +25,20 @@ export const freeLines = ({total, free, split}: WholeGpus, counts: readonly Prof
 			]),
 ];
 
-/** A GPU, or an instance of one, that a lease has. */
 export type HeldPart = {readonly index: number; readonly lease?: Pick<Lease, 'mig'>};
 
-/** What `--gpu-ids` names: GPUs, and instances of GPUs that MIG has split. */
 export type NamedParts = {readonly ids: readonly number[]; readonly instances: readonly InstanceName[]};
 
-/** Whether a holding is of the instance that was named so at its grant. */
 const isInstance = ({index, lease: {mig} = {}}: HeldPart, {gpu, number}: InstanceName): boolean =>
 	index === gpu && mig?.number === number;
 
-/** Those that were named and are not among the holdings. */
+/** Returns the named parts that are not among the holdings. */
 export const missingParts = ({ids, instances}: NamedParts, holdings: readonly HeldPart[]): NamedParts => ({
 	ids: ids.filter((id) => holdings.every(({index}) => index !== id)),
 	instances: instances.filter((name) => holdings.every((holding) => !isInstance(holding, name))),
 });
 
-/** `2 GPU(s): [0 1]`; of instances `1 MIG instance(s): [2:0]`; of both, one after the other. Each GPU once. */
+/** Returns `2 GPU(s): [0 1]` or `1 MIG instance(s): [2:0]`, or both joined. Lists each GPU once. */
 export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 	const gpus = [...new Set(holdings.filter(({lease}) => lease?.mig === undefined).map(({index}) => index))];
 	const instances = instancesHeld(holdings);
@@ -52,17 +48,16 @@ export function partsOfHoldings(holdings: readonly HeldPart[]): string {
 	].join(' and ');
 }
 
-/** `GPU 3`, `MIG instance 0:1`. */
+/** Returns `GPU 3` or `MIG instance 0:1`. */
 export const partName = ({index, lease: {mig} = {}}: HeldPart): string =>
 	mig === undefined ? `GPU ${index}` : `MIG instance ${instanceText({gpu: index, number: mig.number})}`;
 
-/** What was named, as messages list it: `GPU(s): [1 3]`, in the Go program's words, or `MIG instance(s): [0:1]`. */
+/** Returns `GPU(s): [1 3]`, the wording of the Go program, or `MIG instance(s): [0:1]`. */
 export const namedText = (ids: readonly number[], instances: readonly InstanceName[]): string =>
 	instances.length > 0 && ids.length === 0
 		? `MIG instance(s): [${instances.map((name) => instanceText(name)).join(' ')}]`
 		: `GPU(s): [${[...ids, ...instances.map((name) => instanceText(name))].join(' ')}]`;
 
-/** What is unknown is absent. */
 export const heldInstanceJson = (instance: HeldInstance) => ({
 	instance: instance.number,
 	uuid: instance.uuid,
@@ -71,7 +66,6 @@ export const heldInstanceJson = (instance: HeldInstance) => ({
 	compute_instance_id: instance.computeInstanceId,
 });
 
-/** The same of a list that names GPUs. */
 const instanceJson = ({gpu, ...instance}: InstanceOfGpu) => ({gpu_id: gpu, ...heldInstanceJson(instance)});
 
 export const instancesJson = (instances: readonly InstanceOfGpu[]) =>

@@ -1,8 +1,8 @@
-/** Why a job is not isolated, and what to do about it. */
+/** Explains why a job is not isolated, and what to do. */
 import type {Fence, IsolationProblem, NamespaceSetting} from '../core/model/isolation.js';
 import {sanitize} from './text/text.js';
 
-/** No tool needs more words to say why it refuses. */
+/** Enough for the message of any tool. */
 const longestText = 200;
 
 const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [what: string, name: string]>> = {
@@ -11,22 +11,19 @@ const packages: Readonly<Record<'bwrap' | 'nsenter' | 'systemd-run', readonly [w
 	'systemd-run': ['systemd-run', 'systemd'],
 };
 
-/** What keeps a job from devices. */
 export const fenceText = (fence: Fence): string =>
 	({bwrap: 'bubblewrap', systemd: 'systemd', cgroup: 'a control group'})[fence];
 
 const settingText = ({name, value}: NamespaceSetting): string => `${name} is ${value}`;
 
 type Words<Problem> = {
-	/** Goes on after a colon. */
 	readonly reason: string | ((problem: Problem) => string);
-	/** What to do about it, as a sentence; absent where nothing is known to help. */
 	readonly remedy?: string | ((problem: Problem) => string);
 };
 
 type Kind = IsolationProblem['kind'];
 
-/** What AppArmor forbids can be allowed to bubblewrap alone; any other setting holds for all. */
+/** Returns a sentence about the setting to change. AppArmor can allow user namespaces for bubblewrap alone. */
 function namespaceRemedy({settings}: Extract<IsolationProblem, {kind: 'no-namespaces'}>): string {
 	if (settings[0]?.name.includes('apparmor') === true) {
 		return 'Give bubblewrap a profile of AppArmor that allows them (canhazgpu help isolation), or allow them to all: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0, and the same in /etc/sysctl.d/60-userns.conf';
@@ -36,13 +33,13 @@ function namespaceRemedy({settings}: Extract<IsolationProblem, {kind: 'no-namesp
 	return `Allow them: sudo sysctl ${wanted}, and the same in /etc/sysctl.d/60-userns.conf`;
 }
 
-const takeWhatWorks = 'Leave its name out: --isolate alone takes what works here.';
+const takeWhatWorks = 'Use --isolate without a method: it chooses one that works here.';
 
 const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Each}>>} = {
 	simulated: {reason: 'simulated GPUs have no devices'},
-	'no-devices': {reason: 'there is no device of a GPU in /dev'},
+	'no-devices': {reason: 'there is no GPU device in /dev'},
 	'unknown-device': {
-		reason: ({gpu}) => `which device is GPU ${gpu} is not known here`,
+		reason: ({gpu}) => `the device of GPU ${gpu} is unknown here`,
 		remedy: 'The driver tells it in /proc/driver/nvidia/gpus, which some containers hide.',
 	},
 	'no-program': {
@@ -53,17 +50,17 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 		},
 	},
 	'needs-root': {
-		reason: ({fence}) => `${fenceText(fence)} isolates jobs of root alone`,
-		remedy: 'Leave its name out: --isolate alone takes bubblewrap, which needs no rights.',
+		reason: ({fence}) => `${fenceText(fence)} can isolate only jobs of root`,
+		remedy: 'Use --isolate without a method: it chooses bubblewrap, which needs no privileges.',
 	},
-	'no-systemd': {reason: 'systemd does not run this machine', remedy: takeWhatWorks},
+	'no-systemd': {reason: 'this machine does not run systemd', remedy: takeWhatWorks},
 	'no-device-groups': {
 		reason: 'this machine has no control groups of version 1 for devices',
 		remedy: takeWhatWorks,
 	},
 	'no-namespaces': {
 		reason: ({settings}) =>
-			`this machine gives no user namespaces to ordinary accounts (${settings.map((setting) => settingText(setting)).join(', ')})`,
+			`this machine does not allow user namespaces for ordinary accounts (${settings.map((setting) => settingText(setting)).join(', ')})`,
 		remedy: namespaceRemedy,
 	},
 	refused: {
@@ -75,11 +72,11 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 	},
 	slow: {reason: ({program, seconds}) => `${program} took longer than ${seconds} s`},
 	'no-directory': {
-		reason: 'this directory cannot be reached inside of it',
+		reason: 'this directory cannot be reached by an isolated job',
 		remedy: 'Start the job in another directory.',
 	},
 	'foreign-opens': {
-		reason: ({device}) => `${sanitize(device)} can be opened all the same`,
+		reason: ({device}) => `${sanitize(device)} can still be opened`,
 		remedy: 'Please report this.',
 	},
 	'granted-refuses': {
@@ -89,7 +86,7 @@ const words: {readonly [Each in Kind]: Words<Extract<IsolationProblem, {kind: Ea
 };
 
 function wordsOf(problem: IsolationProblem): {readonly reason: string; readonly remedy: string | undefined} {
-	// Each kind has words for problems of that kind, which the type of the table cannot say.
+	// The type of the table cannot say that each kind has the words for its own problems.
 	const {reason, remedy} = words[problem.kind] as Words<IsolationProblem>;
 	return {
 		reason: typeof reason === 'string' ? reason : reason(problem),
@@ -97,13 +94,12 @@ function wordsOf(problem: IsolationProblem): {readonly reason: string; readonly 
 	};
 }
 
-/** Why a job is not isolated; goes on after a colon. */
+/** Returns why a job is not isolated, to follow a colon. */
 export const isolationReason = (problem: IsolationProblem): string => wordsOf(problem).reason;
 
-/** What to do about it, as a sentence; undefined where nothing is known to help. */
 export const isolationRemedy = (problem: IsolationProblem): string | undefined => wordsOf(problem).remedy;
 
-/** The line that `run` says before it starts a job that it could not isolate. */
+/** Returns the warning of `run` before it starts a job without isolation. */
 export const notIsolatedLine = (problem: IsolationProblem): string => {
 	const {reason, remedy} = wordsOf(problem);
 	return `NOT isolated: ${reason}.${remedy === undefined ? '' : ` ${remedy}`}`;

@@ -8,11 +8,11 @@ const longestText = 200;
 function reasonOf(problem: NumaProblem): string {
 	switch (problem.kind) {
 		case 'unknown-node': {
-			return `at which NUMA node GPU ${problem.gpu} is, is not known here`;
+			return `the NUMA node of GPU ${problem.gpu} is unknown here`;
 		}
 
 		case 'no-processors': {
-			return `NUMA node ${problem.node} has no processors here`;
+			return `NUMA node ${problem.node} has no CPUs here`;
 		}
 
 		case 'no-program': {

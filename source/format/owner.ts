@@ -1,4 +1,3 @@
-/** Whose something is, in words: every face says it in the same way. */
 import {CanhazgpuError} from '../errors.js';
 import {doubtAbout, labelOf, ownerOf} from '../core/rules/leases/ownership.js';
 import type {HeldPart} from '../core/rules/leases/holdings.js';
@@ -6,27 +5,26 @@ import type {Lease, QueueEntry, Requester} from '../core/model/types.js';
 import {namedText, partName} from './instances.js';
 import {sanitize} from './text/text.js';
 
-/** `alice`, or `alice (team)` for what bears a label. */
+/** Returns `alice`, or `alice (team)` with a label. */
 export const ownerText = (account: string, label: string | undefined): string =>
 	label === undefined ? sanitize(account) : `${sanitize(account)} (${sanitize(label)})`;
 
-/** Whose a reservation or a request is. */
 export const holderText = (held: Lease | QueueEntry): string => ownerText(ownerOf(held), labelOf(held));
 
-/** The GPUs without their number: `GPU(s): [0 1]`. */
+/** Returns the parts without their number: `GPU(s): [0 1]`. */
 const partsOfNotYours = (notYours: readonly HeldPart[]): string =>
 	namedText(
 		notYours.filter(({lease}) => lease.mig === undefined).map(({index}) => index),
 		notYours.flatMap(({index, lease: {mig}}) => (mig?.number === undefined ? [] : [{gpu: index, number: mig.number}])),
 	);
 
-/** What to say to a user who names GPUs that others hold. */
+/** Returns the error for a user who names GPUs of other users. */
 export function notYoursError(
 	verb: 'release' | 'extend',
 	notYours: readonly HeldPart[],
 	requester: Requester,
 ): CanhazgpuError {
-	const who = doubtAbout(requester) ?? `Only the holder's account or root may ${verb} it.`;
+	const who = doubtAbout(requester) ?? `Only the holder's account or root can ${verb} it.`;
 	const held = notYours.map(({index, lease}) => `${partName({index, lease})} is held by ${holderText(lease)}`);
 	return new CanhazgpuError('not-owner', `No reservations found for current user on ${partsOfNotYours(notYours)}`, {
 		hint: `${held.join(', ')}. Nothing was changed. ${who}`,

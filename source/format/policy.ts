@@ -1,11 +1,10 @@
-/** What every face says of the policy, and of one that cannot be read. */
 import {policyDoubtOf, policyRows, type StoredPolicy} from '../core/rules/policy/policy.js';
 import {sanitize} from './text/text.js';
 
 const wordList = (words: readonly string[]): string =>
 	new Intl.ListFormat('en', {style: 'long', type: 'conjunction'}).format(words);
 
-/** One line for people, harmless to print. Undefined: all of the policy counts. */
+/** Returns one sanitized line about a policy that cannot be applied in full. */
 export function policyProblemText(snapshot: StoredPolicy): string | undefined {
 	const doubt = policyDoubtOf(snapshot);
 	return (
@@ -14,7 +13,7 @@ export function policyProblemText(snapshot: StoredPolicy): string | undefined {
 	);
 }
 
-/** What is set and holds: `strategy=lru, clean=on`. Harmless to print. Undefined: nothing is set. */
+/** Returns `strategy=lru, clean=on`, sanitized. Undefined if nothing is set. */
 export function policySetText(snapshot: StoredPolicy): string | undefined {
 	const set = policyRows(snapshot).filter(
 		({setting, fallback, problem}) => setting !== undefined && fallback !== undefined && problem === undefined,

@@ -1,8 +1,8 @@
-/** Whether a process has a right to be on its GPU, in words. */
+/** Texts about whether a process is entitled to its GPU. */
 import type {ProcessRight} from '../core/rules/pool/process-right.js';
 
 type Words = {
-	/** For a column of a table. */
+	/** For a table column. */
 	readonly short: string;
 	/** The rest of a sentence about the process. */
 	readonly meaning: string;
@@ -11,7 +11,7 @@ type Words = {
 export const processRightText: Readonly<Record<ProcessRight, Words>> = {
 	'not-holder': {short: 'not holder', meaning: 'runs on a GPU that someone else holds'},
 	unreserved: {short: 'unreserved', meaning: 'uses the GPU without a reservation'},
-	unknown: {short: 'unknown', meaning: 'may belong to the holder: that cannot be told'},
+	unknown: {short: 'unknown', meaning: 'may belong to the holder, but its owner is unknown'},
 	little: {short: 'small use', meaning: 'uses so little that the GPU counts as free'},
 	desktop: {short: 'desktop', meaning: 'draws a screen, and needs no reservation'},
 	holder: {short: 'holder', meaning: 'belongs to the holder of the GPU'},

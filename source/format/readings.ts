@@ -1,27 +1,27 @@
-/** Readings in few characters. Unknown is `N/A` or `-`, never 0. */
+/** Formats GPU readings briefly. Unknown values are `N/A` or `-`, never 0. */
 import type {GpuProcess, GpuReading} from '../core/model/types.js';
 import {sanitize} from './text/text.js';
 
-/** `61G`, `9.5G`, `0G`. */
+/** Returns `61G`, `9.5G` or `0G`. */
 export function gibibytes(mebibytes: number): string {
 	const amount = mebibytes / 1024;
 	return amount >= 9.95 || amount < 0.05 ? `${Math.round(amount)}G` : `${amount.toFixed(1)}G`;
 }
 
-/** What all have in common that tell it: a broken GPU tells nothing of itself. */
+/** Returns the common value of all GPUs with a known value, because a broken GPU reports nothing. */
 function common<Value>(values: ReadonlyArray<Value | undefined>): Value | undefined {
 	const known = new Set(values.filter((value) => value !== undefined));
 	return known.size === 1 ? [...known][0] : undefined;
 }
 
-/** The size of each GPU's memory, when they are all alike. */
+/** Returns the memory size of each GPU, if they all have the same. */
 export const commonMemory = (readings: readonly GpuReading[]): number | undefined =>
 	common(readings.map(({memoryTotalMiB}) => memoryTotalMiB));
 
-/** Words of a GPU's name that say nothing about its model. */
+/** Words in GPU names that do not identify the model. */
 const noise = /\b(?:nvidia|amd|geforce|instinct|tesla|quadro|radeon|graphics|generation|pcie|hbm\w*|sxm\d*|\d+gb)\b/giv;
 
-/** `NVIDIA H100 80GB HBM3` -> `H100`. */
+/** Shortens `NVIDIA H100 80GB HBM3` to `H100`. */
 export function shortModel(name: string): string {
 	const short = sanitize(name)
 		.replaceAll(noise, ' ')
@@ -30,7 +30,7 @@ export function shortModel(name: string): string {
 	return short === '' ? sanitize(name) : short;
 }
 
-/** `8xH100`, and the memory of each in its own piece: `80G`. Undefined while nothing is known. */
+/** Returns `8xH100`, and `80G` of memory separately. Undefined if unknown. */
 export function inventory(
 	gpuCount: number,
 	readings: readonly GpuReading[],
@@ -42,13 +42,13 @@ export function inventory(
 		: {model: `${gpuCount}x${shortModel(model)}`, memory: memory === undefined ? undefined : gibibytes(memory)};
 }
 
-/** What runs, in the words of its command line: without the path of the program. */
+/** Returns the command line without the path of the program. */
 export function processText({commandLine, name, pid}: GpuProcess): string {
 	const words = [sanitize(commandLine ?? '').replace(/^\S*\/(?=\S)/v, ''), sanitize(name ?? '')];
 	return words.find((word) => word !== '') ?? `PID ${pid}`;
 }
 
-/** `81234  60G  vllm serve Llama-3-70B`. */
+/** Returns `81234  60G  vllm serve Llama-3-70B`. */
 export const processLine = (process: GpuProcess): string =>
 	[
 		String(process.pid),
@@ -56,12 +56,12 @@ export const processLine = (process: GpuProcess): string =>
 		processText(process),
 	].join('  ');
 
-/** Largest memory first; of equals, the lowest pid: so that lines do not jump. */
+/** Sorts by memory, then by pid, so that lines do not jump. */
 export const byMemory = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
 	processes.toSorted((a, b) => {
 		const more = (b.memoryUsedMiB ?? -1) - (a.memoryUsedMiB ?? -1);
 		return more === 0 ? a.pid - b.pid : more;
 	});
 
-/** `00000000:3A:00.0` -> `0000:3A:00.0`, as the kernel writes a domain. */
+/** Shortens `00000000:3A:00.0` to the kernel's form, `0000:3A:00.0`. */
 export const shortBusId = (busId: string): string => sanitize(busId).replace(/^0000(?=[\da-f]{4}:)/iv, '');

@@ -4,7 +4,7 @@ import {shortDuration} from './text/durations.js';
 import {gpuList, gpuRanges} from './text/gpu-list.js';
 import {sanitize} from './text/text.js';
 
-/** One line that tells an account what concerns it, and what it can do. */
+/** Returns one line about an account's reservation, and what the account can do. */
 export function reminderText(
 	{kind, gpus, remainingSeconds = 0, memoryMiB = 0, usedMiB = 0, note}: Reminder,
 	hostname: string,
@@ -12,7 +12,7 @@ export function reminderText(
 	const about = note === undefined ? '' : ` (${sanitize(note)})`;
 	const where = `canhazgpu on ${sanitize(hostname)}:`;
 	if (kind === 'overuse') {
-		return `${where} your share of ${gpuList(gpus)}${about} uses ${sizeText(usedMiB)} of its memory, and asked for ${sizeText(memoryMiB)}. Others share it: let it use less, or start it again with --share ${sizeText(usedMiB)}`;
+		return `${where} your share of ${gpuList(gpus)}${about} uses ${sizeText(usedMiB)} of its memory, but reserved ${sizeText(memoryMiB)}. Others share the GPU: use less, or restart with --share ${sizeText(usedMiB)}`;
 	}
 
 	return kind === 'ending'

@@ -1,4 +1,4 @@
-/** What every face asks in its form of a reservation, and the flags of `reserve` that say the same. */
+/** The fields of the reservation form, and the equivalent flags of `reserve`. */
 import type {Wish} from '../core/operations/engine.js';
 import {needFlagsFor} from '../core/rules/request/need-text.js';
 
@@ -9,32 +9,31 @@ export type ReserveField = {
 	readonly kind: 'count' | 'duration' | 'text' | 'check';
 	readonly label: string;
 	readonly hint: string;
-	/** Of a count. */
+	/** Upper bound of a count. */
 	readonly most?: number;
 	readonly preset?: string;
-	/** What the hint and the bound become as the fields are filled in. */
+	/** Updates the hint and the bound while the user fills in the form. */
 	readonly follow?: (values: ReserveValues) => Pick<ReserveField, 'hint' | 'most'>;
 };
 
 export type ReserveOffer = {
-	/** So many whole GPUs there are to choose from. Undefined: the GPUs were chosen. */
+	/** The number of whole GPUs. Undefined if the user has already chosen GPUs. */
 	readonly gpuCount: number | undefined;
-	/** The same for what is needed of them. Absent: as many whatever is needed. */
+	/** The number of GPUs with the needed properties, if it differs. */
 	readonly gpuCountFor?: (needs: string) => number;
-	/** So many instances of MIG there are to choose from. */
+	/** The number of MIG instances. */
 	readonly instanceCount?: number;
-	/** Whether a part of a GPU can be had. */
 	readonly hasShares?: boolean;
-	/** What the engine cannot do; undefined where this program grants the GPUs. */
+	/** Features that the engine lacks. Undefined for the local engine. */
 	readonly lacks?: ReadonlySet<Wish> | undefined;
-	/** Of the GPUs, for an engine that lacks something. */
+	/** Model names to suggest, for an engine that lacks features. */
 	readonly models?: readonly string[];
 };
 
-/** Models that the hint has room for on the smallest screen. */
+/** How many models the hint can name on the smallest screen. */
 const mostModels = 3;
 
-/** Examples of what can be needed of any GPUs. None: there is nothing to choose. */
+/** Returns examples of requirements. Empty if there is no choice. */
 function needExamples({instanceCount = 0, lacks, models = []}: ReserveOffer): readonly string[] {
 	const parts = instanceCount === 0 ? [] : ['1g.10gb'];
 	if (lacks === undefined) {
@@ -55,7 +54,6 @@ function needExamples({instanceCount = 0, lacks, models = []}: ReserveOffer): re
 	];
 }
 
-/** How many GPUs can be asked for, or instances. */
 const countHint = (gpuCount: number, instanceCount: number): string =>
 	(
 		[
@@ -70,7 +68,7 @@ const countHint = (gpuCount: number, instanceCount: number): string =>
 export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 	const {gpuCount, gpuCountFor, instanceCount = 0, hasShares = false, lacks} = offer;
 	const boundOf = (most: number) => ({hint: countHint(most, instanceCount), most: Math.max(most, instanceCount)});
-	// GPUs that were chosen are what they are.
+	// Chosen GPUs need no requirements.
 	const examples = gpuCount === undefined ? [] : needExamples(offer);
 	return [
 		...(gpuCount === undefined
@@ -91,7 +89,7 @@ export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 			? []
 			: [{name: 'needs', kind: 'text', label: 'Needs', hint: examples.join(', ')} as const]),
 		...(hasShares
-			? [{name: 'share', kind: 'text', label: 'Share', hint: '8G: a part of each GPU, others beside it'} as const]
+			? [{name: 'share', kind: 'text', label: 'Share', hint: '8G of each GPU; others can share the rest'} as const]
 			: []),
 		...(lacks?.has('force') === true
 			? []
@@ -99,10 +97,10 @@ export function reserveFields(offer: ReserveOffer): readonly ReserveField[] {
 	];
 }
 
-/** As it was typed; what is absent was not asked. */
+/** The values as typed. Absent fields were not shown. */
 export type ReserveValues = Readonly<Partial<Record<FieldName, string>>>;
 
-/** @param ids - The GPUs that were chosen; undefined: any. */
+/** @param ids - The chosen GPUs. Undefined for any. */
 export function reserveFlags(
 	{count = '1', duration = '', note = '', needs = '', share = '', force = ''}: ReserveValues,
 	ids: readonly number[] | undefined,

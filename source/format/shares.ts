@@ -1,4 +1,3 @@
-/** The shares of a GPU in words: what every face says in the same way. */
 import {sizeText} from '../core/rules/request/memory-size.js';
 import {instancesOf} from '../core/rules/mig/instances.js';
 import {isOverused} from '../core/rules/usage/share-usage.js';
@@ -8,24 +7,23 @@ import {instanceLabel} from './instances.js';
 import {ownerText} from './owner.js';
 import {counted} from './text/numbers.js';
 
-/** `24/86G`; `512M/8G` where the units differ. */
+/** Returns `24/86G`, or `512M/8G` with different units. */
 function ofTotal(part: number, total: number): string {
 	const [first, second] = [sizeText(part), sizeText(total)];
 	return first.at(-1) === second.at(-1) ? `${first.slice(0, -1)}/${second}` : `${first}/${second}`;
 }
 
-/** Who has a share: `account`, or `account (label)`. */
 export const shareOwner = ({owner, label}: ShareRow): string => ownerText(owner, label);
 
-/** Whether a share uses more than it asked for. */
+/** Whether a share uses more memory than it reserved. */
 export const isOver = ({lease: {memoryMiB}, memoryUsedMiB}: ShareRow): boolean =>
 	isOverused({memoryMiB, memoryUsedMiB});
 
-/** `8G`, `0:1 1g.10gb` of an instance of MIG, or `16/8G!` of a share that uses more than it asked for. Empty where its size is unknown. */
+/** Returns `8G`, `0:1 1g.10gb` for a MIG instance, or `16/8G!` for a share that uses too much. Empty if unknown. */
 export function sharePart(share: ShareRow, index: number): string {
 	const {memoryMiB, mig} = share.lease;
 	if (mig !== undefined) {
-		// What an administrator took away meanwhile is still held, until its reservation ends.
+		// A removed instance stays held until its reservation ends.
 		return `${instanceLabel({gpu: index, ...mig})}${share.isGone === true ? ' (gone)' : ''}`;
 	}
 
@@ -36,15 +34,14 @@ export function sharePart(share: ShareRow, index: number): string {
 	return isOver(share) ? `${ofTotal(share.memoryUsedMiB!, memoryMiB)}!` : sizeText(memoryMiB);
 }
 
-/** ` for 12m`: how long it has used more than it asked for, where that was reported. Empty elsewhere. */
+/** Returns ` for 12m`: how long the share has used too much, if known. */
 export const overText = (share: ShareRow): string =>
 	isOver(share) && share.overSeconds !== undefined ? ` for ${shortDuration(share.overSeconds)}` : '';
 
-/** How much of the GPU is shared out: `24/86G`; `24G` where it is unknown how much there is; `2 shares` where no size is known. */
+/** Returns how much is shared out: `24/86G`, `24G` of an unknown total, or `2 shares` of unknown sizes. */
 export function sharedAmount({shares = [], capacityMiB, reading}: StatusRow): string {
 	if (shares.some(({lease: {mig}}) => mig !== undefined)) {
 		const there = shares.filter(({isGone}) => isGone !== true).length;
-		// None are left where MIG was turned off.
 		const all = reading?.migInstances?.length ?? instancesOf(reading)?.length;
 		return all === undefined ? counted(there, 'MIG instance') : `${there}/${all} MIG`;
 	}
@@ -62,11 +59,7 @@ const shareText = (share: ShareRow, index: number): string =>
 		.filter((part) => part !== '')
 		.join(' ');
 
-/**
-`24/86G alice 8G, bob 16/8G! for 12m`. Undefined for a GPU that is not shared.
-
-@param options - `isOverFirst`: those that use too much come first, where there may be no room for all.
-*/
+/** Returns `24/86G alice 8G, bob 16/8G! for 12m`. `isOverFirst` puts shares that use too much first. */
 export function sharesText(row: StatusRow, options: {readonly isOverFirst?: boolean} = {}): string | undefined {
 	const shares =
 		options.isOverFirst === true ? row.shares?.toSorted((a, b) => Number(isOver(b)) - Number(isOver(a))) : row.shares;

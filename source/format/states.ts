@@ -1,7 +1,7 @@
-/** The states of a GPU in words: one record for `top`, `status` and the web page. */
+/** Texts for the states of a GPU, shared by `top`, `status` and the web page. */
 import type {ShownState} from '../core/rules/pool/status.js';
 
-/** What the monitor tells apart beyond the states of every face. */
+/** The states in the monitor, which shows more than the other faces. */
 export type MonitorState = ShownState | 'mine' | 'idle' | 'waiting' | 'unknown';
 
 type StateText = {
@@ -9,11 +9,10 @@ type StateText = {
 	readonly label: string;
 	/** For a column of 10 characters. */
 	readonly short: string;
-	/** One sentence for legends, without its full stop. */
+	/** A sentence without its period, for legends. */
 	readonly meaning: string;
 };
 
-/** What every face tells apart. */
 export const gpuStates: Readonly<Record<ShownState | 'waiting', StateText>> = {
 	available: {label: 'Free', short: 'Free', meaning: 'Anyone can reserve it'},
 	'in-use': {label: 'Reserved', short: 'Reserved', meaning: 'Someone else holds it'},
@@ -30,7 +29,7 @@ export const states: Readonly<Record<MonitorState, StateText>> = {
 	unknown: {label: 'Unknown', short: 'Unknown', meaning: 'The GPUs were not scanned yet'},
 };
 
-/** The word in `status` and its JSON, which scripts search for. */
+/** The state in `status` and its JSON, which scripts search for. */
 export const stateText: Readonly<Record<MonitorState, string>> = {
 	available: 'AVAILABLE',
 	'in-use': 'IN_USE',

@@ -1,4 +1,4 @@
-/** A status row in words: what the table, the JSON and the page say in the same way. */
+/** Texts of a status row, shared by the table, the JSON and the web page. */
 import {cautionOf, type StatusRow} from '../core/rules/pool/status.js';
 import type {GpuProcess} from '../core/model/types.js';
 import {ownerText} from './owner.js';
@@ -8,20 +8,20 @@ import {longDuration} from './text/durations.js';
 import {sharesText} from './shares.js';
 import {sanitize, shorten} from './text/text.js';
 
-/** Processes named before the rest are only counted. */
+/** Processes that are named before the rest is only counted. */
 const namedProcesses = 2;
 
 const processText = ({pid, name}: GpuProcess): string =>
 	`PID ${pid} (${name === undefined ? 'unknown process' : shorten(sanitize(name), 32)})`;
 
-/** `PID 12345 (python3), PID 67890 (jupyter) and 2 more`. */
+/** Returns `PID 12345 (python3), PID 67890 (jupyter) and 2 more`. */
 export const processList = (processes: readonly GpuProcess[]): string =>
 	firstOf(
 		processes.map((process) => processText(process)),
 		namedProcesses,
 	);
 
-/** `8452MB used by PID 12345 (python3)`, `used by ...` where it is not known how much, or undefined for a GPU that is not in unreserved use. */
+/** Returns `8452MB used by PID 12345 (python3)` for a GPU in use without a reservation. */
 export function unreservedText(row: StatusRow): string | undefined {
 	if (row.state !== 'unreserved' || row.use.kind !== 'used') {
 		return undefined;
@@ -37,10 +37,7 @@ export function unreservedText(row: StatusRow): string | undefined {
 	return left === undefined ? used : `${used}, ${left}`;
 }
 
-/**
-Returns a text such as `left by job of alice, ended 12:04`, with the processes if others use the GPU too. Undefined if no job is known to have
-left any.
-*/
+/** Returns `left by job of alice, ended 12:04`, with the processes if others use the GPU too. */
 export function leftText({left, processes, freeSeconds = 0}: StatusRow): string | undefined {
 	if (left === undefined) {
 		return undefined;
@@ -50,23 +47,19 @@ export function leftText({left, processes, freeSeconds = 0}: StatusRow): string 
 	return `${which}left by job of ${sanitize(left.account)}, ended ${clockTime(left.endedAt, left.endedAt + freeSeconds)}`;
 }
 
-/** What was left on a GPU: `PID 12345 (python3)`, or memory that no process is shown for, and the verb that finds out whose it is. */
+/** Returns what was left on a GPU, or the command that finds the owner of memory without a process. */
 const leftoverText = ({index, processes}: StatusRow, memoryUsedMiB: number | undefined): string =>
 	processes.length > 0
 		? processList(processes)
 		: `${mebibytes(memoryUsedMiB ?? 0)} are held, and no process is shown for it: canhazgpu who ${index}`;
 
-/** All who use it without a reservation, each once; `unknown` for those who are unknown. */
+/** Returns all users without a reservation, including `unknown`. */
 export function unreservedNames({state, unreservedUsers, processes}: StatusRow): readonly string[] {
 	const hasUnknown = processes.length === 0 || processes.some(({user}) => user === undefined);
 	return state === 'unreserved' ? [...unreservedUsers, ...(hasUnknown ? ['unknown'] : [])] : [];
 }
 
-/**
-The column USER: `account`, `account (label)`, `2 shared`, or all who use it without a reservation.
-
-@param betweenTwo - What stands between two of those.
-*/
+/** Returns the column USER: `account`, `account (label)`, `2 shared`, or all users without a reservation. */
 export function userText(row: StatusRow, betweenTwo: ',' | ' and ' = ','): string {
 	if (row.owner !== undefined) {
 		return ownerText(row.owner, row.label);
@@ -84,7 +77,7 @@ export function userText(row: StatusRow, betweenTwo: ',' | ' and ' = ','): strin
 	return names.join(names.length === 2 ? betweenTwo : ',');
 }
 
-/** The column DETAILS. */
+/** Returns the column DETAILS. */
 export function detailText(row: StatusRow): string {
 	const caution = row.state === 'in-use' || row.state === 'unreserved' ? cautionOf(row) : undefined;
 	return [stateDetails(row), caution === undefined ? '' : sanitize(caution), migText(row.reading) ?? '']
@@ -92,13 +85,12 @@ export function detailText(row: StatusRow): string {
 		.join(', ');
 }
 
-/** As far as a scan or another host tells. */
 type MigParts = {
 	readonly isMigEnabled?: boolean | undefined;
 	readonly migInstances?: ReadonlyArray<{readonly profile?: string | undefined}> | undefined;
 };
 
-/** `MIG 3g.40gb 2x1g.10gb`: the parts of a GPU that MIG has split. Undefined: MIG has not split it, or its parts are unknown. */
+/** Returns the parts of a split GPU: `MIG 3g.40gb 2x1g.10gb`. */
 export function migText(reading: MigParts | undefined): string | undefined {
 	if (reading?.isMigEnabled === true && reading.migInstances?.length === 0) {
 		return 'MIG without instances';
@@ -141,14 +133,14 @@ function stateDetails(row: StatusRow): string {
 	}
 }
 
-/** Until when it is held. A job may end before its time limit. */
+/** Returns the end of the lease. A job may end before its time limit. */
 function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeatAhead}: StatusRow): string {
 	if (lease?.type === 'manual' && remainingSeconds !== undefined) {
 		return `expires in ${longDuration(remainingSeconds)}`;
 	}
 
 	const limit = remainingSeconds === undefined ? [] : [`ends within ${longDuration(remainingSeconds)}`];
-	// Where nothing is known the words are the Go program's.
+	// The wording of the Go program.
 	const unknown = lease?.type === 'manual' ? 'manual reservation' : 'active';
 	const alive = lease?.isSuspended === true ? 'suspended' : unknown;
 	const life = lease?.job === undefined ? alive : `until PID ${lease.job.pid} ends`;
@@ -156,7 +148,7 @@ function leaseDetails({lease, remainingSeconds, heartbeatAgeSeconds, isHeartbeat
 	return [...limit, heartbeatAgeSeconds === undefined ? life : `heartbeat ${age}`].join(', ');
 }
 
-/** `8452MB, 2 processes`, and who of them is not the holder. */
+/** Returns `8452MB, 2 processes`, and which of their users is not the holder. */
 function useText(row: StatusRow, memoryUsedMiB: number | undefined): string {
 	const {processes, squatters, reading} = row;
 	const names = [...new Set(squatters.map(({user}) => sanitize(user ?? 'unknown')))].join(',');
@@ -170,10 +162,10 @@ function useText(row: StatusRow, memoryUsedMiB: number | undefined): string {
 	return words.filter((word) => word !== undefined).join(', ');
 }
 
-/** What this program and the Go program write, in JSON too, of a GPU in use on which nothing is seen. */
+/** The text of this program and of the Go program for a GPU that is in use without visible usage. */
 export const noUsage = 'no usage detected';
 
-/** The column VALIDATION: what the GPU itself says of the state. */
+/** Returns the column VALIDATION: what the GPU itself reports. */
 export function validationText(row: StatusRow): string {
 	if (row.state === 'unreserved' || row.state === 'error') {
 		return '-';
@@ -183,7 +175,7 @@ export function validationText(row: StatusRow): string {
 	switch (row.use.kind) {
 		case 'failed':
 		case 'unknown': {
-			// Memory may be hidden where processes are seen.
+			// The memory may be unknown while processes are visible.
 			return [`unknown: ${sanitize(row.use.why)}`, row.processes.length > 0 ? useText(row, undefined) : '']
 				.filter((word) => word !== '')
 				.join(', ');
@@ -203,7 +195,7 @@ export function validationText(row: StatusRow): string {
 
 		case 'used': {
 			const {memoryUsedMiB} = row.use;
-			// As the Go program says it of memory that no process is shown for.
+			// The wording of the Go program for memory without a process.
 			return row.processes.length === 0 && memoryUsedMiB !== undefined
 				? `${mebibytes(memoryUsedMiB)} used`
 				: useText(row, memoryUsedMiB);

@@ -1,6 +1,3 @@
-/**
-The built program, as files.
-*/
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';

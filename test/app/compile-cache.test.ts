@@ -12,7 +12,7 @@ const setUp = () => {
 	return {box, cache: path.join(box.home, '.cache', 'canhazgpu')};
 };
 
-test('compiled code is kept where only this user can write', async () => {
+test('compiled code is cached only where no other account can write', async () => {
 	const {box, cache} = setUp();
 	expect(await box.run('status --help')).toMatchObject({exitCode: 0, stderr: ''});
 	expect(statSync(cache).mode.toString(8)).toMatch(/700$/v);
@@ -27,6 +27,6 @@ test.each([
 	const {box, cache} = setUp();
 	chmodSync(box.home, mode);
 	expect(await box.run('status --help')).toMatchObject({exitCode: 0, stderr: ''});
-	// Root may write everywhere.
+	// Root can write everywhere.
 	expect(existsSync(cache)).toBe(mode === 0o555 && process.geteuid?.() === 0);
 });

@@ -43,7 +43,7 @@ const open = async (scenario: Scenario = demoScenario) => {
 			},
 		});
 	const making = createDemo({...options, gpusOver});
-	// Two who share a GPU may come between each other, and then time has to pass until the next try.
+	// Users who share a GPU can conflict, and retry after some time.
 	const progress = {isMade: scenario.policy === undefined};
 	const made = making.finally(() => {
 		progress.isMade = true;
@@ -58,7 +58,7 @@ const open = async (scenario: Scenario = demoScenario) => {
 	return {demo, clock, world};
 };
 
-test('the first look shows all that can happen on a shared box', async () => {
+test('the first view shows every situation of a shared box', async () => {
 	const {world} = await open();
 	const {rows, snapshot} = await readStatus(world);
 	expect(rows.map(({state, owner, unreservedUsers}) => [state, owner ?? unreservedUsers[0]])).toEqual([
@@ -71,7 +71,7 @@ test('the first look shows all that can happen on a shared box', async () => {
 		['unreserved', 'dave'],
 		['error', undefined],
 	]);
-	// A notebook that was left lying, and a model that is served.
+	// A forgotten notebook, and a served model.
 	expect(rows[2]).toMatchObject({processes: [], lease: {type: 'manual'}});
 	expect(rows[2]?.heldSeconds).toBeCloseTo(6.6 * 3600, -2);
 	expect(rows[0]?.model).toMatchObject({provider: 'meta-llama'});
@@ -83,7 +83,7 @@ test('the first look shows all that can happen on a shared box', async () => {
 	expect(first?.kind === 'entry' && snapshot.now - first.entry.enqueueTime).toBeCloseTo(22 * 60, -1);
 });
 
-test('there is a past to report on', async () => {
+test('the demo has a history to report', async () => {
 	const {demo, clock} = await open();
 	const usage = await Array.fromAsync(demo.store.history(clock.now() - 30 * 86_400, clock.now()));
 	expect(usage.length).toBeGreaterThan(60);
@@ -94,7 +94,7 @@ const livesOf = async (minutes: number) => {
 	const {demo, clock, world} = await open();
 	for (let minute = 0; minute < minutes; minute++) {
 		await clock.pass(60);
-		// Somebody looks.
+		// A reader keeps the demo going.
 		await readStatus(world);
 	}
 
@@ -104,7 +104,7 @@ const livesOf = async (minutes: number) => {
 
 const grantsOf = (log: readonly AuditRecord[]) => log.filter(({kind}) => kind === 'granted');
 
-test('people come, wait, are served and leave, and nobody gets what is broken or in use', async () => {
+test('people arrive, wait, are served and leave, and nobody is granted a broken or used GPU', async () => {
 	const {log, world} = await livesOf(40);
 	const served = new Set(grantsOf(log).map(({account}) => account));
 	expect([...served].toSorted()).toEqual(
@@ -112,14 +112,14 @@ test('people come, wait, are served and leave, and nobody gets what is broken or
 	);
 	expect(grantsOf(log).length).toBeGreaterThan(30);
 	const given = new Set(grantsOf(log).flatMap(({gpus}) => gpus));
-	// GPU 5 is split by MIG, and nobody asks for an instance.
+	// GPU 5 is split, and nobody requests an instance.
 	expect(given.has(5) || given.has(6) || given.has(7)).toBe(false);
-	// Those with the long job still have it.
+	// The long job still holds its GPUs.
 	const {rows} = await readStatus(world);
 	expect(rows.slice(0, 2).map(({owner}) => owner)).toEqual(['ada', 'ada']);
 });
 
-test('with the same seed everybody comes and goes alike', async () => {
+test('the same seed produces the same events', async () => {
 	const outline = ({log}: {log: readonly AuditRecord[]}) =>
 		log.map(({time, kind, account, gpus}) => [Math.round(time), kind, account, gpus]);
 	const [first, second] = [await livesOf(10), await livesOf(10)];
@@ -127,7 +127,7 @@ test('with the same seed everybody comes and goes alike', async () => {
 	expect(outline(first).length).toBeGreaterThan(10);
 });
 
-test('once it is closed nobody stirs', async () => {
+test('a closed demo changes nothing', async () => {
 	const {demo, clock} = await open();
 	await clock.pass(120);
 	await demo.close();
@@ -136,19 +136,19 @@ test('once it is closed nobody stirs', async () => {
 	expect(await demo.store.audit()).toEqual(before);
 });
 
-test('one who wants more than there is is refused in words', async () => {
+test('a request for more GPUs than the demo has is refused with a reason', async () => {
 	await expect(open({gpus: 2, people: [{user: 'ada', gpus: 3}]})).rejects.toMatchObject({
 		code: 'impossible',
 		message: 'Cannot reserve 3 GPUs: the pool has 2',
 	});
 });
 
-test('the box of --demo has two kinds of GPUs, and one that is shared: needs and shares can be tried there', async () => {
+test('the demo has two GPU models and a shared GPU to try needs and shares', async () => {
 	const {world, clock, demo} = await open(demoScenarioFor('viewer'));
 	const viewer = requesterOf(world.host.account);
 	const ask = async (need: Need) => {
 		const answer = reserve(world, {requester: viewer, count: 1, need, durationSeconds: 600});
-		// Others may be at it, too: who comes second tries again a little later.
+		// Demo users may conflict with the request, which retries later.
 		await clock.pass(1);
 		return answer;
 	};
@@ -167,7 +167,7 @@ test('the box of --demo has two kinds of GPUs, and one that is shared: needs and
 		['emmy', 8192],
 	]);
 	expect(await gpusOf({shareMiB: 4096})).toEqual([9]);
-	// One of them uses more than was asked for, which is told after three scans.
+	// One share uses too much, which is recorded after three scans.
 	const record = createAlertRecorder(world);
 	for (let scans = 0; scans < 4; scans++) {
 		await clock.pass(20);

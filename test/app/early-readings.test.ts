@@ -16,7 +16,7 @@ test.each([
 	expect(mayScan(words.split(' '), undefined)).toBe(isScanned);
 });
 
-test('where the environment names a cluster no GPU of this machine is scanned', () => {
+test('no local GPU is scanned if the environment names a cluster', () => {
 	expect(mayScan(['run', '--', 'true'], 'slurm')).toBe(false);
 	expect(mayScan(['run', '--', 'true'], 'local')).toBe(true);
 });

@@ -15,7 +15,7 @@ function createFile(): string {
 
 const modeOf = (place: string): string => statSync(place).mode.toString(8).slice(-3);
 
-test('lines are kept for this user alone, the newest last and each once', () => {
+test('the history keeps each line once, newest last, readable only for its user', () => {
 	const file = createFile();
 	const history = createLineHistory(file);
 	expect(history.load()).toEqual([]);
@@ -28,7 +28,7 @@ test('lines are kept for this user alone, the newest last and each once', () => 
 	expect(modeOf(path.dirname(file))).toBe('700');
 });
 
-test('it does not grow for ever, and a file of another kind does no harm', () => {
+test('the history has a maximum length, and ignores a file of another format', () => {
 	const file = createFile();
 	mkdirSync(path.dirname(file));
 	writeFileSync(file, 'x'.repeat(1_000_000));
@@ -42,7 +42,7 @@ test('it does not grow for ever, and a file of another kind does no harm', () =>
 	expect(statSync(file).size).toBeLessThan(20_000);
 });
 
-test('a place that cannot be written, or is a directory, fails nobody', () => {
+test('an unwritable file or a directory in its place is no error', () => {
 	const file = createFile();
 	mkdirSync(file, {recursive: true});
 	for (const place of [file, '/dev/null/history']) {
@@ -52,7 +52,7 @@ test('a place that cannot be written, or is a directory, fails nobody', () => {
 	}
 });
 
-test.runIf(isRoot)('root reads and writes none in the home of another account', () => {
+test.runIf(isRoot)('root neither reads nor writes a history in the home of another account', () => {
 	const file = createFile();
 	mkdirSync(path.dirname(file));
 	writeFileSync(file, 'release\n');

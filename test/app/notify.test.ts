@@ -1,4 +1,4 @@
-/** What a program that the config names is given, whatever somebody wrote into the pool. */
+/** Input of the configured notification program, whatever the pool contains. */
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -25,7 +25,7 @@ async function notify(change: Partial<Reminder>) {
 	return {problems, sent: existsSync(out) ? readFileSync(out, 'utf8') : undefined};
 }
 
-test('notify.command gets notes and labels of others as escaped JSON, and loses nothing of them', async () => {
+test('notify.command gets notes and labels as escaped JSON without losing data', async () => {
 	const hostile = {note: 'a\u{202E}b\u{9B}31m\u{2028}\u{1B}]0;x\u{7}', label: '\u{2066}x', leaseId: '\u{85}'};
 	const {problems, sent} = await notify(hostile);
 	expect(problems).toEqual([]);
@@ -43,13 +43,13 @@ test.each([
 	'../root',
 	'nobody-has-this-name',
 	'',
-])('notify.command is not run for the made-up account %j', async (account) => {
+])('notify.command does not run for the invented account %j', async (account) => {
 	const {problems, sent} = await notify({account});
 	expect(sent).toBeUndefined();
 	expect(problems).toEqual([`there is no account ${harmlessJsonLine(account)} on this machine`]);
 });
 
-test('notify.command is run for an account of this machine, by name or by number', async () => {
+test('notify.command runs for an account of this machine, by name or by number', async () => {
 	for (const account of ['daemon', '54321']) {
 		const {problems, sent} = await notify({account});
 		expect([problems, sent?.split('\n', 1)]).toEqual([[], [account]]);

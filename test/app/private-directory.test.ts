@@ -22,7 +22,7 @@ function places(): {readonly runtime: string; readonly state: string} {
 // eslint-disable-next-line no-bitwise -- permissions are bits
 const modeOf = (directory: string): number => lstatSync(directory).mode & 0o777;
 
-test('the private directory is below XDG_RUNTIME_DIR, and closed to others though it was open before', () => {
+test('the private directory is in XDG_RUNTIME_DIR and is closed to others even if it was open before', () => {
 	const {runtime} = places();
 	const directory = path.join(runtime, 'canhazgpu');
 	mkdirSync(directory);
@@ -39,7 +39,7 @@ test.each(['', 'relative', '/nowhere/at/all'])('with XDG_RUNTIME_DIR=%j it is wh
 	expect(modeOf(directory)).toBe(0o700);
 });
 
-test('a place that others could exchange, and a link in its place, are refused', () => {
+test('a directory that others could replace, or a link in its place, is refused', () => {
 	const {runtime} = places();
 	chmodSync(runtime, 0o777);
 	expect(() => openPrivateDirectory(host)).toThrow(/any account can put another directory in its place/v);

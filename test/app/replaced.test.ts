@@ -1,4 +1,4 @@
-/** A program whose files are exchanged while it starts: what it has not loaded yet is not there any more. */
+/** A program whose files are replaced while it starts, so that later modules are missing. */
 import {spawnSync} from 'node:child_process';
 import {cpSync, globSync, rmSync} from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import {createEmbeddedBox, program} from '../_helpers/program/cli.js';
 test.each([
 	['what is loaded late', /\/(?:main|rolldown)-[^\/]*$/v],
 	['all but the start', /\/rolldown-[^\/]*$/v],
-])('a verb says that the program was replaced, and shows no stack, without %s', async (_, left) => {
+])('a command reports without a stack that the program was replaced, without %s', async (_, left) => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const copy = path.join(box.home, 'dist');

@@ -21,7 +21,7 @@ const observeAt = async (scenario: Scenario, seconds: number) =>
 
 const write = async (text: string) => path.join(await createFiles({'box.yaml': text}), 'box.yaml');
 
-test('every key of a scenario shows on the box', async () => {
+test('every key of a scenario has an effect on the box', async () => {
 	const scenario = await loadScenario(
 		await write(`
 model: Simulated MI300X
@@ -80,7 +80,7 @@ scans:
 	expect(await observeAt(scenario, 7201)).not.toHaveProperty('failure');
 });
 
-test('what comes again comes in every period', async () => {
+test('a repeated event occurs in every period', async () => {
 	const scenario: Scenario = {
 		processes: [{gpu: 0, command: 'x', memory: 3000, from: 30, until: 60, every: 100}],
 	};
@@ -120,7 +120,7 @@ test.each([
 	expect((error as CanhazgpuError).message).toContain(`The scenario ${file}: ${problem}`);
 });
 
-test('nothing but a scenario passes, and nothing throws anything but words', () => {
+test('every invalid scenario is refused with a message', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('gpus', 'processes', 'people', 'scans'), fc.jsonValue())),
@@ -135,20 +135,20 @@ test('nothing but a scenario passes, and nothing throws anything but words', () 
 	);
 });
 
-test('the demonstration is a scenario like any other', () => {
+test('the demonstration is a valid scenario', () => {
 	for (const scenario of [demoScenario, demoScenarioFor('root')]) {
 		expect(checkScenario(structuredClone(scenario), 'demo')).toEqual(scenario);
 	}
 });
 
-test('a scenario that is not there is an error of configuration', async () => {
+test('a missing scenario file is a configuration error', async () => {
 	await expect(loadScenario('/no/such/box.yaml')).rejects.toMatchObject({
 		code: 'config',
 		message: expect.stringContaining('The scenario /no/such/box.yaml: it cannot be read') as string,
 	});
 });
 
-test('the setting shows it on every face, and a mistake ends with exit code 2', async () => {
+test('every face shows the configured scenario, and an invalid one exits with code 2', async () => {
 	const file = await write('failures:\n  - {gpu: 1, words: GPU is lost}\n');
 	const bad = await write('failures:\n  - {gpu: one, words: GPU is lost}\n');
 	const box = createBox({CANHAZGPU_SIMULATED_SCENARIO: file});

@@ -1,4 +1,4 @@
-/** Which store is opened where the configured Redis answers and has no pool. */
+/** Which store is opened if the configured Redis answers but has no pool. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -31,7 +31,7 @@ afterEach(() => {
 	rmSync(directory, {recursive: true, force: true});
 });
 
-/** As where nothing says where Redis is: this port is the usual one. */
+/** Makes the test's port the default, so that Redis counts as not configured. */
 async function configOf(db: number): Promise<Config> {
 	const config = await loadConfig({
 		flags: new Map(),
@@ -45,7 +45,7 @@ async function configOf(db: number): Promise<Config> {
 	return {...config, isGiven: () => false};
 }
 
-test('the Redis that had the pool the last time is opened, and stays remembered, where the configured one is empty', async () => {
+test('the remembered Redis is opened, and stays remembered, if the configured one has no pool', async () => {
 	const [host, clock] = [createHost(), createClock()];
 	const contextOf = async (db: number) => {
 		const config = await configOf(db);
@@ -67,7 +67,7 @@ test('the Redis that had the pool the last time is opened, and stays remembered,
 	}
 });
 
-test('a bug on the way to Redis is reported as one, and not taken for a Redis that is not there', async () => {
+test('a bug while connecting is not mistaken for a missing Redis', async () => {
 	const [host, clock] = [createHost(), createClock()];
 	const config = await configOf(7);
 	const bug = new TypeError('no such method');

@@ -28,7 +28,7 @@ afterEach(() => {
 	rmSync(home, {recursive: true, force: true});
 });
 
-/** A process that goes on, and a tool in it that needs so long and is ended by the limit. */
+/** A long-running process with a tool that takes this long and is ended by the limit. */
 function startProcess(timeout?: number) {
 	let nowMs = 0;
 	const config = {get: () => timeout} as unknown as Config;
@@ -54,7 +54,7 @@ function startProcess(timeout?: number) {
 	};
 }
 
-test('a process that goes on while the tool becomes slow gives it more time by itself', async () => {
+test('a running process raises its own limit when the tool becomes slow', async () => {
 	const {time, scan} = startProcess();
 	expect(await scan(100)).toBe('answered');
 	expect(time.limitMs()).toBe(10_000);
@@ -62,7 +62,7 @@ test('a process that goes on while the tool becomes slow gives it more time by i
 	expect(time.limitMs()).toBe(60_000);
 });
 
-test('what one process learned the next one knows; a limit that was enough again is no longer doubled', async () => {
+test('the next process uses what the last one learned, and stops doubling after a success', async () => {
 	const first = startProcess();
 	await first.scan(100);
 	await first.scan(12_000);
@@ -72,14 +72,14 @@ test('what one process learned the next one knows; a limit that was enough again
 	expect(first.time.limitMs()).toBe(10_000);
 });
 
-test('a limit that is configured stands, and nothing is learned', async () => {
+test('a configured limit is fixed, and nothing is learned', async () => {
 	const {time, scan} = startProcess(5);
 	expect([await scan(6000), await scan(6000)]).toEqual(['ended', 'ended']);
 	expect(time.limitMs()).toBe(5000);
 	expect(startProcess().time.limitMs()).toBe(40_000);
 });
 
-/** What is known of a tool that needed so long each time, under the limit of what was known before. */
+/** Returns the memory after calls of these durations, each with the limit learned before. */
 function after(calls: readonly number[], memory: ToolMemory = {}): ToolMemory {
 	let known = memory;
 	for (const neededMs of calls) {
@@ -90,18 +90,18 @@ function after(calls: readonly number[], memory: ToolMemory = {}): ToolMemory {
 	return known;
 }
 
-test('a tool that needs 27 s is answered the first time, and every time after that', () => {
+test('a tool that needs 27 s succeeds the first time and every time after', () => {
 	expect(timeLimitMs({})).toBe(40_000);
 	expect(timeLimitMs(after([27_000]))).toBe(60_000);
 	expect(timeLimitMs(after([7000, 27_000, 7000, 7000, 7000]))).toBeGreaterThanOrEqual(27_000);
 });
 
-test('where the tool is quick, a driver that hangs is told after 10 s', () => {
+test('where the tool is fast, a hanging driver is detected after 10 s', () => {
 	expect(timeLimitMs(after([130]))).toBe(10_000);
 	expect(timeLimitMs(after([130, 2400, 130]))).toBe(10_000);
 });
 
-test('a tool that became slow, such as by an upgrade, is given twice the time with each failure, and answers again', () => {
+test('a tool that became slow gets twice the time after each failure until it succeeds', () => {
 	const quick = after([100]);
 	const failed = after([12_000], quick);
 	expect(timeLimitMs(failed)).toBe(20_000);
@@ -110,7 +110,7 @@ test('a tool that became slow, such as by an upgrade, is given twice the time wi
 	expect(timeLimitMs(after([70_000, 70_000, 70_000, 70_000, 70_000], quick))).toBe(60_000);
 });
 
-test('whatever happened, the limit is from 10 to 60 s, and a tool that becomes quick is known to be quick again', () => {
+test('the limit stays from 10 to 60 s, and adapts to a tool that becomes fast again', () => {
 	fc.assert(
 		fc.property(fc.array(fc.nat(100_000), {maxLength: 50}), (calls) => {
 			const memory = after(calls);

@@ -6,21 +6,21 @@ import {expect, test} from 'vitest';
 import {leavesOutput} from '../../source/app/start-up/unopened-output.js';
 
 const file = fileURLToPath(new URL('../../source/app/start-up/unopened-output.ts', import.meta.url));
-/** Writes so many characters to stderr; node takes the types away. */
+/** Writes this many characters to stderr. Node strips the types. */
 const writing = (count: number): readonly string[] => [
 	'--input-type=module',
 	'--eval',
 	`import {writeError} from ${JSON.stringify(file)}; writeError('x'.repeat(${count})); process.stdout.write('done');`,
 ];
 
-test('run alone leaves stdout to its command', () => {
+test('only run leaves stdout to its command', () => {
 	expect(leavesOutput(['run', '--', 'true'])).toBe(true);
 	expect(leavesOutput(['status'])).toBe(false);
 	expect(leavesOutput([])).toBe(false);
 });
 
-test('a pipe that does not wait, and is full, gets everything', async () => {
-	// Bytes that nobody reads yet fill the pipe, which a process before has made not wait.
+test('a full non-blocking pipe receives all of the text', async () => {
+	// A previous process has made the pipe non-blocking and filled it.
 	const child = spawn(
 		'python3',
 		[
@@ -39,7 +39,7 @@ test('a pipe that does not wait, and is full, gets everything', async () => {
 	expect(said).toBe('done');
 });
 
-test('what nobody reads any more is lost, and nothing else happens', () => {
+test('text without a reader is dropped silently', () => {
 	const said = execFileSync('sh', ['-c', '"$@" 2>/dev/full; exec 2>&-; "$@"', 'sh', process.execPath, ...writing(10)], {
 		encoding: 'utf8',
 	});

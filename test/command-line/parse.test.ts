@@ -1,4 +1,4 @@
-/** Command lines are read as cobra reads them, the library of the Go program. Nothing is started. */
+/** Parses command lines like cobra, the library of the Go program, without running them. */
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ afterAll(() => {
 	rmSync(directory, {recursive: true});
 });
 
-/** Reads a line with this config file and no other. */
+/** Parses a line with only this config file. */
 async function read(typed: string | readonly string[], content = '') {
 	const file = path.join(directory, 'config.yaml');
 	writeFileSync(file, content, {mode: 0o600});
@@ -30,10 +30,10 @@ async function read(typed: string | readonly string[], content = '') {
 }
 
 test.each(['constructor', '__proto__', 'yes'])('a switch is neither on nor off by the value %s', async (value) => {
-	await expect(read(`status --json=${value}`)).rejects.toThrow(`--json takes no value, and is given "${value}"`);
+	await expect(read(`status --json=${value}`)).rejects.toThrow(`--json takes no value, but was given "${value}"`);
 });
 
-describe('flags in their short forms', () => {
+describe('short flags', () => {
 	const hour = 3600;
 
 	test.each<[typed: string | readonly string[], setting: string, value: unknown]>([
@@ -60,7 +60,7 @@ describe('flags in their short forms', () => {
 		['admin -g8 -pfake', 'admin.provider', 'fake'],
 		['report -d7', 'report.days', 7],
 		['web -p0', 'web.port', 0],
-		// A value keeps its quotes, its dashes and its lines.
+		// A value keeps its quotes, dashes and line breaks.
 		[['reserve', '--note', '"quoted"'], 'reserve.note', '"quoted"'],
 		[['reserve', "-n'quoted'"], 'reserve.note', "'quoted'"],
 		[['reserve', '--note', '-5 % of the layers'], 'reserve.note', '-5 % of the layers'],
@@ -81,7 +81,7 @@ describe('flags in their short forms', () => {
 		expect((await read(typed)).input.text('gpu-ids')).toBe(ids);
 	});
 
-	test('a switch that is off has not been given', async () => {
+	test('a switch that is off counts as not given', async () => {
 		expect((await read('status -j=false')).input.has('json')).toBe(false);
 		expect((await read('status -j=t')).input.has('json')).toBe(true);
 	});
@@ -103,7 +103,7 @@ test.each([
 		['1', '3', '7', '14', '30', '60', '90'],
 	],
 	[['help', 'json'], Object.keys(schemas)],
-])('Tab behind %j offers what is usual', async (before, offered) => {
+])('completion after %j offers the usual values', async (before, offered) => {
 	const options = {
 		verbs: commandNames,
 		find: findCommand,
@@ -115,25 +115,25 @@ test.each([
 	expect(completed.kind === 'words' && completed.candidates.map(({word}) => word)).toEqual(offered);
 });
 
-describe('an empty value, as a variable that is empty gives it', () => {
-	test('of --note or --user overrides the setting with none', async () => {
+describe('an empty value from an unset variable', () => {
+	test('overrides the setting of --note or --user with nothing', async () => {
 		const {input} = await read(['run', '-n', '', '--user=', '--', 'true'], 'run: {note: from the file, user: team}');
 		expect(input.config.get('run.note')).toBeUndefined();
 		expect(input.config.get('run.user')).toBeUndefined();
 	});
 
-	test('of --duration or --wait means the default', async () => {
+	test('means the default of --duration or --wait', async () => {
 		const {input} = await read(['reserve', '-d', '', '-w='], 'reserve: {wait: 5m}');
 		expect(input.config.get('reserve.duration')).toBe(8 * 3600);
 		expect(input.config.get('reserve.wait')).toBeUndefined();
 	});
 
-	test('of --timeout overrides the setting with no limit', async () => {
+	test('overrides the setting of --timeout with no limit', async () => {
 		const {input} = await read(['run', '-t', '', '--', 'true'], 'run: {timeout: 1h}');
 		expect(input.config.get('run.timeout')).toBeUndefined();
 	});
 
-	test('of --gpu-ids is refused', async () => {
+	test('is refused for --gpu-ids', async () => {
 		await expect(read(['reserve', '--gpu-ids='])).rejects.toMatchObject({
 			exitCode: 2,
 			message: expect.stringMatching(/ needs a value$/v) as unknown,
@@ -149,7 +149,7 @@ test.each([
 		'Leave the setting reserve.gpus out: reserve.gpu-ids says how many.',
 	],
 	['run -- true', 'run: {gpus: 2, gpu-ids: [1, 2, 3]}', 'Leave the setting run.gpus out: run.gpu-ids says how many.'],
-])('%s with %j: the hint names what was given', async (typed, content, hint) => {
+])('the hint for %s with %j names what was given', async (typed, content, hint) => {
 	const {input, command} = await read(typed, content);
 	expect(() => wantedOf(input, command.name as 'run')).toThrow(
 		expect.objectContaining({message: 'conflicting gpu count (2) and gpu ids (count: 3)', hint}) as Error,
@@ -157,7 +157,7 @@ test.each([
 });
 
 describe('switches and lists in a config file', () => {
-	test('a config file may set every option of a command', async () => {
+	test('every option of a command can be set in a config file', async () => {
 		const file = `
 run: {nonblock: true, gpu-ids: [1, 3], timeout: "", note: ""}
 reserve: {nonblock: true, gpu-ids: "0, 2", short: true, force: true}
@@ -202,7 +202,7 @@ report: {json: true}
 		]);
 	});
 
-	test('a flag takes it back', async () => {
+	test('a flag overrides a switch in a config file', async () => {
 		const {input} = await read('reserve --short=false --force=false', 'reserve: {short: true, force: true}');
 		expect(input.config.get('reserve.short')).toBe(false);
 		expect(input.config.get('reserve.force')).toBe(false);
@@ -224,7 +224,7 @@ report: {json: true}
 	});
 });
 
-describe('of --gpus and --gpu-ids the one that is typed counts, and not what a file says of the other', () => {
+describe('a typed --gpus or --gpu-ids overrides the other in a config file', () => {
 	test.each<[typed: string, file: string, ids: readonly number[] | undefined, count: number]>([
 		['run -G 5 -- true', 'run: {gpus: 2}', [5], 1],
 		['run -g 3 -- true', 'run: {gpu-ids: [1, 3]}', undefined, 3],
@@ -246,12 +246,12 @@ describe('of --gpus and --gpu-ids the one that is typed counts, and not what a f
 	});
 });
 
-test('-- with nothing behind it ends the flags of any verb', async () => {
+test('a trailing -- ends the flags of any command', async () => {
 	expect((await read('status --json --')).input.has('json')).toBe(true);
 	await expect(read('status -- x')).rejects.toThrow('status runs no command, so nothing may follow --');
 });
 
-describe('a flag that may stand without a value', () => {
+describe('a flag with an optional value', () => {
 	test.each([
 		['run --isolate -- true', 'auto', undefined],
 		['run --isolate -g 2 -- true', 'auto', 2],
@@ -268,7 +268,7 @@ describe('a flag that may stand without a value', () => {
 		expect([input.text('isolate'), input.config.get('run.gpus')]).toEqual([isolate, gpus]);
 	});
 
-	test('takes no word of its own, neither when it is read nor when it is completed', async () => {
+	test('takes its value only after =, both when parsed and when completed', async () => {
 		const options = {
 			verbs: commandNames,
 			find: findCommand,

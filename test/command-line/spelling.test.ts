@@ -1,4 +1,4 @@
-/** Every flag of every command, in every spelling that cobra and getopt know: meow must hand on what was typed. */
+/** Tests every flag of every command in every spelling of cobra and getopt. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Flag} from '../../source/command-line/command.js';
@@ -51,7 +51,7 @@ describe('spellForMeow', () => {
 		[['--note'], '--note needs a value'],
 		[['--note', '--force'], '--note needs a value'],
 		[['-n', '-f'], '--note needs a value'],
-		[['--force=yes'], '--force takes no value, and is given "yes"'],
+		[['--force=yes'], '--force takes no value, but was given "yes"'],
 		[['--Gpus=2'], 'run has no flag --Gpus'],
 		[['--no-force'], 'run has no flag --no-force'],
 		[['-f-note'], 'run has no flag --'],
@@ -62,7 +62,7 @@ describe('spellForMeow', () => {
 	});
 });
 
-/** The ways to give a flag this value. A value in a word of its own must not look like a flag. */
+/** Returns the ways to give a value. A separate word must not look like a flag. */
 function waysToGive(name: string, {shortFlag, bare}: Flag, value: string): ReadonlyArray<readonly string[]> {
 	const isOwnWord = bare === undefined && !/^--?[A-Za-z]/v.test(value);
 	return [
@@ -74,7 +74,7 @@ function waysToGive(name: string, {shortFlag, bare}: Flag, value: string): Reado
 	];
 }
 
-/** Values that parsers like to change: numbers, quotes, dashes, truths, lines. */
+/** Values that parsers like to change: numbers, quotes, dashes, booleans, line breaks. */
 const values = fc.oneof(
 	fc.constantFrom(
 		'007',
@@ -97,7 +97,7 @@ const values = fc.oneof(
 	fc.constantFrom('two\nlines', '\n', ' ', '--'),
 );
 
-test.each(commands)('$name reads each value as it was typed, and of several the last', (command) => {
+test.each(commands)('$name reads each value as typed, and uses the last of several', (command) => {
 	const all = Object.entries({...globalFlags, ...command.flags});
 	const valued = all.filter(([, {value}]) => value !== undefined);
 	const given = fc.tuple(fc.constantFrom(...valued), values, fc.nat());
@@ -119,7 +119,7 @@ test.each(commands)('$name reads each value as it was typed, and of several the 
 	);
 });
 
-test.each(commands)('$name has a switch on or off as it was typed last', (command) => {
+test.each(commands)('$name uses the last of several switches', (command) => {
 	const switches = Object.entries({...globalFlags, ...command.flags}).filter(([, {value}]) => value === undefined);
 	const given = fc.tuple(fc.constantFrom(...switches), fc.constantFrom('', '=true', '=t', '=1', '=false', '=F', '=0'));
 	fc.assert(

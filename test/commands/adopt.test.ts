@@ -1,6 +1,4 @@
-/**
-`reserve --pid` with a real process, and an nvidia-smi that says that it is on a GPU.
-*/
+/** `reserve --pid` with a real process and a fake nvidia-smi that shows the process on a GPU. */
 import {once} from 'node:events';
 import process from 'node:process';
 import {expect, test} from 'vitest';
@@ -9,7 +7,7 @@ import {holders, peek, recordsOf} from '../_helpers/program/processes.js';
 import {fixture} from '../gpu/fixture.js';
 import {account} from '../_helpers/program/cli.js';
 
-test('a running process is adopted, and gives its GPU back by ending', async () => {
+test('a running process is adopted and releases its GPU when it ends', async () => {
 	const {box, stub, job} = await createUsedBox();
 	expect((await box.run('status')).stdout).toMatch(/ 1 +│ ⚠ UNRESERVED/v);
 	expect(await box.run(['reserve', '--pid', String(job.pid), '--note', 'was there'])).toEqual({
@@ -32,7 +30,7 @@ test('a running process is adopted, and gives its GPU back by ending', async () 
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'holder-died', note: 'was there'}]);
 });
 
-test('--short prints the ids; what makes no sense is refused', async () => {
+test('--short prints the ids, and invalid combinations are refused', async () => {
 	const {box, job} = await createUsedBox();
 	const pid = String(job.pid);
 	for (const [words, exitCode, error] of [
@@ -61,7 +59,7 @@ test('--short prints the ids; what makes no sense is refused', async () => {
 	expect(again.stderr).toContain(`Error: GPU 1 is already held by ${account}\n`);
 });
 
-test('use without a reservation is told once, however often it is looked at', async () => {
+test('use without a reservation is recorded once', async () => {
 	const {box} = await createUsedBox();
 	await box.run('status');
 	await box.run('status --json');

@@ -1,6 +1,4 @@
-/**
-A machine whose amd-smi counts the GPUs otherwise than HIP does.
-*/
+/** A machine whose amd-smi numbers the GPUs differently from HIP. */
 import {expect, onTestFinished, test} from 'vitest';
 import {createRedisBox} from '../_helpers/program/cli.js';
 import {redisOfFile} from '../_helpers/store/redis-of-file.js';
@@ -11,7 +9,7 @@ const redis = redisOfFile();
 const entries = (of: (gpu: number) => Readonly<Record<string, unknown>>) =>
 	`echo '${JSON.stringify([0, 1, 2].map((gpu) => ({gpu, ...of(gpu)})))}'`;
 
-/** By its own count the second is in use, and the third is HIP's first. */
+/** The second GPU of amd-smi is in use. The third is HIP's first. */
 const tool = `case "$1" in
 metric) ${entries((gpu) => ({mem_usage: {used_vram: {value: gpu === 1 ? 40_000 : 283, unit: 'MB'}}}))};;
 process) ${entries(() => ({process_list: [{process_info: 'No running processes detected'}]}))};;
@@ -19,7 +17,7 @@ list) ${entries((gpu) => ({uuid: `uuid-${gpu}`, node_id: [4, 3, 2][gpu]}))};;
 *) echo '[]';;
 esac`;
 
-test('a job on AMD GPUs is told the numbers of HIP, and nothing is left that would shift them', async () => {
+test('a job on AMD GPUs gets HIP numbers, and no variable that would shift them', async () => {
 	const box = await createRedisBox(redis.port);
 	onTestFinished(box.remove);
 	const environment = {PATH: stubTool(box, 'amd-smi', tool).searchPath};

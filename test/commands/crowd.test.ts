@@ -6,7 +6,7 @@ import {slowTest} from '../_helpers/slow.js';
 
 const redis = redisOfFile();
 
-/** On a machine that is busy enough, somebody may be told that nothing was done, and tries again. */
+/** Retries after the error that a busy machine can cause. */
 async function reserve(box: Box): Promise<Ran> {
 	const ran = await start(box, 'reserve --nonblock --short').ended;
 	return /^Error: (?:The GPU pool is too busy|Cannot reach Redis)/v.test(ran.stderr) ? reserve(box) : ran;
@@ -17,11 +17,11 @@ describe.each([
 	{store: 'embedded', processes: 50, gpuCount: 32, create: createEmbeddedBox},
 ])('on $store', ({processes, gpuCount, create}) => {
 	slowTest(
-		`of ${processes} processes at once that want one of ${gpuCount} GPUs, exactly ${gpuCount} get one, each its own`,
+		`exactly ${gpuCount} of ${processes} concurrent processes get one of ${gpuCount} GPUs`,
 		{timeout: 180_000},
 		async () => {
 			const box = await create(gpuCount);
-			// Once before, so that they need not all compile the program.
+			// Fills the compile cache once for all processes.
 			expect(await box.run('reserve')).toMatchObject({exitCode: 0});
 			expect(await box.run('release')).toMatchObject({exitCode: 0});
 			const ran = await Promise.all(Array.from({length: processes}, async () => reserve(box)));

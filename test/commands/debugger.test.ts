@@ -1,6 +1,6 @@
 /**
-SIGUSR1, which trainers and schedulers send before they preempt, opens Node's debugger in no verb: there every account could run code as
-this one.
+SIGUSR1, which trainers and schedulers send before preemption, must not open Node's debugger, through which every
+account could run code.
 */
 import {existsSync, readFileSync} from 'node:fs';
 import {constants} from 'node:os';
@@ -18,15 +18,15 @@ import {fileIn, freshEmbeddedBox, isAlive, peek, start} from '../_helpers/progra
 import {isShown, startTop} from '../tui/program/_program.js';
 import {ask, startWeb} from '../web/_server.js';
 
-/** The debugger that may not be there would find a free port, whatever else runs on this machine. */
+/** A debugger that opens by mistake takes any free port. */
 const environment = {NODE_OPTIONS: '--inspect-port=127.0.0.1:0'};
 
 const usr1 = constants.signals.SIGUSR1;
 
-/** Node opens the port within milliseconds, and within a second on a machine that is busy. */
+/** Node opens the port within milliseconds, or within a second on a busy machine. */
 const watchedMs = 1000;
 
-/** Sends SIGUSR1 and looks, for as long as a debugger may take, whether the process listens to more than it did. */
+/** Sends SIGUSR1 and checks for `watchedMs` that the process opens no port. */
 async function provoke(pid: number): Promise<void> {
 	const before = portsOf(pid);
 	for (let time = 0; time < 2; time++) {
@@ -47,11 +47,11 @@ const queueLength = async (box: Box): Promise<number> => {
 	return queue.length;
 };
 
-/** The program listens to SIGUSR1 only after Node does, which is there first. */
+/** Waits for the program's listener, because Node's own comes first. */
 const listens = async (pid: number): Promise<void> => eventually(() => hasSignal(pid, 'SigCgt', usr1));
 
-describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
-	slowTest('run in the queue, which gets its GPU afterwards', async () => {
+describe('SIGUSR1 opens no debugger', () => {
+	slowTest('in a queued run, which gets its GPU afterwards', async () => {
 		const box = await freshEmbeddedBox(1);
 		expect(await box.run('reserve')).toMatchObject({exitCode: 0});
 		const waiting = start(box, ['run', '--', 'sh', '-c', 'exit 7'], environment);
@@ -63,7 +63,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(ended.stderr).not.toContain('ebugger');
 	});
 
-	slowTest('run with a job, which is passed the signal and does not start with it ignored', async () => {
+	slowTest('in a run with a job, which receives the signal and does not start with it ignored', async () => {
 		const box = await freshEmbeddedBox(1);
 		const script =
 			'grep SigIgn /proc/$$/status > ignored; trap "echo told >> told" USR1; echo $$ > ready; while :; do sleep 0.05; done';
@@ -78,7 +78,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		process.kill(Number(await fileIn(box, 'ready')), 'SIGKILL');
 	});
 
-	slowTest('reserve in the queue, which gets its GPU afterwards', async () => {
+	slowTest('in a queued reserve, which gets its GPU afterwards', async () => {
 		const box = await freshEmbeddedBox(1);
 		expect(await box.run('reserve')).toMatchObject({exitCode: 0});
 		const waiting = start(box, 'reserve --wait 5m --short', environment);
@@ -88,7 +88,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(await waiting.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	slowTest('the monitor, which still takes keys', async () => {
+	slowTest('in the monitor, which still takes keys', async () => {
 		const box = await freshEmbeddedBox(2);
 		const top = startTop(box, {environment});
 		await top.waitFor(isShown(2));
@@ -99,7 +99,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(top.screen().join('\n')).not.toContain('ebugger');
 	});
 
-	slowTest('web, which still answers', async () => {
+	slowTest('in web, which still answers', async () => {
 		const box = await freshEmbeddedBox(1);
 		const web = await startWeb(box, [], environment);
 		await provoke(web.pid);
@@ -109,7 +109,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 		expect(web.stderr()).not.toContain('ebugger');
 	});
 
-	slowTest('events --follow, which still tells what happens', async () => {
+	slowTest('in events --follow, which still prints events', async () => {
 		const box = await freshEmbeddedBox(1);
 		const follower = start(box, 'events --follow', environment);
 		await listens(follower.pid);
@@ -121,7 +121,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 	});
 
 	test.runIf(isLong && hasCompiler)(
-		'the process that asks the library of NVIDIA, which still tells what it sees',
+		"in the process that calls NVIDIA's library, which still prints scans",
 		async () => {
 			const box = createBox();
 			onTestFinished(() => {
@@ -136,7 +136,7 @@ describe('SIGUSR1 opens no debugger, and the process goes on:', () => {
 	);
 });
 
-slowTest('a SIGUSR1 that comes while Node itself still starts leaves no debugger open', async () => {
+slowTest('SIGUSR1 during the start of Node leaves no debugger open', async () => {
 	const box = await freshEmbeddedBox(1);
 	const follower = start(box, 'events --follow', environment);
 	await listens(follower.pid);

@@ -1,4 +1,4 @@
-/** Where somebody deleted the directory that one is in, every verb works: no directory means no config file there. */
+/** Every command works in a directory that has been deleted: it only has no config file. */
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync, rmSync} from 'node:fs';
@@ -29,7 +29,7 @@ async function runThere(box: Box, words: readonly string[]) {
 	return {exitCode: child.exitCode, stdout, stderr};
 }
 
-test('every verb that ends', async () => {
+test('every short command works in a deleted directory', async () => {
 	const box = await freshEmbeddedBox(2);
 	for (const [typed, exitCode] of [
 		['reserve --short', 0],
@@ -53,7 +53,7 @@ test('every verb that ends', async () => {
 	}
 });
 
-test('the dashboard and the monitor', async () => {
+test('the dashboard and the monitor work in a deleted directory', async () => {
 	const box = await freshEmbeddedBox(2);
 	const web = startThere(box, ['web', '--port', '0']);
 	const [firstOutput] = (await once(web.stdout, 'data')) as [Uint8Array];

@@ -1,6 +1,4 @@
-/**
-A machine whose nvidia-smi prints an error word in one cell of a GPU's row, while the GPU seems to use no memory.
-*/
+/** A machine whose nvidia-smi prints an error word in one field of a GPU that seems to use no memory. */
 import path from 'node:path';
 import process from 'node:process';
 import {expect, onTestFinished, test} from 'vitest';
@@ -31,7 +29,7 @@ async function createMachine(): Promise<Box> {
 	return box;
 }
 
-test('status shows a GPU with an error word as broken, and names the field and the word', async () => {
+test('status shows a GPU with an error word as broken and names the field and the word', async () => {
 	const box = await createMachine();
 	const {stdout} = await box.run('status');
 	expect(stdout).toMatch(/0 +│ ● AVAILABLE/v);
@@ -66,7 +64,7 @@ test('reserve refuses a GPU with an error word, and grants only the others', asy
 	expect(await box.run('reserve --gpus 2 --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0,3\n'});
 });
 
-test('the row of the monitor names the field and the word', async () => {
+test('the row in the monitor names the field and the word', async () => {
 	const box = await createMachine();
 	const top = startTop(box, {size: {columns: 200, rows: 30}});
 	await top.waitFor(/ 1 +Error .*Unknown Error \(utilization\.gpu\)/v);

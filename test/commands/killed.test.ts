@@ -1,4 +1,4 @@
-/** Kill -9 at some points of some verbs; test/long goes through all. */
+/** Kills some commands at some points. test/long covers all. */
 import {rmSync} from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ describe.each([
 	['redis', redisGround, 12],
 	['embedded', async () => embeddedGround, 40],
 ] as const)('a verb on %s that is killed', (_, makeGround, points) => {
-	test('has done all of it or nothing of it, and the next read is right', {timeout: 120_000}, async () => {
+	test('takes effect completely or not at all, and the next read is right', {timeout: 120_000}, async () => {
 		const sweep = createSweep(await makeGround());
 		let kills = 0;
 		await fc.assert(
@@ -28,7 +28,7 @@ describe.each([
 });
 
 test(
-	'a Redis that is killed under a verb, and comes back with its data: done once or not at all, and said',
+	'a command whose Redis is killed and restarted takes effect at most once and reports it',
 	{timeout: 120_000},
 	async () => {
 		const sweep = createSweep(await redisGround('server'));
@@ -41,7 +41,7 @@ test(
 	},
 );
 
-test('a set-up that nobody was told of any more is completed by saying it again', async () => {
+test('an interrupted setup is completed by repeating it', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	rmSync(path.join(box.poolDirectory, 'pool.json'));
@@ -50,7 +50,7 @@ test('a set-up that nobody was told of any more is completed by saying it again'
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 2 --provider fake')).toEqual({
 		exitCode: 0,
-		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite was there already; everybody on this machine finds it now\n`,
+		stdout: `The pool of 2 GPU(s) (fake) in ${box.poolDirectory}/pool.sqlite already existed; everyone on this machine finds it now\n`,
 		stderr: '',
 	});
 	expect((await box.run('status --json')).stdout).toContain('"type": "MANUAL"');

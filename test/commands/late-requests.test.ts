@@ -1,4 +1,6 @@
-/** Requests to a real Redis that come late, or are done and not answered: every verb does its work once, and says what it did. */
+/**
+Requests that reach a real Redis late, or take effect without an answer: every command acts once and says what it did.
+*/
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../_helpers/slow.js';
 import type {Snapshot} from '../../source/core/model/types.js';
@@ -21,7 +23,7 @@ afterAll(async () => {
 type Scene = {
 	readonly box: Box;
 	readonly proxy: RequestProxy;
-	/** Reaches the pool by the proxy. */
+	/** Variables that lead through the proxy. */
 	readonly byProxy: Readonly<Record<string, string>>;
 };
 
@@ -32,7 +34,7 @@ async function setScene(gpuCount = 3): Promise<Scene> {
 	return {box, proxy, byProxy: {CANHAZGPU_REDIS_PORT: String(proxy.port)}};
 }
 
-/** How often each kind of thing happened, by the audit log. */
+/** Counts the events of each kind in the audit log. */
 async function auditCounts({box}: Scene): Promise<Readonly<Record<string, number>>> {
 	const store = await openStoreOf(box);
 	const counts: Record<string, number> = {};
@@ -43,7 +45,7 @@ async function auditCounts({box}: Scene): Promise<Readonly<Record<string, number
 	return counts;
 }
 
-/** Leaves an entry in the queue that waits for all GPUs, and returns its id. */
+/** Adds a queue entry that waits for all GPUs, and returns its id. */
 async function waitInLine({box}: Scene): Promise<string> {
 	const waiter = start(box, 'run --gpus 3 -- true');
 	await waiter.says(/position 1 of 1/v);
@@ -56,7 +58,7 @@ type Verb = {
 	readonly arrange?: (scene: Scene) => Promise<string | undefined>;
 	readonly words: string;
 	readonly stdout: RegExp;
-	/** What the audit log says of the verb: this kind, once. */
+	/** The kind of the one event that the command must leave. */
 	readonly kind: string;
 	readonly holders: string;
 	readonly check?: (snapshot: Snapshot) => void;
@@ -152,7 +154,7 @@ const fates: readonly CommitFate[] = [
 ];
 
 test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
-	'$name is done once and says so when its first request $fate',
+	'$name takes effect once and says so when its first request $fate',
 	async ({arrange, words, stdout, kind, fate, check, ...verb}) => {
 		const attempt = async () => {
 			const scene = await setScene();
@@ -164,7 +166,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 		};
 
 		let last = await attempt();
-		// On a machine that is busy the connection may not be back in time, which is said.
+		// On a busy machine, the connection may not be back in time, which the command reports.
 		for (let more = 4; last.ran.exitCode === 4 && more > 0; more--) {
 			last = await attempt();
 		}
@@ -185,7 +187,7 @@ test.each(verbs.flatMap((verb) => fates.map((fate) => ({...verb, fate}))))(
 	},
 );
 
-slowTest.each(fates)('a position in the queue is taken once when its first request %s, and served', async (fate) => {
+slowTest.each(fates)('a queue position whose first request %s is taken once and served', async (fate) => {
 	const scene = await setScene(1);
 	const {box, proxy, byProxy} = scene;
 	await box.run('reserve --gpus 1 --duration 1h');
@@ -204,7 +206,7 @@ slowTest.each(fates)('a position in the queue is taken once when its first reque
 });
 
 slowTest.each(['reserve', 'extend'])(
-	'%s is done once when the answer comes after the client gave up on it',
+	'%s takes effect once when the answer arrives after the client gave up',
 	async (name) => {
 		const {words, stdout, arrange, kind} = verbs.find((verb) => verb.name === name)!;
 		const scene = await setScene();
@@ -219,7 +221,7 @@ slowTest.each(['reserve', 'extend'])(
 	},
 );
 
-slowTest('a verb that cannot ask any more says that it may have been done, and that is so', async () => {
+slowTest('a command that can no longer ask says that it may have taken effect', async () => {
 	const {box, proxy, byProxy} = await setScene();
 	proxy.meet(['arrives when told']);
 	const verb = start(box, 'reserve --gpus 1 --duration 1h', byProxy);

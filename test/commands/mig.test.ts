@@ -1,4 +1,4 @@
-/** Instances of MIG on the command line: asked for, run on, shown, given back, and refused with what is possible. */
+/** MIG instances on the command line: requested, used, shown, released and refused. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
@@ -7,14 +7,14 @@ import {freshEmbeddedBox, peek, start} from '../_helpers/program/processes.js';
 import {slowTest} from '../_helpers/slow.js';
 import {eventually} from '../_helpers/eventually.js';
 
-/** GPU 0 is whole, GPU 1 is split by MIG; `more` is added to the scenario. */
+/** GPU 0 is whole and GPU 1 is split. `more` is appended to the scenario. */
 function environmentOf(box: Box, more = '') {
 	const file = path.join(box.home, 'scenario.yaml');
 	writeFileSync(file, `mig: [{gpu: 1, profiles: [1g.10gb, 1g.10gb, 3g.40gb]}]\n${more}`, {mode: 0o600});
 	return {CANHAZGPU_SIMULATED_SCENARIO: file, CANHAZGPU_RUN_QUIET: 'false'};
 }
 
-slowTest('what cannot be is said with what can', async () => {
+slowTest('an impossible request is refused with what is possible', async () => {
 	const box = await freshEmbeddedBox(2);
 	const environment = environmentOf(box);
 	const said = async (words: string) => {
@@ -54,18 +54,18 @@ slowTest('what cannot be is said with what can', async () => {
 	]);
 	expect(await said('reserve --mig small')).toEqual([
 		2,
-		'Error: --mig: "small" is no profile of MIG',
-		'Write one such as 1g.10gb. Those that the pool has: canhazgpu status',
+		'Error: --mig: "small" is not a MIG profile',
+		'Write one such as 1g.10gb. To see the profiles of this pool: canhazgpu status',
 	]);
 	expect(await said('reserve --mig 1g.10gb --share 8G')).toEqual([
 		2,
-		'Error: --mig asks for an instance of MIG, and --share is about whole GPUs',
+		'Error: --mig asks for a MIG instance, but --share applies only to whole GPUs',
 		'Leave out one of them.',
 	]);
 	expect(await said('reserve --gpu-ids 0,1:1')).toEqual([
 		2,
-		'Error: --gpu-ids names both whole GPUs and instances of MIG',
-		'Ask for them one after the other.',
+		'Error: --gpu-ids names both whole GPUs and MIG instances',
+		'Use two commands.',
 	]);
 	expect(await said('reserve --gpu-ids 1:1,1:1')).toEqual([
 		2,
@@ -81,7 +81,7 @@ slowTest('what cannot be is said with what can', async () => {
 	expect((await peek(box)).gpus.every(({kind}) => kind === 'free')).toBe(true);
 });
 
-test('a job gets its instance by UUID, containers by name; the smallest that does is taken first, and others have theirs', async () => {
+test('a job gets its instance by UUID and containers by name, and the smallest sufficient instance is granted', async () => {
 	const box = await freshEmbeddedBox(2);
 	const environment = environmentOf(box);
 	const run = async (words: string | readonly string[]) => box.run(words, environment);
@@ -102,7 +102,7 @@ test('a job gets its instance by UUID, containers by name; the smallest that doe
 		'Reserved 1 MIG instance(s): [1:1] for 1h 0m 0s\n\nTo use them here:\nexport CUDA_VISIBLE_DEVICES=MIG-SIM-1-1\n',
 	);
 	expect((await run('reserve --mig 1g.10gb -d 1h -u bob --short')).stdout).toBe('MIG-SIM-1-0\n');
-	// The whole GPU is still free, and the smallest instance that is left is larger than asked for.
+	// The whole GPU is free, and the smallest remaining instance is larger than requested.
 	expect((await run('reserve -d 1h --short')).stdout).toBe('0\n');
 	expect((await run('reserve --mig 1g.10gb -d 1h -u carol --short')).stdout).toBe('MIG-SIM-1-2\n');
 	const refused = await run('reserve --mig 1g.10gb --nonblock');
@@ -118,7 +118,9 @@ test('a job gets its instance by UUID, containers by name; the smallest that doe
 	]);
 
 	const shown = (await run('status')).stdout;
-	expect(shown).toContain(`3/3 MIG ${account} (ann) 1:1 1g.10gb, ${account} (bob) 1:0 1g.10gb, ${account} (carol) 1:2 3g.40gb`);
+	expect(shown).toContain(
+		`3/3 MIG ${account} (ann) 1:1 1g.10gb, ${account} (bob) 1:0 1g.10gb, ${account} (carol) 1:2 3g.40gb`,
+	);
 	const waiter = start(box, 'reserve --mig 3g.40gb -d 1h -u dora --short', environment);
 	await eventually(async () => (await peek(box)).queue.length === 1);
 	expect((await run('queue')).stdout).toMatch(/ 1 MIG instance of 3g\.40gb or larger /v);
@@ -134,27 +136,24 @@ test('a job gets its instance by UUID, containers by name; the smallest that doe
 	expect((await run('release')).stdout).toBe('Released 1 GPU(s): [0]\n');
 });
 
-slowTest(
-	'an instance that an administrator takes away is shown as gone, and its reservation is of no other',
-	async () => {
-		const box = await freshEmbeddedBox(2);
-		await box.run('reserve --gpu-ids 1:0 -d 1h', environmentOf(box));
-		const changed = environmentOf(box, '');
-		writeFileSync(
-			changed.CANHAZGPU_SIMULATED_SCENARIO,
-			'mig: [{gpu: 1, profiles: [1g.10gb]}, {gpu: 1, profiles: [1g.10gb]}]\n',
-			{mode: 0o600},
-		);
-		expect((await box.run('status', changed)).stdout).toContain(`0/1 MIG ${account} 1:0 1g.10gb (gone)`);
-		const off = {...changed, CANHAZGPU_SIMULATED_SCENARIO: ''};
-		expect((await box.run('status', off)).stdout).toContain(` 0/0 MIG ${account} 1:0 1g.10gb (gone) `);
-		// The new instance has the same name and another UUID: it is free.
-		expect((await box.run('reserve --gpu-ids 1:0 -d 1h --short', changed)).stdout).toBe('MIG-SIM-1-0-1\n');
-		expect((await box.run('release --gpu-ids 1:0', changed)).stdout).toBe('Released 2 MIG instance(s): [1:0 1:0]\n');
-	},
-);
+slowTest('a removed instance is shown as gone, and its reservation covers no other instance', async () => {
+	const box = await freshEmbeddedBox(2);
+	await box.run('reserve --gpu-ids 1:0 -d 1h', environmentOf(box));
+	const changed = environmentOf(box, '');
+	writeFileSync(
+		changed.CANHAZGPU_SIMULATED_SCENARIO,
+		'mig: [{gpu: 1, profiles: [1g.10gb]}, {gpu: 1, profiles: [1g.10gb]}]\n',
+		{mode: 0o600},
+	);
+	expect((await box.run('status', changed)).stdout).toContain(`0/1 MIG ${account} 1:0 1g.10gb (gone)`);
+	const off = {...changed, CANHAZGPU_SIMULATED_SCENARIO: ''};
+	expect((await box.run('status', off)).stdout).toContain(` 0/0 MIG ${account} 1:0 1g.10gb (gone) `);
+	// The new instance has the same name and another UUID, so it is free.
+	expect((await box.run('reserve --gpu-ids 1:0 -d 1h --short', changed)).stdout).toBe('MIG-SIM-1-0-1\n');
+	expect((await box.run('release --gpu-ids 1:0', changed)).stdout).toBe('Released 2 MIG instance(s): [1:0 1:0]\n');
+});
 
-slowTest('who uses an instance without a reservation keeps that one from others, and no other', async () => {
+slowTest('use of an instance without a reservation blocks only that instance', async () => {
 	const box = await freshEmbeddedBox(2);
 	const squatter = 'processes: [{gpu: 1, instance: 0, user: mallory, command: miner, memory: 8000}]\n';
 	const environment = environmentOf(box, squatter);

@@ -1,4 +1,7 @@
-/** Every command works for an account without a name and a home, and `doctor` names what a machine lacks. `test/long` runs every combination. */
+/**
+Every command works without a user name and a home, and `doctor` names what is missing. `test/long` runs every
+combination.
+*/
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {
 	canLackFacts,
@@ -10,7 +13,7 @@ import {
 
 const factNamed = (wanted: string) => missingFacts.find(({name}) => name === wanted)!;
 
-describe.runIf(canLackFacts())('a machine that lacks', () => {
+describe.runIf(canLackFacts())('on a machine without', () => {
 	let machine: Machine;
 	let place: Place;
 
@@ -23,7 +26,7 @@ describe.runIf(canLackFacts())('a machine that lacks', () => {
 		machine.remove();
 	});
 
-	test('a home and a user name runs every command', async () => {
+	test('a home and a user name, every command works', async () => {
 		for (const [typed, exitCode, words] of [
 			['status', 0, ''],
 			['reserve --short -d 1h', 0, ''],

@@ -1,11 +1,11 @@
-/** Parts of a GPU on the command line: asked for, shown, given back, and refused with what is possible. */
+/** Shares of a GPU on the command line: requested, shown, released and refused. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {account, type Box} from '../_helpers/program/cli.js';
 import {freshEmbeddedBox, peek, recordsOf} from '../_helpers/program/processes.js';
 
-/** Beside what is shared here, `mallory` takes memory of GPU 0 without having asked. */
+/** `mallory` uses memory of GPU 0 without a reservation. */
 function environmentOf(box: Box) {
 	const file = path.join(box.home, 'scenario.yaml');
 	writeFileSync(file, 'processes:\n  - {gpu: 0, user: mallory, command: miner, memory: 30000, utilization: 9}\n', {
@@ -14,7 +14,7 @@ function environmentOf(box: Box) {
 	return {CANHAZGPU_SIMULATED_SCENARIO: file};
 }
 
-test('what cannot be is said with what can', async () => {
+test('an impossible request is refused with what is possible', async () => {
 	const box = await freshEmbeddedBox(2);
 	const said = async (words: string) => {
 		const {exitCode, stderr} = await box.run(words);
@@ -45,18 +45,18 @@ test('what cannot be is said with what can', async () => {
 	]);
 	expect(await said('run --mps -- true')).toEqual([
 		2,
-		'Error: --mps limits a share, and there is none',
+		'Error: --mps needs --share',
 		'Give --share, too: --share 8G --mps',
 	]);
 	expect((await peek(box)).gpus.every(({kind}) => kind === 'free')).toBe(true);
 });
 
-test('shares fit beside each other and beside what others use, are shown, and each gives back its own', async () => {
+test('shares fit beside each other and beside other use, are shown, and are released separately', async () => {
 	const box = await freshEmbeddedBox(1);
 	const environment = {...environmentOf(box), CANHAZGPU_RUN_QUIET: 'false'};
 	const run = async (words: string | readonly string[]) => box.run(words, environment);
 	await run('admin --set share=on');
-	// Before mallory comes: a GPU in use without a reservation is not given to anybody.
+	// Before mallory starts, because a GPU in use without a reservation is not granted.
 	expect((await box.run('reserve --share 8G -d 1h -u ann --nonblock')).stdout).toContain(
 		'Reserved 1 GPU(s): [0] for 1h 0m 0s (a share of 8G: accounted, not fenced)',
 	);
@@ -75,7 +75,9 @@ test('shares fit beside each other and beside what others use, are shown, and ea
 	]);
 	const refused = await run('reserve --share 60G --nonblock');
 	expect(refused.exitCode).toBe(3);
-	expect(refused.stderr).toMatch(new RegExp(String.raw`^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are ${account} \(ann\)'s\.$`, 'mv'));
+	expect(refused.stderr).toMatch(
+		new RegExp(String.raw`^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are ${account} \(ann\)'s\.$`, 'mv'),
+	);
 	expect((await run('reserve --nonblock')).exitCode).toBe(3);
 	const {stdout} = await run('status');
 	expect(stdout).toMatch(new RegExp(String.raw`IN_USE +│ 1 shared │ .*8/79\.6G ${account} \(ann\) 8G`, 'v'));

@@ -1,4 +1,4 @@
-/** A GPU tool that needs longer than others: `nvidia-smi` of a DGX B200 was measured to take 7 to 27 s. */
+/** A slow GPU tool: `nvidia-smi` of a DGX B200 was measured at 7 to 27 s. */
 import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import path from 'node:path';
@@ -18,7 +18,7 @@ case "$1" in
 *) cat '${fixture('processes/none.csv')}';;
 esac`;
 
-/** What a process has used, in ticks of the clock. */
+/** Returns the CPU time of a process, in clock ticks. */
 const cpuTimeOf = (pid: number): string =>
 	readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!.split(' ').slice(12, 14).join(' ');
 
@@ -40,7 +40,7 @@ afterAll(() => {
 	box.remove();
 });
 
-slowTest('works by default, and what it took is kept for the next time', async () => {
+slowTest('a slow tool works by default, and its time is remembered', async () => {
 	const status = await box.run('status', slow(11));
 	expect(status).toMatchObject({exitCode: 0, stderr: ''});
 	expect(status.stdout).not.toContain('ERROR');
@@ -49,21 +49,21 @@ slowTest('works by default, and what it took is kept for the next time', async (
 	expect(slowestMs).toBeGreaterThanOrEqual(10_000);
 });
 
-test('the time to wait is kept, whatever the tool takes', async () => {
+test('reserve keeps to --wait however long the tool takes', async () => {
 	const startedMs = performance.now();
 	const run = await box.run('run --wait 3s -- true', slow(30));
 	expect(run.exitCode).toBe(3);
-	// The last scan is given 2 s, and ending a tool some more.
+	// The last scan gets 2 s, and ending the tool takes a little longer.
 	expect(performance.now() - startedMs).toBeLessThan(12_000);
 });
 
 test.each(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-ids 1'])(
-	'%s that is interrupted does not wait for the tool, and leaves nothing behind',
+	'an interrupted %s does not wait for the tool, and leaves nothing behind',
 	async (words) => {
 		const tool = stubTool(box, 'nvidia-smi', answering(30));
 		const {pid, kill, ended} = start(box, words, {PATH: tool.searchPath});
 		await eventually(() => tool.running().length > 0);
-		// Then all that it could do without the tool is done.
+		// By then, everything that does not need the tool is done.
 		let [before, rested] = ['', 0];
 		await eventually(() => {
 			const now = cpuTimeOf(pid);
@@ -73,7 +73,7 @@ test.each(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-id
 		});
 		const startedMs = performance.now();
 		kill('SIGINT');
-		// Until the verb itself listens, the signal ends it.
+		// Until the command listens for the signal, the signal ends it.
 		const {exitCode, signal, stderr} = await ended;
 		expect(signal === 'SIGINT' ? 130 : exitCode).toBe(130);
 		expect(stderr).toBe(signal === 'SIGINT' ? '' : 'Nothing was reserved\n');
@@ -83,18 +83,15 @@ test.each(['run -- true', 'run --nonblock -- true', 'reserve', 'reserve --gpu-id
 	},
 );
 
-slowTest(
-	'once it is known to be quick, one that hangs is told in 10 s, with the setting that gives it more',
-	async () => {
-		for (let attempt = 0; attempt < 12; attempt++) {
-			expect(await box.run('status', slow(0))).toMatchObject({exitCode: 0});
-		}
+slowTest('a hanging tool that is known to be fast is reported after 10 s, with the setting to raise', async () => {
+	for (let attempt = 0; attempt < 12; attempt++) {
+		expect(await box.run('status', slow(0))).toMatchObject({exitCode: 0});
+	}
 
-		const startedMs = performance.now();
-		const status = await box.run('status', slow(600));
-		expect(performance.now() - startedMs).toBeLessThan(16_000);
-		expect(status.stderr).toContain('nvidia-smi did not answer within 10 s');
-		expect(status.stderr).toContain('CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout');
-		expect(JSON.parse(readFileSync(memory, 'utf8'))).toMatchObject({exceededMs: 10_000});
-	},
-);
+	const startedMs = performance.now();
+	const status = await box.run('status', slow(600));
+	expect(performance.now() - startedMs).toBeLessThan(16_000);
+	expect(status.stderr).toContain('nvidia-smi did not answer within 10 s');
+	expect(status.stderr).toContain('CANHAZGPU_GPU_TIMEOUT=60s, or gpu.timeout');
+	expect(JSON.parse(readFileSync(memory, 'utf8'))).toMatchObject({exceededMs: 10_000});
+});

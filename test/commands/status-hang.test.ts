@@ -18,7 +18,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('a tool that hangs and heeds no signal but the last: an answer in the bound, no second call, nothing left', async () => {
+test('status ends a hanging tool in bounded time, without a second call', async () => {
 	const stub = stubTool(box, 'nvidia-smi', "trap '' TERM\nwhile :; do sleep 1; done");
 	const started = performance.now();
 	const status = await box.run('status', {PATH: stub.searchPath, CANHAZGPU_GPU_TIMEOUT: '2s'});
@@ -35,7 +35,7 @@ test('a tool that hangs and heeds no signal but the last: an answer in the bound
 	await eventually(() => stub.running().length === 0);
 });
 
-test('a bound that makes no sense is refused', async () => {
+test('an invalid limit is refused', async () => {
 	expect(await box.run('status', {CANHAZGPU_GPU_TIMEOUT: '10ms'})).toMatchObject({
 		exitCode: 2,
 		stderr: expect.stringContaining('CANHAZGPU_GPU_TIMEOUT must be a duration') as string,
@@ -46,7 +46,7 @@ test('a bound that makes no sense is refused', async () => {
 	});
 });
 
-test('a verb that turns out to need no scan ends the one that was begun', async () => {
+test('a command that needs no scan after all ends the one that was started', async () => {
 	const stub = stubTool(box, 'nvidia-smi', 'exec sleep 600');
 	const status = await box.run('status --no-such-flag', {PATH: stub.searchPath});
 	expect(status.exitCode).toBe(2);
@@ -54,7 +54,7 @@ test('a verb that turns out to need no scan ends the one that was begun', async 
 });
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-	'%s ends a verb at once, and the tool that hangs with it',
+	'%s ends a command and its hanging tool at once',
 	async (signal) => {
 		const stub = stubTool(box, 'nvidia-smi', "trap '' INT TERM HUP\nsleep 600 & wait\nwait");
 		for (const words of ['status', 'who 0']) {

@@ -1,4 +1,4 @@
-/** `who`, with real processes of several accounts that have a device open, which stands in for that of a GPU. */
+/** `who` with real processes of several accounts that open a fake GPU device. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -64,7 +64,7 @@ async function ask(
 	return {text: stdout, shown: words.includes('--json') ? (JSON.parse(stdout) as readonly ShownGpu[]) : []};
 }
 
-/** A process of this account that says when it is ready. */
+/** Starts a process and waits until it is ready. */
 async function started(uid: number, words: readonly string[]): Promise<ChildProcess> {
 	const child = spawn(words[0]!, words.slice(1), {uid, gid: uid, cwd: '/', stdio: ['pipe', 'pipe', 'inherit']});
 	onTestFinished(() => {
@@ -85,7 +85,7 @@ const opening = (node: string): readonly string[] => [
 const hidden = 'hidden: [{gpu: 0}]';
 
 describe.runIf(canMakeDevices())('who', () => {
-	test('finds processes that the GPU tool does not list, and says into how many it may not look', async () => {
+	test('finds processes that the GPU tool does not list, and counts those that it cannot inspect', async () => {
 		const own = await started(mallory, opening('dev/nvidia1'));
 		const strangers = await started(alice, opening('dev/dri/renderD128'));
 		const elsewhere = await started(mallory, opening('dev/nvidia0'));
@@ -112,7 +112,7 @@ describe.runIf(canMakeDevices())('who', () => {
 		expect(root.advice.map(({kind}) => kind)).toEqual(['ask', 'ask']);
 	});
 
-	test('tells of a process that is stopped, and of one in another pid namespace', async () => {
+	test('shows a stopped process, and a process in another pid namespace', async () => {
 		const stopped = await started(mallory, opening('dev/nvidia1'));
 		process.kill(stopped.pid!, 'SIGSTOP');
 		await started(0, ['unshare', '--pid', '--fork', '--kill-child', ...opening('dev/nvidia1')]);
@@ -125,8 +125,8 @@ describe.runIf(canMakeDevices())('who', () => {
 		expect(advice.map(({kind}) => kind)).toContain('stopped');
 	});
 
-	test('tells of a listed process that has ended without notice, and of one that is out of sight', async () => {
-		// The child ends when its parent is a program that takes no notice: a shell may.
+	test('shows a listed zombie, and a listed process that is not visible', async () => {
+		// The parent must not collect its child, as a shell might.
 		const parent = await started(mallory, [
 			'sh',
 			'-c',
@@ -144,22 +144,22 @@ describe.runIf(canMakeDevices())('who', () => {
 			{pid: 2_147_483_000, state: 'absent', listed: true},
 		]);
 		expect(gpu.advice).toEqual([
-			{kind: 'zombie', words: `${zombie} has ended, and its parent has not taken notice: end ${parent.pid}.`},
+			{kind: 'zombie', words: `${zombie} has ended, but its parent has not collected it: end ${parent.pid}.`},
 			{kind: 'out-of-sight', words: expect.stringContaining('2147483000') as string},
 		]);
 	});
 
-	test('says in words what is so, and whose the GPU is', async () => {
+	test('explains its findings in words, with the holder of the GPU', async () => {
 		await accounts.run(alice, 'reserve -G 1', {environment: {CANHAZGPU_SIMULATED_SCENARIO: scenario}});
 		const own = await started(mallory, ['env', 'HF_TOKEN=x', ...opening('dev/nvidia1')]);
 		const {text} = await ask(mallory, hidden, 'who 0-1');
-		expect(text).toMatch(/^GPU 0: \dMB in use, what its processes use is not known; not reserved\n/v);
+		expect(text).toMatch(/^GPU 0: \dMB in use, the memory of its processes is unknown; not reserved\n/v);
 		expect(text).toMatch(new RegExp(`^ ${own.pid} .* runs .* open .* no .*sh -c`, 'mv'));
 		expect(text).toMatch(new RegExp(`^→ Yours, .*kill ${own.pid}$`, 'mv'));
 		expect(text).toMatch(new RegExp(`^GPU 1: .* of it by listed processes; reserved by ${alice}$`, 'mv'));
 	});
 
-	test('a GPU that the pool has not is refused', async () => {
+	test('refuses a GPU that is not in the pool', async () => {
 		expect(await accounts.run(mallory, 'who 9')).toMatchObject({
 			exitCode: 2,
 			stdout: '',
@@ -169,7 +169,7 @@ describe.runIf(canMakeDevices())('who', () => {
 });
 
 test.each([
-	[['who'], 'Which GPU? who needs its id'],
+	[['who'], 'who needs the id of a GPU'],
 	[['who', 'x'], '"x" is not a GPU id'],
 	[['who', '1', '-G', '-2'], '--gpu-ids: "-2" is not a GPU id'],
 	[['who', '3-1'], '"3-1" is not a GPU id'],
@@ -183,7 +183,7 @@ test.each([
 	await expect(command.run({} as App, input)).rejects.toMatchObject({code: 'usage', message});
 });
 
-/** The child of this process that has ended, once it has. */
+/** Returns the pid of a child that has ended. */
 async function zombieOf(parent: number): Promise<number> {
 	const child = spawn('sh', ['-c', `until ps -o pid=,stat= --ppid ${parent} | grep Z; do sleep 0.02; done`], {
 		stdio: ['ignore', 'pipe', 'inherit'],

@@ -10,7 +10,7 @@ const world: Pick<OpenWorld, 'close'> = {
 };
 const app = {open: async () => world as OpenWorld};
 
-test('an error of closing the pool does not hide that of the work', async () => {
+test('an error of the work takes precedence over one of closing the pool', async () => {
 	const failure = new Error('the work failed');
 	await expect(
 		withWorld(app, {}, async () => {
@@ -19,6 +19,6 @@ test('an error of closing the pool does not hide that of the work', async () => 
 	).rejects.toBe(failure);
 });
 
-test('a pool that cannot be closed after the work is an error', async () => {
+test('an error of closing the pool is reported if the work succeeded', async () => {
 	await expect(withWorld(app, {}, async () => 0)).rejects.toBe(closing);
 });

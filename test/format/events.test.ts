@@ -8,7 +8,7 @@ import {anyAudit} from '../store/records/arbitraries.js';
 const words = (part: Partial<AuditRecord>): string =>
 	eventText({time: 1000, kind: 'granted', account: 'alice', gpus: [2], ...part});
 
-describe('an event in words', () => {
+describe('an event as text', () => {
 	test.each<[Partial<AuditRecord>, string]>([
 		[{}, 'alice got GPU 2'],
 		[{gpus: [0, 5], label: 'team', until: 6400.4, note: 'train'}, 'alice (team) got GPUs 0,5 for 1h30m · train'],
@@ -19,7 +19,7 @@ describe('an event in words', () => {
 		[{reason: 'restored', gpus: [0, 5], until: 4600}, 'alice got GPUs 0,5 back for 1h after the store had lost them'],
 		[{reason: 'taken back'}, 'alice got GPU 2 back, which was still in use'],
 		[{reason: 'undone', until: 1060}, 'alice got GPU 2 back for 1m'],
-		// Slurm forgets which they were.
+		// Slurm does not keep the GPUs.
 		[{gpus: [], count: 2}, 'alice got 2 GPUs'],
 		[{kind: 'ended', gpus: [], count: 1, reason: 'exited'}, 'alice no longer has 1 GPU: the job ended'],
 		[{kind: 'held'}, 'alice holds GPU 2 while waiting for more'],
@@ -86,7 +86,7 @@ describe('an event in words', () => {
 			'root unset strategy of the policy, which was lru',
 		],
 		[{kind: 'policy', gpus: [], account: 'root', key: 'all'}, 'root unset the whole policy, which could not be read'],
-		// As it was written before it told what was before.
+		// Written before events recorded the former value.
 		[{kind: 'pool', gpus: [], count: 8, reason: 'remade', note: 'fake'}, 'alice remade the pool: 8 GPUs · fake'],
 		[
 			{
@@ -103,7 +103,7 @@ describe('an event in words', () => {
 			{kind: 'pool', gpus: [], count: 8, provider: 'fake', reason: 'restored'},
 			'alice put the pool back after the store had lost it: 8 GPUs (fake)',
 		],
-		[{kind: 'unreserved', account: undefined}, 'somebody unknown uses GPU 2 without a reservation'],
+		[{kind: 'unreserved', account: undefined}, 'an unknown user uses GPU 2 without a reservation'],
 		[{kind: 'squatter', account: 'eve', owner: 'bob'}, 'eve uses GPU 2, which bob has reserved'],
 		[{kind: 'health', reason: 'Xid 79'}, 'GPU 2 is unhealthy (Xid 79) and will not be handed out'],
 		[{kind: 'health'}, 'GPU 2 is healthy again'],
@@ -112,7 +112,7 @@ describe('an event in words', () => {
 		expect(words(part)).toBe(expected);
 	});
 
-	test('whatever a record holds, a line is one line and harmless', () => {
+	test('is a single harmless line, whatever the record holds', () => {
 		fc.assert(
 			fc.property(
 				anyAudit,
@@ -128,19 +128,19 @@ describe('an event in words', () => {
 		);
 	});
 
-	test('its time bears a date when it is not of today', () => {
+	test('has a date if the event is not of today', () => {
 		const time = new Date(2026, 4, 1, 23, 59, 58).getTime() / 1000;
 		expect(eventTime(time, time + 1)).toBe('23:59:58');
 		expect(eventTime(time, time + 2)).toBe('2026-05-01 23:59:58');
 	});
 
-	test('as JSON it has what is known, and its words', () => {
+	test('contains the known values and the text as JSON', () => {
 		expect(eventJson({id: '7-0', time: 1000.5, kind: 'released', gpus: [1]})).toEqual({
 			id: '7-0',
 			time: '1970-01-01T00:16:40.500Z',
 			kind: 'released',
 			gpus: [1],
-			words: 'somebody unknown released GPU 1',
+			words: 'an unknown user released GPU 1',
 		});
 	});
 });

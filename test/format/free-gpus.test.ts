@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {summaryTable} from '../../source/format/tables/host-tables.js';
 import {createPaint} from '../../source/format/text/paint.js';
 
-test('status --summary counts a free GPU that MIG has split beside those that can be had whole', () => {
+test('status --summary counts free GPUs in MIG mode separately', () => {
 	const rows = [
 		{gpu_id: 0, status: 'AVAILABLE'},
 		{gpu_id: 1, status: 'AVAILABLE', mig_instances: [{profile: '3g.40gb'}]},
@@ -15,7 +15,7 @@ test('status --summary counts a free GPU that MIG has split beside those that ca
 	expect(countsOf(rows)).toMatch(/│ ✓ 1 \+1 MIG +│ 1 *$/v);
 	expect(countsOf(rows.slice(1))).toMatch(/│ ✓ 0 \+1 MIG +│ 1 *$/v);
 	expect(countsOf(rows.slice(0, 1))).toMatch(/│ ✓ 1 +│ 0 *$/v);
-	// One that MIG has split into nothing yet cannot be had whole, either.
+	// A GPU in MIG mode without instances is not whole either.
 	expect(countsOf([rows[0]!, {...rows[1]!, mig_instances: []}])).toMatch(/│ ✓ 1 \+1 MIG +│ 0 *$/v);
 	expect(countsOf(rows.slice(2))).toMatch(/│ ✗ 0 +│ 1 *$/v);
 });

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {heldUseTable} from '../../source/format/tables/held-use.js';
 import {createPaint} from '../../source/format/text/paint.js';
 
-/** Seconds since the epoch, of a day and a time here. */
+/** Seconds since the epoch of a local time. */
 const at = (time: string): number => new Date(time).getTime() / 1000;
 
 const row = {user: 'ann', held: 3, known: 2, used: 1, idle: 1};
@@ -25,11 +25,11 @@ test.each([
 	['2026-11-23T06:00:00', '2026-11-23T09:00:00', '3.0 of 168.0 hours: 06:00 to 09:00'],
 	['2026-11-20T06:00:00', '2026-11-20T09:00:00', '3.0 of 168.0 hours: 2026-11-20 06:00 to 09:00'],
 	['2026-11-22T22:00:00', '2026-11-23T09:00:00', '11.0 of 168.0 hours: 2026-11-22 22:00 to 2026-11-23 09:00'],
-])('a time from %s to %s when nobody looked bears the days that it needs', (from, to, words) => {
-	expect(lastLine({from: at(from), to: at(to)})).toBe(`Nobody looked at the GPUs for ${words}`);
+])('a gap from %s to %s names the days that it needs: %s', (from, to, words) => {
+	expect(lastLine({from: at(from), to: at(to)})).toBe(`The GPUs were not monitored for ${words}`);
 });
 
-test('where nobody looked at all, nothing is told of what ran', () => {
+test('a report without any records says nothing about use', () => {
 	const window = {from: at('2026-11-16T09:00:00'), to: at('2026-11-23T09:00:00')};
 	const rows = [{user: 'ann', held: 3, known: 0, used: 0, idle: 0}];
 	const text = heldUseTable(
@@ -37,7 +37,5 @@ test('where nobody looked at all, nothing is told of what ran', () => {
 		{period: 'in the last 7 days'},
 		createPaint(false, {}),
 	);
-	expect(text.split('\n').at(-2)).toBe(
-		'3.00 GPU hours were reserved in the last 7 days. Of none of them it is known what ran',
-	);
+	expect(text.split('\n').at(-2)).toBe('3.00 GPU hours were reserved in the last 7 days. Their use is unknown');
 });

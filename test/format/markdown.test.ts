@@ -1,4 +1,4 @@
-/** Markdown in a terminal and as a man page: headings, lists, code and tables, whatever is in the text. */
+/** Markdown on a terminal and as a man page, with arbitrary text. */
 import {stripVTControlCharacters} from 'node:util';
 import {Chalk} from 'chalk';
 import fc from 'fast-check';
@@ -40,7 +40,7 @@ keep   this    # as it is, however long the line may be for that screen
 | \`a \\| b\` | either of them, in a cell that has to be wrapped |
 `;
 
-test('a text is wrapped to the columns, and code stays as it is', () => {
+test('text is wrapped, and code is kept as it is', () => {
 	expect(shown(sample)).toBe(`Title of it
 
 A paragraph that is long enough to be
@@ -62,21 +62,21 @@ words, see the queue
          has to be wrapped`);
 });
 
-test('a table that is too narrow for its columns is written row by row', () => {
+test('a table that does not fit its columns is written row by row', () => {
 	expect(shown('| a | b |\n|---|---|\n| `canhazgpu` | some more words |', 20)).toBe(
 		'  canhazgpu\n      some more\n      words',
 	);
-	// Of several columns each but the last says which it is, where there is anything in it.
+	// With several columns, each except the last is labeled, if it is not empty.
 	const table = '| key | default | meaning |\n|---|---|---|\n| `a` | `8h` | how long |\n| `b` | | what it is for |';
 	expect(shown(table, 22)).toBe('  a\n      default: `8h`\n      how long\n  b\n      what it is for');
 });
 
-test('on a terminal with colours headings are bold, and code is coloured instead of marked', () => {
+test('with colors, headings are bold and code is colored instead of marked', () => {
 	const text = markdownText('# Title\n\nSee `code` and **bold**.', {columns: 80, paint: colored, hasColor: true});
 	expect(text).toBe(`${chalk.bold('Title')}\n\nSee ${chalk.cyan('code')} and ${chalk.bold('bold')}.`);
 });
 
-test('colours change no line', () => {
+test('colors do not change line breaks', () => {
 	const text = 'Some words and **some that are bold**, so many that they are wrapped.';
 	for (const columns of [20, 33, 80]) {
 		expect(stripVTControlCharacters(markdownText(text, {columns, paint: colored, hasColor: true}))).toBe(
@@ -92,7 +92,7 @@ test.each([
 	['#here', undefined],
 	['../../media/top.svg', undefined],
 	['../../readme.md', undefined],
-])('a link to %s leads to %s', (target, words) => {
+])('a link to %s shows %s', (target, words) => {
 	expect(targetText(target)).toBe(words);
 });
 
@@ -122,7 +122,7 @@ const hostile = fc.array(
 	{maxLength: 40},
 );
 
-test('whatever the text holds, nothing in it acts on a terminal', () => {
+test('no text acts on the terminal', () => {
 	fc.assert(
 		fc.property(hostile, fc.integer({min: 20, max: 100}), (parts, columns) => {
 			expect(shown(parts.join(''), columns)).not.toMatch(/[[\p{Control}\p{Format}]--[\n\u{200D}]]/v);
@@ -156,7 +156,7 @@ test('no paragraph, item or table of ordinary words is wider than the screen', (
 	);
 });
 
-test('whatever the text holds, no line of a man page becomes a command by it', () => {
+test('no text becomes a roff request', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			const page = manPage({name: 'x', section: 7, summary: 'y', version: '1', markdown: parts.join('')});
@@ -201,7 +201,7 @@ test('a man page has a title, a name and the sections of the text', () => {
 	]);
 });
 
-test('blocks know what they are', () => {
+test('blocks have their types', () => {
 	expect(parseMarkdown(sample).map(({kind}) => kind)).toEqual([
 		'heading',
 		'paragraph',

@@ -13,7 +13,7 @@ async function whyIn(box: Box): Promise<readonly string[]> {
 
 const at = (time: number): string => clockTime(time, sceneTime);
 
-test('each entry names everyone because of whom it waits, until when, and what others wrote does nothing', async () => {
+test("each entry names all its blockers and when they end, and other people's text is harmless", async () => {
 	const box = await createBox(4, {
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600, note: 'eval \u{1B}[31m70B'}),
@@ -42,7 +42,7 @@ test('each entry names everyone because of whom it waits, until when, and what o
 	]);
 });
 
-test('several GPUs are GPUs, one is a GPU', async () => {
+test('one GPU is singular, several are plural', async () => {
 	const box = await createBox(3, {
 		leases: {
 			0: lease('bob', {expiryTime: sceneTime + 600}),
@@ -60,7 +60,7 @@ test('several GPUs are GPUs, one is a GPU', async () => {
 	]);
 });
 
-test('who waits for what is out of service, never to be had, or free is told so', async () => {
+test('entries for drained, impossible or free GPUs say so', async () => {
 	const unavailable = [{gpu: 1, kind: 'broken', detail: 'GPU has fallen off the bus', since: sceneTime - 60}] as const;
 	const box = await createBox(2, {
 		waiting: [
@@ -72,13 +72,13 @@ test('who waits for what is out of service, never to be had, or free is told so'
 	expect(await whyIn(box)).toEqual([
 		expect.stringContaining('#1 erin waits for 2 GPUs, 0h 3m 0s so far; expected: when GPU 1 is back in service'),
 		expect.stringContaining('   waits for GPU 1, which is out of service: GPU has fallen off the bus'),
-		'#2 frank waits for 9 GPUs, 0h 3m 0s so far; expected: never: not in this pool',
+		'#2 frank waits for 9 GPUs, 0h 3m 0s so far; expected: never: impossible in this pool',
 		expect.stringContaining('#3 gus waits for GPU 0, 0h 3m 0s so far'),
-		'   no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment',
+		'   no reservation blocks it: free GPUs are in use without a reservation, or it is about to get them',
 	]);
 });
 
-test('of a job that another engine lets wait, the end of a job is expected only where that ends the waiting', async () => {
+test('an entry of another engine expects the end of a job only if that ends the wait', async () => {
 	const snapshot = await readCurrent((await createBox(1)).world);
 	const expected = (reason: string): string => {
 		const entry = {...waiter('bob'), verdict: {reason, startsAt: undefined}};

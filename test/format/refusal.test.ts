@@ -26,7 +26,7 @@ const erin: QueueEntry = {
 };
 const queued: Block = {kind: 'queued', entry: erin};
 
-test("in the peer's words", () => {
+test('uses the words of the Go program', () => {
 	expect(refusalMessage(refusal([unreserved, unreserved]))).toEqual({
 		message:
 			"Not enough GPUs available. Requested: 3, Available: 1 (2 GPUs in use without reservation - run 'canhazgpu status' for details)",
@@ -35,7 +35,7 @@ test("in the peer's words", () => {
 	expect(refusalMessage(refusal([held])).message).toBe('Not enough GPUs available. Requested: 3, Available: 1');
 });
 
-test('with all that is in the way counted', () => {
+test('counts every reason', () => {
 	expect(
 		refusalMessage(
 			refusal([
@@ -51,7 +51,7 @@ test('with all that is in the way counted', () => {
 	);
 });
 
-test('names each GPU that was asked for by id', () => {
+test('names each requested GPU', () => {
 	expect(
 		refusalMessage(
 			refusal([held, unreserved, queued, {kind: 'failed', why: 'GPU is lost'}, held, held], {
@@ -63,7 +63,7 @@ test('names each GPU that was asked for by id', () => {
 	);
 });
 
-test('a time limit is an end like an expiry, and what is held for a waiter is said to be', () => {
+test('shows a time limit like an expiry, and names GPUs held for a waiter', () => {
 	const run = {user: 'bob', type: 'run', startTime: 0} as const;
 	const limited: Block = {kind: 'leased', lease: {...run, endsBy: 1060}};
 	const partial: Block = {kind: 'leased', lease: {...run, endsBy: 1060, partialQueueId: 'q'}};
@@ -72,7 +72,7 @@ test('a time limit is an end like an expiry, and what is held for a waiter is sa
 	);
 });
 
-test('who names GPUs is told how many of them are reserved, and who wants any is not', () => {
+test('counts reserved GPUs only for a request with GPU ids', () => {
 	expect(refusalMessage(refusal([held], {wanted: {count: 1, ids: [0]}})).message).toBe(
 		"Not enough GPUs available. Requested: 1, Available: 1 (1 GPU already reserved - run 'canhazgpu status' for details)",
 	);
@@ -81,37 +81,37 @@ test('who names GPUs is told how many of them are reserved, and who wants any is
 	);
 });
 
-test('a user who may not force is not told to', () => {
+test('does not suggest --force if it is not available', () => {
 	expect(refusalMessage(refusal([unreserved]), {canForce: false}).hint).toBe(
 		'See who holds them, and until when: canhazgpu status.',
 	);
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}]), {canForce: false}).hint).toBe(
-		'The GPUs cannot be read, so none is handed out: nvidia-smi timed out.',
+		'The GPUs cannot be read, so none is granted: nvidia-smi timed out.',
 	);
 });
 
-test('who runs there already is told how to keep it', () => {
+test('tells a user who is already using the GPU how to reserve it', () => {
 	const asked = refusal([unreserved], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked, {account: 'dave'}).hint).toBe(
-		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. What you run there already is yours by: canhazgpu reserve --pid PID.',
+		'GPU 0 is used without a reservation by dave. --force ignores use without a reservation. To reserve a GPU that you are using already: canhazgpu reserve --pid PID.',
 	);
 	expect(refusalMessage(asked, {account: 'erin'}).hint).not.toContain('--pid');
 });
 
-test('of a GPU that is only broken it is not said that it is used', () => {
+test('does not call a broken GPU used', () => {
 	const asked = refusal([{kind: 'failed', why: 'GPU is lost'}], {wanted: {count: 1, ids: [0]}});
 	expect(refusalMessage(asked).hint).toBe(
 		'GPU 0 cannot be judged: GPU is lost. --force ignores what is wrong with a GPU.',
 	);
 });
 
-test('a failed scan is said first', () => {
+test('names a failed scan first', () => {
 	expect(refusalMessage(refusal([{kind: 'not-scanned', why: 'nvidia-smi timed out.'}])).hint).toBe(
-		'The GPUs cannot be read, so none is handed out: nvidia-smi timed out. --force takes them all the same.',
+		'The GPUs cannot be read, so none is granted: nvidia-smi timed out. --force reserves them anyway.',
 	);
 });
 
-test('a failed scan is told once to one who waits, and not for each GPU', () => {
+test('names a failed scan once for a waiter, not for each GPU', () => {
 	const unusable = [0, 1, 2].map((index) => ({
 		index,
 		block: {kind: 'not-scanned', why: 'The NVIDIA driver is not loaded.'} as const,

@@ -1,4 +1,4 @@
-/** Names of other people in a spreadsheet: each stays one field, and none is a formula. */
+/** Names of other people in a spreadsheet: each is one field, and none is a formula. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {reportCsv} from '../../source/format/tables/report.js';
@@ -13,7 +13,7 @@ const csvOf = (keys: readonly string[]): string =>
 
 const rest = ['1.0000', '10.0', '1', '0'];
 
-/** Splits a line as a spreadsheet does that is told this separator. */
+/** Splits a line like a spreadsheet with this separator. */
 function fieldsOf(line: string, separator: string): readonly string[] {
 	const fields: string[] = [];
 	let isQuoted = false;
@@ -57,7 +57,7 @@ test.each(
 	}
 });
 
-test('ordinary names stay as they are', () => {
+test('ordinary names are unchanged', () => {
 	expect(csvOf(['bob', 'GPU 0', 'Ren\u{E9}', "d'Arc", '日本'])).toBe(
 		[
 			'user,gpu_hours,percentage,run_count,manual_count',
@@ -66,7 +66,7 @@ test('ordinary names stay as they are', () => {
 	);
 });
 
-test('any name is one field of its own line, whatever the separator', () => {
+test('any name is one field of one line with any separator', () => {
 	const name = fc
 		.array(
 			fc.oneof(

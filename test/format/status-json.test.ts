@@ -26,7 +26,7 @@ const jsonOf = (reading: Partial<GpuReading>) => {
 
 const processesOf = (processes: readonly GpuProcess[] | undefined) => jsonOf({processes}).processes;
 
-test('a process is told with all that is known of it', () => {
+test('a process has all known values', () => {
 	const known: GpuProcess = {
 		pid: 4711,
 		startTicks: 1,
@@ -58,16 +58,16 @@ test('a process is told with all that is known of it', () => {
 	]);
 });
 
-test('what is not known of a process is absent', () => {
+test('unknown values of a process are absent', () => {
 	expect(processesOf([{pid: 4711}])).toEqual([{pid: 4711}]);
 });
 
-test('an empty list says that there are no processes, and none at all that they are unknown', () => {
+test('an empty list means no processes, and a missing list means unknown', () => {
 	expect(processesOf([])).toEqual([]);
 	expect(processesOf(undefined)).toBeUndefined();
 });
 
-test('a GPU that MIG has split into nothing yet has an empty list of instances, and a whole one has none', () => {
+test('a GPU in MIG mode without instances has an empty list, and a whole GPU has none', () => {
 	expect(jsonOf({isMigEnabled: true, migInstances: []}).mig_instances).toEqual([]);
 	expect(jsonOf({isMigEnabled: true, migInstances: [{number: 0}]}).mig_instances).toEqual([{instance: 0}]);
 	expect(jsonOf({isMigEnabled: true})).not.toHaveProperty('mig_instances');

@@ -1,4 +1,4 @@
-/** What each face says of a GPU: who uses it, by what right, and what is not known. */
+/** How each face describes a GPU: its users, their rights, and unknown values. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {statusRows} from '../../source/core/rules/pool/status.js';
@@ -122,7 +122,7 @@ test.each<Case>([
 		},
 	],
 	[
-		'by one, and by somebody unknown',
+		'by one, and by an unknown user',
 		free,
 		{memoryUsedMiB: 9000, processes: [python(1, 'bob'), python(2, undefined, {name: undefined})]},
 		{user: 'bob,unknown', details: '9000MB used by PID 1 (python3), PID 2 (unknown process)', validation: '-'},
@@ -148,7 +148,7 @@ test.each<Case>([
 	expect({user: userText(row), validation: validationText(row)}).toEqual({user, validation});
 	expect(detailText(row)).toBe(details ?? 'expires in 2h 46m 40s');
 	expect(json.validation).toBe(validation === '-' ? undefined : validation);
-	// JSON has the label and the account apart.
+	// JSON separates the label and the account.
 	expect(json.user).toBe(user === '-' || row.state === 'unreserved' ? undefined : (row.label ?? row.owner));
 	expect(json.unreserved_users).toEqual(row.state === 'unreserved' ? user.split(',') : undefined);
 });
@@ -159,7 +159,7 @@ test('the threshold decides what is in use', () => {
 	expect(rowOf(free, {memoryUsedMiB: 1}, 0).row.state).toBe('unreserved');
 });
 
-describe('whatever runs on it', () => {
+describe('for any processes', () => {
 	const anyProcess = fc
 		.tuple(fc.nat(), fc.option(fc.constantFrom('alice', 'bob', 'carol'), {nil: undefined}))
 		.map(([pid, user]) => python(pid, user));
@@ -168,7 +168,7 @@ describe('whatever runs on it', () => {
 		processes: fc.option(fc.array(anyProcess, {maxLength: 6}), {nil: undefined}),
 	});
 
-	test('every user is named once, nobody is accused on his own lease, and the unknown is not called free', () => {
+	test('every user is named once, the holder is not accused, and unknown use is not called free', () => {
 		fc.assert(
 			fc.property(anyReading, fc.boolean(), (reading, isHeld) => {
 				const {row} = rowOf(isHeld ? alices() : free, reading);

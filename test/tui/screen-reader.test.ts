@@ -29,11 +29,11 @@ test('what is typed after a colon is said, and what is wrong with it', async () 
 	expect(linearLines(state)[0]).toMatch(/^:stat/v);
 	const refused = after(state, {
 		kind: 'refused',
-		complaint: {message: 'There is no verb "stat"'},
+		complaint: {message: 'Unknown command "stat"'},
 		dialog: state.dialog,
 	});
 	expect(linearLines(refused).slice(1)).toEqual([
-		'ERR There is no verb "stat"',
+		'ERR Unknown command "stat"',
 		expect.stringMatching(/^Keys: Enter Run/v),
 	]);
 });

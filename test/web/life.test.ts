@@ -51,7 +51,7 @@ test('web --demo needs no pool and stores nothing', async () => {
 test('a server open to the network prints a warning', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(box, ['--host', '0.0.0.0']);
-	await eventually(() => web.stderr().includes('Everybody who can reach this machine can look at it'));
+	await eventually(() => web.stderr().includes('Everyone who can reach this machine can view it'));
 	await web.end('SIGTERM');
 });
 

@@ -1,4 +1,3 @@
-/** Chooses the GPU provider. */
 import {uptime} from 'node:os';
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';
@@ -25,7 +24,6 @@ import {libraryVerb, simulatedCount} from '../names.js';
 import {isInstalled} from '../start-up/early-readings.js';
 import {createToolTime, type ToolTime} from './tool-time.js';
 
-/** The scenario of the config. Simulated GPUs alone have one. */
 export async function scenarioOf(provider: ProviderName | undefined, config: Config): Promise<Scenario | undefined> {
 	const file = provider === 'fake' ? config.get('simulated.scenario') : undefined;
 	if (file === undefined) {
@@ -36,27 +34,23 @@ export async function scenarioOf(provider: ProviderName | undefined, config: Con
 	return loadScenario(file);
 }
 
-/** What a provider is made of. */
 export type ProviderContext = {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly host: Host;
-	/** Where simulated GPUs find the leases to show load for. */
+	/** The store whose leases decide the simulated load. */
 	readonly store?: Store;
-	/** What they show besides. */
 	readonly scenario?: Scenario;
-	/** Where their processes can be acted on. */
+	/** The processes that commands can signal instead of real ones. */
 	readonly simulatedProcesses?: SimulatedProcesses;
-	/** Runs of the tool that are under way already. */
+	/** Tool runs that were started before this module was loaded. */
 	readonly early?: EarlyRuns;
-	/** What to ask the GPUs for besides; nothing when left out. */
 	readonly details?: WantedDetails;
 };
 
 const toolTimeOf = ({config, host, clock}: ProviderContext): ToolTime =>
 	createToolTime(config, host, clock.monotonicMs);
 
-/** What every provider of real GPUs is given. */
 const realWorld = (context: ProviderContext) => ({
 	run: context.early?.run ?? runTool,
 	describeProcesses: createProcessDescriber({users: createUsers(), run: runSystemTool}),
@@ -78,8 +72,8 @@ const createAmd = (context: ProviderContext): GpuProvider =>
 	toolTimeOf(context).watch(createAmdProvider(realWorld(context)));
 
 /**
-Begins to scan the GPUs before anything else is loaded or connected: the tool is the slowest part of most verbs, and nearly every
-pool on a box that has it is its own. Undefined where no tool is installed.
+Starts scanning before the store is connected, because the GPU tool is the slowest part of most commands. Guesses that
+the pool uses the first provider whose tool is installed.
 */
 export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	const create = isInstalled('nvidia-smi') ? createNvidia : isInstalled('amd-smi') ? createAmd : undefined;
@@ -99,14 +93,13 @@ export function scanEarly(context: ProviderContext): GpuProvider | undefined {
 	};
 }
 
-/** Load appears where the pool's leases are. */
+/** Creates simulated GPUs, which show load where the store has leases. */
 const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: ProviderContext): GpuProvider =>
 	createSimulatedProvider({
 		monotonicMs: clock.monotonicMs,
 		nowSeconds: () => Date.now() / 1000,
 		scenario,
 		processes: simulatedProcesses,
-		// With this process.
 		startedAtSeconds: performance.timeOrigin / 1000,
 		async gpuCount() {
 			const snapshot = await store?.read();
@@ -118,7 +111,7 @@ const createSimulated = ({clock, host, store, scenario, simulatedProcesses}: Pro
 				return [];
 			}
 
-			// A dead job uses nothing, although its lease may not have ended yet; who waits for more GPUs has not begun.
+			// Dead jobs and owners that still wait for more GPUs cause no load.
 			const working = holdingsIn(snapshot.gpus).filter(
 				({lease}) => lease.partialQueueId === undefined && endingOf(lease, snapshot, host) === undefined,
 			);
@@ -150,10 +143,9 @@ export function createProvider(name: ProviderName, context: ProviderContext): Gp
 	}
 }
 
-/** Where a binary made by Bun keeps the program that is in it. */
 const insideBinary = '/$bunfs/';
 
-/** How this program starts itself, in little memory: for what keeps nothing. */
+/** Returns the command line that starts this program again, with a small heap. */
 function selfCommand(...words: readonly string[]): ToolCall {
 	const {execPath, argv, versions} = process;
 	const file = argv[1] ?? '';
@@ -161,7 +153,7 @@ function selfCommand(...words: readonly string[]): ToolCall {
 	return {command: execPath, args: file.startsWith(insideBinary) ? words : [...flags, file, ...words]};
 }
 
-/** Makes providers for a face that scans again and again, every `intervalMs`. */
+/** Returns a factory of providers for a face that scans every `intervalMs`. */
 export async function watchingProvider(
 	name: ProviderName,
 	context: ProviderContext,
@@ -182,12 +174,7 @@ export async function watchingProvider(
 	return () => createNvidiaProvider({...world, createSources});
 }
 
-/**
-Counts the GPUs of this box.
-
-@param wanted - Undefined: whatever is here.
-@throws CanhazgpuError `provider` when what was asked for by name cannot be counted.
-*/
+/** Counts the GPUs of this box. Throws if the wanted provider cannot count them. */
 export async function detectGpus(wanted: ProviderName | undefined, context: ProviderContext): Promise<Detected> {
 	const found =
 		wanted === undefined

@@ -1,25 +1,16 @@
-/**
-The process that may call NVIDIA's library. A call into a driver that hangs cannot be ended, and neither can a process that is within one;
-a library that is not what it should be may take its process with it. So this is a process of its own, which can be left behind.
-*/
+/** Calls NVIDIA's library in a child process that can be abandoned, because a driver call can hang or crash it. */
 import process from 'node:process';
 import {encodeScan} from '../../gpu/nvidia/nvml/lines.js';
 import {openScanner} from '../../gpu/nvidia/nvml/scan.js';
 
-/** The library's name to the system's loader. */
 const libraryName = 'libnvidia-ml.so.1';
 
-/** Neither loads what belongs to the other. */
 const loadOpener = async () =>
 	process.versions['bun'] === undefined
 		? import('../../gpu/nvidia/nvml/library.js')
 		: import('../../gpu/nvidia/nvml/library-bun.js');
 
-/**
-Prints a scan as a line of JSON every so often, until its reader is gone.
-
-@returns The exit code, once the library fails.
-*/
+/** Prints a scan as a line of JSON every `periodMs`. Returns the exit code when the library fails. */
 export async function printScans(periodMs: number): Promise<number> {
 	process.stdout.on('error', () => {
 		// eslint-disable-next-line unicorn/no-process-exit -- the process that started this one is gone
@@ -27,7 +18,7 @@ export async function printScans(periodMs: number): Promise<number> {
 	});
 	try {
 		const {openLibrary} = await loadOpener();
-		// No directory but those of the system may hold the library.
+		// The library may be loaded only from system directories, never from the current one.
 		process.chdir('/');
 		const scanner = openScanner(openLibrary(libraryName));
 		for (;;) {

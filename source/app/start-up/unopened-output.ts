@@ -1,17 +1,17 @@
 /**
-Leaves stdout and stderr unopened where only a command writes to them: to open the first takes some milliseconds of a start, and makes a pipe not
-wait, for all who share it.
+Leaves stdout and stderr unopened for `run`. Opening them takes some milliseconds, and makes a pipe non-blocking for
+every process that shares it.
 */
 import {Buffer} from 'node:buffer';
 import {writeSync} from 'node:fs';
 import type {Paint} from '../../format/text/paint.js';
 
-/** Whether the verb leaves stdout to the command that it runs. Only a hint: who prints all the same opens it first. */
+/** Whether the command leaves stdout to its job. Only a hint: a print opens stdout first. */
 export const leavesOutput = ([verb]: readonly string[]): boolean => verb === 'run';
 
 const same = (text: string): string => text;
 
-/** For who prints nothing: to load colours takes a part of each start, too. */
+/** Avoids loading the color library, which would slow down the start. */
 export const unpainted: Paint = {
 	available: same,
 	inUse: same,
@@ -22,10 +22,10 @@ export const unpainted: Paint = {
 	bold: same,
 };
 
-/** Between two tries to write to a pipe that another process has made not wait, in ms. */
+/** Milliseconds between two writes to a pipe that another process has made non-blocking. */
 const pauseMs = 5;
 
-/** Writes to stderr without opening it. What has no reader is lost. */
+/** Writes to stderr without opening the stream. Text without a reader is dropped. */
 export function writeError(text: string | Uint8Array): void {
 	let left = Buffer.from(text);
 	while (left.length > 0) {

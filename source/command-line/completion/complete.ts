@@ -1,4 +1,4 @@
-/** Answers a shell that asks what can stand at the caret: soon and without a word of complaint, or not at all. */
+/** Answers completion requests of a shell. Prints nothing on errors or when the pool is slow. */
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {commandNames, findCommand} from '../find-command.js';
@@ -8,7 +8,7 @@ import {findHome} from '../../config/home.js';
 import {CanhazgpuError} from '../../errors.js';
 import {completeWords, type Candidate} from './words.js';
 
-/** Tab waits no longer than this for a store that is away. */
+/** The longest that completion waits for an unreachable store. */
 const patienceMs = 1000;
 
 async function known(kind: KnownKind, verb: Command, words: readonly string[]): Promise<readonly Candidate[]> {
@@ -17,9 +17,9 @@ async function known(kind: KnownKind, verb: Command, words: readonly string[]): 
 		import('../../config/config.js'),
 		import('./known-values.js'),
 	]);
-	// The very pool that the line is about.
+	// The flags of the line, such as --redis-host, decide which pool is read.
 	const {overrides, text} = parseInput(verb, {words, rest: []});
-	// Tab is pressed in any directory, before anything was decided about what lies there.
+	// A config file of the current directory is ignored: the user may press Tab in an untrusted directory.
 	const config = await loadConfig({
 		flags: overrides,
 		environment: process.env,
@@ -45,7 +45,6 @@ async function knownOrNothing(...asked: Parameters<typeof known>): Promise<reado
 	try {
 		return await known(...asked);
 	} catch (error) {
-		// No pool, a line that is wrong already: then there is nothing to offer.
 		if (error instanceof CanhazgpuError) {
 			return [];
 		}
@@ -54,14 +53,14 @@ async function knownOrNothing(...asked: Parameters<typeof known>): Promise<reado
 	}
 }
 
-/** What the shell would have made of it. */
+/** Expands `~/` like the shell. */
 const expanded = (word: string): string => (word.startsWith('~/') ? `${findHome() ?? '~'}${word.slice(1)}` : word);
 
 /**
-Prints in the first line what can stand there, `words`, `files` or `command` (what follows `--` is another program's); then the words, each
-with a tab and what it means.
+Prints the kind of the answer on the first line: `words`, `files`, or `command` when another program's words follow
+`--`. Prints one candidate per further line, with a tab and its description.
 
-@param argv - The shell, and the words up to the caret, the last of which may be empty.
+@param argv - The shell, and the words up to the caret. The last word may be empty.
 */
 export async function printCompletion([shell, ...words]: readonly string[]): Promise<void> {
 	const word = words.at(-1) ?? '';
@@ -72,7 +71,7 @@ export async function printCompletion([shell, ...words]: readonly string[]): Pro
 			verbs: commandNames,
 			find: findCommand,
 			globals: globalFlags,
-			// Bash shows words alone.
+			// Bash shows no descriptions.
 			isDescribed: shell !== 'bash',
 			know: knownOrNothing,
 		},

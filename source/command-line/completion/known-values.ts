@@ -1,4 +1,3 @@
-/** Candidates out of what the pool and the config know. */
 import {holdingsIn, holdingsOn} from '../../core/rules/leases/holdings.js';
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
@@ -20,15 +19,11 @@ import {wantedText} from '../../format/queue/waiting-progress.js';
 import type {KnownKind} from '../command.js';
 import type {Candidate} from './words.js';
 
-/** What a face knows, or has read for this. */
 type Known = {
 	readonly requester: Requester;
-	/** The other hosts. */
 	readonly hosts: readonly string[];
 	readonly snapshot?: Snapshot;
-	/** What happened lately. */
 	readonly audit: readonly AuditEntry[];
-	/** What the GPUs said lately. */
 	readonly readings?: readonly GpuReading[] | undefined;
 };
 
@@ -52,7 +47,7 @@ function aboutGpu(record: GpuRecord, {drains}: Snapshot): string {
 	return drains.has(record.index) ? 'out of service' : 'not reserved';
 }
 
-/** GPUs whose lease the asker may change; instead of a GPU that MIG has split, the asker's instances. */
+/** Returns the GPUs whose lease the user can change. A GPU that MIG has split is listed as the user's instances. */
 const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Lease) => boolean): readonly Candidate[] =>
 	snapshot.gpus.flatMap((record) => {
 		const leases = holdingsOn(record)
@@ -65,7 +60,6 @@ const ownGpus = (snapshot: Snapshot, requester: Requester, isMeant: (lease: Leas
 		}));
 	});
 
-/** The ids of reservations that the asker may change, each once. */
 const ownLeases = (snapshot: Snapshot, requester: Requester): readonly Candidate[] =>
 	new Map(
 		holdingsIn(snapshot.gpus).flatMap(({lease}) =>
@@ -79,7 +73,6 @@ const ownLeases = (snapshot: Snapshot, requester: Requester): readonly Candidate
 
 const nameOf = (gpu: number, {number}: {readonly number?: number | undefined}): string => instanceText({gpu, number});
 
-/** The GPUs that are handed out whole, and the instances of the others. */
 function parts(snapshot: Snapshot, readings: readonly GpuReading[] = []): readonly Candidate[] {
 	return snapshot.gpus.flatMap((record) => {
 		const instances = instancesOf(readings.find(({index}) => index === record.index)) ?? [];
@@ -99,7 +92,6 @@ const heldIn = ({gpus, queue}: Snapshot): ReadonlyArray<Lease | QueueEntry> => [
 	...queue.flatMap((record) => (record.kind === 'entry' ? [record.entry] : [])),
 ];
 
-/** What each kind can be. A name that was never given is none. */
 const kinds: Readonly<Record<Exclude<KnownKind, 'hosts'>, (snapshot: Snapshot, known: Known) => readonly Candidate[]>> =
 	{
 		gpus: (snapshot) =>
@@ -145,11 +137,11 @@ function named(names: ReadonlyArray<string | undefined>): readonly Candidate[] {
 const aboutEntry = (entry: QueueEntry, now: number): string =>
 	`for ${wantedText(wantedOf(entry))}, waiting for ${shortDuration(now - entry.enqueueTime)}`;
 
-/** Other people's words go into this user's command line: only those that no shell reads anything into. */
+/** Whether no shell interprets a part of the word: other people's text is inserted into the user's command line. */
 const isHarmless = ({word}: Candidate): boolean =>
 	/^[\p{Letter}\p{Number}_][\p{Letter}\p{Number}%+,\-.:@_]*$/v.test(word);
 
-/** None of what only the pool knows, while that has not been read. */
+/** Returns the candidates of a kind. Returns none for the kinds that need a pool that has not been read. */
 export function candidatesOf(kind: KnownKind, known: Known): readonly Candidate[] {
 	const {snapshot, hosts} = known;
 	const ofPool = (): readonly Candidate[] =>

@@ -1,35 +1,30 @@
-/**
-What can stand in the place of the last word of a command: verbs, flags, and the values of flags. A shell's Tab and that of the monitor's
-command line both ask here.
-*/
+/** Completes the last word of a command line, for shells and for the command line of the monitor. */
 import {idWordsOf} from '../../core/rules/request/gpu-ids.js';
 import type {Command, Flag, Flags, KnownKind} from '../command.js';
 import {commandPosition, flagOf} from '../flags.js';
 
 export type Candidate = {
 	readonly word: string;
-	/** What it means, in a few words. */
 	readonly about?: string;
 };
 
 type Completed =
 	| {readonly kind: 'words'; readonly candidates: readonly Candidate[]}
-	/** The name of a file: the shell knows best how to complete it. */
+	/** The shell completes file names. */
 	| {readonly kind: 'files'}
-	/** It belongs to the command that follows `--`. */
+	/** The word belongs to the command after `--`. */
 	| {readonly kind: 'command'};
 
 type CompletionOptions = {
-	/** Those that can be used here, but `help`. */
+	/** The commands that can be used here, except `help`. */
 	readonly verbs: readonly string[];
-	/** Words that stand in the place of a verb, and what may follow which one. */
+	/** Words that can stand in place of a command, with the words that may follow each. */
 	readonly names?: Readonly<Record<string, readonly string[]>>;
 	readonly find: (verb: string) => Promise<Command>;
-	/** Flags of every verb. */
 	readonly globals: Flags;
-	/** False where meanings are not shown: then the verbs need not be loaded. */
+	/** Whether candidates have descriptions. Without descriptions, the commands need not be loaded. */
 	readonly isDescribed: boolean;
-	/** What the pool or the config knows. `words` are those of the line, but the verb and the flag that is being completed. */
+	/** Returns the values that the pool or the configuration knows. `words` excludes the completed flag. */
 	readonly know: (kind: KnownKind, verb: Command, words: readonly string[]) => Promise<readonly Candidate[]>;
 };
 
@@ -38,15 +33,13 @@ const words = (candidates: readonly Candidate[]): Completed => ({kind: 'words', 
 const plain = (list: readonly string[]): readonly Candidate[] => list.map((word) => ({word}));
 
 type Walk = {
-	/** The names of those that were given. */
 	readonly flags: ReadonlySet<string>;
-	/** How many words were no flags, and no values of flags. */
+	/** The number of words that are neither flags nor values of flags. */
 	readonly others: number;
-	/** The last word is a flag that wants a value. */
+	/** The flag whose value is being completed. */
 	readonly wanting: Flag | undefined;
 };
 
-/** What the words before are about. */
 function walk(before: readonly string[], flags: Flags): Walk {
 	const seen = new Set<string>();
 	let others = 0;
@@ -69,7 +62,7 @@ function walk(before: readonly string[], flags: Flags): Walk {
 	return {flags: seen, others, wanting};
 }
 
-/** `1,` -> `1,0`, `1,2`, ..., and `0-2,` -> `0-2,3`, ...: what was not named yet. */
+/** Completes a list with the values that are not in it yet: `1,` -> `1,0`, `1,2`. `0-2,` -> `0-2,3`. */
 function listed(word: string, candidates: readonly Candidate[]): readonly Candidate[] {
 	const named = word.split(',').slice(0, -1);
 	const before = named.map((id) => `${id},`).join('');
@@ -99,7 +92,7 @@ async function valuesOf({completes, setting, value}: Flag, word: string, know: K
 	return words(plain(completes ?? []));
 }
 
-/** What stands behind `--flag` or `--flag=`; undefined where no value is due. */
+/** Completes the value after `--flag` or `--flag=`. Undefined if no value is expected. */
 async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know): Promise<Completed | undefined> {
 	if (wanting !== undefined) {
 		return valuesOf(wanting, word, know);
@@ -117,7 +110,7 @@ async function valueDue(word: string, {wanting}: Walk, flags: Flags, know: Know)
 		: completed;
 }
 
-/** The flags that were not given yet, or may be given again. */
+/** Returns the flags that can still be given. */
 const unused = (flags: Flags, seen: ReadonlySet<string>): readonly Candidate[] =>
 	Object.entries(flags)
 		.filter(([name, flag]) => flag.isMultiple === true || !seen.has(name))
@@ -135,18 +128,17 @@ async function firstWords(before: readonly string[], word: string, options: Comp
 		: words([
 				...(await describedVerbs(options)),
 				...plain(Object.keys(names)),
-				{word: 'help', about: 'Show what a verb does, or a topic'},
+				{word: 'help', about: 'Show the help for a command or a topic'},
 			]);
 }
 
-/** Verbs and topics; a name of both stands once. */
+/** Returns commands and topics. A name shared by both appears once. */
 async function helpWords(options: CompletionOptions): Promise<readonly Candidate[]> {
 	const {topics} = await import('../../help/topics.js');
 	const others = Object.entries(topics).filter(([name]) => !options.verbs.includes(name));
 	return [...(await describedVerbs(options)), ...others.map(([name, {summary}]) => ({word: name, about: summary}))];
 }
 
-/** Behind `help json`. */
 async function schemaWords(after: readonly string[]): Promise<readonly Candidate[]> {
 	if (after.length !== 1 || after[0] !== 'json') {
 		return [];
@@ -157,9 +149,8 @@ async function schemaWords(after: readonly string[]): Promise<readonly Candidate
 }
 
 type Position = {
-	/** Words between the verb and the one that is being completed ... */
+	/** Words between the command and the completed word. */
 	readonly own: readonly string[];
-	/** ... and before the verb. */
 	readonly outer: readonly string[];
 	readonly word: string;
 };
@@ -174,7 +165,7 @@ async function verbWords(verb: Command, {own, outer, word}: Position, options: C
 	}
 
 	const first = verb.words === undefined || walked.others > 0 ? [] : verb.words;
-	// Flags of every verb are of little use: only where a flag was begun.
+	// Global flags are rarely useful, so they are offered only after a dash.
 	const named = word.startsWith('-') ? flags : verb.flags;
 	return words([
 		...(typeof first === 'string' ? listed(word, await options.know(first, verb, others)) : plain(first)),
@@ -214,11 +205,7 @@ async function anyWords(before: readonly string[], word: string, options: Comple
 	return verbWords(command, {own: after, outer: own.slice(0, index), word}, options);
 }
 
-/**
-What can stand in the place of `word`, which may be empty or only begun.
-
-@param before - All words before it, but the program.
-*/
+/** Returns the candidates for `word`, which may be empty or incomplete. `before` excludes the program. */
 export async function completeWords(
 	before: readonly string[],
 	word: string,

@@ -14,11 +14,10 @@ import {isAboutPolicy, showOrChangePolicy} from './policy.js';
 type Found = {
 	readonly provider: ProviderName;
 	readonly gpuCount: number;
-	/** GPUs that this machine has. */
 	readonly found: number;
 };
 
-/** The pool of everybody that is there already, where no GPU is found to make one of. A private pool is in no one's way. */
+/** Returns the shared pool that already exists, when no GPU is found. A private pool does not count. */
 async function existingPool(app: App): Promise<{readonly gpuCount: number; readonly location: string} | undefined> {
 	try {
 		return await withWorld(app, {}, async (world) => {
@@ -34,11 +33,7 @@ async function existingPool(app: App): Promise<{readonly gpuCount: number; reado
 	}
 }
 
-/**
-What the pool is to be made of. A simulated pool is made by name alone: made without a word, it would hand out GPUs that are never scanned.
-
-@throws CanhazgpuError `provider` when no GPUs are found, or GPUs of several kinds; `pool-exists`.
-*/
+/** Returns the provider and number of GPUs of a new pool. Never guesses `fake`, whose GPUs are not scanned. */
 async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 	const wanted = config.get('admin.provider');
 	const given = config.get('admin.gpus');
@@ -74,41 +69,45 @@ async function whatIsThere(app: App, {config, has}: Input): Promise<Found> {
 
 export const admin: Command = {
 	name: 'admin',
-	summary: 'Make the pool of GPUs that everybody shares, take GPUs out of service, set the policy',
+	summary: 'Create the shared pool, take GPUs out of service, set the policy',
 	usage:
 		'[--gpus N] [--provider NAME] [--store STORE] [--force] | --drain IDS [--reason TEXT] | --undrain IDS | --policy | --set KEY=VALUE... [--unset KEY...]',
 	examples: [
-		['canhazgpu admin', 'a pool of the GPUs that are there'],
-		['canhazgpu admin --gpus 8 --provider fake', 'eight simulated GPUs'],
-		['sudo canhazgpu admin --store embedded', 'for a box without Redis'],
-		['canhazgpu admin --drain 3 --reason "fan is dead"', 'nobody new gets GPU 3'],
-		['canhazgpu admin --undrain 3', 'and they may again'],
-		['canhazgpu admin --policy', 'what holds for everybody'],
-		['canhazgpu admin --set strategy=lru', 'spread the work over all GPUs'],
+		['canhazgpu admin', 'create a pool of all GPUs in this machine'],
+		['canhazgpu admin --gpus 8 --provider fake', 'create a pool of eight simulated GPUs'],
+		['sudo canhazgpu admin --store embedded', 'create a pool on a machine without Redis'],
+		['canhazgpu admin --drain 3 --reason "fan is dead"', 'stop granting GPU 3'],
+		['canhazgpu admin --undrain 3', 'grant GPU 3 again'],
+		['canhazgpu admin --policy', 'show the policy'],
+		['canhazgpu admin --set strategy=lru', 'prefer the GPU that was used least recently'],
 	],
 	flags: {
-		gpus: {shortFlag: 'g', value: 'N', summary: 'how many GPUs (counted, where they can be)', setting: 'admin.gpus'},
+		gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (detected)', setting: 'admin.gpus'},
 		provider: {
 			shortFlag: 'p',
 			value: 'NAME',
 			summary: `${new Intl.ListFormat('en-GB', {type: 'disjunction'}).format(providerNames)} (detected)`,
 			setting: 'admin.provider',
 		},
-		group: {value: 'NAME', summary: 'embedded: only members of this group may use the pool', setting: 'admin.group'},
-		force: {summary: 'replace the pool that is there; ends all its reservations'},
-		drain: {value: 'IDS', summary: 'take these GPUs out of service; their holders keep them', completes: 'gpus'},
+		group: {
+			value: 'NAME',
+			summary: 'embedded store: only members of this group can use the pool',
+			setting: 'admin.group',
+		},
+		force: {summary: 'replace the existing pool and end all its reservations'},
+		drain: {value: 'IDS', summary: 'take these GPUs out of service; current holders keep them', completes: 'gpus'},
 		undrain: {value: 'IDS', summary: 'put these GPUs back into service', completes: 'drained-gpus'},
-		reason: {value: 'TEXT', summary: 'why; everybody sees it'},
-		policy: {summary: 'show what holds for everybody'},
+		reason: {value: 'TEXT', summary: 'the reason for --drain, which everyone can see'},
+		policy: {summary: 'show the policy'},
 		set: {
 			value: 'KEY=VALUE',
-			summary: 'set a key of the policy; may be given several times',
+			summary: 'set a key of the policy; can be repeated',
 			isMultiple: true,
 			completes: policyKeyNames.flatMap((key) => policyKeys[key].completes.map((value) => `${key}=${value}`)),
 		},
 		unset: {
 			value: 'KEY',
-			summary: 'let the default of that key hold again; all: of every key that is not set in the same call',
+			summary: 'reset a key of the policy to its default, or all: every key without a --set',
 			isMultiple: true,
 			completes: 'policy-keys',
 		},
@@ -152,9 +151,7 @@ export const admin: Command = {
 				);
 			} else {
 				const what = `pool of ${pool.gpuCount} GPU(s) (${pool.provider}) in ${location.location}`;
-				app.print(
-					wasThere ? `The ${what} was there already; everybody on this machine finds it now` : `Made a ${what}`,
-				);
+				app.print(wasThere ? `The ${what} already existed; everyone on this machine finds it now` : `Made a ${what}`);
 				if (droppedLeases > 0) {
 					app.print(`Ended ${droppedLeases} reservation(s) of the pool before it`);
 				}

@@ -1,7 +1,4 @@
-/**
-`admin --drain` and `--undrain`: out of service and back. As with the rest of `admin`, an account that may change the pool may do it; the audit log
-tells who did.
-*/
+/** `admin --drain` and `--undrain`. Any account that can change the pool may drain, and the audit log names it. */
 import {drain, undrain} from '../../core/operations/pool/drain.js';
 import {characterCount, longestReason} from '../../core/rules/request/request.js';
 import {CanhazgpuError} from '../../errors.js';
@@ -12,16 +9,11 @@ import type {Input} from '../../command-line/command.js';
 import {idsOf, refuseBoth} from '../shared/flag-values.js';
 import {withWorld} from '../shared/with-world.js';
 
-/**
-Refuses flags that make a pool beside those that are about the one that is there.
-
-@param others - The flags that were typed, and what they do: `--drain and --undrain change`.
-@throws CanhazgpuError `usage`.
-*/
+/** Refuses flags for a new pool. `others` names the typed flags: `--drain and --undrain change`. */
 export function refuseMaking(input: Input, others: string): void {
 	const making = ['gpus', 'provider', 'group', 'force'].find((flag) => input.has(flag));
 	if (making !== undefined) {
-		throw new CanhazgpuError('usage', `--${making} makes a pool, and ${others} the one that is there`, {
+		throw new CanhazgpuError('usage', `--${making} creates a pool, and ${others} the existing one`, {
 			hint: `Leave out --${making}.`,
 		});
 	}
@@ -31,16 +23,14 @@ function reasonOf(input: Input): string | undefined {
 	const reason = input.text('reason');
 	const count = characterCount(reason?.trim() ?? '-');
 	if (count < 1 || count > longestReason) {
-		throw new CanhazgpuError('usage', `--reason must be 1 to ${longestReason} characters long, and has ${count}`);
+		throw new CanhazgpuError('usage', `--reason must be 1 to ${longestReason} characters long, but has ${count}`);
 	}
 
 	return reason?.trim();
 }
 
-/** Whether `admin` is asked to drain or undrain, rather than to make a pool. */
 export const isAboutDrains = (input: Input): boolean => ['drain', 'undrain', 'reason'].some((flag) => input.has(flag));
 
-/** @throws CanhazgpuError `usage` for flags that do not go together. */
 export async function changeDrains(app: App, input: Input): Promise<number> {
 	const toDrain = idsOf(input, 'drain');
 	const toUndrain = idsOf(input, 'undrain');
@@ -48,7 +38,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 	refuseMaking(input, '--drain and --undrain change');
 	refuseBoth(input, 'drain', 'undrain');
 	if (reason !== undefined && toDrain === undefined) {
-		throw new CanhazgpuError('usage', '--reason says why of --drain', {
+		throw new CanhazgpuError('usage', '--reason needs --drain', {
 			hint: 'For example: canhazgpu admin --drain 3 --reason "fan is dead"',
 		});
 	}
@@ -82,7 +72,7 @@ export async function changeDrains(app: App, input: Input): Promise<number> {
 		const why = reason === undefined ? '' : `: ${sanitize(reason)}`;
 		app.print(`Took ${gpus.length} GPU(s) out of service: [${gpus.join(' ')}]${why}`);
 		if (leased.length > 0) {
-			app.remark(`In use now, and so until given back: GPU(s) [${leased.join(' ')}]`);
+			app.remark(`Still in use until released: GPU(s) [${leased.join(' ')}]`);
 		}
 
 		return 0;

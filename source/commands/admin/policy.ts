@@ -1,7 +1,3 @@
-/**
-`admin --policy`, `--set` and `--unset`: what holds for everybody. As with the rest of `admin`, an account that may change the pool may do it;
-the audit log tells who did.
-*/
 import {requirePool} from '../../core/rules/pool/pool.js';
 import {isPolicyKey, policyKeyNames} from '../../core/rules/policy/keys.js';
 import {unknownKey, type PolicyChange} from '../../core/rules/policy/policy.js';
@@ -17,10 +13,9 @@ import {nearest} from '../../command-line/suggestions.js';
 import {withWorld} from '../shared/with-world.js';
 import {isAboutDrains, refuseMaking} from './drain.js';
 
-/** Whether `admin` is asked for the policy, or to change it, rather than to make a pool. */
 export const isAboutPolicy = (input: Input): boolean => ['policy', 'set', 'unset'].some((flag) => input.has(flag));
 
-/** Every key, where a key can stand: what is not set in the same call goes, also a record that cannot be read. */
+/** Resets every key that is not set in the same call, including unreadable records. */
 const allKeys = 'all';
 
 function settingOf(typed: string): PolicyChange {
@@ -38,14 +33,10 @@ function settingOf(typed: string): PolicyChange {
 	return {key, value};
 }
 
-/** A key that this version does not know may be set by a later version: the pool tells. */
+/** Does not check the key, because a later version may have set it. */
 const unsettingOf = (typed: string): PolicyChange => ({key: typed.trim(), value: undefined});
 
-/**
-What is to be changed, in the order it was typed.
-
-@throws CanhazgpuError `usage` for a key that there is not, or one that is named twice.
-*/
+/** Returns the changes in the order typed. Throws for an unknown or repeated key. */
 function changesOf(input: Input): readonly PolicyChange[] {
 	const changes = [
 		...input.texts('set').map((typed) => settingOf(typed)),
@@ -78,12 +69,11 @@ async function showPolicy(app: App, input: Input): Promise<number> {
 	});
 }
 
-/** @throws CanhazgpuError `usage` for flags that do not go together. */
 export async function showOrChangePolicy(app: App, input: Input): Promise<number> {
 	refuseMaking(input, '--policy, --set and --unset are about');
 	if (isAboutDrains(input)) {
-		throw new CanhazgpuError('usage', '--drain and --undrain, and --policy, --set and --unset, are different changes', {
-			hint: 'Give them one after the other.',
+		throw new CanhazgpuError('usage', '--drain and --undrain cannot be combined with --policy, --set or --unset', {
+			hint: 'Use two commands.',
 		});
 	}
 
@@ -102,7 +92,7 @@ export async function showOrChangePolicy(app: App, input: Input): Promise<number
 	const asked = changes.filter(({key}) => key !== allKeys);
 	if (removesAll && asked.some(({value}) => value === undefined)) {
 		throw new CanhazgpuError('usage', '--unset all removes every key', {
-			hint: 'Give no other --unset with it. --set KEY=VALUE is what holds from then on.',
+			hint: 'Leave out the other --unset. Use --set KEY=VALUE for the keys to keep.',
 		});
 	}
 

@@ -1,4 +1,3 @@
-/** How `run` and `reserve` wait for their GPUs, and how waiting ends. */
 import {acquire} from '../../core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../../errors.js';
 import {sanitize} from '../../format/text/text.js';
@@ -12,17 +11,16 @@ import {createWaitingLine} from './waiting-line.js';
 
 type Acquired =
 	| Grant
-	/** Called off by a signal: exit with 128 and its number. */
+	/** A signal ended the wait. The exit code is 128 plus its number. */
 	| {readonly kind: 'interrupted'; readonly exitCode: number};
 
-/** A notice that hangs keeps the user's shell no longer than this. */
+/** The longest that a hanging notification delays the user's shell. */
 const servedMs = 2000;
 
-/** The store was away as the waiting ended. */
 const unsureText =
-	'The store is away: this position in the queue is dropped once it is back. What was got in the last moment shows: canhazgpu status';
+	'The store cannot be reached. Once it is back, this request is removed from the queue. To see whether it got GPUs at the last moment: canhazgpu status';
 
-/** A user who has waited for long may look elsewhere by now. */
+/** Notifies a user who may have stopped watching during a long wait. */
 export async function remindOfGrant(
 	app: App,
 	{requester, note}: AcquireRequest,
@@ -45,7 +43,7 @@ export async function remindOfGrant(
 	}
 }
 
-/** `--on any` of another host gives the entry in the queue here its id, to be able to take it out again: as long as it holds nothing. */
+/** Returns the id that `--on any` of another host chose for this queue entry, to cancel the entry later. */
 function givenEntryId({environment}: App): string | undefined {
 	const id = environment[queueEntryVariable];
 	return id !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/v.test(id) ? id : undefined;
@@ -53,19 +51,14 @@ function givenEntryId({environment}: App): string | undefined {
 
 type AcquireOptions = {
 	readonly waitSeconds: number | undefined;
-	/** Of the caller, who ends it: a signal must be handled until the GPUs have an owner. */
+	/** Owned by the caller, because signals must be handled until the GPUs have an owner. */
 	readonly interruption: Interruption;
-	/** Nothing is shown of the waiting. */
 	readonly isSilent?: boolean;
-	/** Resolves once the command runs: what concerns others, or comes by the way, is left until then. Undefined where none is started. */
+	/** Resolves once the command runs. Notifications wait until then. Undefined if there is no command. */
 	readonly started?: Promise<void> | undefined;
 };
 
-/**
-Gets the GPUs, showing on stderr how the waiting goes.
-
-@throws CanhazgpuError `unavailable` when there were not enough in time, or another user took this entry out of the queue.
-*/
+/** Gets the GPUs and shows the progress of the wait. Throws `unavailable` if too few became free in time. */
 export async function acquireShown(
 	app: App,
 	world: OpenWorld,
@@ -75,7 +68,7 @@ export async function acquireShown(
 	const entryId = givenEntryId(app);
 	const line = createWaitingLine(app);
 	const background = createBackground(app.progress);
-	// Only who waits has time for it: what is granted at once starts without loading any of it.
+	// Loaded only for a wait, so that an immediate grant starts faster.
 	let stopReminding: (() => Promise<void>) | undefined;
 	const left: Array<() => Promise<void>> = [];
 	const leave = (work: () => Promise<void>): void => {
@@ -102,7 +95,7 @@ export async function acquireShown(
 				leave(async () => remindOfGrant(app, request, answer));
 			}
 
-			// No one waits for a notice to be delivered.
+			// Notifications are delivered in the background.
 			void (async () => {
 				await started;
 				await Promise.all(left.map(async (work) => background.attempt(work)));
@@ -146,7 +139,7 @@ export async function acquireShown(
 					return {kind: 'interrupted', exitCode: movedExitCode};
 				}
 
-				throw new CanhazgpuError('unavailable', 'Somebody took this request out of the queue', {
+				throw new CanhazgpuError('unavailable', 'Somebody removed this request from the queue', {
 					hint: 'Nothing is held. To wait again, run it again.',
 				});
 			}

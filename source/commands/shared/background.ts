@@ -1,21 +1,14 @@
-/**
-Work beside a job or a wait, such as heartbeats, reminders and notices. Its failure is said once, and ends neither the wrapper nor the waiter.
-*/
+/** Background work beside a job or a wait, such as heartbeats. A failure is reported once and ends nothing. */
 import {CanhazgpuError, messageOf} from '../../errors.js';
 import {stackText} from '../../format/text/text.js';
 
 type Background = {
-	/** Does the work and answers its result; undefined when it failed. Never rejects. */
+	/** Returns the result of the work, or undefined if it failed. Never rejects. */
 	readonly attempt: <Result>(work: () => Result | Promise<Result>) => Promise<Result | undefined>;
-	/** Says a failure, unless the same words were said before. */
 	readonly failed: (error: unknown) => void;
 };
 
-/**
-Makes the one place that catches.
-
-@param report - Given the words of each bug, once. A store that is away is no bug: it is asked again, and the verb itself says so.
-*/
+/** @param report - Gets the message of each bug once. An unreachable store is no bug: the command itself reports it. */
 export function createBackground(report: (words: string) => void): Background {
 	const said = new Set<string>();
 	const failed = (error: unknown): void => {
@@ -25,7 +18,9 @@ export function createBackground(report: (words: string) => void): Background {
 		}
 
 		said.add(what);
-		report(`canhazgpu: this is a bug in canhazgpu, which changes nothing for what runs or waits:\n${stackText(error)}`);
+		report(
+			`canhazgpu: this is a bug in canhazgpu. It does not affect running jobs or waiting requests:\n${stackText(error)}`,
+		);
 	};
 
 	return {

@@ -1,25 +1,22 @@
-/** Flags that several commands have. */
 import type {Flag, KnownKind} from '../../command-line/command.js';
 
 export const jsonFlag: Flag = {shortFlag: 'j', summary: 'print JSON'};
 
-/** @param completes - Which GPUs it is likely about. */
+/** @param completes - The GPUs that completion offers. */
 export const idsFlag = (completes: KnownKind): Flag => ({
 	shortFlag: 'G',
 	value: 'IDS',
-	summary: 'these GPUs, such as 1,3 or 0-3, or instances of MIG: 0:1',
+	summary: 'only these GPUs or MIG instances: 1,3 or 0-3 or 0:1',
 	isMultiple: true,
 	completes,
 });
 
-/** Which reservations of a shared account are meant. */
 export const labelFlag: Flag = {
 	shortFlag: 'u',
 	value: 'NAME',
-	summary: 'those under this name, where people share an account',
+	summary: 'only reservations under this name, if several people share this account',
 	completes: 'labels',
 	mayBeEmpty: true,
 };
 
-/** Durations that completion offers. Any other is accepted, too. */
 export const usualDurations: readonly string[] = ['30m', '1h', '2h', '4h', '8h', '12h', '1d', '2d'];

@@ -1,7 +1,7 @@
 import {recentLoss} from '../../core/rules/pool/alerts.js';
 import type {Snapshot} from '../../core/model/types.js';
 
-/** What to say of data that the store lost not long ago; undefined when there is nothing. Its words are loaded only where they are needed. */
+/** Returns a warning if the store lost its data recently. The text is loaded only when needed. */
 export async function recentLossText(snapshot: Snapshot): Promise<string | undefined> {
 	const loss = recentLoss(snapshot);
 	if (loss === undefined) {

@@ -1,4 +1,3 @@
-/** Reads the values of flags that are no settings. */
 import {idWordsOf, isGpuId} from '../../core/rules/request/gpu-ids.js';
 import {parseInstanceName} from '../../core/rules/mig/instances.js';
 import {characterCount, longestLabel} from '../../core/rules/request/request.js';
@@ -7,7 +6,6 @@ import type {NamedParts} from '../../format/instances.js';
 import {sanitize} from '../../format/text/text.js';
 import type {Input} from '../../command-line/command.js';
 
-/** @throws CanhazgpuError `usage` where both flags are typed. */
 export function refuseBoth({has}: Pick<Input, 'has'>, one: string, other: string, hint?: string): void {
 	if (has(one) && has(other)) {
 		throw new CanhazgpuError('usage', `Give --${one} or --${other}, not both`, {hint});
@@ -19,10 +17,7 @@ function typedParts(input: Input, flag: string): readonly string[] | undefined {
 	return text === undefined ? undefined : idWordsOf(text);
 }
 
-/**
-@returns GPU ids such as `1,3` or `0-3`, in the order they were typed.
-@throws CanhazgpuError `usage` naming what is no id.
-*/
+/** Returns GPU ids such as `1,3` or `0-3`, in the order typed. Throws for anything else. */
 export function idsOf(input: Input, flag = 'gpu-ids'): readonly number[] | undefined {
 	const parts = typedParts(input, flag);
 	const wrong = parts?.find((part) => !isGpuId(part));
@@ -38,10 +33,7 @@ const notAnId = (flag: string, typed: string, besides = ''): CanhazgpuError =>
 		hint: `Write ids with commas between them, or a range: --${flag} 1,3 or 0-3`,
 	});
 
-/**
-@returns GPU ids such as `1,3` or `0-3` and instances such as `0:1`, in the order they were typed. Undefined without the flag.
-@throws CanhazgpuError `usage` naming what is neither.
-*/
+/** Returns GPU ids such as `1,3` or `0-3` and instances such as `0:1`, in the order typed. Throws for anything else. */
 export function namedPartsOf(input: Input, flag = 'gpu-ids'): NamedParts | undefined {
 	const parts = typedParts(input, flag);
 	const wrong = parts?.find((part) => !isGpuId(part) && parseInstanceName(part) === undefined);
@@ -57,10 +49,7 @@ export function namedPartsOf(input: Input, flag = 'gpu-ids'): NamedParts | undef
 	);
 }
 
-/**
-@returns Undefined for an empty one, which scripts give by a variable that is empty.
-@throws CanhazgpuError `usage` for a label of blanks, one that is too long, or that holds what no name does.
-*/
+/** Returns a valid label. An empty label counts as none, because scripts pass variables that may be empty. */
 export function checkLabel(label: string | undefined): string | undefined {
 	if (label === undefined || label === '') {
 		return undefined;
@@ -70,7 +59,7 @@ export function checkLabel(label: string | undefined): string | undefined {
 	const count = characterCount(label.trim());
 	if (harmless === '' || harmless !== label.trim() || count > longestLabel) {
 		const why = count > longestLabel ? `: it has ${count} characters` : '';
-		throw new CanhazgpuError('usage', `--user: ${quoted(label)} cannot be a name${why}`, {
+		throw new CanhazgpuError('usage', `--user: ${quoted(label)} is not a valid name${why}`, {
 			hint: `Use 1 to ${longestLabel} letters, digits or signs.`,
 		});
 	}

@@ -1,4 +1,4 @@
-/** How `run` says that a command begins later, runs in the background, or runs several times. All of it takes an engine that keeps jobs. */
+/** The flags of `run` for batch jobs, which need an engine that keeps jobs. */
 import type {Flags, Input} from '../../command-line/command.js';
 import type {Later} from '../../core/operations/engine.js';
 import {parseDuration} from '../../core/rules/leases/durations.js';
@@ -6,17 +6,16 @@ import {CanhazgpuError, quoted} from '../../errors.js';
 import {parseTimeOfDay} from './time-of-day.js';
 
 export const laterFlags: Flags = {
-	detach: {summary: 'on Slurm: hand the command over, print its job and go; the output goes to a file'},
-	after: {value: 'JOBS', summary: 'on Slurm: begin once these jobs have ended: 17,18, or afterok:17'},
+	detach: {summary: 'Slurm: submit the command as a batch job, print its id and return; output goes to a file'},
+	after: {value: 'JOBS', summary: 'Slurm: start after these jobs: 17,18 or afterok:17'},
 	begin: {
 		value: 'WHEN',
-		summary: 'on Slurm: not before then: 2h, 18:30, 2026-05-01T18:30',
+		summary: 'Slurm: start no earlier than 2h (from now), 18:30 or 2026-05-01T18:30',
 		completes: ['1h', '2h', '8h'],
 	},
-	array: {value: 'LIST', summary: 'on Slurm, with --detach: one job for each number: 0-7, 1,3,5, 0-99%4'},
+	array: {value: 'LIST', summary: 'Slurm, with --detach: submit one job for each index: 0-7 or 1,3,5 or 0-99%4'},
 };
 
-/** What to do instead, on one machine. */
 const localWays: Readonly<Record<string, string>> = {
 	detach: 'In the background: nohup canhazgpu run -- COMMAND > job.log 2>&1 &',
 	after: "One after the other: canhazgpu run -- sh -c 'first; second'",
@@ -24,7 +23,7 @@ const localWays: Readonly<Record<string, string>> = {
 	array: 'Start several: for i in 0 1 2 3; do canhazgpu run -- COMMAND $i & done; wait',
 };
 
-/** @throws CanhazgpuError `usage` where one of these is asked of the local engine, which keeps no jobs. */
+/** @throws CanhazgpuError `usage` for the local engine, which keeps no jobs. */
 export function checkNotLater(input: Input): void {
 	for (const [flag, way] of Object.entries(localWays)) {
 		if (input.has(flag)) {
@@ -48,7 +47,6 @@ function checked(input: Input, flag: 'after' | 'array', pattern: RegExp, example
 	return typed;
 }
 
-/** Seconds since the epoch. */
 function beginOf(input: Input): number | undefined {
 	const typed = input.text('begin');
 	return typed === undefined
@@ -58,21 +56,20 @@ function beginOf(input: Input): number | undefined {
 			: Date.now() / 1000 + parseDuration(typed, '--begin');
 }
 
-/** @throws CanhazgpuError `usage` for what is no such list or time, and for flags that contradict each other. */
 export function laterOf(input: Input): Later {
 	const later = {
 		after: checked(
 			input,
 			'after',
 			jobsPattern,
-			'Write the numbers of jobs, such as 17,18, or afterok:17 where they must have ended well.',
+			'Write job ids such as 17,18, or afterok:17 if the job must have succeeded.',
 		),
 		begin: beginOf(input),
 		array: checked(
 			input,
 			'array',
 			arrayPattern,
-			'Write numbers, such as 0-7 or 1,3,5, and %4 behind them for four at a time.',
+			'Write indices such as 0-7 or 1,3,5, followed by %4 to run four at a time.',
 		),
 	};
 	if (later.array !== undefined && !input.has('detach')) {

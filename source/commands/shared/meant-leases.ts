@@ -1,4 +1,3 @@
-/** Which reservations `release` and `extend` are about. */
 import type {Selection} from '../../core/rules/leases/selection.js';
 import type {Requester} from '../../core/model/types.js';
 import type {App} from '../../app/contract.js';
@@ -9,18 +8,13 @@ import {checkLabel} from './flag-values.js';
 
 export const leaseFlag: Flag = {
 	value: 'ID',
-	summary: 'this very reservation and no later one: its lease_id in status --json',
+	summary: 'only this reservation: a lease_id of status --json',
 	completes: 'leases',
 };
 
-/** The form of every id of a reservation, by this program and by Slurm. */
+/** Matches every id of this program and of Slurm. */
 const leaseIdPattern = /^[\w\-]{1,64}$/v;
 
-/**
-The id behind `--lease`. Undefined without the flag.
-
-@throws CanhazgpuError `usage` for what is no id, and for flags that name something else.
-*/
 function leaseIdOf(input: Input): string | undefined {
 	const id = input.text('lease');
 	if (id === undefined) {
@@ -43,21 +37,17 @@ function leaseIdOf(input: Input): string | undefined {
 }
 
 type MeantLeases = {
-	/** The name that was typed for a shared account. */
 	readonly label: string | undefined;
-	/** To be called once the pool is open: in an isolated job only the pool tells whose account this is. */
+	/** Call this once the pool is open: in an isolated job, only the pool knows the account. */
 	readonly selectionOf: (requester: Requester) => Selection;
 };
 
-/**
-@param named - Undefined: all of the caller's manual reservations, or all of `--lease`.
-@throws CanhazgpuError `usage` for flags that contradict one another.
-*/
+/** @param named - Undefined for all manual reservations, or for everything in `--lease`. */
 export function meantLeases(input: Input, named: NamedParts | undefined): MeantLeases {
 	const label = checkLabel(input.text('user'));
 	const leaseId = leaseIdOf(input);
 	if (leaseId !== undefined && (named?.instances ?? []).length > 0) {
-		throw new CanhazgpuError('usage', '--lease goes with whole GPUs, and --gpu-ids names an instance of MIG', {
+		throw new CanhazgpuError('usage', '--lease does not support the MIG instances of --gpu-ids', {
 			hint: 'Leave out one of them.',
 		});
 	}
@@ -74,13 +64,12 @@ export function meantLeases(input: Input, named: NamedParts | undefined): MeantL
 	};
 }
 
-/** In the Go program's words. */
 export const nothingFoundText = (named: NamedParts | undefined): string =>
 	named === undefined
 		? 'No manually reserved GPUs found for current user'
 		: `No reservations found for current user on ${namedText(named.ids, named.instances)}`;
 
-/** Says which of what was named the caller has not reserved, while the rest was changed. */
+/** Names the GPUs that were not reserved by the caller, while the others were changed. */
 export function remarkMissing(app: App, named: NamedParts | undefined, changed: readonly HeldPart[]): void {
 	const missing = named && missingParts(named, changed);
 	if (missing !== undefined && missing.ids.length + missing.instances.length > 0) {
@@ -88,10 +77,10 @@ export function remarkMissing(app: App, named: NamedParts | undefined, changed: 
 	}
 }
 
-/** @throws CanhazgpuError `not-found` where nothing is left of the reservation that `--lease` names, on the GPUs that were named with it. */
+/** @throws CanhazgpuError `not-found` if nothing is left of the reservation that `--lease` names. */
 export function checkLeft({by}: Selection, changed: readonly unknown[]): void {
 	if (by === 'lease' && changed.length === 0) {
-		throw new CanhazgpuError('not-found', 'That reservation has ended meanwhile', {
+		throw new CanhazgpuError('not-found', 'That reservation has already ended', {
 			hint: 'Nothing was changed. See who holds what: canhazgpu status',
 		});
 	}

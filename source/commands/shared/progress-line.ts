@@ -1,12 +1,11 @@
-/** Shows on a terminal's stderr which hosts are still being asked; elsewhere nothing, and stdout stays clean. */
+/** Shows on a terminal which hosts have not answered yet. */
 import type {App} from '../../app/contract.js';
 
 const clearLine = '\r\u{1B}[K';
 
 type ProgressLine = {
-	/** This host need not be waited for any more. */
 	readonly answered: (host: string) => void;
-	/** Prints in the place of the line, which stands below that afterwards. */
+	/** Prints above the line. */
 	readonly around: (print: () => void) => void;
 	readonly end: () => void;
 };

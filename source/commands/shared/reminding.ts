@@ -1,4 +1,4 @@
-/** Reminds people of reservations that end soon, for as long as something of ours runs anyway. */
+/** Reminds people of reservations that end soon, while a command of ours runs. */
 import {createWakeSignal} from '../../core/operations/waiting/wake-signal.js';
 import {claimReminders} from '../../core/operations/reminders.js';
 import {sanitize} from '../../format/text/text.js';
@@ -6,17 +6,12 @@ import type {App, OpenWorld} from '../../app/contract.js';
 import {createBackground} from './background.js';
 
 const firstCheckMs = 1000;
-/** A reservation that was made or moved meanwhile is noticed this late, at most. */
+/** The longest that a new or changed reservation can go unnoticed. */
 const longestWaitMs = 60_000;
-/** Who is done waits no longer for what hangs than this. */
+/** How long stopping waits for a reminder that hangs. */
 const graceMs = 1000;
 
-/**
-Sends reminders.
-
-@param complain - Called with words for what could not be sent.
-@returns The way to stop; a reminder that is being sent is sent to its end, unless that hangs.
-*/
+/** Sends reminders until the returned function is called. `complain` gets a message for each failure. */
 export function keepReminding(app: App, world: OpenWorld, complain: (words: string) => void): () => Promise<void> {
 	const ended = new AbortController();
 	const givenUp = new AbortController();
@@ -40,13 +35,13 @@ export function keepReminding(app: App, world: OpenWorld, complain: (words: stri
 		let waitMs = firstCheckMs;
 		await app.loadAhead();
 		for (;;) {
-			// Not all at the same moment.
+			// A random delay keeps commands from acting at the same moment.
 			await wakeSignal.wait(world.clock, waitMs + 500 * world.clock.random(), ended.signal);
 			if (ended.signal.aborted) {
 				return;
 			}
 
-			// A store that is away is asked again later.
+			// An unreachable store is asked again later.
 			waitMs = (await background.attempt(remind)) ?? longestWaitMs;
 		}
 	})();

@@ -1,4 +1,3 @@
-/** What `run` and `reserve` have in common on the command line: how many GPUs, what these must have, and how long to wait. */
 import type {App} from '../../app/contract.js';
 import type {Flags, Input} from '../../command-line/command.js';
 import type {StrategyName} from '../../core/model/need.js';
@@ -19,24 +18,24 @@ type Verb = 'run' | 'reserve';
 const needFlags = (verb: Verb): Flags => ({
 	share: {
 		value: 'SIZE',
-		summary: 'a part of each GPU, others beside it: so much of its memory',
+		summary: 'reserve SIZE of memory on each GPU and share the rest',
 		completes: ['4G', '8G', '16G', '24G', '40G'],
 	},
 	mig: {
 		value: 'PROFILE',
-		summary: 'an instance of a GPU that MIG has split: 1g.10gb, or a larger one',
+		summary: 'a MIG instance of this profile or larger: 1g.10gb',
 		completes: 'mig-profiles',
 	},
 	'min-memory': {
 		value: 'SIZE',
-		summary: 'GPUs with so much memory or more: 40G',
+		summary: 'minimum memory of each GPU: 40G',
 		aliases: ['gpu-memory'],
 		setting: `${verb}.min-memory`,
 		completes: ['16G', '24G', '40G', '48G', '80G'],
 	},
 	model: {
 		value: 'NAMES',
-		summary: 'GPUs of one of these models: h100,a100',
+		summary: 'only GPUs of these models: h100,a100',
 		isMultiple: true,
 		mayBeEmpty: true,
 		setting: `${verb}.model`,
@@ -44,32 +43,27 @@ const needFlags = (verb: Verb): Flags => ({
 	},
 	'min-compute': {
 		value: 'X.Y',
-		summary: 'GPUs of this CUDA compute capability or higher: 8.0',
+		summary: 'minimum CUDA compute capability of each GPU: 8.0',
 		setting: `${verb}.min-compute`,
 		completes: ['7.0', '7.5', '8.0', '8.6', '8.9', '9.0', '10.0', '12.0'],
 	},
-	'same-model': {summary: 'GPUs of one model: so it is for more than one', setting: `${verb}.same-model`},
-	mixed: {summary: 'GPUs of different models will do'},
-	nvlink: {summary: 'GPUs that are linked with each other by NVLink, or by XGMI', setting: `${verb}.nvlink`},
+	'same-model': {summary: 'only GPUs of the same model (default for several)', setting: `${verb}.same-model`},
+	mixed: {summary: 'allow GPUs of different models'},
+	nvlink: {summary: 'only GPUs linked to each other by NVLink or XGMI', setting: `${verb}.nvlink`},
 	strategy: {
 		value: 'NAME',
-		summary: 'which of the free GPUs: mru, lru, pack, spread, cool or topology',
+		summary: 'which free GPUs to prefer: mru, lru, pack, spread, cool or topology',
 		setting: `${verb}.strategy`,
 	},
 	workload: {
 		value: 'KIND',
-		summary: 'train: as --strategy cool; serve: as --strategy pack',
+		summary: 'train (--strategy cool) or serve (--strategy pack)',
 		completes: ['train', 'serve'],
 	},
 });
 
 const workloads: Readonly<Record<string, StrategyName>> = {train: 'cool', serve: 'pack'};
 
-/**
-Which of the free GPUs are to be taken; undefined where nothing was said.
-
-@throws CanhazgpuError `usage` for a kind of work that is not known, and for both a strategy and a kind of work.
-*/
 export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
 	const workload = input.text('workload');
 	if (workload === undefined) {
@@ -87,21 +81,14 @@ export function strategyOf(input: Input, verb: Verb): StrategyName | undefined {
 	return workloads[workload];
 }
 
-/** @throws CanhazgpuError `usage` for what is no size. */
 function shareOf(input: Input): number | undefined {
 	const typed = input.text('share');
 	return typed === undefined ? undefined : shareMiBOf(typed, '--share');
 }
 
-/** Flags about whole GPUs. */
 const wholeFlags = ['share', 'min-memory', 'same-model', 'mixed', 'nvlink', 'strategy', 'workload', 'mps'] as const;
 
-/**
-The instances of MIG that are wanted, by a profile or by their names; undefined where GPUs are.
-
-@param named - What `--gpu-ids` names.
-@throws CanhazgpuError `usage` for what is no profile, and for flags that go with whole GPUs.
-*/
+/** Returns the wanted MIG instances, by profile or by the names of `--gpu-ids`. Undefined for whole GPUs. */
 function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNeed | undefined {
 	const typed = input.text('mig');
 	const hasNames = named !== undefined && named.instances.length > 0;
@@ -110,17 +97,22 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 	}
 
 	if (hasNames && named.ids.length > 0) {
-		throw new CanhazgpuError('usage', '--gpu-ids names both whole GPUs and instances of MIG', {
-			hint: 'Ask for them one after the other.',
+		throw new CanhazgpuError('usage', '--gpu-ids names both whole GPUs and MIG instances', {
+			hint: 'Use two commands.',
 		});
 	}
 
-	refuseBoth(input, 'mig', 'gpu-ids', 'A name such as 0:1 says which instance, a profile which will do.');
+	refuseBoth(
+		input,
+		'mig',
+		'gpu-ids',
+		'A name such as 0:1 means one instance, and a profile any instance of that kind.',
+	);
 
 	const what = hasNames ? `--gpu-ids ${instanceText(named.instances[0]!)}` : '--mig';
 	const other = wholeFlags.find((flag) => input.has(flag));
 	if (other !== undefined) {
-		throw new CanhazgpuError('usage', `${what} asks for an instance of MIG, and --${other} is about whole GPUs`, {
+		throw new CanhazgpuError('usage', `${what} asks for a MIG instance, but --${other} applies only to whole GPUs`, {
 			hint: 'Leave out one of them.',
 		});
 	}
@@ -131,15 +123,14 @@ function instanceNeedOf(input: Input, named: NamedParts | undefined): InstanceNe
 
 	const profile = parseProfile(typed!);
 	if (profile === undefined) {
-		throw new CanhazgpuError('usage', `--mig: ${quoted(typed!)} is no profile of MIG`, {
-			hint: 'Write one such as 1g.10gb. Those that the pool has: canhazgpu status',
+		throw new CanhazgpuError('usage', `--mig: ${quoted(typed!)} is not a MIG profile`, {
+			hint: 'Write one such as 1g.10gb. To see the profiles of this pool: canhazgpu status',
 		});
 	}
 
 	return {profile};
 }
 
-/** The same with what their GPUs must be. */
 const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => ({
 	mig,
 	models: input.has('model') ? input.config.get(`${verb}.model`) : undefined,
@@ -148,7 +139,7 @@ const needOfInstances = (input: Input, verb: Verb, mig: InstanceNeed): Need => (
 
 type Wish = {readonly count: number; readonly ids: readonly number[] | undefined};
 
-/** Whether all GPUs have to be of one model; undefined where nothing was said. */
+/** Returns whether all GPUs must be of one model. Undefined for the default. */
 function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | undefined {
 	if (input.has('same-model') && input.has('mixed')) {
 		throw new CanhazgpuError('usage', '--same-model wants GPUs of one model, and --mixed does not', {
@@ -167,14 +158,13 @@ function sameModelOf(input: Input, verb: Verb, {count, ids}: Wish): boolean | un
 			: undefined;
 }
 
-/** Whether all GPUs have to be linked by NVLink; undefined where that was not said. */
 function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefined {
 	if (count > 1) {
 		return isMeant(input, 'nvlink', ids) && input.config.get(`${verb}.nvlink`) === true ? true : undefined;
 	}
 
 	if (input.has('nvlink')) {
-		throw new CanhazgpuError('usage', '--nvlink is about the links between GPUs, and one GPU is wanted', {
+		throw new CanhazgpuError('usage', '--nvlink needs at least two GPUs', {
 			hint: 'Ask for more: --gpus 2 --nvlink',
 		});
 	}
@@ -182,16 +172,10 @@ function nvlinkOf(input: Input, verb: Verb, {count, ids}: Wish): true | undefine
 	return undefined;
 }
 
-/** Ids that are typed count more than what a config file says of GPUs in general. */
+/** Whether a flag applies: typed ids override requirements from a config file. */
 const isMeant = (input: Input, flag: string, ids: Wish['ids']): boolean =>
 	ids === undefined || input.has(flag) || !input.has('gpu-ids');
 
-/**
-What was typed, and what the config says, of what the GPUs must have.
-
-@throws CanhazgpuError `usage` for flags that contradict each other.
-@returns Undefined where nothing was said.
-*/
 function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 	const given = <Value>(flag: 'min-memory' | 'model' | 'min-compute', value: Value): Value | undefined =>
 		isMeant(input, flag, wish.ids) ? value : undefined;
@@ -206,63 +190,57 @@ function needOf(input: Input, verb: Verb, wish: Wish): Need | undefined {
 	return Object.values(need).every((value) => value === undefined) ? undefined : need;
 }
 
-/** The flags by which both say what they want. */
 export const wantFlags = (verb: Verb): Flags => ({
-	gpus: {shortFlag: 'g', value: 'N', summary: 'how many GPUs (1)', setting: `${verb}.gpus`},
+	gpus: {shortFlag: 'g', value: 'N', summary: 'number of GPUs (1)', setting: `${verb}.gpus`},
 	'gpu-ids': idsFlag('parts'),
 	...needFlags(verb),
 	note: {
 		shortFlag: 'n',
 		value: 'TEXT',
-		summary: 'what for; everybody sees it',
+		summary: 'a note that everyone can see',
 		setting: `${verb}.note`,
 		mayBeEmpty: true,
 	},
 	user: {
 		shortFlag: 'u',
 		value: 'NAME',
-		summary: 'the name to show, where people share an account',
+		summary: 'your name, if several people share this account',
 		setting: `${verb}.user`,
 		mayBeEmpty: true,
 		completes: 'labels',
 	},
 	nonblock: {
-		summary: 'do not wait in the queue: exit 3 at once when there are not enough',
+		summary: 'exit with code 3 instead of waiting in the queue',
 		setting: `${verb}.nonblock`,
 	},
 	wait: {
 		shortFlag: 'w',
 		value: 'TIME',
-		summary: 'give up after this long in the queue, with exit code 3',
+		summary: 'leave the queue after this time and exit with code 3',
 		setting: `${verb}.wait`,
 		mayBeEmpty: true,
 		completes: usualDurations,
 	},
 });
 
-/**
-What `run` and `reserve` are asked for.
-
-@throws CanhazgpuError `usage` for flags that contradict each other.
-*/
 export function wantedOf(
 	input: Input,
 	verb: Verb,
 ): {readonly ids: readonly number[] | undefined; readonly count: number; readonly need: Need | undefined} {
 	const named = namedPartsOf(input);
 	const mig = instanceNeedOf(input, named);
-	// A number that is typed counts more than what a config file says of GPUs in general.
+	// A typed number overrides ids from a config file.
 	const configured = input.has('gpus') ? undefined : input.config.get(`${verb}.gpu-ids`);
 	const ids = mig === undefined ? (named?.ids ?? configured) : undefined;
 	const count = countOf(input, `${verb}.gpus`, mig !== undefined && 'instances' in mig ? mig.instances : ids);
 	return {ids, count, need: mig === undefined ? needOf(input, verb, {count, ids}) : needOfInstances(input, verb, mig)};
 }
 
-/** What the GPUs are asked for besides: their instances take long to read, and only who wants one waits for that. */
+/** Reading MIG instances takes long, so only requests for instances do it. */
 export const detailsFor = (need: Need | undefined): 'parts' | undefined =>
 	need?.mig === undefined ? undefined : 'parts';
 
-/** `--gpus` with `--gpu-ids` is fine when it is 1, the usual default of scripts, or equals their count. Ids alone count more than the config. */
+/** Returns the number of GPUs. `--gpus` with `--gpu-ids` must be 1, the default of scripts, or equal. */
 export function countOf(
 	input: Input,
 	setting: 'run.gpus' | 'reserve.gpus',
@@ -281,16 +259,12 @@ export function countOf(
 	return ids?.length ?? count ?? 1;
 }
 
-/**
-Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. What is typed counts more than what a config file says, and
-`--nonblock` more than `--wait`.
-*/
+/** Returns the seconds to wait: 0 to not wait, undefined without limit. `--nonblock` overrides `--wait`. */
 export function waitSecondsOf(input: Input, verb: Verb): number | undefined {
 	const waits = input.has('wait') && !input.has('nonblock');
 	return input.config.get(`${verb}.nonblock`) === true && !waits ? 0 : input.config.get(`${verb}.wait`);
 }
 
-/** The models of this pool, as far as they can be known in passing. */
 async function modelsOfPool(app: App): Promise<string> {
 	try {
 		return await withWorld(app, {willScan: true}, async (world) => {
@@ -302,9 +276,8 @@ async function modelsOfPool(app: App): Promise<string> {
 	}
 }
 
-/** @throws CanhazgpuError `usage` that names the models of the pool. */
 export async function requireModelNames(app: App, input: Input): Promise<void> {
-	// Whatever else is no name was refused with the flags.
+	// Other invalid names were refused with the flags.
 	if (input.text('model') !== '') {
 		return;
 	}

@@ -1,4 +1,3 @@
-/** `run` where another engine grants the GPUs: it starts the command itself, wherever the GPUs are. */
 import process from 'node:process';
 import type {App, Job} from '../../app/contract.js';
 import type {Input} from '../../command-line/command.js';
@@ -15,13 +14,13 @@ import {laterOf} from './later-flags.js';
 
 const own = {
 	cuda: 'it looks for an installation on this machine, and the command runs on another',
-	mps: 'the daemon of this machine knows nothing of the nodes',
+	mps: 'the MPS daemon of this machine does not serve the nodes',
 	'wait-children': 'Slurm ends what a command has started together with its job',
 	numa: 'its nodes bind jobs themselves: TaskPlugin in slurm.conf',
 	isolate: 'its nodes isolate jobs themselves: ConstrainDevices in cgroup.conf',
 } as const;
 
-/** @throws CanhazgpuError `usage` for flags that only the local engine can serve, also where a config file gives them. */
+/** @throws CanhazgpuError `usage` for flags or settings that only the local engine supports. */
 function checkFlags(input: Input): void {
 	const wanted = {
 		cuda: input.config.get('run.cuda') !== undefined,
@@ -32,7 +31,7 @@ function checkFlags(input: Input): void {
 	};
 	for (const [flag, why] of Object.entries(own)) {
 		if (wanted[flag as keyof typeof own]) {
-			throw new CanhazgpuError('usage', `--${flag} has no counterpart in Slurm: ${why}`, {hint: 'Leave it out.'});
+			throw new CanhazgpuError('usage', `--${flag} cannot be used with Slurm: ${why}`, {hint: 'Leave it out.'});
 		}
 	}
 }
@@ -71,13 +70,12 @@ function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch {
-		throw new CanhazgpuError('failed', 'This directory is not there any more: the output of the job would go there', {
-			hint: 'Go to another one, and run it again.',
+		throw new CanhazgpuError('failed', 'This directory has been removed, but the output of the job would go there', {
+			hint: 'Change to another directory, and try again.',
 		});
 	}
 }
 
-/** @returns 0, as soon as the engine has the command. */
 async function runDetached(app: App, engine: Engine, input: Input, submission: Submission): Promise<number> {
 	const {jobId, output} = await engine.submitDetached(submission, ownDirectory());
 	app.print(
@@ -90,7 +88,6 @@ async function runDetached(app: App, engine: Engine, input: Input, submission: S
 	return 0;
 }
 
-/** @returns The exit code of the command. */
 export async function runOnEngine(
 	app: App,
 	engine: Engine,

@@ -1,4 +1,4 @@
-/** Shows on stderr how the waiting goes: a live line with a spinner on a terminal, one line a change elsewhere. stdout stays clean. */
+/** Shows the progress of a wait on stderr: a live line on a terminal, else one line for each change. */
 import {progressText} from '../../format/queue/waiting-progress.js';
 import {longDuration} from '../../format/text/durations.js';
 import {truncate} from '../../format/text/width.js';
@@ -11,7 +11,7 @@ const clearLine = '\r\u{1B}[K';
 
 type WaitingLine = {
 	readonly show: (progress: Progress) => void;
-	/** Removes the live line; nothing is shown after it. */
+	/** Removes the live line. */
 	readonly end: () => void;
 };
 
@@ -32,7 +32,7 @@ export function createWaitingLine({
 
 		const before = `${frames[frame++ % frames.length]} `;
 		const after = ` · ${longDuration((clock.monotonicMs() - startedMs) / 1000)}`;
-		// A line that reaches the edge would break, and could not be cleared.
+		// A line that reaches the edge would wrap, and could not be cleared.
 		const room = Math.max(10, liveErrors.columns() - 1 - before.length - after.length);
 		liveErrors.write(`${clearLine}${before}${truncate(words, room)}${after}`);
 	};

@@ -1,6 +1,6 @@
 import type {App, OpenOptions, OpenWorld} from '../../app/contract.js';
 
-/** Opens the pool for the work and closes it after it. An error of the work counts more than one of closing. */
+/** Opens the pool for the work, and closes it. An error of the work takes precedence over one of closing. */
 export async function withWorld<Result>(
 	app: Pick<App, 'open'>,
 	options: OpenOptions,

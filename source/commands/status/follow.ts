@@ -1,4 +1,4 @@
-/** `status --json --follow`: the status as a line of JSON, again whenever something changes, until this process is ended. */
+/** `status --json --follow`: prints a line of JSON after each change until this process ends. */
 import process from 'node:process';
 import packageJson from '../../../package.json' with {type: 'json'};
 import {startLiveView, type LiveState, type LiveView} from '../../core/live/live-view.js';
@@ -9,9 +9,8 @@ import {statusJson} from '../../format/json/status-json.js';
 import type {App} from '../../app/contract.js';
 import {keepHeapSmall} from '../shared/small-heap.js';
 
-/** From one scan to the next. A reader who goes away is noticed with the next line, too. */
+/** The scan interval. Each line also detects whether the reader has gone. */
 const scanMs = 5000;
-/** Changes that come within so long are one line. */
 const togetherMs = 200;
 
 function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined {
@@ -31,7 +30,7 @@ function lineOf(app: App, state: LiveState): Record<string, unknown> | undefined
 		: {...about, gpus: statusJson(rows, observation), waiting_count: queue.length};
 }
 
-/** @returns The exit code: 0 when the reader is gone, else that of the signal that ended it. */
+/** Returns 0 when the reader has gone, else the exit code of the signal. */
 export async function followStatus(app: App): Promise<number> {
 	const world = await app.open({keepReconnecting: true});
 	keepHeapSmall();
@@ -40,7 +39,7 @@ export async function followStatus(app: App): Promise<number> {
 	interruption.signal.addEventListener('abort', () => {
 		ended.resolve(interruption.exitCode());
 	});
-	// As long as signals are held back, so is the end of this process by a pipe without a reader.
+	// While signals are handled here, a closed pipe must end the process here, too.
 	const unread = (): void => {
 		ended.resolve(0);
 	};

@@ -1,4 +1,4 @@
-/** `status` of other hosts: all are asked at once, they are shown in the order of the config, and a dead one stands last. */
+/** `status` of other hosts: asked in parallel, shown in the order of the configuration, slow ones last. */
 import {otherHosts} from '../../core/model/other-hosts.js';
 import {hostsJson, hostTable, summaryTable, type HostAnswer} from '../../format/tables/host-tables.js';
 import {harmlessJson} from '../../format/text/json.js';
@@ -10,7 +10,6 @@ import {createProgressLine} from '../shared/progress-line.js';
 import type {Input} from '../../command-line/command.js';
 import {withWorld} from '../shared/with-world.js';
 
-/** What is printed of a host. */
 export type StatusForm = 'json' | 'summary' | 'table';
 
 const localAnswer = async (app: App, others: readonly string[]): Promise<HostAnswer | undefined> =>
@@ -26,7 +25,7 @@ const localAnswer = async (app: App, others: readonly string[]): Promise<HostAns
 const remoteAnswer = async (app: App, host: string, signal: AbortSignal): Promise<HostAnswer> =>
 	answerFrom(host, async () => ({host, rows: await app.remoteStatus(host, signal)}));
 
-/** Says what no row shows: whose GPUs are simulated, and that nobody else sees a pool. */
+/** Prints what no row shows: simulated GPUs and private pools. */
 function remarkAbout(app: App, answers: readonly HostAnswer[]): void {
 	const hosts = answers.flatMap((answer) =>
 		'rows' in answer && answer.rows.some((row) => row['simulated'] === true) ? [sanitize(answer.host)] : [],
@@ -42,7 +41,6 @@ function remarkAbout(app: App, answers: readonly HostAnswer[]): void {
 	}
 }
 
-/** `status --remote HOST`. */
 export const showRemote = async (app: App, host: string, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const rows = await app.remoteStatus(host, signal);
@@ -58,10 +56,10 @@ export const showRemote = async (app: App, host: string, form: StatusForm): Prom
 		}
 	});
 
-/** Those that answer within this long stand in the order of the config, and the others after them. */
+/** Hosts that take longer than this are shown last. */
 const orderedMs = 2000;
 
-/** Shows what is promised in its order, but lets no item hold up the others for longer than that. */
+/** Shows results in order, but lets no slow item delay the others for longer than `orderedMs`. */
 async function inOrder<Item>(
 	pending: ReadonlyArray<Promise<Item>>,
 	sleep: App['clock']['sleep'],
@@ -74,7 +72,6 @@ async function inOrder<Item>(
 
 	const noted = pending.map(async (each) => note(each));
 	const all = new AbortController();
-	// Whatever fails is thrown where its turn comes.
 	const patience = sleep(orderedMs, all.signal).catch(() => undefined);
 	const late: Array<Promise<Item>> = [];
 	try {
@@ -95,7 +92,6 @@ async function inOrder<Item>(
 	}
 }
 
-/** `status --all`: this host, where it has a pool, and those of `remote_hosts`. */
 export const showAll = async (app: App, input: Input, form: StatusForm): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const hosts = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);

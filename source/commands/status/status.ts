@@ -13,21 +13,17 @@ import {recentLossText} from '../shared/data-loss.js';
 import {withWorld} from '../shared/with-world.js';
 import type {StatusForm} from './hosts.js';
 
-/**
-What is typed counts more than what a config file says. Of two forms the summary counts, as in the Go program; of all hosts, and where lines are
-followed, JSON.
-*/
+/** The summary wins over JSON, as in the Go program. With --all or --follow, JSON wins. Flags override settings. */
 export function formOf({has, config}: Pick<Input, 'has' | 'config'>): StatusForm {
 	const forms = has('all') || has('follow') ? (['json', 'summary'] as const) : (['summary', 'json'] as const);
 	const typed = forms.find((form) => has(form));
 	return typed ?? forms.find((form) => config.get(`status.${form}`) === true) ?? 'table';
 }
 
-/** @throws CanhazgpuError `usage` for what it does not go with. */
 async function follow(app: App, input: Input, form: StatusForm): Promise<number> {
 	if (form !== 'json') {
 		throw new CanhazgpuError('usage', '--follow prints lines of JSON', {
-			hint: 'Give --json, too. For people there is: canhazgpu top',
+			hint: 'Add --json, or use: canhazgpu top',
 		});
 	}
 
@@ -42,7 +38,6 @@ async function follow(app: App, input: Input, form: StatusForm): Promise<number>
 	return followStatus(app);
 }
 
-/** Whose GPUs these are: of this host, or of a cluster. */
 const sourceOf = async ({engine, host}: OpenWorld): Promise<string> => engine?.label() ?? host.hostname;
 
 const engineRemark = async ({engine}: OpenWorld): Promise<string | undefined> =>
@@ -50,20 +45,20 @@ const engineRemark = async ({engine}: OpenWorld): Promise<string | undefined> =>
 
 export const status: Command = {
 	name: 'status',
-	summary: 'Show every GPU: who holds it, and what really runs on it',
+	summary: 'Show every GPU, who holds it and what is running on it',
 	usage: '[--json [--follow] | --summary] [--remote HOST | --all]',
 	examples: [
 		['canhazgpu status', 'the table'],
-		['canhazgpu status --json', 'the same for scripts'],
-		['canhazgpu status --json --follow', 'a line of JSON whenever something changes'],
-		['canhazgpu status --all --summary', 'a line for each host of remote_hosts'],
+		['canhazgpu status --json', 'the status as JSON, for scripts'],
+		['canhazgpu status --json --follow', 'a line of JSON for each change'],
+		['canhazgpu status --all --summary', 'a line for each host in remote_hosts'],
 	],
 	flags: {
 		json: {...jsonFlag, setting: 'status.json'},
-		summary: {shortFlag: 's', summary: 'one line for the whole machine', setting: 'status.summary'},
-		follow: {shortFlag: 'f', summary: 'with --json: a line now, and again with each change and scan, until Ctrl-C'},
-		remote: {shortFlag: 'r', value: 'HOST', summary: 'of another host, by ssh', completes: 'hosts'},
-		all: {summary: 'of this host and of those in remote_hosts'},
+		summary: {shortFlag: 's', summary: 'print one line for the whole machine', setting: 'status.summary'},
+		follow: {shortFlag: 'f', summary: 'with --json: print a line for each change and scan until Ctrl-C'},
+		remote: {shortFlag: 'r', value: 'HOST', summary: 'show another host by ssh', completes: 'hosts'},
+		all: {summary: 'include the hosts in remote_hosts'},
 	},
 	async run(app, input) {
 		const form = formOf(input);
@@ -126,7 +121,7 @@ export const status: Command = {
 				}
 			}
 
-			// After all that was asked for: it delays nothing, and fails nothing.
+			// Comes last, because it must neither delay nor fail the output.
 			await createAlertRecorder(world)(view.snapshot, view.observation);
 			return 0;
 		});

@@ -1,4 +1,4 @@
-/** Verbs typed into the monitor: the same grammar, the same verbs and the same words, on the pool that the monitor shows. */
+/** Runs commands typed into the monitor, on the pool that the monitor shows. */
 import {CanhazgpuError} from '../../errors.js';
 import {createPaint} from '../../format/text/paint.js';
 import {shellCommand, shellWords} from '../../format/text/shell.js';
@@ -11,7 +11,7 @@ import {globalFlags} from '../../command-line/flags.js';
 import type {HostOutputs} from './hosts.js';
 import {namingReplaced} from './replaced.js';
 
-/** The verbs that make sense there. All others need a terminal, or are no matter of a moment. */
+/** The commands that work in the monitor. The others need a terminal or do not end. */
 const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	status: 'reads',
 	reserve: 'changes',
@@ -24,14 +24,14 @@ const manners: Readonly<Record<string, 'reads' | 'changes'>> = {
 	admin: 'changes',
 };
 
-/** Flags by which `admin` shows or changes the pool that is there. Without one of them it makes a pool. */
+/** Flags with which `admin` does not create a pool. */
 const flagsOfAdmin = ['policy', 'set', 'unset', 'drain', 'undrain'];
 
-/** A word of the monitor's own: `host` tells of all hosts, `host NAME` of that one. */
+/** A command of the monitor: `host` shows all hosts, and `host NAME` shows one. */
 const hostWord = 'host';
 const hostWords = new Set([hostWord, 'hosts']);
 
-/** The name behind `host`, empty for all of them; undefined for another line. */
+/** Returns the name after `host`, empty for all hosts. Undefined for another command. */
 function hostOf([first = '', name = '', ...others]: readonly string[]): string | undefined {
 	if (!hostWords.has(first)) {
 		return undefined;
@@ -44,7 +44,7 @@ function hostOf([first = '', name = '', ...others]: readonly string[]): string |
 	return name;
 }
 
-/** The words for the same in a shell. */
+/** Translates `host` for a shell. */
 function withoutHostWord(words: readonly string[], own: string | undefined): readonly string[] {
 	const name = hostOf(words);
 	switch (name) {
@@ -84,18 +84,18 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 	}
 
 	if (verb === 'admin' && flagsOfAdmin.every((flag) => !input.has(flag))) {
-		throw new CanhazgpuError('usage', 'admin makes a pool, which cannot be done inside the monitor', {
+		throw new CanhazgpuError('usage', 'admin cannot create a pool inside the monitor', {
 			hint: `Type it in a shell. Here it takes ${flagsOfAdmin.map((flag) => `--${flag}`).join(', ')}.`,
 		});
 	}
 
 	if (input.has('follow')) {
 		throw new CanhazgpuError('usage', `${verb} --follow cannot be used inside the monitor`, {
-			hint: 'The monitor shows that anyway. Or leave out --follow.',
+			hint: 'The monitor already shows changes. Leave out --follow.',
 		});
 	}
 
-	// There ssh runs on the terminal, which is the monitor's. Of a cluster --on names a node.
+	// The ssh command needs the terminal, which the monitor is using. In a cluster, --on names a node.
 	if (!hasEngine && input.has('on')) {
 		throw new CanhazgpuError('usage', '--on cannot be used inside the monitor', {
 			hint: 'Type it in a shell, or press H for the GPUs of all hosts.',
@@ -104,7 +104,7 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 
 	const given = Object.keys(globalFlags).find((flag) => flag !== 'no-color' && input.has(flag));
 	if (given !== undefined) {
-		throw new CanhazgpuError('usage', `--${given} was settled when the monitor started`, {hint: 'Leave it out.'});
+		throw new CanhazgpuError('usage', `--${given} cannot be changed inside the monitor`, {hint: 'Leave it out.'});
 	}
 
 	if (isReadonly && changesPool(verb, manner, input)) {
@@ -112,10 +112,10 @@ function checkVerb(verb: string, input: Input, {isReadonly, hasEngine}: MonitorK
 	}
 }
 
-/** More than a user scrolls through: of a longer output the end is kept. */
+/** The end of a longer output is kept. */
 const mostLines = 5000;
 
-/** The program as a verb inside the monitor sees it: what it prints is collected, and the pool is open already and stays so. */
+/** Makes the app for a command in the monitor: its output is collected, and its pool is the open one. */
 function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: LineOptions, printed: string[]): App {
 	const print = (text: string): void => {
 		for (const line of text.split('\n')) {
@@ -136,7 +136,7 @@ function innerApp(app: App, world: OpenWorld, {signal, onWaiting, onReleased}: L
 		liveErrors: undefined,
 		onWaiting,
 		onReleased,
-		// The monitor ends in good order by its own bugs.
+		// The monitor handles uncaught errors itself.
 		outliveBugs: () => undefined,
 		interruption: () => ({signal, exitCode: () => 130, end: () => undefined}),
 	};
@@ -182,7 +182,6 @@ export const createCommandLine = ({app, world, grammar, isReadonly, hosts}: Opti
 				verbs: grammar.verbs.filter((verb) => Object.hasOwn(manners, verb)),
 				names: {[hostWord]: ['all', ...hosts.names]},
 				find: grammar.find,
-				// Those were settled when the monitor started.
 				globals: {},
 				isDescribed: false,
 				know: async (kind) => candidatesOf(kind, {...seen, requester: app.requester(undefined), hosts: hosts.names}),

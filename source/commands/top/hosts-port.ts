@@ -1,4 +1,3 @@
-/** The other hosts as the monitor shows them in one table: asked while it is open, and acted on by ssh. */
 import process from 'node:process';
 import {createHostFeed} from '../../core/live/host-feed.js';
 import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
@@ -11,16 +10,15 @@ import type {HostsPort} from '../../tui/ports.js';
 import {answerFrom} from '../shared/hosts/ask-hosts.js';
 import {namingReplaced} from './replaced.js';
 
-/** So often the hosts are asked that tell nothing by themselves, or that failed. The others tell it as it happens. */
+/** The interval for hosts that failed or cannot be followed. */
 const roundMs = 2000;
 
-/** The least time between two frames for the sake of who has what. */
+/** The least time between updates that show who holds GPUs. */
 const holdingUpdateMs = 250;
-/** The least time from any frame to one that only shows how busy the GPUs are: the monitor draws one a second anyway. */
+/** The least time between updates that show only load. The monitor draws once a second. */
 const loadMs = 1000;
 
-/** What keeps a host from telling what changes as it happens. */
-const olderVersion = 'its canhazgpu is older and knows no status --follow: it is asked every 10 s until it is updated';
+const olderVersion = 'its canhazgpu is older and has no status --follow, so it is asked every 10 s until it is updated';
 
 function hostStatus(
 	host: string,
@@ -38,13 +36,13 @@ function hostStatus(
 async function askOnce(app: App, host: string, signal?: AbortSignal): Promise<HostStatus> {
 	const [rows, queue] = await Promise.all([
 		app.remoteStatus(host, signal),
-		// A version without this verb tells nothing of its queue.
+		// Older versions have no queue command.
 		answerFrom(host, async () => app.remoteQueue(host, signal)),
 	]);
 	return hostStatus(host, rows, {waitingCount: 'error' in queue ? undefined : queue.entries.length});
 }
 
-/** What people act upon, to be compared: who has what, and whether the host answers. */
+/** Returns what people act on, to detect changes: who holds what, and whether the host answers. */
 const holdingOf = ({answer}: KnownHost<HostStatus>): string =>
 	'error' in answer
 		? answer.error
@@ -61,7 +59,7 @@ const holdingOf = ({answer}: KnownHost<HostStatus>): string =>
 				]),
 			]);
 
-/** Until a key is pressed: what ssh or that host said would be gone with the next frame. */
+/** Waits for Enter, because the next frame would hide the output of ssh. */
 async function untilEnter(): Promise<void> {
 	const {stdin} = process;
 	await new Promise<void>((resolve) => {

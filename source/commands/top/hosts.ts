@@ -1,4 +1,4 @@
-/** `:host` of the monitor: all hosts with what they have free, as they answer, and one of them in full; asked again while it is shown. */
+/** `:host` of the monitor: all hosts with their free GPUs, or one host in full, refreshed while it is shown. */
 import {watchHosts, type KnownHost} from '../../core/live/host-watch.js';
 import type {Clock} from '../../core/model/ports.js';
 import {isRemoteHost} from '../../core/model/other-hosts.js';
@@ -15,19 +15,17 @@ import {localRows} from '../shared/hosts/local-rows.js';
 type Known = KnownHost<readonly JsonRow[]>;
 
 export type HostOutputs = {
-	/** This host, unless it has no pool. */
+	/** Undefined if this host has no pool. */
 	readonly own: string | undefined;
-	/** This host first. */
 	readonly names: readonly string[];
 	readonly all: LiveOutput;
-	/** @throws CanhazgpuError `usage` for one that is not among them. */
 	readonly one: (name: string) => LiveOutput;
 	readonly stop: () => void;
 };
 
 type Options = {
 	readonly app: App;
-	/** Undefined: this computer has no pool. */
+	/** Undefined if this host has no pool. */
 	readonly world: OpenWorld | undefined;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 	readonly others: readonly string[];
@@ -37,7 +35,6 @@ type Options = {
 const roundMs = 10_000;
 const plain = createPaint(false, {});
 
-/** The lines above the first host. */
 const headLines = 2;
 
 function listPage(names: readonly string[], known: readonly Known[]): LiveOutputPage {
@@ -58,7 +55,7 @@ const tones: Readonly<Record<string, LiveOutputTone>> = {
 	[stateText.error]: 'error',
 };
 
-/** The colour of each line of the table of one host: that of the GPU's state. */
+/** Returns the color of each line in the table of a host, which is that of the GPU's state. */
 const tonesOf = (rows: readonly JsonRow[]): ReadonlyMap<number, LiveOutputTone> =>
 	new Map(
 		rows.flatMap(({status}, index) => {
@@ -85,7 +82,7 @@ function hostPage(name: string, host: Known | undefined, nowMs: number): LiveOut
 				lines: [
 					problem,
 					'',
-					`${roughDuration((nowMs - before.answeredMs) / 1000)} ago it was so:`,
+					`${roughDuration((nowMs - before.answeredMs) / 1000)} ago, the status was:`,
 					...table(before.answer.status),
 				],
 			};

@@ -1,7 +1,6 @@
-/** A monitor runs for days, and what it loads late may be another version by then, or gone: an update takes the files away under it. */
 import {CanhazgpuError, isMissingPart} from '../../errors.js';
 
-/** @throws CanhazgpuError `failed` that says what to do, instead of the error of a part that is not there any more. */
+/** Replaces the error of a module that an update has removed while the monitor was running. */
 export async function namingReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
 	try {
 		return await work();

@@ -19,7 +19,7 @@ async function loadMonitor() {
 	return prepareMonitor();
 }
 
-/** What is usual takes the setting out of the file. */
+/** A default value removes the setting from the file. */
 const viewSaver =
 	(configFile: string | undefined): SaveView =>
 	async ({preset, columns, isFolded}) => {
@@ -32,11 +32,11 @@ const viewSaver =
 		return saveSettings(values, configFile);
 	};
 
-/** Undefined: this computer has no pool, and there are other hosts to be shown. Without any, a private pool is made. */
+/** Returns undefined if this host has no pool but others can be shown. Without others, creates a private pool. */
 async function openPool(app: App, isDemo: boolean, others: readonly string[]): Promise<OpenWorld | undefined> {
 	const canMakePrivate = others.length === 0;
 	try {
-		// A dialog may ask for an instance of MIG, which only a longer scan tells.
+		// A dialog may ask for a MIG instance, and only a longer scan lists them.
 		return await app.open({keepReconnecting: true, canMakePrivate, isDemo, details: 'parts'});
 	} catch (error) {
 		if (!canMakePrivate && error instanceof CanhazgpuError && error.code === 'no-pool') {
@@ -47,10 +47,10 @@ async function openPool(app: App, isDemo: boolean, others: readonly string[]): P
 	}
 }
 
-/** Terminals whose letters are no more than those of a typewriter, or of a PC of 1987. */
+/** Terminals that draw only ASCII or the characters of a PC. */
 const plainTerminals: ReadonlySet<string | undefined> = new Set(['dumb', 'linux', 'ansi', 'vt100', 'vt102', 'vt220']);
 
-/** Whether the terminal may not know more than ASCII. A locale that no one has set, as in a container, tells nothing about it. */
+/** Whether the terminal may draw only ASCII. An unset locale, as in a container, says nothing. */
 function isPlain({TERM, LC_ALL, LC_CTYPE, LANG}: NodeJS.ProcessEnv): boolean {
 	const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '');
 	return plainTerminals.has(TERM) || (locale !== undefined && !/utf-?8/iv.test(locale));
@@ -58,23 +58,23 @@ function isPlain({TERM, LC_ALL, LC_CTYPE, LANG}: NodeJS.ProcessEnv): boolean {
 
 export const top: Command = {
 	name: 'top',
-	summary: 'The monitor: every GPU live, full screen, with keys to reserve and release',
+	summary: 'Open the monitor: all GPUs live, with keys to reserve and release',
 	usage: '[--demo] [--readonly] [--interval TIME]',
 	examples: [
 		['canhazgpu top', 'press ? for the keys'],
-		['canhazgpu top --demo', 'look around on simulated GPUs; nothing is kept'],
+		['canhazgpu top --demo', 'try it with simulated GPUs; nothing is saved'],
 	],
 	flags: {
-		demo: {summary: 'simulated GPUs in memory; nothing is kept'},
-		readonly: {summary: 'look, but change nothing'},
+		demo: {summary: 'use simulated GPUs; nothing is saved'},
+		readonly: {summary: 'disable everything that changes the pool'},
 		interval: {
 			value: 'TIME',
-			summary: 'between two scans of the GPUs (2s)',
+			summary: 'scan the GPUs this often (2s)',
 			setting: 'top.interval',
 			completes: ['1s', '2s', '5s', '10s'],
 		},
-		ascii: {summary: 'draw with plain characters'},
-		once: {summary: 'print the status once and leave'},
+		ascii: {summary: 'use only ASCII characters'},
+		once: {summary: 'print the status once and exit'},
 	},
 	async run(app, input) {
 		const scanIntervalSeconds = input.config.get('top.interval')!;
@@ -91,22 +91,20 @@ export const top: Command = {
 
 		const keys = input.config.get('top.keys');
 		if (keys !== undefined) {
-			// Before anything is opened: a wrong key is refused at once.
+			// An invalid key binding is refused before anything is opened.
 			const {bindingsWith} = await import('../../tui/keys/custom.js');
 			bindingsWith(keys);
 		}
 
 		const isReadonly = input.has('readonly');
-		// The screen's libraries load while the store is being opened.
 		const loading = loadMonitor();
-		// A failure before it is needed has an error of its own to tell.
+		// The failure is reported where the promise is awaited.
 		loading.catch(() => undefined);
 		const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 		const opened = await openPool(app, input.has('demo'), others);
 		const hasNoPool = opened === undefined;
 		const world = opened ?? (await app.open({isEmpty: true}));
 		const broken = (error: unknown): never => {
-			// In the background of the monitor, which comes to its ordered end by it.
 			throw error;
 		};
 
@@ -115,7 +113,7 @@ export const top: Command = {
 		let stopReminding: (() => Promise<void>) | undefined;
 		try {
 			const runMonitor = await loading;
-			// What could not be sent is nothing to put on a screen that is the monitor's.
+			// Reminders that fail have no place on the monitor's screen.
 			stopReminding =
 				isReadonly || hasNoPool || input.has('demo') ? undefined : keepReminding(app, world, () => undefined);
 			const ended = runMonitor({
@@ -158,7 +156,7 @@ export const top: Command = {
 				isAscii: input.has('ascii') || isPlain(process.env),
 				graphs: input.config.get('top.graphs'),
 			});
-			// Behind the first frame, which needs all the room it can have.
+			// Runs after the first frame, which needs a larger heap.
 			keepHeapSmall();
 			return await ended;
 		} finally {

@@ -337,6 +337,6 @@ Refuses what Slurm could only drop silently.
 export function checkExpressible(request: AcquireRequest, hasShardSize: boolean): void {
 	const asked = inexpressible.find(({isAsked}) => isAsked(request, hasShardSize));
 	if (asked !== undefined) {
-		throw new CanhazgpuError('usage', `${asked.flag} has no counterpart in Slurm: ${asked.why}`, {hint: asked.hint});
+		throw new CanhazgpuError('usage', `${asked.flag} cannot be used with Slurm: ${asked.why}`, {hint: asked.hint});
 	}
 }

@@ -1,4 +1,4 @@
-/** Why an engine lets a job wait, in words: Slurm's own are codes, which the manual of squeue lists under JOB REASON CODES. */
+/** Explains why an engine does not start a job. Slurm's reasons are listed under JOB REASON CODES in squeue(1). */
 import {sanitize} from '../text/text.js';
 
 const words: Readonly<Record<string, string>> = {
@@ -29,14 +29,14 @@ const words: Readonly<Record<string, string>> = {
 	QOSNotAllowed: 'its quality of service may not use that partition',
 };
 
-/** `QOSMaxGRESPerUser` -> `QOS max GRES per user`. */
+/** Spells out a code: `QOSMaxGRESPerUser` -> `QOS max GRES per user`. */
 const spaced = (code: string): string =>
 	code
 		.replaceAll('_', ' ')
 		.replaceAll(/(?<=[a-z])(?=[A-Z])/gv, ' ')
 		.replaceAll(/\b[A-Z](?=[a-z])/gv, (letter) => letter.toLowerCase());
 
-/** Those that pass as other jobs end. A job that is held, or whose partition is down, waits for something else. */
+/** Codes that pass as other jobs end. */
 const passing: ReadonlySet<string> = new Set([
 	'',
 	'None',
@@ -50,16 +50,16 @@ const passing: ReadonlySet<string> = new Set([
 
 const isLimit = (code: string): boolean => /^(?:QOS|Assoc)/v.test(code);
 
-/** Behind a comma Slurm adds details to some. */
+/** Removes the details that Slurm adds after a comma. */
 const codeOf = (reason: string): string => reason.split(',', 1)[0]!.replaceAll(/^\(|\)$/gv, '');
 
-/** Whether a job that waits for this reason can start as soon as another one ends. */
+/** Whether a job that waits for this reason can start when another job ends. */
 export function passesAsJobsEnd(reason: string): boolean {
 	const code = codeOf(reason);
 	return passing.has(code) || isLimit(code);
 }
 
-/** One reason. A code that is not known is written as words. */
+/** Returns a reason in words, also for an unknown code. */
 export function engineReasonText(reason: string): string {
 	const code = codeOf(reason);
 	if (Object.hasOwn(words, code)) {

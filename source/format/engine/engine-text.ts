@@ -1,19 +1,14 @@
-/** What only an engine with several machines has to say, in words. */
 import type {Grant} from '../../core/rules/request/request.js';
 import {sanitize} from '../text/text.js';
 
-/** `GPU 0,1 of box2, `: where a grant is, before other words. Empty on this machine. */
+/** Returns the host of a grant before its GPUs: `GPU 0,1 of box2, `. Empty on this machine. */
 export const placeText = (place: Grant['place']): string =>
 	place === undefined ? '' : `GPU ${place.gpuIds.join(',')} of ${sanitize(place.node)}, `;
 
-/**
-How to use what was granted, as lines for a shell.
-
-@param hostname - Of this machine.
-*/
+/** Returns shell lines that use the granted GPUs. `hostname` is this machine's. */
 export function useLines({gpus, instances, place, leaseId}: Grant, hostname: string): readonly string[] {
 	if (place === undefined) {
-		// No other name than its UUID finds an instance.
+		// An instance is found only by its UUID.
 		const names = instances?.map(({uuid}) => sanitize(uuid)) ?? gpus;
 		return ['To use them here:', `export CUDA_VISIBLE_DEVICES=${names.join(',')}`];
 	}
@@ -28,5 +23,4 @@ export function useLines({gpus, instances, place, leaseId}: Grant, hostname: str
 	];
 }
 
-/** The words of a face that tells which engine it speaks to. */
 export const engineText = (label: string): string => `Engine: ${sanitize(label)}`;

@@ -1,6 +1,5 @@
 /**
-What another host's `status --json` says, in the words of the web API: so the monitor and the page show every box in the same way. That host
-may say whatever it likes: of what is not as it should be, nothing is kept.
+Converts another host's `status --json` to rows of our web API. Drops invalid values, because the input is untrusted.
 */
 import * as v from 'valibot';
 import {longestSeconds} from '../../core/rules/leases/durations.js';
@@ -19,14 +18,14 @@ const optional = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(
 
 const plain = v.pipe(
 	v.string(),
-	// Cut first: what is long must not cost time.
+	// Cuts first, so that long text costs no time.
 	v.transform((words) => sanitize(words.slice(0, longestText))),
 );
 const text = () => optional(plain);
 const number = () => optional(v.pipe(v.number(), v.finite()));
 const flag = () => optional(v.boolean());
 
-/** The peer writes the year 1 for a time that is not set. A year of more digits comes from a clock that stands anywhere. */
+/** The Go program writes year 1 for an unset time. A year with more digits comes from a wrong clock. */
 const time = () =>
 	optional(
 		v.pipe(
@@ -35,7 +34,7 @@ const time = () =>
 		),
 	);
 
-/** Of its items those that are as they should be. */
+/** Keeps the valid items of a list. */
 const known = <Schema extends v.GenericSchema>(item: Schema) =>
 	v.pipe(
 		v.array(v.unknown()),
@@ -47,7 +46,7 @@ const known = <Schema extends v.GenericSchema>(item: Schema) =>
 		),
 	);
 
-/** The same; an empty list is none. */
+/** Like `known`, but an empty list is undefined. */
 const list = <Schema extends v.GenericSchema>(item: Schema) =>
 	optional(
 		v.pipe(
@@ -60,7 +59,7 @@ const processSchema = v.object({
 	pid: v.pipe(v.number(), v.safeInteger()),
 	user: text(),
 	name: text(),
-	// A host of an earlier version masks nothing. Half a secret is not known by its shape, so that it is masked before it is cut.
+	// Older versions do not mask secrets. Half a secret has no recognizable shape, so masking comes before cutting.
 	command: optional(
 		v.pipe(
 			v.string(),
@@ -85,13 +84,12 @@ const partSchema = v.object({
 	memory_total_mb: number(),
 });
 
-/** How long something has lasted, or will: no longer than any duration may be. */
+/** Validates a duration. */
 const lasting = () => optional(v.pipe(v.number(), v.minValue(0), v.maxValue(longestSeconds)));
 
 const plausible = (seconds: number | undefined): number | undefined =>
 	seconds !== undefined && seconds <= longestSeconds ? seconds : undefined;
 
-/** One share of a GPU that several hold. */
 const shareSchema = v.object({user: text(), actual_user: text()});
 
 const rowSchema = v.object({
@@ -128,13 +126,13 @@ const rowSchema = v.object({
 	drained: optional(v.object({reason: text(), by: text(), since: time()})),
 	health: list(plain),
 	idle_seconds: lasting(),
-	// An empty list says that there are none.
+	// An empty list means that there are no instances.
 	mig_instances: optional(known(partSchema)),
 	processes: optional(known(processSchema)),
 	simulated: flag(),
 });
 
-/** `1h 2m 15s` in seconds; undefined for anything else. */
+/** Parses `1h 2m 15s` as seconds. Undefined for anything else. */
 export function secondsOf(duration: unknown): number | undefined {
 	const {h, m, s} = /^(?<h>\d{1,7})h (?<m>\d{1,2})m (?<s>\d{1,2})s$/v.exec(String(duration))?.groups ?? {};
 	return h === undefined ? undefined : plausible(Number(h) * 3600 + Number(m) * 60 + Number(s));
@@ -142,7 +140,7 @@ export function secondsOf(duration: unknown): number | undefined {
 
 type SoundRow = v.InferOutput<typeof rowSchema>;
 
-/** Out of service by hand and for no other reason, which that host tells as an error; earlier versions do so too. */
+/** Whether a GPU is only drained. The other host reports that as an error. */
 const isOnlyDrained = ({status, drained, health, error}: SoundRow): boolean =>
 	status === 'ERROR' &&
 	drained !== undefined &&
@@ -156,24 +154,21 @@ const shownStates: Readonly<Record<SoundRow['status'], ShownState>> = {
 	ERROR: 'error',
 };
 
-/** The seconds until then by this machine's clock: for versions that tell only when. */
+/** Returns the seconds until `end` by this machine's clock, for versions that send only the time. */
 const secondsUntil = (end: string | undefined, now: number): number | undefined =>
 	end === undefined ? undefined : plausible(Math.max(0, Math.floor(Date.parse(end) / 1000 - now)));
 
-/** What lasts for so long began then. */
+/** Returns the time `seconds` before `now`. */
 const ago = (now: number, seconds: number | undefined): string | undefined => {
 	const began = seconds === undefined ? NaN : Math.floor(now - seconds);
-	// Nothing that a GPU does began before the epoch, or in days to come.
+	// Times before the epoch or in the future are wrong.
 	return began > 0 && began <= now ? timestamp(began) : undefined;
 };
 
-/** The Go program tells the account alone, or the label alone. */
+/** Returns the owner. The Go program sends only the account, or only the label. */
 const shownOwner = ({user, actual_user: account = user}: Pick<SoundRow, 'user' | 'actual_user'>): string | undefined =>
 	account === undefined ? undefined : ownerText(account, user === account ? undefined : user);
 
-/**
-@param now - Seconds since the epoch, for the start of what has lasted for a while.
-*/
 export function fromCommandRow(row: Row, now: number) {
 	const result = v.safeParse(rowSchema, row);
 	if (!result.success) {
@@ -199,7 +194,7 @@ export function fromCommandRow(row: Row, now: number) {
 	return {
 		...same,
 		user: shownOwner(result.output),
-		/** The accounts that hold it: one, or those of its shares. */
+		/** The accounts that hold the GPU, alone or by shares. */
 		accounts:
 			account === undefined ? shares?.flatMap(({user: name, actual_user: owner = name}) => owner ?? []) : [account],
 		state: isOnlyDrained(result.output) ? ('drained' as const) : shownStates[same.status],
@@ -210,7 +205,6 @@ export function fromCommandRow(row: Row, now: number) {
 		last_released: same.last_released ?? ago(now, freeFor),
 		idle_since: ago(now, idle),
 		idle_seconds: idle,
-		/** Who holds a share of it, where several do. */
 		sharers: shares?.flatMap((share) => shownOwner(share) ?? []),
 		validation_info: validation,
 		model_info: model,
@@ -219,17 +213,12 @@ export function fromCommandRow(row: Row, now: number) {
 	};
 }
 
-/** A row of a remote host, of which only known keys with values of their kind are left. */
 export type RemoteGpu = NonNullable<ReturnType<typeof fromCommandRow>>;
 
-/** More than a box of 64 GPUs has to say, and little enough for many hosts on one stream. */
+/** More than a box of 64 GPUs sends, and still little with many hosts on one stream. */
 const mostCharacters = 100_000;
 
-/**
-All of a host, each GPU once, and no more than can be sent to every page now and then: of too much, the processes are left out first.
-
-@returns Undefined when it is too much even so.
-*/
+/** Converts all rows of a host, each GPU once. Without processes, or undefined, if there is too much. */
 export function fromCommandRows(rows: readonly Row[], now: number): readonly RemoteGpu[] | undefined {
 	const gpus = new Map(
 		rows.flatMap((row) => {
@@ -248,13 +237,12 @@ export function fromCommandRows(rows: readonly Row[], now: number): readonly Rem
 	return fits(bare) ? bare : undefined;
 }
 
-/** What another host says of itself. */
 export type HostStatus = {
 	readonly gpus: readonly RemoteGpu[];
-	/** The account that it knows us by. Undefined: it does not tell. */
+	/** The name of our account on that host. */
 	readonly account?: string | undefined;
-	/** How many wait there. Undefined: it does not tell. */
+	/** Undefined if the host does not report it. */
 	readonly waitingCount?: number | undefined;
-	/** What keeps its values from being as fresh as those of others, such as an older version. */
+	/** Why the values of this host are less fresh, such as an older version. */
 	readonly remark?: string | undefined;
 };

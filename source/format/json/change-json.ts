@@ -1,6 +1,6 @@
 /**
-What the verbs that change something print with `--json`: what was changed, and nothing else. The names are those of `status --json`;
-times are RFC 3339, durations whole seconds, and what is unknown or empty is absent.
+The JSON of commands that change something, with the names of `status --json`. Times are RFC 3339, durations are whole
+seconds, unknown values are absent.
 */
 import type {AcquireRequest, Grant} from '../../core/rules/request/request.js';
 import type {Holding} from '../../core/rules/leases/holdings.js';
@@ -13,7 +13,6 @@ import {optionalTimestamp, timestamp} from '../text/durations.js';
 
 const noteJson = (note: string | undefined): string | undefined => (note === '' ? undefined : note);
 
-/** `reserve --json` and `run --json`: the lease that was granted. */
 export const grantJson = (
 	{gpus, instances, leaseId, startTime, endsBy, place}: Grant,
 	{requester, tenure, note, need}: AcquireRequest,
@@ -44,7 +43,7 @@ const leaseJson = (index: number, lease: Lease) => ({
 	since: timestamp(lease.startTime),
 });
 
-/** Which of what was named the caller has not reserved. */
+/** Returns the named parts that the caller had not reserved. */
 function notReservedJson(named: NamedParts | undefined, changed: readonly HeldPart[]) {
 	const {ids, instances} = missingParts(named ?? {ids: [], instances: []}, changed);
 	return {
@@ -54,11 +53,7 @@ function notReservedJson(named: NamedParts | undefined, changed: readonly HeldPa
 	};
 }
 
-/**
-What `release --json` prints: what was given back, and which of the named GPUs were not reserved.
-
-@param named - What was named; undefined for all of the caller's.
-*/
+/** Returns `release --json`: what was released, and which named GPUs were not reserved. */
 export const releaseJson = (released: readonly Holding[], named: NamedParts | undefined) => ({
 	released: released.map(({index, lease}) => ({
 		...leaseJson(index, lease),
@@ -67,7 +62,7 @@ export const releaseJson = (released: readonly Holding[], named: NamedParts | un
 	...notReservedJson(named, released),
 });
 
-/** What `extend --json` prints: the new end of each GPU that was extended, and which of the named GPUs were not reserved. */
+/** Returns `extend --json`: the new end of each extended GPU, and which named GPUs were not reserved. */
 export const extendJson = (
 	extended: ReadonlyArray<HeldPart & {readonly expiryTime: number}>,
 	named: NamedParts | undefined,

@@ -1,4 +1,3 @@
-/** What a request needs of its GPUs, as JSON. What was not asked for is absent. */
 import {instanceText} from '../../core/rules/mig/instances.js';
 import type {Need} from '../../core/model/types.js';
 import {sanitize} from '../text/text.js';

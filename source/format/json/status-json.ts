@@ -1,6 +1,6 @@
 /**
-`status --json`: the peer's keys with the peer's meaning, and ours beside them. What is unknown or empty is absent, but for `processes`, which is
-empty where there are none, and `mig_instances`, which is empty where MIG has split a GPU into nothing yet.
+`status --json`: the keys of the Go program, and ours. Unknown values are absent, except for an empty `processes`, and
+for an empty `mig_instances` of a GPU that is in MIG mode without instances.
 */
 import {latestEndOf} from '../../core/rules/leases/liveness.js';
 import {cautionOf, type ShareRow, type StatusRow} from '../../core/rules/pool/status.js';
@@ -36,7 +36,6 @@ const leftJson = ({left}: StatusRow) =>
 		pids: left.processes.map(({pid}) => pid),
 	};
 
-/** One part of a GPU that MIG has split. */
 const partJson = (part: MigInstance) => ({
 	instance: part.number,
 	profile: part.profile,
@@ -47,17 +46,17 @@ const partJson = (part: MigInstance) => ({
 	memory_total_mb: part.memoryTotalMiB,
 });
 
-/** Empty for a GPU that MIG has split into nothing yet; absent for one that is whole, and where they are unknown. */
+/** Empty for a GPU in MIG mode without instances. Absent for a whole GPU, and if unknown. */
 export const partsJson = ({isMigEnabled, migInstances}: Partial<GpuReading> = {}) =>
 	isMigEnabled === true ? migInstances?.map((part) => partJson(part)) : undefined;
 
 const drainJson = ({drain}: StatusRow) =>
 	drain && {reason: drain.reason, by: drain.by, since: optionalTimestamp(drain.since)};
 
-/** As the Go program names it: without the vendor, `H100 80GB HBM3`. */
+/** Returns the name without the vendor, as the Go program prints it: `H100 80GB HBM3`. */
 export const modelName = (name: string | undefined): string | undefined => name?.replace(/^NVIDIA /v, '');
 
-/** In the Go program's words; what uses it stands in `process_info`. */
+/** Returns the wording of the Go program. The usage itself is in `process_info`. */
 const withoutReservation = (row: StatusRow): string =>
 	['WITHOUT RESERVATION', cautionOf(row)].filter((words) => words !== undefined).join(', ');
 
@@ -73,7 +72,6 @@ const leaseJson = (lease: Lease, remainingSeconds: number | undefined) => ({
 	held_for_queue: lease.partialQueueId,
 });
 
-/** The name that is shown, as in the Go program and in the queue, and the account behind it. */
 const ownerJson = ({owner, label}: {readonly owner?: string; readonly label?: string | undefined}) => ({
 	user: owner === undefined ? undefined : sanitize(label ?? owner),
 	actual_user: owner === undefined ? undefined : sanitize(owner),
@@ -93,7 +91,6 @@ const shareJson = ({lease, heldSeconds, remainingSeconds, idleSeconds, memoryUse
 	pids: share.processes.map(({pid}) => pid),
 });
 
-/** Of a cluster. */
 const placeJson = ({reading: {place} = {}}: {readonly reading?: Pick<GpuReading, 'place'>}) =>
 	place && {node: place.node, node_gpu_id: place.gpu};
 
@@ -101,7 +98,7 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	gpu_id: row.index,
 	...placeJson(row),
 	status: stateText[row.state],
-	// Who uses a GPU without a reservation stands in `unreserved_users`: scripts take a `user` for a holder.
+	// Users without a reservation are in `unreserved_users`, because scripts take `user` for the holder.
 	...ownerJson(row),
 	duration: row.heldSeconds === undefined ? undefined : longDuration(row.heldSeconds),
 	...(row.lease && leaseJson(row.lease, row.remainingSeconds)),
@@ -131,6 +128,5 @@ const rowJson = (row: StatusRow, {simulated}: Observation) => ({
 	simulated: simulated || undefined,
 });
 
-/** One object a GPU, by index. */
 export const statusJson = (rows: readonly StatusRow[], observation: Observation) =>
 	rows.map((row) => rowJson(row, observation));

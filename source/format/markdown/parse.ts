@@ -1,15 +1,18 @@
-/** Markdown as the help topics use it: headings, paragraphs, lists, fenced code and tables; code, bold and links within a line. */
+/**
+Parses the Markdown of the help topics: headings, paragraphs, lists, fenced code and tables; code, bold and links within
+a line.
+*/
 import {sanitize} from '../text/text.js';
 
 export type Span = {readonly text: string; readonly style: 'plain' | 'bold' | 'code'; readonly target?: string};
 
-/** Harmless text with styles. A link is a span with the address it leads to. */
+/** Sanitized text with styles. A link is a span with its target. */
 export type Inline = readonly Span[];
 
 export type Block =
 	| {readonly kind: 'heading'; readonly level: number; readonly text: Inline}
 	| {readonly kind: 'paragraph'; readonly text: Inline}
-	/** `mark` is `-`, or a number with its dot. */
+	/** `mark` is `-`, or a number with a period. */
 	| {readonly kind: 'item'; readonly mark: string; readonly text: Inline}
 	| {readonly kind: 'code'; readonly lines: readonly string[]}
 	| {readonly kind: 'table'; readonly header: readonly Inline[]; readonly rows: ReadonlyArray<readonly Inline[]>};
@@ -17,10 +20,9 @@ export type Block =
 const inlinePart =
 	/(?<!\\)(?:`(?<code>[^`]+)`|\*\*(?<bold>[^*]+)\*\*|(?<image>!)?\[(?<label>[^\[\]]+)\]\((?<target>[^\(\)]+)\))/gv;
 
-/** A backslash before a mark keeps the mark. */
 const unescaped = (text: string): string => text.replaceAll(/\\(?<mark>[\p{Punctuation}\p{Symbol}])/gv, '$<mark>');
 
-/** Sanitising trims; the blanks beside a styled word must stay. */
+/** Sanitizing trims, but the spaces beside a styled word must stay. */
 const harmless = (text: string): string => {
 	const inner = sanitize(text);
 	return inner === ''
@@ -56,11 +58,11 @@ function inlineOf(text: string, style: 'plain' | 'bold' = 'plain'): Inline {
 	return spans;
 }
 
-/** A line of code: its blanks stay, whatever acts on a terminal goes. */
+/** Keeps the spaces of code, and removes what acts on a terminal. */
 const codeLine = (line: string): string =>
 	line.replaceAll('\t', ' '.repeat(4)).replaceAll(/[^ ]+/gv, (word) => sanitize(word));
 
-/** `| a | b |` -> `a`, `b`. A bar within a cell is written `\|`. */
+/** Splits a row: `| a | b |` -> `a`, `b`. A cell can contain `\|`. */
 const cellsOf = (line: string): readonly Inline[] =>
 	line
 		.trim()
@@ -77,7 +79,6 @@ const tableLine = /^\|/v;
 const startsBlock = (line: string): boolean =>
 	line.trim() === '' || [fence, headingLine, itemLine, tableLine].some((pattern) => pattern.test(line));
 
-/** The blocks of a text, in its order. */
 export function parseMarkdown(markdown: string): readonly Block[] {
 	const lines = markdown.split(/\r?\n/v);
 	const blocks: Block[] = [];
@@ -91,7 +92,7 @@ export function parseMarkdown(markdown: string): readonly Block[] {
 		return lines.slice(start, index);
 	};
 
-	/** The line here and those that go on with it. */
+	/** Joins the lines of a paragraph or an item. */
 	const takeText = (first: string): Inline => {
 		index++;
 		return inlineOf([first, ...takeWhile((line) => !startsBlock(line))].map((line) => line.trim()).join(' '));
@@ -117,7 +118,7 @@ export function parseMarkdown(markdown: string): readonly Block[] {
 			blocks.push({kind: 'table', header: cellsOf(header), rows: rows.map((row) => cellsOf(row))});
 		} else {
 			const text = takeText(line);
-			// A picture alone leaves nothing to read.
+			// Skips a paragraph that contains only a picture.
 			if (text.some((span) => span.text.trim() !== '')) {
 				blocks.push({kind: 'paragraph', text});
 			}
@@ -127,7 +128,7 @@ export function parseMarkdown(markdown: string): readonly Block[] {
 	return blocks;
 }
 
-/** Where a link leads for somebody without a browser: another topic by its command; a place in the text or in the repository nowhere. */
+/** Returns the command for a link to another topic, and nothing for a link within the repository. */
 export function targetText(target: string): string | undefined {
 	const {topic} = /^(?:.*\/)?(?<topic>[a-z]+)\.md(?:#.*)?$/v.exec(target)?.groups ?? {};
 	if (/^https?:/v.test(target)) {

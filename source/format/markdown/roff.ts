@@ -1,7 +1,7 @@
-/** Markdown as the source of a man page. The build makes the man pages with it; the program itself does not load it. */
+/** Converts Markdown to man pages, for the build. */
 import {parseMarkdown, targetText, type Block, type Inline} from './parse.js';
 
-/** What roff would take for a command or for typography, as the sign itself. Hyphens stay hyphens, so that flags can be copied. */
+/** Escapes for characters that roff would interpret. Hyphens stay hyphens, so that flags can be copied. */
 const signs: Readonly<Record<string, string>> = {
 	'\\': String.raw`\e`,
 	'-': String.raw`\-`,
@@ -14,7 +14,7 @@ const signs: Readonly<Record<string, string>> = {
 
 const roffEscape = (text: string): string => text.replaceAll(/["'\-\\^`~]/gv, (sign) => signs[sign]!);
 
-/** A line that begins with a dot would be a command. */
+/** Protects a line that starts with a period, which would be a roff request. */
 const textLine = (line: string): string => (line.startsWith('.') ? String.raw`\&${line}` : line);
 
 function inlineRoff(inline: Inline): string {
@@ -28,7 +28,7 @@ function inlineRoff(inline: Inline): string {
 	return textLine(parts.join('').trim());
 }
 
-/** A row: its first cell, and under it the others, those before the last with the title of their column. */
+/** Returns a row as its first cell, followed by the others with the titles of their columns. */
 function rowRoff(row: readonly Inline[], header: readonly Inline[]): readonly string[] {
 	const [first = [], ...others] = row;
 	const texts = others.flatMap((cell, index) => {
@@ -43,7 +43,7 @@ function rowRoff(row: readonly Inline[], header: readonly Inline[]): readonly st
 	];
 }
 
-/** @param isFirst - Under a heading, where a paragraph begins by itself. */
+/** @param isFirst - Whether the block follows a heading, which starts a paragraph. */
 function blockRoff(block: Block, isFirst: boolean): readonly string[] {
 	const paragraph = isFirst ? [] : ['.PP'];
 	switch (block.kind) {
@@ -80,20 +80,19 @@ function blockRoff(block: Block, isFirst: boolean): readonly string[] {
 type ManPage = {
 	readonly name: string;
 	readonly section: 1 | 7;
-	/** One line, for `apropos`. */
+	/** For `apropos`. */
 	readonly summary: string;
 	readonly version: string;
-	/** Its first heading is left out: the name of the page says it. */
+	/** The first heading is skipped, because the page has a name. */
 	readonly markdown: string;
 };
 
-/** The whole page. */
 export function manPage({name, section, summary, version, markdown}: ManPage): string {
 	const blocks = parseMarkdown(markdown).filter((block) => block.kind !== 'heading' || block.level > 1);
 	const startsWithText = blocks[0]?.kind !== 'heading';
 	return [
 		`.TH ${roffEscape(name.toUpperCase())} ${section} "" "canhazgpu ${version}" "canhazgpu"`,
-		// Names of variables and commands must not be hyphenated. The macros of groff go by HY, and set it back at each heading.
+		// Names must not be hyphenated. The macros of groff reset this at each heading, from HY.
 		'.nh',
 		'.nr HY 0',
 		'.SH NAME',

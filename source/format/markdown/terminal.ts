@@ -1,25 +1,23 @@
-/** Markdown for a terminal: wrapped to its width, with headings in bold and code as it is. */
+/** Formats Markdown for a terminal. */
 import type {Paint} from '../text/paint.js';
 import {widthOf} from '../text/width.js';
 import {parseMarkdown, targetText, type Block, type Inline, type Span} from './parse.js';
 
 type MarkdownOptions = {
-	/** How wide lines may be. */
 	readonly columns: number;
 	readonly paint: Paint;
-	/** False: nothing is painted, and code keeps its marks. */
+	/** False to keep the backticks of code. */
 	readonly hasColor: boolean;
 };
 
-/** What stays together on a line, with its width as it is seen. */
+/** A part of a line that is never broken, with its visible width. */
 type Word = {readonly painted: string; readonly width: number};
 
 const indent = 2;
 
-/** Between two columns of a table. */
 const gap = 2;
 
-/** A table whose columns would get narrower than this is written row by row instead. */
+/** A table with narrower columns is written row by row. */
 const leastColumn = 12;
 
 function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string {
@@ -38,7 +36,7 @@ function styled({text, style}: Span, {paint, hasColor}: MarkdownOptions): string
 	}
 }
 
-/** A link is followed by where it leads. */
+/** Appends the target to each link. */
 const withTargets = (inline: Inline): Inline =>
 	inline.flatMap((span, index) => {
 		const words =
@@ -53,7 +51,7 @@ const withTargets = (inline: Inline): Inline =>
 				];
 	});
 
-/** Words separated by blanks. Code of a moderate length is one word, so that it can be copied. */
+/** Splits text into words. Code of moderate length stays one word, so that it can be copied. */
 function wordsOf(inline: Inline, options: MarkdownOptions): readonly Word[] {
 	const words: Word[] = [];
 	let isOpen = false;
@@ -71,7 +69,7 @@ function wordsOf(inline: Inline, options: MarkdownOptions): readonly Word[] {
 			continue;
 		}
 
-		// Code that is too long is broken at its blanks, and then does without marks.
+		// Long code is broken at spaces, without backticks.
 		const style = span.style === 'code' ? 'plain' : span.style;
 		for (const [index, text] of span.text.split(' ').entries()) {
 			isOpen &&= index === 0;
@@ -84,7 +82,7 @@ function wordsOf(inline: Inline, options: MarkdownOptions): readonly Word[] {
 	return words;
 }
 
-/** Lines of at most `columns`; a word that is longer stands alone. */
+/** Wraps words to lines of at most `columns`. A longer word gets its own line. */
 function wrapWords(words: readonly Word[], columns: number): readonly Word[] {
 	const lines: Word[] = [];
 	for (const word of words) {
@@ -104,7 +102,7 @@ const wrapInline = (inline: Inline, columns: number, options: MarkdownOptions): 
 
 const blanks = (count: number): string => ' '.repeat(Math.max(0, count));
 
-/** The widths of the columns: as wide as their cells, and where these do not fit, the wide ones share what is left. */
+/** Returns the widths of the columns. If their cells do not fit, the wide columns share what is left. */
 function columnWidths(naturals: readonly number[], columns: number): readonly number[] {
 	const room = columns - gap * (naturals.length - 1);
 	const open = new Set(naturals.keys());
@@ -128,7 +126,7 @@ function columnWidths(naturals: readonly number[], columns: number): readonly nu
 	}
 }
 
-/** In a column of code alone the marks would say nothing. */
+/** Removes backticks that would surround every cell of a column. */
 const bare = (cell: Inline, {hasColor}: MarkdownOptions): Inline =>
 	!hasColor && cell.length > 0 && cell.every(({text, style}) => style === 'code' || text.trim() === '')
 		? cell.map((span) => ({...span, style: 'plain' as const}))
@@ -152,7 +150,7 @@ function tableLines({header, rows}: Extract<Block, {kind: 'table'}>, options: Ma
 	if (isTooNarrow) {
 		return rows.flatMap((row) => {
 			const [first = [], ...others] = row;
-			// Without the titles the default could not be told from the choices. The last cell is what it is all about.
+			// The titles distinguish the default from the choices. The last cell needs none.
 			const stacked = others.flatMap((cell, index): readonly Inline[] => {
 				const title = index < others.length - 1 ? (header[index + 1] ?? []) : [];
 				return cell.length === 0
@@ -216,7 +214,6 @@ function blockLines(block: Block, options: MarkdownOptions): readonly string[] {
 	}
 }
 
-/** The text for a terminal, without a line break at its end. */
 export function markdownText(markdown: string, options: MarkdownOptions): string {
 	const blocks = parseMarkdown(markdown);
 	return blocks

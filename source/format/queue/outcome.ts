@@ -1,4 +1,4 @@
-/** What became of a request of a dialog, and of a release that was to be undone, in words. */
+/** Describes the result of a request from a dialog, or of an undone release. */
 import type {Refusal} from '../../core/rules/grants/newcomer-grant.js';
 import type {Undone} from '../../core/operations/undo.js';
 import {gpuList} from '../text/gpu-list.js';
@@ -12,14 +12,14 @@ import {blockText} from './refusal.js';
 export const shareOfText = (need: Need | undefined): string =>
 	need?.shareMiB === undefined ? '' : `a share of ${sizeText(need.shareMiB)} of `;
 
-/** `reserved a share of 8G of GPU 0 for 2h 0m 0s`. */
+/** Returns `reserved a share of 8G of GPU 0 for 2h 0m 0s`. */
 export const grantedText = (
 	{gpus, instances}: Pick<Grant, 'gpus' | 'instances'>,
 	{need, durationSeconds}: {readonly need?: Need | undefined; readonly durationSeconds: number},
 ): string =>
 	`reserved ${instances === undefined ? `${shareOfText(need)}${gpuList(gpus)}` : partsText([], instances)} for ${longDuration(durationSeconds)}`;
 
-/** `GPU 0,1 is held by bob`, once for all of which the same is to be said. */
+/** Groups GPUs with the same reason: `GPU 0,1 is held by bob`. */
 function blockedWords(refused: readonly Refusal[]): readonly string[] {
 	const blocked = refused.flatMap(({blocked: gpus, now}) =>
 		gpus.map(({index, block}) => ({index, words: blockText(block, now)})),
@@ -34,7 +34,7 @@ type UndoneText = {
 	readonly text: string;
 	/** `none`: nothing was changed. */
 	readonly done: 'all' | 'some' | 'none';
-	/** Those that are back. */
+	/** The restored GPUs. */
 	readonly gpus: readonly number[];
 };
 

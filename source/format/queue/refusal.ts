@@ -1,6 +1,4 @@
-/**
-A refusal in words. The first line is the peer's, which scripts may look for.
-*/
+/** Formats a refusal. The first line is that of the Go program, which scripts search for. */
 import type {Block, Refusal, UnusableGpu} from '../../core/rules/grants/newcomer-grant.js';
 import type {UsageBlock} from '../../core/rules/usage/usage-block.js';
 import {isPartOfGpu} from '../../core/rules/request/request.js';
@@ -18,10 +16,10 @@ type RefusalMessage = {readonly message: string; readonly hint?: string};
 const countOf = ({blocked}: Refusal, ...kinds: ReadonlyArray<Block['kind']>): number =>
 	blocked.filter(({block}) => kinds.includes(block.kind)).length;
 
-/** GPUs named one by one before the rest are only counted. */
+/** GPUs that are named before the rest is only counted. */
 const namedGpus = 4;
 
-/** Why a GPU that no one holds is not to be had, after its number: `cannot be judged: ...`. */
+/** Returns why a GPU without a holder cannot be granted, to follow its number: `cannot be judged: ...`. */
 function useText(block: UsageBlock): string {
 	switch (block.kind) {
 		case 'unreserved': {
@@ -33,7 +31,7 @@ function useText(block: UsageBlock): string {
 				}`;
 			}
 
-			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'somebody unknown'}`;
+			return `is used without a reservation by ${block.users.length > 0 ? sanitize(block.users.join(', ')) : 'an unknown user'}`;
 		}
 
 		case 'unknown-use':
@@ -48,23 +46,23 @@ function useText(block: UsageBlock): string {
 	}
 }
 
-/** Why it is unknown whether a GPU has what is needed, after its number: `has unknown memory`. */
+/** Returns what is unknown about a GPU, to follow its number: `has unknown memory`. */
 const unknownQualityText = (quality: Quality): string =>
 	`has ${quality === 'compute capability' ? 'an ' : ''}unknown ${quality}`;
 
-/** `GPU 1 has unknown memory, GPU 3 has unknown links`. */
+/** Returns `GPU 1 has unknown memory, GPU 3 has unknown links`. */
 export const unknownText = (gpus: ReadonlyArray<{readonly index: number; readonly quality: Quality}>): string =>
 	listed(gpus, ({quality}) => unknownQualityText(quality));
 
-/** `24G are alice's, 8G are bob's`. */
+/** Returns `24G are alice's, 8G are bob's`. */
 const partText = (shares: readonly Lease[]): string =>
 	shares.map((lease) => `${sizeText(lease.memoryMiB ?? 0)} are ${holderText(lease)}'s`).join(', ');
 
-/** Who share a GPU, each once: `alice and bob`, `alice, bob and carol`. */
+/** Returns who shares a GPU: `alice and bob`, `alice, bob and carol`. */
 const sharerText = (shares: readonly Lease[]): string =>
 	new Intl.ListFormat('en-GB').format([...new Set(shares.map((lease) => holderText(lease)))]);
 
-/** `is held by bob for another 1h 59m 3s`. */
+/** Returns `is held by bob for another 1h 59m 3s`. */
 function heldText(lease: Lease, now: number): string {
 	const owner = holderText(lease);
 	if (lease.partialQueueId !== undefined) {
@@ -75,7 +73,7 @@ function heldText(lease: Lease, now: number): string {
 	return `is held by ${owner}${end === undefined ? '' : ` for another ${longDuration(end - now)}`}`;
 }
 
-/** Why one GPU is not to be had, after its number: `is held by bob`. */
+/** Returns why a GPU cannot be granted, to follow its number: `is held by bob`. */
 export function blockText(block: Block, now: number): string {
 	switch (block.kind) {
 		case 'leased': {
@@ -83,9 +81,7 @@ export function blockText(block: Block, now: number): string {
 		}
 
 		case 'split': {
-			return block.isUnknown
-				? 'may be split by MIG, which cannot be told'
-				: 'is split by MIG, and not handed out whole';
+			return block.isUnknown ? 'may be split by MIG (unknown)' : 'is split by MIG, and not handed out whole';
 		}
 
 		case 'shared': {
@@ -99,7 +95,7 @@ export function blockText(block: Block, now: number): string {
 		}
 
 		case 'most-shares': {
-			return `is shared by ${counted(block.shares.length, 'reservation')}, as many as may be`;
+			return `is shared by ${counted(block.shares.length, 'reservation')}, which is the maximum`;
 		}
 
 		case 'unknown-memory': {
@@ -133,11 +129,10 @@ export function blockText(block: Block, now: number): string {
 	}
 }
 
-/** `GPU 3`, `MIG instance 0:1`. */
 const blockedName = ({index, instance}: {readonly index: number; readonly instance?: string}): string =>
 	instance === undefined ? `GPU ${index}` : `MIG instance ${instance}`;
 
-/** Some by name, the rest by their number. */
+/** Names some GPUs, and counts the rest. */
 function listed<Gpu extends {readonly index: number; readonly instance?: string}>(
 	gpus: readonly Gpu[],
 	wordsOf: (gpu: Gpu) => string,
@@ -148,7 +143,7 @@ function listed<Gpu extends {readonly index: number; readonly instance?: string}
 	);
 }
 
-/** `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. A scan that failed says the same of each GPU, and is told once. */
+/** Returns `GPU 1 cannot be judged: ..., GPU 3 is unfit: ...`. After a failed scan, gives the reason only once. */
 export function unusableText(unusable: readonly UnusableGpu[]): string {
 	const unscanned = unusable.find(({block}) => block.kind === 'not-scanned')?.block;
 	return unscanned?.kind === 'not-scanned'
@@ -156,16 +151,16 @@ export function unusableText(unusable: readonly UnusableGpu[]): string {
 		: listed(unusable, ({block}) => useText(block));
 }
 
-/** Who asked, and how: what may be advised. */
+/** Facts about the requester that decide which advice helps. */
 type Asker = {
-	/** False where there is no `--force` to ask again with. */
+	/** Whether the request can be repeated with `--force`. */
 	readonly canForce?: boolean;
 	readonly account?: string;
-	/** The asker sees every GPU and its holder already, as in the monitor. */
+	/** Whether the requester already sees every GPU and its holder, as in the monitor. */
 	readonly seesHolders?: boolean;
 };
 
-/** `Next free in about 1h59m: GPU 5, from bob.` Empty when no one holds a GPU. */
+/** Returns `Next free in about 1h59m: GPU 5, from bob.` Empty if no GPU is held. */
 function nextFreeText({blocked, now}: Refusal): string {
 	const leases = blocked.flatMap(({index, block}) => (block.kind === 'leased' ? [{index, lease: block.lease}] : []));
 	const ends = leases
@@ -181,11 +176,11 @@ function nextFreeText({blocked, now}: Refusal): string {
 	return `Next free in about ${wait}: GPU ${next.index}, from ${holderText(next.lease)}.`;
 }
 
-/** What to know or to do about the most telling reason. */
+/** Returns advice about the most important reason. */
 function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false}: Asker): string {
 	const unscanned = refusal.blocked.find(({block}) => block.kind === 'not-scanned')?.block;
 	if (unscanned?.kind === 'not-scanned') {
-		return `The GPUs cannot be read, so none is handed out: ${sanitize(unscanned.why)}${canForce ? ' --force takes them all the same.' : ''}`;
+		return `The GPUs cannot be read, so none is granted: ${sanitize(unscanned.why)}${canForce ? ' --force reserves them anyway.' : ''}`;
 	}
 
 	const ignored = [
@@ -196,7 +191,7 @@ function hintOf(refusal: Refusal, {canForce = true, account, seesHolders = false
 	const isOwnUse = refusal.blocked.some(
 		({block}) => block.kind === 'unreserved' && account !== undefined && block.users.includes(account),
 	);
-	const own = isOwnUse ? ' What you run there already is yours by: canhazgpu reserve --pid PID.' : '';
+	const own = isOwnUse ? ' To reserve a GPU that you are using already: canhazgpu reserve --pid PID.' : '';
 	return refusal.wanted.ids === undefined && !isPartOfGpu(refusal.wanted.need)
 		? `${seesHolders ? nextFreeText(refusal) : 'See who holds them, and until when: canhazgpu status.'}${force}${own}`.trim()
 		: `${listed(refusal.blocked, ({block}) => blockText(block, refusal.now))}.${force}${own}`;
@@ -209,7 +204,7 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 	const details = asker.seesHolders === true ? '' : " - run 'canhazgpu status' for details";
 	const isNamed = wanted.ids !== undefined && wanted.ids.length > 0;
 	const reasons = [
-		// Who asks for any GPU knows that others are held.
+		// For a request without GPU ids, it is obvious that others are held.
 		[isNamed ? countOf(refusal, 'leased') : 0, 'already reserved'],
 		[countOf(refusal, 'unreserved'), inUse],
 		[countOf(refusal, 'queued'), 'kept for the queue'],
@@ -219,10 +214,10 @@ export function refusalMessage(refusal: Refusal, asker: Asker = {}): RefusalMess
 		[countOf(refusal, 'no-room', 'most-shares'), 'without room for it'],
 		[countOf(refusal, 'shared'), 'shared by others'],
 		[countOf(refusal, 'split'), 'split by MIG'],
-		[countOf(refusal, 'unknown-quality'), 'of which it is unknown whether they qualify'],
+		[countOf(refusal, 'unknown-quality'), 'that may not qualify'],
 	] as const;
 	const noun = wanted.need?.mig === undefined ? 'GPU' : 'MIG instance';
-	// The Go program says `1 GPUs` of these, and scripts search for its words.
+	// The Go program prints `1 GPUs` here, and scripts search for it.
 	const counts = reasons
 		.filter(([count]) => count > 0)
 		.map(([count, what]) => `${what === inUse ? `${count} ${noun}s` : counted(count, noun)} ${what}`);

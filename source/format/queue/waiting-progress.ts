@@ -1,6 +1,4 @@
-/**
-Waiting in words, for stderr.
-*/
+/** Formats the progress of a wait for stderr. */
 import type {Need} from '../../core/model/types.js';
 import type {Wanted} from '../../core/rules/request/request.js';
 import type {Progress} from '../../core/operations/engine.js';
@@ -12,10 +10,10 @@ import {longDuration} from '../text/durations.js';
 import {sanitize} from '../text/text.js';
 import {unknownText, unusableText} from './refusal.js';
 
-/** `of model h100, with 40G or more`: what a request says of its GPUs beside their number. */
+/** Returns the requirements of a request: `of model h100, with 40G or more`. */
 export const needWordsOf = (need: Need): string => sanitize(needText(need));
 
-/** `2 GPUs`, `GPU 3`, `MIG instance 0:1`, `GPUs 4 5`, `2 GPUs of model h100, with 40G or more`. */
+/** Returns `2 GPUs`, `GPU 3`, `MIG instance 0:1`, `GPUs 4 5` or `2 GPUs of model h100, with 40G or more`. */
 export const wantedText = ({count, ids, need}: Wanted): string =>
 	`${
 		need?.mig === undefined
@@ -27,7 +25,7 @@ export const wantedText = ({count, ids, need}: Wanted): string =>
 
 type OutOfService = ReadonlyArray<Pick<Outage, 'gpu' | 'mig'>>;
 
-/** `GPUs 1 2`, `MIG instance 0:1`, or both. */
+/** Returns `GPUs 1 2` or `MIG instance 0:1`, or both. */
 export function partsOutText(
 	outages: OutOfService,
 	listOf = (ids: readonly number[]) => wantedText({count: ids.length, ids}),
@@ -40,25 +38,20 @@ export function partsOutText(
 	].join(' and ');
 }
 
-/** What has to happen first; undefined when nothing is out of service. */
+/** Returns what must happen first, if a wanted GPU is out of service. */
 export const outOfServiceText = (outages: OutOfService): string | undefined =>
 	outages.length === 0
 		? undefined
 		: `when ${partsOutText(outages)} ${outages.length === 1 ? 'is' : 'are'} back in service`;
 
-/**
-One line, without its end.
-
-@param progress
-@param hasEstimate - False for a line that stays for long: the estimate would soon be wrong.
-*/
+/** Returns one line. `hasEstimate` is false for lines that stay visible for long. */
 export function progressText(progress: Progress, hasEstimate = true): string {
 	switch (progress.kind) {
 		case 'waiting': {
 			const {position, waiting, wanted, held, outOfService, unusable, unknown, estimateSeconds} = progress;
 			const got = held.length === 0 ? `0/${wanted.count}` : `${held.length}/${wanted.count} [${held.join(' ')}]`;
 			const until = estimateSeconds === undefined ? undefined : `in about ${longDuration(estimateSeconds)}`;
-			// A GPU that no one holds and that is not given out needs an explanation.
+			// A GPU without a holder that is not granted needs an explanation.
 			const reasons = [
 				...(unknown.length === 0 ? [] : [unknownText(unknown)]),
 				...(unusable.length === 0 ? [] : [unusableText(unusable)]),
@@ -72,7 +65,7 @@ export function progressText(progress: Progress, hasEstimate = true): string {
 		}
 
 		case 'store-lost': {
-			return `Waiting goes on, the position in the queue is kept: ${sanitize(progress.reason)}`;
+			return `Still waiting at the same position in the queue: ${sanitize(progress.reason)}`;
 		}
 
 		case 'rejoined': {

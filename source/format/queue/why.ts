@@ -1,4 +1,4 @@
-/** Why an entry of the queue waits, for whom, and when it is served: in words, and its blockers as JSON. `queue --why` shows all of it. */
+/** Explains why a queue entry waits, for whom, and when it is served, for `queue --why`. */
 import {labelOf, ownerOf} from '../../core/rules/leases/ownership.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
@@ -14,13 +14,13 @@ import type {Paint} from '../text/paint.js';
 import {sanitize, shownNote} from '../text/text.js';
 import {outOfServiceText, partsOutText, wantedText} from './waiting-progress.js';
 
-/** Blockers named before the rest are only counted. */
+/** Blockers that are named before the rest is only counted. */
 const namedBlockers = 2;
 
-/** Writes seconds since the epoch as a time of day. */
+/** Formats seconds since the epoch as a time of day. */
 type FormatTime = (seconds: number) => string;
 
-/** ` until 15:20`, ` until its job ends`; empty where nothing is known. */
+/** Returns ` until 15:20` or ` until its job ends`. Empty if unknown. */
 function untilText(blocker: Blocker, formatTime: FormatTime): string {
 	if (blocker.until !== undefined) {
 		return ` until ${formatTime(blocker.until)}`;
@@ -29,7 +29,7 @@ function untilText(blocker: Blocker, formatTime: FormatTime): string {
 	return blocker.kind === 'lease' && blocker.lease.type === 'run' ? ' until its job ends' : '';
 }
 
-/** `bob on GPUs 0-3 until 15:20`, `bob on GPU 2 until its job ends`, `#1 alice` for one that waits before it. */
+/** Returns `bob on GPUs 0-3 until 15:20`, `bob on GPU 2 until its job ends`, or `#1 alice` for an entry ahead. */
 function blockerText(blocker: Blocker, formatTime: FormatTime): string {
 	if (blocker.kind === 'engine') {
 		return engineReasonText(blocker.reason);
@@ -40,14 +40,14 @@ function blockerText(blocker: Blocker, formatTime: FormatTime): string {
 		: `${holderText(blocker.lease)} on ${gpuList(blocker.gpus)}${untilText(blocker, formatTime)}`;
 }
 
-/** All of them in one cell of a table; empty when it waits for no one. */
+/** Returns all blockers as one table cell. */
 export const blockersText = (blockers: readonly Blocker[], formatTime: FormatTime): string =>
 	firstOf(
 		blockers.map((blocker) => blockerText(blocker, formatTime)),
 		namedBlockers,
 	);
 
-/** One of `blocked_by`. What is unknown is absent. */
+/** Returns an item of `blocked_by`, without unknown values. */
 export function blockerJson(blocker: Exclude<Blocker, {kind: 'engine'}>) {
 	const held = blocker.kind === 'lease' ? blocker.lease : blocker.entry;
 	return {
@@ -62,7 +62,7 @@ export function blockerJson(blocker: Exclude<Blocker, {kind: 'engine'}>) {
 	};
 }
 
-/** What is wrong with a GPU that is out of service, such as `used by bob without a reservation`. */
+/** Returns what is wrong with a GPU: `used by bob without a reservation`. */
 export function outageText({kind, detail}: Outage): string {
 	const words = detail === undefined ? '' : sanitize(detail);
 	switch (kind) {
@@ -86,7 +86,7 @@ export function outageText({kind, detail}: Outage): string {
 	}
 }
 
-/** Returns why others go first, and what they may take meanwhile. Undefined for an entry that takes its turn. */
+/** Returns why other entries go first. Undefined for an entry that is not stuck. */
 export function stuckText({
 	outages,
 	keepsHoldings,
@@ -105,33 +105,33 @@ export function stuckText({
 	const why = [...new Set(outages.map((outage) => outageText(outage)))].join(', ');
 	const others =
 		keepsHoldings && held.length > 0
-			? `the others go first meanwhile, and get what it holds after ${shortDuration(usedPatienceSeconds)}`
-			: 'the others may use its GPUs meanwhile';
+			? `others go first, and get the GPUs that it holds after ${shortDuration(usedPatienceSeconds)}`
+			: 'others can use its GPUs in the meantime';
 	return `waits for ${partsOutText(outages)}, which ${outages.length === 1 ? 'is' : 'are'} out of service: ${why}; ${others}`;
 }
 
-/** Whether the end of a job ends the waiting: of one that has the GPUs, or where another engine waits for one. */
+/** Whether the wait ends with a job: the blocker's, or one of another engine. */
 export const endsWithJobs = (blockers: readonly Blocker[]): boolean =>
 	blockers.some((blocker) => blocker.kind !== 'engine' || passesAsJobsEnd(blocker.reason));
 
-/** When an entry is served, as far as that can be foreseen. */
+/** Returns when an entry will be served, as far as known. */
 export function estimateText({isPossible, isUnknown, outages, estimateSeconds, blockers}: QueueRow): string {
 	if (!isPossible) {
-		return 'never: not in this pool';
+		return 'never: impossible in this pool';
 	}
 
 	if (isUnknown) {
-		return 'unknown: no GPU is known to do';
+		return 'unknown: no GPU is known to qualify';
 	}
 
-	// Without a holder, a free GPU is passed over: it is in use without a reservation, or a waiter takes it with its next scan.
+	// A free GPU is passed over while it is in use without a reservation, or until another entry takes it.
 	const unknown = endsWithJobs(blockers) ? 'when a job ends' : 'unknown';
 	return (
 		outOfServiceText(outages) ?? (estimateSeconds === undefined ? unknown : `in about ${longDuration(estimateSeconds)}`)
 	);
 }
 
-/** `bob has GPUs 0-3 until 15:20, note "eval"`, `#1 erin comes first, on GPU 3`. */
+/** Returns `bob has GPUs 0-3 until 15:20, note "eval"` or `#1 erin comes first, on GPU 3`. */
 function blockerLine(blocker: Blocker, now: number): string {
 	const until = untilText(blocker, (time) => clockTime(time, now));
 	if (blocker.kind === 'waiter') {
@@ -148,7 +148,6 @@ function blockerLine(blocker: Blocker, now: number): string {
 	return `${holderText(lease)} has ${gpuList(gpus)}${until}${note === '' ? '' : `, note "${note}"`}`;
 }
 
-/** Why an entry waits. */
 function reasonsOf(row: QueueRow, now: number): readonly string[] {
 	const stuck = stuckText(row);
 	const reasons = [
@@ -157,14 +156,10 @@ function reasonsOf(row: QueueRow, now: number): readonly string[] {
 	];
 	return reasons.length > 0 || !row.isPossible || row.isUnknown
 		? reasons
-		: ['no reservation is in its way: free GPUs are used without a reservation, or it takes them in a moment'];
+		: ['no reservation blocks it: free GPUs are in use without a reservation, or it is about to get them'];
 }
 
-/**
-A head for each entry, and its reasons below it.
-
-@param now - On the store's clock, in seconds.
-*/
+/** Returns a header for each entry, with its reasons below. `now` is in seconds on the store's clock. */
 export function queueWhy(rows: readonly QueueRow[], paint: Paint, now: number): string {
 	return rows
 		.map((row) => {

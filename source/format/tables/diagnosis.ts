@@ -1,11 +1,10 @@
-/** What `doctor` prints. */
 import type {Finding} from '../../core/rules/pool/diagnosis.js';
 import type {Paint} from '../text/paint.js';
 import {sanitize} from '../text/text.js';
 
 const marks = {ok: '✓', warning: '⚠', error: '✗'} as const;
 
-/** One line a finding, and under it what to do. */
+/** Returns a line for each finding, with its fix below. */
 export function diagnosisText(findings: readonly Finding[], paint: Paint): string {
 	const paints = {ok: paint.available, warning: paint.unreserved, error: paint.error};
 	return findings

@@ -1,4 +1,3 @@
-/** What was reserved against what was used: as a table, as JSON, as CSV. */
 import type {HeldUseReport} from '../../core/operations/history/held-use.js';
 import {clockTime} from '../text/days.js';
 import {timestamp} from '../text/durations.js';
@@ -7,10 +6,10 @@ import {ruledTable} from '../text/table.js';
 import {sanitize, shorten} from '../text/text.js';
 import {csvField, toTenThousandths} from './report.js';
 
-/** The longest of them say enough. */
+/** Only the longest gaps are listed. */
 const mostGaps = 100;
 
-/** `report --used --json`, and `GET /api/held-use`. */
+/** Returns `report --used --json`, which is also `GET /api/held-use`. */
 export const heldUseJson = ({window, rows, recordedHours, gaps}: HeldUseReport) => ({
 	since: timestamp(Math.floor(window.from)),
 	until: timestamp(Math.floor(window.to)),
@@ -23,7 +22,7 @@ export const heldUseJson = ({window, rows, recordedHours, gaps}: HeldUseReport) 
 	users: rows.map(({user, held, known, used, idle}) => ({
 		name: user,
 		reserved_gpu_hours: toTenThousandths(held),
-		// Of how many of these it was recorded how busy the GPU was; the others are of these.
+		// The hours for which the load of the GPU was recorded. Used and idle hours are parts of them.
 		known_gpu_hours: toTenThousandths(known),
 		used_gpu_hours: toTenThousandths(used),
 		idle_gpu_hours: toTenThousandths(idle),
@@ -32,7 +31,6 @@ export const heldUseJson = ({window, rows, recordedHours, gaps}: HeldUseReport) 
 
 export type HeldUseJson = ReturnType<typeof heldUseJson>;
 
-/** The same columns, a line a user. */
 export const heldUseCsv = ({users}: Pick<HeldUseJson, 'users'>): string =>
 	[
 		'user,reserved_gpu_hours,known_gpu_hours,used_gpu_hours,idle_gpu_hours',
@@ -50,26 +48,23 @@ const percent = (part: number, whole: number): string => (whole > 0 ? `${Math.ro
 
 const secondsPerHour = 3600;
 
-/** What was not seen, and when it was that it was longest. */
+/** Returns a note about times without records, and the longest of them. */
 function unseenText({window, recordedHours, gaps}: HeldUseReport): string {
 	const hours = (window.to - window.from) / secondsPerHour;
 	const longest = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0];
 	if (longest === undefined) {
-		return `The GPUs were looked at for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, at least every ten minutes`;
+		return `The GPUs were monitored for ${recordedHours.toFixed(1)} of ${hours.toFixed(1)} hours, at least every ten minutes`;
 	}
 
-	// The end bears its day where it is not that of the start.
 	const times = `${clockTime(longest.from, window.to)} to ${clockTime(longest.to, longest.from)}`;
 	const when = gaps.length === 1 ? times : `the longest time from ${times}`;
-	return `Nobody looked at the GPUs for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
+	return `The GPUs were not monitored for ${(hours - recordedHours).toFixed(1)} of ${hours.toFixed(1)} hours: ${when}`;
 }
 
 type HeldUseTableOptions = {
-	/** Such as `in the last 7 days`. */
 	readonly period: string;
-	/** The only one asked for. */
 	readonly user?: string;
-	/** Of the terminal; without one nothing is left out. */
+	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number;
 };
 
@@ -99,7 +94,7 @@ export function heldUseTable(made: HeldUseReport, {period, user, width}: HeldUse
 					sum(({used}) => used),
 					known,
 				)} busy, ${sum(({idle}) => idle).toFixed(2)} hours idle`
-			: 'Of none of them it is known what ran';
+			: 'Their use is unknown';
 	return [
 		table,
 		'',

@@ -1,4 +1,3 @@
-/** `who`: the processes that hold a GPU, and what to do. */
 import type {HolderState} from '../../core/model/device-holders.js';
 import type {HolderAdvice, HoldersReport, MemoryHolder} from '../../core/rules/pool/memory-holders.js';
 import {maskSecrets} from '../../core/rules/processes/secrets.js';
@@ -38,11 +37,10 @@ const deviceText = ({hasOpen}: MemoryHolder): string =>
 
 const pidList = (pids: readonly number[]): string => pids.join(' ');
 
-/** Each is a sentence or two. */
 function adviceText(advice: HolderAdvice, index: number): string {
 	switch (advice.kind) {
 		case 'nothing-held': {
-			return 'Nobody holds memory: what is in use is the driver’s own.';
+			return 'No process holds memory: the driver itself uses it.';
 		}
 
 		case 'end-own': {
@@ -50,7 +48,7 @@ function adviceText(advice: HolderAdvice, index: number): string {
 		}
 
 		case 'ask': {
-			const who = advice.user === undefined ? 'an account that is not told' : name(advice.user);
+			const who = advice.user === undefined ? 'an unknown account' : name(advice.user);
 			return `Ask ${who} whether ${advice.pids.length === 1 ? 'process' : 'processes'} ${pidList(advice.pids)} can be ended.`;
 		}
 
@@ -64,11 +62,11 @@ function adviceText(advice: HolderAdvice, index: number): string {
 		}
 
 		case 'stuck': {
-			return `In the kernel, where no signal ends it (${pidList(advice.pids)}). If that lasts, the driver hangs: see dmesg, and reboot in the end.`;
+			return `Stuck in the kernel, where signals have no effect (${pidList(advice.pids)}). If this persists, the driver hangs: check dmesg, and reboot if necessary.`;
 		}
 
 		case 'zombie': {
-			return `${advice.pid} has ended, and its parent has not taken notice${advice.parentPid === undefined ? '' : `: end ${advice.parentPid}`}.`;
+			return `${advice.pid} has ended, but its parent has not collected it${advice.parentPid === undefined ? '' : `: end ${advice.parentPid}`}.`;
 		}
 
 		case 'out-of-sight': {
@@ -77,11 +75,11 @@ function adviceText(advice: HolderAdvice, index: number): string {
 
 		case 'look-as-root': {
 			const users = advice.users.length === 0 ? '' : ` of ${advice.users.map((user) => name(user)).join(', ')}`;
-			return `The open files of ${counted(advice.count, 'process', 'processes')}${users} may not be read. To look into them: sudo canhazgpu who ${index}`;
+			return `The open files of ${counted(advice.count, 'process', 'processes')}${users} cannot be read. To include them: sudo canhazgpu who ${index}`;
 		}
 
 		case 'no-devices': {
-			return 'Which device is this GPU is not known here, so only the processes that the GPU tool lists are shown.';
+			return 'The device of this GPU is unknown here, so only the processes that the GPU tool lists are shown.';
 		}
 
 		case 'kept-by-driver': {
@@ -96,7 +94,7 @@ const sacrifices: Sacrifices = [
 	['COMMAND', 0],
 ];
 
-/** @param reservedBy - Whose the GPU is, as people are named; empty where it is no one's. */
+/** @param reservedBy - The holder's name. Empty without a reservation. */
 export function holdersText(
 	report: HoldersReport,
 	reservedBy: readonly string[],
@@ -104,11 +102,10 @@ export function holdersText(
 	width: number | undefined,
 ): string {
 	const {index, memoryUsedMiB, listedMiB, holders, advice} = report;
-	const used =
-		memoryUsedMiB === undefined ? 'how much memory is in use is not known' : `${mebibytes(memoryUsedMiB)} in use`;
+	const used = memoryUsedMiB === undefined ? 'the memory in use is unknown' : `${mebibytes(memoryUsedMiB)} in use`;
 	const listed =
 		listedMiB === undefined
-			? 'what its processes use is not known'
+			? 'the memory of its processes is unknown'
 			: `${mebibytes(listedMiB)} of it by listed processes`;
 	const owner =
 		reservedBy.length === 0 ? 'not reserved' : `reserved by ${reservedBy.map((each) => name(each)).join(', ')}`;
@@ -134,7 +131,7 @@ export function holdersText(
 	].join('\n');
 }
 
-/** `who --json`: one object for each GPU. What is not known is absent. */
+/** Returns `who --json`: one object for each GPU, without unknown values. */
 export const holdersJson = (
 	{index, memoryUsedMiB, listedMiB, devices, holders, unreadable, advice}: HoldersReport,
 	reservedBy: readonly string[],

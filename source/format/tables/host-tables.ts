@@ -1,7 +1,4 @@
-/**
-Tables of hosts and of their queues, from the rows that `status --json` and `queue --json` print: so ours and others', this version's and the
-peer's, look the same.
-*/
+/** Formats the JSON rows of hosts and their queues. All versions, and the Go program, share these tables. */
 import {freeAmong, freeText} from '../free-gpus.js';
 import {ownerText} from '../owner.js';
 import {counted} from '../text/numbers.js';
@@ -14,14 +11,13 @@ import {gpuTable} from './status-table.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 
-/** What one host answered: its GPUs, or the entries of its queue. */
 export type HostAnswer =
 	| {
 			readonly host: string;
 			readonly rows: readonly JsonRow[];
-			/** Whose they are, where that is no host: those of a cluster that this one speaks to. */
+			/** The source of the rows if it is not a host: a cluster. */
 			readonly source?: string | undefined;
-			/** Where only this account sees the pool, which is that of this host. */
+			/** Set if only this account sees the pool. */
 			readonly privateLabel?: string | undefined;
 	  }
 	| {readonly host: string; readonly error: string};
@@ -39,13 +35,13 @@ const modelOf = ({model}: JsonRow): unknown =>
 
 const isUnreserved = (row: JsonRow): boolean => row['status'] === 'UNRESERVED';
 
-/** `alice`, or `alice (team)`. The Go program's `status` tells the label alone. */
+/** Returns `alice` or `alice (team)`. The Go program's `status` sends only the label. */
 export const holderOf = ({user, actual_user: account = user}: JsonRow): unknown =>
 	typeof account === 'string' && typeof user === 'string'
 		? ownerText(account, user === account ? undefined : user)
 		: account;
 
-/** Who has it, or who uses it without a reservation, of whom the Go program says nothing under `user`. */
+/** Returns the holder, or the users without a reservation. The Go program does not send the latter as `user`. */
 function userOf(row: JsonRow): string {
 	const {unreserved_users: users} = row;
 	return isUnreserved(row) && Array.isArray(users) && users.length > 0
@@ -53,7 +49,7 @@ function userOf(row: JsonRow): string {
 		: text(holderOf(row));
 }
 
-/** The Go program says by what a GPU is used in `process_info`, and in `details` only that it is. */
+/** Returns the details. The Go program describes unreserved use in `process_info`. */
 function detailsOf(row: JsonRow): string {
 	const {details, error, process_info: use} = row;
 	const said = typeof details === 'string' ? details : '';
@@ -63,7 +59,6 @@ function detailsOf(row: JsonRow): string {
 		: text(details ?? error);
 }
 
-/** The table of one host, or of a cluster that it speaks to. */
 export const hostTable = (rows: readonly JsonRow[], paint: Paint, width?: number): string =>
 	gpuTable(
 		rows.map((row) => ({
@@ -82,7 +77,7 @@ export const hostTable = (rows: readonly JsonRow[], paint: Paint, width?: number
 		width,
 	);
 
-/** `8x H100 80GB`, the models in the order in which they first appear. */
+/** Returns `8x H100 80GB`, with models in order of appearance. */
 function models(rows: readonly JsonRow[]): string {
 	const names = rows.map((row) => text(row['gpu_model'])).filter((name) => name !== '-');
 	const counts = Array.from(
@@ -92,7 +87,6 @@ function models(rows: readonly JsonRow[]): string {
 	return counts.length > 0 ? shorten(counts.join(', '), longestCell) : 'unknown';
 }
 
-/** Of one host: how many GPUs are available, how many in use. */
 function countCells(rows: readonly JsonRow[], paint: Paint): readonly [available: Cell, inUse: Cell] {
 	const of = (status: string): readonly JsonRow[] => rows.filter((row) => row['status'] === status);
 	const available = of('AVAILABLE');
@@ -106,7 +100,7 @@ function countCells(rows: readonly JsonRow[], paint: Paint): readonly [available
 	];
 }
 
-/** Whose error it is stands beside it. */
+/** Removes the host's name from an error that is shown beside it. */
 export const withoutName = (error: string, host: string): string =>
 	error.startsWith(`${host}: `) ? error.slice(host.length + 2) : error;
 
@@ -119,7 +113,7 @@ function summaryCells(answer: HostAnswer, paint: Paint): readonly Cell[] {
 	return [text(source), String(rows.length), models(rows), ...countCells(rows, paint)];
 }
 
-/** One line a host: `status --summary`. */
+/** Returns `status --summary`: a line for each host. */
 export const summaryTable = (answers: readonly HostAnswer[], paint: Paint, width?: number): string =>
 	ruledTable(
 		['HOST', 'TOTAL', 'GPU MODELS', 'AVAILABLE', 'IN USE'],
@@ -145,13 +139,12 @@ function listCells({host, answer}: ListedHost, paint: Paint): readonly Cell[] {
 	return [text(host), ...countCells(status, paint), String(status.length), models(status)];
 }
 
-/** One host of a list that is shown while they are still being asked. */
 type ListedHost = {
 	readonly host: string;
 	readonly answer: {readonly status: readonly JsonRow[]} | {readonly error: string} | undefined;
 };
 
-/** One line a host, what is long at its end. */
+/** Returns a line for each host, with long texts at the end. */
 export const hostList = (hosts: readonly ListedHost[], paint: Paint): string =>
 	ruledTable(
 		['HOST', 'AVAILABLE', 'IN USE', 'TOTAL', 'GPU MODELS'],
@@ -159,7 +152,7 @@ export const hostList = (hosts: readonly ListedHost[], paint: Paint): string =>
 		paint,
 	);
 
-/** `--all --json`: an object host -> array, or `{"error": ...}`. */
+/** Returns `--all --json`: an object of rows by host, or `{"error": ...}`. */
 export const hostsJson = (answers: readonly HostAnswer[]) =>
 	Object.fromEntries(answers.map((answer) => [answer.host, 'error' in answer ? {error: answer.error} : answer.rows]));
 
@@ -171,7 +164,7 @@ const numbers = (value: unknown): readonly number[] =>
 
 const durationOf = (seconds: number | undefined): string => (seconds === undefined ? '-' : longDuration(seconds));
 
-/** The peer tells only since when. */
+/** The Go program sends only the start of the wait. */
 const waitedSeconds = (entry: JsonRow, now: number): number | undefined => {
 	const since = Date.parse(String(entry['enqueue_time'])) / 1000;
 	return number(entry['wait_seconds']) ?? (Number.isFinite(since) ? Math.max(0, now - since) : undefined);
@@ -194,9 +187,9 @@ function entryCells(host: string, entry: JsonRow, now: number): readonly Cell[] 
 }
 
 type QueueTableOptions = {
-	/** Of this machine, in seconds: for hosts that tell only since when an entry waits. */
+	/** Seconds on this machine's clock, for hosts that send only the start of a wait. */
 	readonly now: number;
-	/** Of the terminal; without one nothing is left out. */
+	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number | undefined;
 };
 
@@ -218,7 +211,7 @@ const entriesTable = (queues: readonly HostAnswer[], paint: Paint, {now, width}:
 			});
 };
 
-/** One table, and a line below it for each host that does not answer: `queue --all`. */
+/** Returns `queue --all`: one table, and a line for each host that does not answer. */
 export const hostQueuesTable = (queues: readonly HostAnswer[], paint: Paint, options: QueueTableOptions): string =>
 	[
 		entriesTable(queues, paint, options),

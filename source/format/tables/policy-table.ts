@@ -1,4 +1,3 @@
-/** `admin --policy`, and what `--set` and `--unset` say. */
 import {policyKeys, isPolicyKey} from '../../core/rules/policy/keys.js';
 import {policyDoubtOf, policyRows, type PolicyChange, type PolicyChanged} from '../../core/rules/policy/policy.js';
 import type {Snapshot} from '../../core/model/types.js';
@@ -20,7 +19,6 @@ const sacrifices: Sacrifices = [
 	['DEFAULT', 0],
 ];
 
-/** One row a key. Harmless to print. */
 export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | undefined): string =>
 	ruledTable(
 		['KEY', 'VALUE', 'DEFAULT', 'SET BY', 'WHAT IT DOES'],
@@ -30,7 +28,7 @@ export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | un
 			fallback ?? '-',
 			setting === undefined
 				? '-'
-				: `${harmless(setting.by ?? 'somebody unknown')}, ${clockTime(setting.since, snapshot.now)}`,
+				: `${harmless(setting.by ?? 'an unknown user')}, ${clockTime(setting.since, snapshot.now)}`,
 			problem === undefined
 				? (summary ?? 'nothing: this version does not know the key')
 				: `until it is set again ${effect}: ${harmless(problem)}`,
@@ -39,7 +37,6 @@ export const policyTable = (snapshot: Snapshot, paint: Paint, width: number | un
 		{width, sacrifices},
 	);
 
-/** `admin --policy --json`. */
 export const policyJson = (snapshot: Snapshot) => ({
 	policy: policyRows(snapshot).map(({key, value, fallback, summary, setting, problem}) => ({
 		key,
@@ -53,14 +50,14 @@ export const policyJson = (snapshot: Snapshot) => ({
 	problem: policyDoubtOf(snapshot)?.problem,
 });
 
-/** `admin --set --json` and `admin --unset --json`: keys whose value is another one now. */
+/** Returns the keys whose value has changed, for `--set --json` and `--unset --json`. */
 export const policyChangesJson = (changed: readonly PolicyChanged[]) => ({
 	changed: changed.map(({key, value, before}) => ({key, value, before})),
 });
 
 const defaultOf = (key: string): string | undefined => (isPolicyKey(key) ? policyKeys[key].fallback : undefined);
 
-/** @param isUnknown - Nothing tells what was set before. */
+/** @param isUnknown - Whether the former value is unknown. */
 function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): string {
 	const name = harmless(key);
 	if (value !== undefined) {
@@ -69,7 +66,7 @@ function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): st
 	}
 
 	if (key === 'all') {
-		return 'Removed the record of the policy, which could not be read';
+		return 'Removed the unreadable record of the policy';
 	}
 
 	const fallback = defaultOf(key);
@@ -77,12 +74,7 @@ function changeText({key, value, before}: PolicyChanged, isUnknown: boolean): st
 	return `Unset ${name}${was}${fallback === undefined ? '' : `: the default, ${fallback}, holds again`}`;
 }
 
-/**
-A line for each key that was asked for.
-
-@param asked - In the order it was typed.
-@param changed - Keys whose value is another one now; of `--unset all` every key that was set.
-*/
+/** Returns a line for each key that was asked for, or with `--unset all` for each that was set. */
 export function policyChangesText(asked: readonly PolicyChange[], changed: readonly PolicyChanged[]): string {
 	const same = asked
 		.filter(({key}) => key !== 'all' && changed.every((each) => each.key !== key))

@@ -1,4 +1,3 @@
-/** The queue as a table and as JSON. */
 import type {QueueEntry} from '../../core/model/types.js';
 import type {Blocker} from '../../core/rules/queue/estimates.js';
 import {engineReasonText} from '../engine/engine-reasons.js';
@@ -15,7 +14,7 @@ import {needJson} from '../json/need-json.js';
 import {wantedOf} from '../../core/rules/queue/eligible.js';
 import type {QueueRow} from '../../core/rules/queue/queue-rows.js';
 
-/** A line for each who waits for what is out of service, after the table. */
+/** Returns a line for each entry that waits for a GPU out of service. */
 const stuckLines = (rows: readonly QueueRow[]): readonly string[] =>
 	rows.flatMap((row) => {
 		const words = stuckText(row);
@@ -39,13 +38,12 @@ const sacrifices: Sacrifices = [
 ];
 
 type TableOptions = {
-	/** On the store's clock, in seconds. */
+	/** Seconds on the store's clock. */
 	readonly now: number;
-	/** Of the terminal; without one nothing is left out. */
+	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number;
 };
 
-/** The table of `canhazgpu queue`. */
 export const queueTable = (rows: readonly QueueRow[], paint: Paint, options: TableOptions): string =>
 	[entriesTable(rows, paint, options), ...stuckLines(rows)].join('\n');
 
@@ -82,7 +80,6 @@ const nanosecondsPerSecond = 1e9;
 const whole = (seconds: number | undefined): number | undefined =>
 	seconds === undefined ? undefined : Math.ceil(seconds);
 
-/** The entry as it was made. */
 const wishJson = (entry: QueueEntry) => ({
 	id: entry.id,
 	user: entry.user,
@@ -102,11 +99,10 @@ const wishJson = (entry: QueueEntry) => ({
 	wait_timeout: optionalTimestamp(entry.waitTimeout),
 });
 
-/** Why another engine that keeps the queue lets it wait. */
+/** Returns why another engine does not start the job. */
 export const reasonJson = (blocker: Blocker | undefined): {readonly reason?: string; readonly reason_words?: string} =>
 	blocker?.kind === 'engine' ? {reason: blocker.reason, reason_words: engineReasonText(blocker.reason)} : {};
 
-/** What keeps it waiting, and for how long. */
 const waitJson = ({waitedSeconds, silentSeconds, outOfService, outages, estimateSeconds, blockers}: QueueRow) => ({
 	wait_seconds: Math.floor(waitedSeconds),
 	silent_seconds: silentSeconds === undefined ? undefined : Math.floor(silentSeconds),
@@ -127,7 +123,7 @@ const waitJson = ({waitedSeconds, silentSeconds, outOfService, outages, estimate
 	...reasonJson(blockers.find(({kind}) => kind === 'engine')),
 });
 
-/** `queue --json`, with the peer's keys and ours beside them; an entry that cannot be read is left out. */
+/** Returns `queue --json`: the keys of the Go program, and ours. Skips unreadable entries. */
 export function queueJson(rows: readonly QueueRow[]) {
 	const entries = rows.flatMap((row) =>
 		row.entry === undefined

@@ -1,6 +1,3 @@
-/**
-Reports of use: as a table, as the peer's JSON, as CSV.
-*/
 import type {Report, ReportRow, ReportSeries} from '../../core/rules/pool/report.js';
 import {localDay} from '../text/days.js';
 import {timestamp} from '../text/durations.js';
@@ -18,14 +15,13 @@ type ReportTableOptions = {
 	readonly by: string;
 	/** Such as `in the last 30 days`. */
 	readonly period: string;
-	/** The only one asked for. */
 	readonly user?: string;
 	readonly hasBars: boolean;
-	/** Of the terminal; without one nothing is left out. */
+	/** The width of the terminal. Undefined to keep all columns. */
 	readonly width?: number;
 };
 
-/** `12.00 GPU hours`, and where there are any `, 3.00 hours of MIG instances`. */
+/** Returns `12.00 GPU hours`, followed by `, 3.00 hours of MIG instances` if there are any. */
 export const totalHoursText = ({
 	totalGpuHours,
 	totalInstanceHours,
@@ -85,7 +81,7 @@ export function reportTable(
 	return `${table}\n\n${totalHoursText({totalGpuHours, totalInstanceHours})}, ${counted(totalReservations, 'reservation')} by ${counted(uniqueUsers, 'user')} ${period}`;
 }
 
-/** The rows as JSON, with the peer's keys and unrounded figures. */
+/** Returns rows with the keys of the Go program, unrounded. */
 const reportRowsJson = ({
 	rows,
 	totalGpuHours,
@@ -106,14 +102,14 @@ const reportRowsJson = ({
 		manual_count: manualCount,
 	}));
 
-/** What the rows of a report are, by what it counts by. `days` is how many days it covers, as in the Go program. */
+/** JSON keys of the rows of a report. */
 const listNames = {user: 'users', gpu: 'gpus', day: 'daily', model: 'models'} as const;
 
 const isListed = (by: string): by is keyof typeof listNames => Object.hasOwn(listNames, by);
 
 const secondsPerDay = 86_400;
 
-/** Sums, and what the report covers: whole days as in the Go program, and to the second beside them. */
+/** Returns totals and the period: in whole days, as in the Go program, and with exact times. */
 const sumsJson = ({totalGpuHours, totalInstanceHours, totalReservations, uniqueUsers, window}: Report) => ({
 	total_gpu_hours: totalGpuHours,
 	total_mig_instance_hours: totalInstanceHours,
@@ -126,7 +122,7 @@ const sumsJson = ({totalGpuHours, totalInstanceHours, totalReservations, uniqueU
 	until: timestamp(window.to),
 });
 
-/** `report --json`, with the peer's keys: the list of the rows is named for what the report counts by. */
+/** Returns `report --json`. The key of the rows depends on the grouping, as in the Go program. */
 export const reportJson = (made: Report, by: string) => ({
 	by,
 	[isListed(by) ? listNames[by] : 'rows']: reportRowsJson(made),
@@ -141,7 +137,7 @@ const seriesJson = ({bins, rows, otherGpuHours}: ReportSeries) => ({
 	other_gpu_hours: otherGpuHours?.map((hours) => toTenThousandths(hours)),
 });
 
-/** `GET /api/report`: the page, and clients of the Go program, read the rows under one name whatever it counts by. */
+/** Returns `GET /api/report`, in which clients of the Go program find the rows under one key. */
 export const webReportJson = (made: Report, by: string) => ({
 	by,
 	users: reportRowsJson(made),
@@ -149,17 +145,17 @@ export const webReportJson = (made: Report, by: string) => ({
 	series: made.series && seriesJson(made.series),
 });
 
-/** Whether a spreadsheet would take it for a formula, also by a full-width or small form of its first sign. */
+/** Whether a spreadsheet would read a text as a formula, also with a full-width or small first sign. */
 const isFormula = (text: string): boolean => /^[+\-=@\u{2212}]/v.test(text.normalize('NFKC'));
 
-/** One field, by RFC 4180, and one field also to programs that split at `;`. A formula is made text, as OWASP advises. */
+/** Quotes a field for RFC 4180, and for programs that split at `;`. Formulas become text, as OWASP advises. */
 export function csvField(text: string): string {
 	const plain = sanitize(text);
 	const harmless = isFormula(plain) ? `'${plain}` : plain;
 	return /[",;]/v.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** What is unknown is an empty field. */
+/** Unknown values become empty fields. */
 type CsvRow = Pick<ReportRow, 'key'> & Partial<ReportRow>;
 
 export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string): string {
@@ -182,10 +178,9 @@ export function reportCsv({rows}: {readonly rows: readonly CsvRow[]}, by: string
 
 type OwnWebReportRow = ReturnType<typeof reportRowsJson>[number];
 
-/** In the report of another host any number may be unknown. */
+/** Another host may leave out any number. */
 type WebReportRow = Pick<OwnWebReportRow, 'name'> & Partial<OwnWebReportRow>;
 
-/** The same of an answer of the API. */
 export const webReportCsv = ({users}: {readonly users: readonly WebReportRow[]}, by: string): string =>
 	reportCsv(
 		{

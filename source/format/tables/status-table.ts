@@ -9,7 +9,7 @@ import {sanitize, shorten} from '../text/text.js';
 const longestNote = 60;
 const longestDetail = 100;
 
-/** The word of a state as `status` and its JSON have it, with a sign before it. */
+/** Returns the state as in `status --json`, after a symbol. */
 function stateCell(status: string, paint: Paint): Cell {
 	switch (status) {
 		case 'AVAILABLE': {
@@ -32,7 +32,7 @@ function stateCell(status: string, paint: Paint): Cell {
 
 const longestModel = 50;
 
-/** As the monitor narrows: what a reservation is comes after who has it and until when. */
+/** The order in which columns shrink, as in the monitor: details before the user and the end. */
 export const statusSacrifices: Sacrifices = [
 	['NOTE', 20],
 	['TYPE', 0],
@@ -48,12 +48,12 @@ export const statusSacrifices: Sacrifices = [
 	['DETAILS', 8],
 ];
 
-/** A row, its texts harmless and cut already. */
+/** A row of sanitized and shortened texts. */
 type GpuCells = {
 	readonly index: string;
-	/** Absent on a machine of its own. */
+	/** Absent outside of a cluster. */
 	readonly node: string | undefined;
-	/** The word of `status --json`. */
+	/** The state in `status --json`. */
 	readonly status: string;
 	readonly user: string;
 	readonly duration: string;
@@ -64,7 +64,7 @@ type GpuCells = {
 	readonly note: string;
 };
 
-/** The GPUs of this host or of another one, in the peer's columns. NODE and MODEL are there only when some GPU has one. */
+/** Returns a table with the columns of the Go program. NODE and MODEL appear only if a GPU has them. */
 export function gpuTable(rows: readonly GpuCells[], paint: Paint, width: number | undefined): string {
 	const nodeColumn = (cell: string): readonly string[] => (rows.some(({node}) => node !== undefined) ? [cell] : []);
 	const modelColumn = (cell: string): readonly string[] => (rows.some(({model}) => model !== undefined) ? [cell] : []);
@@ -98,18 +98,14 @@ export function gpuTable(rows: readonly GpuCells[], paint: Paint, width: number 
 	);
 }
 
-/**
-The table of `canhazgpu status`.
-
-@param width - Of the terminal; without one nothing is left out.
-*/
+/** @param width - The width of the terminal. Undefined to keep all columns. */
 export const statusTable = (rows: readonly StatusRow[], paint: Paint, width?: number): string =>
 	gpuTable(
 		rows.map((row) => ({
 			index: String(row.index),
 			node: row.reading?.place && `${sanitize(row.reading.place.node)}:${row.reading.place.gpu}`,
 			status: stateText[row.state],
-			// As the Go program writes two. It counts the third, whom we name: that may be the one you search for.
+			// Two users are joined as in the Go program. It only counts a third one, whom we name.
 			user: userText(row, ' and '),
 			duration: row.heldSeconds === undefined ? '-' : longDuration(row.heldSeconds),
 			type: row.lease?.type.toUpperCase() ?? '-',

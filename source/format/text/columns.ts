@@ -1,29 +1,23 @@
-/**
-Columns of text, for every table: how wide each is in the room that there is, what is given up where that is too little, and what grows where
-there is more.
-*/
+/** Lays out columns of text: which shrink, which disappear and which grow. */
 import {fit} from './width.js';
 
-/** Widths are in columns of the terminal. */
+/** Widths are in terminal columns. */
 export type Column<Name extends string = string> = {
 	readonly name: Name;
 	readonly width: number;
 	readonly align?: 'start' | 'end';
 };
 
-/** How wide the table may be, and how many blanks are between two columns. */
+/** The width of the table, and the number of spaces between columns. */
 export type TableRoom = {readonly width: number; readonly gap: number};
 
-/**
-What a column gives up: it is cut to no fewer than `least`, or left out at 0. `at once`: there is nothing useful between its width and
-the least, so that it is not cut bit by bit.
-*/
+/** A column that can shrink to `least`, or disappear at 0. `at once`: widths between are useless. */
 export type Sacrifice<Name extends string = string> = readonly [name: Name, least: number, how?: 'at once'];
 
 export const totalWidth = (columns: readonly Column[], gap: number): number =>
 	columns.reduce((sum, {width}) => sum + width, 0) + gap * Math.max(0, columns.length - 1);
 
-/** Which column stands at this place of a line; the blank behind a column is a part of it. */
+/** Returns the column at a position of a line. The gap after a column belongs to it. */
 export function columnNameAt<Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,
 	index: number,
@@ -40,7 +34,7 @@ export function columnNameAt<Name extends string>(
 	return undefined;
 }
 
-/** The columns after as many sacrifices, in their order, as it takes to fit. */
+/** Returns the columns after as many sacrifices as necessary, in order. */
 export function shrunk<Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,
 	{width: room, gap}: TableRoom,
@@ -66,15 +60,10 @@ export function shrunk<Name extends string>(
 	return kept;
 }
 
-/** Up to how wide columns grow in one round. */
+/** The widths to which columns grow in one round. */
 export type GrowthRound<Name extends string = string> = Readonly<Partial<Record<Name, number>>>;
 
-/**
-The columns with the room that is left over, round by round: within one round each gets the same share of what it wants, and none grows again
-before all had their turn.
-
-@param last - Gets what is left over after the last round.
-*/
+/** Distributes spare width in rounds, with equal shares for all columns. `last` gets the rest. */
 export function grown<Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,
 	{width: room, gap}: TableRoom,
@@ -94,7 +83,7 @@ export function grown<Name extends string>(
 	return wider.map((column) => (column.name === last ? {...column, width: column.width + rest} : column));
 }
 
-/** One row: each cell exactly as wide as its column. */
+/** Returns a row in which each cell is as wide as its column. */
 export const rowText = <Name extends string>(
 	columns: ReadonlyArray<Column<Name>>,
 	cells: Readonly<Record<Name, string>>,

@@ -1,18 +1,18 @@
-/** Durations and times for people. Input is in seconds. */
+/** Formats durations and times, which are in seconds. */
 
 export const twoDigits = (value: number): string => String(value).padStart(2, '0');
 
-/** The command line's form, which scripts know from the peer: `1h 2m 15s`, `0h 0m 5s`. */
+/** Returns the form of the command line, which scripts know from the Go program: `1h 2m 15s`, `0h 0m 5s`. */
 export function longDuration(seconds: number): string {
 	const whole = Math.max(0, Math.floor(seconds));
 	return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m ${whole % 60}s`;
 }
 
-/** The same of what somebody set, to a part of a second: `0h 0m 0.3s`. */
+/** Returns `0h 0m 0.3s`: the same form for a configured duration. */
 export const setDuration = (seconds: number): string =>
 	[...longDuration(seconds).split(' ').slice(0, -1), `${Number((seconds % 60).toPrecision(6))}s`].join(' ');
 
-/** The monitor's form, at most six columns: `45s`, `12m`, `1h12m`, `3d04h`. */
+/** Returns at most six characters, for the monitor: `45s`, `12m`, `1h12m`, `3d04h`. */
 export function shortDuration(seconds: number): string {
 	const whole = Math.max(0, Math.floor(seconds));
 	if (whole < 60) {
@@ -28,7 +28,7 @@ export function shortDuration(seconds: number): string {
 		: `${Math.floor(whole / 86_400)}d${twoDigits(Math.floor((whole % 86_400) / 3600))}h`;
 }
 
-/** One unit alone, at most four columns: `45s`, `12m`, `47h`, `3d`. */
+/** Returns one unit in at most four characters: `45s`, `12m`, `47h`, `3d`. */
 export function roughDuration(seconds: number): string {
 	const whole = Math.max(0, Math.floor(seconds));
 	if (whole < 60) {
@@ -42,7 +42,7 @@ export function roughDuration(seconds: number): string {
 	return whole < 48 * 3600 ? `${Math.floor(whole / 3600)}h` : `${Math.floor(whole / 86_400)}d`;
 }
 
-/** How a duration is typed: the shortest exact form, such as `8h`, `1h30m` or `45s`. */
+/** Returns the shortest exact form that a user could type: `8h`, `1h30m`, `45s`. */
 export function typedDuration(seconds: number): string {
 	let rest = Math.max(1, Math.round(seconds));
 	let text = '';
@@ -60,9 +60,8 @@ export function typedDuration(seconds: number): string {
 	return text;
 }
 
-/** RFC 3339 in UTC, with milliseconds only where there are any. */
+/** Returns RFC 3339 in UTC, with milliseconds only if necessary. */
 export const timestamp = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 
-/** What is unknown has none. */
 export const optionalTimestamp = (seconds: number | undefined): string | undefined =>
 	seconds === undefined ? undefined : timestamp(seconds);

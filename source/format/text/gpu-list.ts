@@ -1,17 +1,8 @@
-/**
-`GPU 3`, `GPUs 1,3`, `GPUs 43-59`.
-
-@param gpus
-@param most - More than so many are only counted: `12 GPUs`.
-*/
+/** Returns `GPU 3`, `GPUs 1,3` or `GPUs 43-59`. More than `most` are only counted: `12 GPUs`. */
 export const gpuList = (gpus: readonly number[], most = Infinity): string =>
 	gpus.length > most ? `${gpus.length} GPUs` : `${gpus.length === 1 ? 'GPU' : 'GPUs'} ${gpuRanges(gpus)}`;
 
-/**
-Indices in their order, with runs of three or more as a range: `0-3,5,6`.
-
-@param least - Fewer than so many stand one by one.
-*/
+/** Returns sorted indices with ranges of at least `least`: `0-3,5,6`. */
 export function gpuRanges(gpus: readonly number[], least = 3): string {
 	const runs: Array<[first: number, last: number]> = [];
 	for (const index of gpus.toSorted((a, b) => a - b)) {

@@ -1,9 +1,8 @@
-/** Where a text goes. */
 export type Output = {readonly isTTY?: boolean; readonly columns?: number};
 
 /**
-How wide the lines of a text may be: POSIX lets COLUMNS count more than what the terminal says, and `watch` exports it for what it shows. Undefined in a
-pipe of unknown width, and on a terminal that says 0.
+Returns the width of lines. As in POSIX, COLUMNS overrides the terminal, and `watch` sets it. Undefined for a pipe, or a
+terminal that reports 0.
 */
 export function columnsOf(
 	output: Output | undefined,

@@ -1,4 +1,4 @@
-/** Colours by meaning. A face without colour gets the same functions, which then change nothing. */
+/** Colors by meaning. Without color, the same functions return the text unchanged. */
 import {Chalk, supportsColor} from 'chalk';
 
 export type Paint = {
@@ -11,7 +11,7 @@ export type Paint = {
 	readonly bold: (text: string) => string;
 };
 
-/** @param hasColor - False for `--no-color`. NO_COLOR, FORCE_COLOR and a stdout that is no terminal are minded anyway. */
+/** @param hasColor - False for `--no-color`. NO_COLOR, FORCE_COLOR and a redirected stdout also count. */
 export function createPaint(hasColor: boolean, environment: Readonly<Record<string, string | undefined>>): Paint {
 	const isRefused = !hasColor || (environment['NO_COLOR'] ?? '') !== '';
 	const chalk = new Chalk({level: isRefused || supportsColor === false ? 0 : supportsColor.level});

@@ -1,22 +1,16 @@
-/** Commands as a person would type them. */
 import {CanhazgpuError, cutShort} from '../../errors.js';
 
 const safe = /^[\w%+,\-.\/:=@]+$/v;
 
-/** One argument, quoted only when a POSIX shell would otherwise read it differently. */
+/** Quotes an argument only if a POSIX shell would read it differently. */
 export const shellQuote = (argument: string): string =>
 	safe.test(argument) ? argument : `'${argument.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A whole command line. */
 export const shellCommand = (argv: readonly string[]): string => argv.map((argument) => shellQuote(argument)).join(' ');
 
 const piece = /(?<blank>\s+)|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\.)*)"|\\(?<escaped>.)|(?<plain>[^\s"'\\]+)/gsvy;
 
-/**
-The words of a line as a POSIX shell would take them apart: quotes and backslashes are minded, and nothing is ever expanded.
-
-@throws CanhazgpuError `usage` for a quote without its other half.
-*/
+/** Splits a line like a POSIX shell, but expands nothing. Throws for an unclosed quote. */
 export function shellWords(line: string): readonly string[] {
 	const words: string[] = [];
 	let word: string | undefined;
@@ -33,7 +27,10 @@ export function shellWords(line: string): readonly string[] {
 	}
 
 	if (end < line.length) {
-		throw new CanhazgpuError('usage', `A quote or a backslash has no other half: ${cutShort(line.slice(end))}`);
+		throw new CanhazgpuError(
+			'usage',
+			`A quote is not closed, or nothing follows a backslash: ${cutShort(line.slice(end))}`,
+		);
 	}
 
 	return word === undefined ? words : [...words, word];

@@ -1,5 +1,5 @@
 /*
-Loads the library at the first text that needs it, which hardly any table holds: with the rules of Unicode that it sets up, it costs more
-than the rest of such a table. Only this form of a module can load another one late and without a promise.
+Loads the library only for text that needs it, because its Unicode tables take longer to load than a usual table takes
+to print. Only a CommonJS module can load another one synchronously and on demand.
 */
 exports.stringWidth = (text) => require('string-width').default(text);

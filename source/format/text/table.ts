@@ -1,26 +1,22 @@
-/** Tables of the command line: columns with a rule under the header, no outer border. */
+/** Tables of the command line: columns with a rule under the header, without an outer border. */
 import {shrunk, type Column} from './columns.js';
 import type {Paint} from './paint.js';
 import {truncate, widthOf} from './width.js';
 
-/** A single line, already harmless; painted after it was cut. */
+/** A sanitized line. Paint is applied after the text has been cut. */
 export type Cell = string | {readonly text: string; readonly paint: (text: string) => string};
 
-/**
-What a table gives up where it is too wide, in this order: the column of that title is cut to no fewer than so many columns of the
-terminal, or left out at 0.
-*/
+/** Columns to shrink, in this order, if the table is too wide: each to `least` terminal columns, or to nothing at 0. */
 export type Sacrifices = ReadonlyArray<readonly [title: string, least: number]>;
 
-/** Where it goes: how wide that is, if it ends somewhere, and what may be given up. */
 export type Room = {readonly width: number | undefined; readonly sacrifices: Sacrifices};
 
 const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
 
-/** A blank on either side of a cell, and a line between two. */
+/** A space on either side of a cell, and a line. */
 const gap = 3;
 
-/** The columns that are left, named for where they stand, as wide as they fit. */
+/** Returns the remaining columns, named by position, with their widths. */
 function columnsIn(
 	room: Room | undefined,
 	header: readonly string[],
@@ -33,14 +29,14 @@ function columnsIn(
 	const {width = Infinity, sacrifices = []} = room ?? {};
 	const kept = shrunk(
 		columns.filter((column) => column.width > 0),
-		// The outer blanks.
+		// The outer spaces.
 		{width: width - 2, gap},
 		sacrifices.map(([title, least]) => [
 			String(header.indexOf(title)),
 			least === 0 ? 0 : Math.max(least, widthOf(title)),
 		]),
 	);
-	// What is cut at a blank is shorter than it might be.
+	// Text that is cut at a space is shorter than its column.
 	const cutWidth = (row: readonly Cell[], column: Column): number =>
 		widthOf(truncate(textOf(row[Number(column.name)]!), column.width));
 	return kept.map((column) => ({
@@ -49,14 +45,14 @@ function columnsIn(
 	}));
 }
 
-/** Painted after it was cut. What is not there is dimmed. */
+/** Cuts and paints a cell. Dims a placeholder for a missing value. */
 function cellText(cell: Cell, width: number, paint: Paint): string {
 	const text = truncate(textOf(cell), width);
 	const painted = typeof cell === 'string' ? (text === '-' ? paint.dim(text) : text) : cell.paint(text);
 	return painted + ' '.repeat(width - widthOf(text));
 }
 
-/** Trailing blanks are removed. */
+/** Returns a table without trailing spaces. */
 export function ruledTable(
 	header: readonly string[],
 	rows: ReadonlyArray<readonly Cell[]>,

@@ -1,21 +1,20 @@
-/** Text in terminal columns: wide characters and emoji count two, marks that combine count none. */
+/** Measures text in terminal columns: wide characters and emoji count two, combining marks none. */
 import {stringWidth} from './string-width.cjs';
 
-/** One column each, and one UTF-16 unit: Latin, what frames and bars are made of, and the marks of our own tables. */
+/** Characters of one column and one UTF-16 unit: ASCII, frames, bars, and the symbols of our tables. */
 const plain = /^[\u{20}-\u{7E}\u{2026}\u{2500}-\u{259F}●⚠✓✗]*$/v;
 
-/** How many columns it takes. */
 export const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text));
 
 let made: Intl.Segmenter | undefined;
 
-/** Made when it is first needed: that takes a while. */
+/** Created when first needed, because that is slow. */
 const segmenter = (): Intl.Segmenter => {
 	made ??= new Intl.Segmenter();
 	return made;
 };
 
-/** The longest beginning of the text that takes at most `columns`, never half of a wide character. */
+/** Returns the longest beginning that fits, without splitting a wide character. */
 function beginning(text: string, columns: number): string {
 	let taken = '';
 	let width = 0;
@@ -31,7 +30,7 @@ function beginning(text: string, columns: number): string {
 	return taken;
 }
 
-/** At most `columns` wide, the last of them an ellipsis when something was cut. */
+/** Cuts text to a width, with an ellipsis. */
 export function truncate(text: string, columns: number, ellipsis = '…'): string {
 	if (widthOf(text) <= columns) {
 		return text;
@@ -40,14 +39,14 @@ export function truncate(text: string, columns: number, ellipsis = '…'): strin
 	return columns < 1 ? '' : beginning(text, columns - widthOf(ellipsis)).trimEnd() + ellipsis;
 }
 
-/** Exactly `columns` wide: cut or filled with spaces, which stand before the text when it is aligned to the end. */
+/** Cuts or pads text to an exact width. `end` pads on the left. */
 export function fit(text: string, columns: number, align: 'start' | 'end' = 'start', ellipsis = '…'): string {
 	const cut = truncate(text, columns, ellipsis);
 	const space = ' '.repeat(Math.max(0, columns - widthOf(cut)));
 	return align === 'start' ? cut + space : space + cut;
 }
 
-/** Lines of at most `columns`, broken between words; a word that is too long is cut. At most `most` lines. */
+/** Wraps text between words to at most `most` lines. Words that are too long are cut. */
 export function wrap(text: string, columns: number, most: number, ellipsis = '…'): readonly string[] {
 	const lines: string[] = [];
 	let rest = text.trim();

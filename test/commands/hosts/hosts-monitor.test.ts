@@ -1,4 +1,4 @@
-/** The table of all hosts in the built monitor, through a stub of ssh that runs the program in the home of that host. */
+/** The table of all hosts in the built monitor, with a fake ssh that runs the program in the home of the host. */
 import {chmodSync, mkdirSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
@@ -23,7 +23,7 @@ afterAll(() => {
 	far.remove();
 });
 
-test('H shows all hosts, r reserves on another, and Enter opens its monitor until that is quit', async () => {
+test('H shows all hosts, r reserves on another host, and Enter opens its monitor until the user quits it', async () => {
 	const top = startTop(here, {environment});
 	await top.waitFor(isShown(1));
 	top.write('H');
@@ -44,7 +44,7 @@ test('H shows all hosts, r reserves on another, and Enter opens its monitor unti
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-/** Hosts that are not as they should be; any other is one of the stub. */
+/** Hosts with faults. The fake ssh serves all others. */
 const strangeHosts = `#!/bin/sh
 for word do if [ "$host" = next ]; then host=$word; fi; if [ "$word" = -- ]; then host=next; fi; done
 case "$host $*" in
@@ -59,7 +59,7 @@ case "$host $*" in
 esac
 `;
 
-test('hosts that hang, lie, refuse or are of another version cost the others nothing', async () => {
+test('hosts that hang, lie, refuse or have another version do not affect the others', async () => {
 	const bin = path.join(here.home, 'strange');
 	mkdirSync(bin);
 	makeStubSsh(bin, {far});
@@ -85,7 +85,7 @@ test('hosts that hang, lie, refuse or are of another version cost the others not
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });
 
-test('a computer without a pool shows the other hosts at once, reserves there, and makes no pool', async () => {
+test('a computer without a pool shows the other hosts at once, reserves there, and creates no pool', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	const top = startTop(laptop, {environment});

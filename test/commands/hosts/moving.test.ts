@@ -1,4 +1,4 @@
-/** A request of `--on any`: the hosts that are asked for it, and those that are asked again while it waits on one. */
+/** How `--on any` chooses a host, and moves a waiting request. */
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import type {App} from '../../../source/app/contract.js';
@@ -9,7 +9,7 @@ import {findBetterHost} from '../../../source/commands/shared/hosts/watch-hosts.
 import {CanhazgpuError} from '../../../source/errors.js';
 import {createTestWorld} from '../../_helpers/world.js';
 
-test('a request that is served while a host hangs does not wait for that host', async () => {
+test('a request that is served does not wait for a hanging host', async () => {
 	const asked = Promise.withResolvers<void>();
 	const app = {
 		clock: {
@@ -45,7 +45,7 @@ test('a request that is served while a host hangs does not wait for that host', 
 
 const wanted = {count: 1, ids: undefined, need: undefined};
 
-/** Words `--on any`, with two other hosts. */
+/** Arguments of `--on any` with two other hosts. */
 const anywhere = {
 	has: (name: string) => name === 'on',
 	text: (name: string) => (name === 'on' ? 'any' : undefined),
@@ -55,7 +55,7 @@ const anywhere = {
 	config: {get: () => ['near', 'far']},
 } as unknown as Input;
 
-/** A host that has a free GPU, and whose clock goes on by four seconds while it asks the others, none of which answers. */
+/** A host with a free GPU whose clock advances by four seconds while no other host answers. */
 async function slowlyAsking(change: Partial<App>): Promise<{-readonly [Key in keyof App]: App[Key]}> {
 	const world = await createTestWorld();
 	let nowMs = 0;
@@ -77,7 +77,7 @@ test.each([
 	[0, 0],
 	[6, 2],
 	[3, 1],
-])('of %j seconds to wait, %j are left on this host after the others took 4 s to answer', async (waitSeconds, left) => {
+])('with --wait %j, %j seconds remain on this host after the others took 4 s to answer', async (waitSeconds, left) => {
 	const app = await slowlyAsking({});
 	expect(await acquireElsewhere(app, anywhere, {command: run, wanted, waitSeconds})).toEqual({
 		isHere: true,
@@ -85,7 +85,7 @@ test.each([
 	});
 });
 
-/** All that a host without a pool is told by `near`: its one GPU becomes free in ten minutes. */
+/** The answers of `near` to a host without a pool: its one GPU becomes free in ten minutes. */
 const onlyNear = {
 	async open() {
 		throw new CanhazgpuError('no-pool', 'There is no GPU pool on this machine yet');
@@ -94,7 +94,7 @@ const onlyNear = {
 	remoteQueue: async () => ({entries: []}),
 } as unknown as Partial<App>;
 
-test('a bug while the hosts are asked again is told, and the exit code stays that of the host where it waits', async () => {
+test('a bug while asking again is reported, and the exit code is that of the waiting host', async () => {
 	const asked = Promise.withResolvers<void>();
 	const remarks: string[] = [];
 	const app = await slowlyAsking({
@@ -107,7 +107,7 @@ test('a bug while the hosts are asked again is told, and the exit code stays tha
 			};
 
 			await asked.promise;
-			// An unhandled rejection comes before this.
+			// Lets a possible unhandled rejection surface.
 			await sleep(0);
 			return {exitCode: 7, hasAnswered: true, problem: undefined};
 		},
@@ -119,10 +119,10 @@ test('a bug while the hosts are asked again is told, and the exit code stays tha
 		isHere: false,
 		exitCode: 7,
 	});
-	expect(remarks.at(-1)).toContain('this is a bug in canhazgpu, which changes nothing for what runs or waits:');
+	expect(remarks.at(-1)).toContain('this is a bug in canhazgpu. It does not affect running jobs or waiting requests:');
 });
 
-test('where ssh cannot be started, the hosts are asked no more', async () => {
+test('the hosts are not asked again if ssh cannot be started', async () => {
 	const asking = Promise.withResolvers<AbortSignal>();
 	const app = await slowlyAsking({
 		...onlyNear,

@@ -1,5 +1,5 @@
 /**
-`--on`: the same verbs on another host, through a stub of ssh that runs them in the home of that host. Real sshd: test/long/hosts/on-host.
+`--on` with a fake ssh that runs commands in the home of the other host. test/long/hosts/on-host uses a real sshd.
 */
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -34,7 +34,7 @@ const holders = async (box: Box): Promise<number> => {
 	return gpus.filter(({kind}) => kind === 'leased').length;
 };
 
-test('reserve, extend, queue and release act on that host alone, and their answers are its own', async () => {
+test('reserve, extend, queue and release act only on that host and return its answers', async () => {
 	const reserved = await here.run(['reserve', '--on', 'far', '-g2', '-d', '1h', '-n', 'it\'s "$HOME"\tü'], environment);
 	expect(reserved).toEqual({
 		exitCode: 0,
@@ -54,7 +54,7 @@ test('reserve, extend, queue and release act on that host alone, and their answe
 	expect(await holders(far)).toBe(0);
 });
 
-test('a range of GPUs arrives as the ids that every version knows', async () => {
+test('a range of GPUs is sent as ids, which every version knows', async () => {
 	const bin = path.join(here.home, 'earlier');
 	mkdirSync(bin);
 	writeFileSync(path.join(bin, 'ssh'), '#!/bin/sh\nfor script; do :; done\nexec sh -c "$script"\n', {mode: 0o755});
@@ -63,7 +63,7 @@ test('a range of GPUs arrives as the ids that every version knows', async () => 
 	expect(stdout).toBe('release --gpu-ids=0,1,2,7,3:1\n');
 });
 
-test('a switch that is typed as off counts there, too, where a config file has it on', async () => {
+test('a switch that is typed as off overrides the config file of the other host', async () => {
 	writeFileSync(path.join(far.home, '.canhazgpu.yaml'), 'reserve: {short: true}\nrun: {nonblock: true, quiet: true}\n');
 	const reserve = 'reserve --on far -g 4 -d 1h';
 	expect((await here.run(reserve, environment)).stdout).toBe('0,1,2,3\n');
@@ -75,7 +75,7 @@ test('a switch that is typed as off counts there, too, where a config file has i
 	expect(run).toMatchObject({exitCode: 3, stderr: expect.stringContaining('did not become free in time') as string});
 });
 
-test('release and extend by the id of a reservation never touch a later one on the same GPUs', async () => {
+test('release and extend by id never touch a later reservation on the same GPUs', async () => {
 	const idOf = async (): Promise<string> => {
 		const {stdout} = await here.run('status --remote far --json', environment);
 		return (JSON.parse(stdout) as ReadonlyArray<{lease_id?: string}>)[0]!.lease_id!;
@@ -94,8 +94,7 @@ test('release and extend by the id of a reservation never touch a later one on t
 		expect(await here.run(words, environment)).toEqual({
 			exitCode: 1,
 			stdout: '',
-			stderr:
-				'Error: That reservation has ended meanwhile\nNothing was changed. See who holds what: canhazgpu status\n',
+			stderr: 'Error: That reservation has already ended\nNothing was changed. See who holds what: canhazgpu status\n',
 		});
 	}
 
@@ -115,7 +114,7 @@ test('release and extend by the id of a reservation never touch a later one on t
 	expect(await holders(far)).toBe(0);
 });
 
-test('run gives the job its words, input, directory and exit code, and that host its GPUs back', async () => {
+test('run passes words, input, directory and exit code, and releases the GPUs there', async () => {
 	const typed = ['two words', '', '$HOME `x`', 'line\nbreak', '-g', '--on', 'ü'];
 	const script = 'pwd; printf "%s|" "$CUDA_VISIBLE_DEVICES" "$@"; cat; exit 7';
 	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'sh', '-c', script, 'sh', ...typed];
@@ -130,14 +129,14 @@ test('run gives the job its words, input, directory and exit code, and that host
 	expect(await holders(far)).toBe(0);
 });
 
-test('run from a directory that was removed meanwhile starts in the home directory there', async () => {
+test('run from a removed directory starts in the home directory there', async () => {
 	const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
 	const run = [starter, ...starterText, 'run', '--on', 'far', '--', 'pwd'];
 	const ran = await start(here, ['-c', script, 'sh', ...run], environment, ['/bin/sh']).ended;
 	expect(ran).toMatchObject({exitCode: 0, stdout: `${far.home}\n`});
 });
 
-test('any: a cluster has as many GPUs for a request as one of its nodes', async () => {
+test('any counts only the GPUs of one node of a cluster', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const rows = Array.from({length: 8}, (_, index) => ({
 		gpu_id: index,
@@ -158,7 +157,7 @@ test('any: a cluster has as many GPUs for a request as one of its nodes', async 
 	);
 });
 
-test('any: a GPU that MIG has split, also into nothing yet, is no whole one', async () => {
+test('any counts no GPU in MIG mode as a whole one, even without instances', async () => {
 	const program = path.join(near.home, 'installed/canhazgpu');
 	const split = [[{instance: 0, profile: '3g.40gb', uuid: 'MIG-a'}], []];
 	const rows = split.map((instances, index) => ({gpu_id: index, status: 'AVAILABLE', mig_instances: instances}));
@@ -171,7 +170,7 @@ test('any: a GPU that MIG has split, also into nothing yet, is no whole one', as
 	);
 });
 
-test('any: the first of the hosts with enough free GPUs; where none has, the one that has them soonest', async () => {
+test('any chooses the first host with enough free GPUs, or the one that has them soonest', async () => {
 	const taken = async (words: string) => {
 		const {stderr, exitCode} = await here.run(words, environment);
 		return [exitCode, stderr];
@@ -189,12 +188,12 @@ test('any: the first of the hosts with enough free GPUs; where none has, the one
 	expect(await taken('reserve --on any -g 2 --nonblock')).toEqual([
 		3,
 		expect.stringMatching(
-			/^canhazgpu: on near: it is the first to have enough, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
+			/^canhazgpu: on near: it should be the first with enough free GPUs, in about (?:1h 59m|2h 0m) \d+s\nError: /v,
 		),
 	]);
 });
 
-test('any: the order of the setting decides and not who answers first, and who does not answer is told', async () => {
+test('any chooses by the order of the setting, and names hosts that do not answer', async () => {
 	const bin = path.join(here.home, 'slow');
 	makeStubSsh(bin, {near, far});
 	const ssh = path.join(bin, 'ssh');
@@ -202,43 +201,43 @@ test('any: the order of the setting decides and not who answers first, and who d
 	writeFileSync(ssh, stub.replace('shift 2\n', 'shift 2\n[ "$host" = near ] && sleep 1.5\n'));
 	const slow = {PATH: `${bin}:${here.environment['PATH']!}`, CANHAZGPU_REMOTE_HOSTS: 'lost,gone,near,far'};
 	expect((await here.run('reserve --on any -g 2 -d 1h', slow)).stderr).toBe(
-		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: passed over 2 hosts that gave no answer, the first lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on near, so use them there: ssh near\n',
+		'canhazgpu: on near: 2 GPU(s) are free there\ncanhazgpu: skipped 2 hosts that did not answer, the first lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on near, so use them there: ssh near\n',
 	);
 	expect((await here.run('reserve --on any -g 4 -d 1h', {...slow, CANHAZGPU_REMOTE_HOSTS: 'lost,far'})).stderr).toBe(
-		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: passed over lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on far, so use them there: ssh far\n',
+		'canhazgpu: on far: 4 GPU(s) are free there\ncanhazgpu: skipped lost: ssh: connect to host lost port 22: No route to host\ncanhazgpu: these GPUs are on far, so use them there: ssh far\n',
 	);
 });
 
-test('any: no host that can ever serve it is an error with the reason of each', async () => {
+test('any fails with the reason of each host if none can ever serve the request', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'near,lost'};
 	expect(await here.run('run --on any -g 3 -- true', hosts)).toEqual({
 		exitCode: 2,
 		stdout: '',
 		stderr: expect.stringMatching(
-			/^Error: No host can give 3 GPU\(s\) as asked\n[^:]+: it has 1 GPU\(s\), and not enough of them can serve it; near: it has 2 GPU\(s\), and not enough of them can serve it; lost: ssh: connect to host lost port 22: No route to host\n$/v,
+			/^Error: No host can give 3 GPU\(s\) as requested\n[^:]+: it has 1 GPU\(s\), and not enough of them can serve it; near: it has 2 GPU\(s\), and not enough of them can serve it; lost: ssh: connect to host lost port 22: No route to host\n$/v,
 		) as string,
 	});
 });
 
-test('any: where no host answers, the exit code is that of a store that is away', async () => {
+test('any exits like an unreachable store if no host answers', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	expect(await laptop.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: 'gone,lost'})).toEqual({
 		exitCode: 4,
 		stdout: '',
 		stderr: expect.stringMatching(
-			/^Error: No host says which GPUs it has\ngone: ssh: .*; lost: ssh: connect to host lost port 22: No route to host\n$/v,
+			/^Error: No host reported its GPUs\ngone: ssh: .*; lost: ssh: connect to host lost port 22: No route to host\n$/v,
 		) as string,
 	});
 });
 
-test('a flag for the host that another verb has is not unknown, but called otherwise', async () => {
+test('the host flag of another command gets a suggestion', async () => {
 	expect((await here.run('status --on near', environment)).stderr).toContain('Did you mean --remote?');
 	expect((await here.run('release --remote near', environment)).stderr).toContain('Did you mean --on?');
 	expect((await here.run('run --host near -- true', environment)).stderr).toContain('Did you mean --on?');
 });
 
-test('a computer without a pool runs on others', async () => {
+test('a computer without a pool runs commands on others', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
 	const {exitCode, stdout, stderr} = await laptop.run('run --on any -- printenv CUDA_VISIBLE_DEVICES', environment);
@@ -252,12 +251,12 @@ test.each([
 	['reserve --on a;b', 2, 'Error: "a;b" is not a host name\n'],
 	['release --on near --lease a;b', 2, 'Error: --lease: "a;b" is not the id of a reservation\n'],
 	['release --on near --lease a -u b', 2, 'Error: --lease names one reservation, and --user all under a name\n'],
-	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease goes with whole GPUs, and --gpu-ids names an'],
+	['extend --on near --lease a -G 0:1 -d 1h', 2, 'Error: --lease does not support the MIG instances of --gpu-'],
 	['release --on any', 2, 'Error: release needs the host: --on any is for run and reserve\n'],
 	['reserve --on near --redis-port 7000', 2, 'Error: --redis-port is about this host, and --on names another\n'],
 	['reserve --on lost', 255, 'ssh: connect to host lost port 22: No route to host\n'],
 	['reserve --on near -g 9', 2, 'Error: Cannot reserve 9 GPUs: the pool has 2\n'],
-])('%s: exit %i and the reason', async (words, exitCode, message) => {
+])('%s exits with %i and the reason', async (words, exitCode, message) => {
 	const ran = await here.run(words, environment);
 	expect([ran.exitCode, ran.stdout, ran.stderr.slice(0, message.length)]).toEqual([exitCode, '', message]);
 	expect(await holders(near)).toBe(0);
@@ -280,15 +279,15 @@ test.each([
 	],
 	[
 		'run --on far -- sh -c exit\u{A0}255',
-		'canhazgpu: the connection to far was lost, or the command ended with 255. What it began there may go on. To see it: canhazgpu status --remote far\n',
+		'canhazgpu: the connection to far was lost, or the command ended with 255. What it started there may still be running. To check: canhazgpu status --remote far\n',
 	],
-])('%s: exit code 255, and a line that names the host and says what to do', async (words, stderr) => {
+])('%s exits with 255, names the host and says what to do', async (words, stderr) => {
 	const typed = words.split(' ').map((word) => word.replace('\u{A0}', ' '));
 	expect(await here.run(typed, environment)).toEqual({exitCode: 255, stdout: '', stderr});
 	expect(await holders(far)).toBe(0);
 });
 
-test('a host without canhazgpu is named, with where it must be found', async () => {
+test('a host without canhazgpu is named, with where the program is expected', async () => {
 	rmSync(path.join(far.home, 'installed'), {recursive: true});
 	for (const words of ['run --on far -- true', 'release --on far']) {
 		expect(await here.run(words, environment)).toEqual({
@@ -300,7 +299,7 @@ test('a host without canhazgpu is named, with where it must be found', async () 
 	}
 });
 
-test('queue --all: who waits on every host, and which host does not answer', async () => {
+test('queue --all shows the queue of every host, and which hosts do not answer', async () => {
 	await far.run('reserve -g 4 -d 1h');
 	const waiter = start(far, ['reserve', '-g', '2', '--note', 'tonight \u{1B}[31m', '-d', '1h'], {});
 	await eventually(async () => (await peek(far)).queue.length === 1);
@@ -325,7 +324,7 @@ test('queue --all: who waits on every host, and which host does not answer', asy
 	await waiter.ended;
 });
 
-test('any without other hosts says where to name them', async () => {
+test('any without other hosts says where to configure them', async () => {
 	const {exitCode, stderr} = await here.run('run --on any -- true', {...environment, CANHAZGPU_REMOTE_HOSTS: ''});
 	expect([exitCode, stderr]).toEqual([
 		2,
@@ -333,11 +332,11 @@ test('any without other hosts says where to name them', async () => {
 	]);
 });
 
-/** The process of ssh that this one has started. */
+/** Returns the pid of the ssh process that this process has started. */
 const sshOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 
 test.each(['SIGTERM to the program here', 'SIGKILL to the program here', 'the end of the connection'])(
-	'a waiter and a job there end with %s, and hold nothing',
+	'%s ends a waiter and a job there, which hold nothing afterwards',
 	async (end) => {
 		await far.run('reserve -g 3 -d 1h');
 		const job = start(here, ['run', '--on', 'far', '--', 'sleep', '300'], environment);
@@ -360,13 +359,13 @@ test.each(['SIGTERM to the program here', 'SIGKILL to the program here', 'the en
 );
 
 slowTest(
-	'any: a request that waits moves to a host that can serve it at once, and only while it holds nothing',
+	'any moves a waiting request to a host that can serve it, but only while it holds nothing',
 	async () => {
 		await Promise.all([near.run('reserve -g 2 -d 1h'), far.run('reserve -g 4 -d 2h')]);
 		const run = ['run', '--on', 'any', '-g', '2', '--', 'printenv', 'CUDA_VISIBLE_DEVICES', 'CANHAZGPU_QUEUE_ENTRY'];
 		const waiter = start(here, run, environment);
 		await eventually(async () => (await peek(near)).queue.length === 1);
-		// Of the two that it wants, it holds one: now it stays.
+		// The request now holds one of two GPUs, so it stays.
 		await near.run('release -G 0');
 		await eventually(async () => (await peek(near)).gpus.every(({kind}) => kind === 'leased'));
 		await far.run('release');
@@ -376,7 +375,7 @@ slowTest(
 		expect([(await peek(near)).queue.length, await holders(far)]).toEqual([1, 0]);
 		await near.run('release -G 1');
 		const {exitCode, stdout} = await waiter.ended;
-		// The variable that gave the entry its id is not the job's.
+		// The job must not inherit the variable with the id of the queue entry.
 		expect([exitCode, stdout]).toEqual([1, '0,1\n']);
 
 		await near.run('reserve -g 2 -d 1h');
@@ -395,7 +394,7 @@ slowTest(
 );
 
 slowTest(
-	'any: killed between leaving one host and joining the other, it waits nowhere and holds nothing',
+	'any leaves no entry and no GPU behind when it is killed between leaving one host and joining the other',
 	async () => {
 		await Promise.all([near.run('reserve -g 2 -d 1h'), far.run('reserve -g 4 -d 2h')]);
 		const mover = start(here, ['run', '--on', 'any', '-g', '2', '--', 'sleep', '300'], environment);

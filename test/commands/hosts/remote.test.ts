@@ -1,6 +1,4 @@
-/**
-`status` of other hosts, through a stub of ssh that plays the hosts.
-*/
+/** `status` of other hosts, with a fake ssh. */
 import {chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
@@ -15,7 +13,7 @@ import {isShown, keys, startTop} from '../../tui/program/_program.js';
 let box: Box;
 let environment: Record<string, string>;
 
-/** As the Go peer prints it. */
+/** Output of the Go program. */
 const peerStatus = JSON.stringify([
 	{
 		gpu_id: 0,
@@ -68,7 +66,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('of one host: the table, whatever it prints before, and nothing of it acts on the terminal', async () => {
+test('status --remote shows the table, whatever the host prints before, and sanitizes it', async () => {
 	const {stdout, exitCode} = await box.run('status --remote good', environment);
 	expect(exitCode).toBe(0);
 	expect(stdout).toMatch(/ 0 +│ ● IN_USE +│ carol │ 1h 0m 0s │ RUN +│ heartbeat 0h 0m 5s ago/v);
@@ -96,7 +94,7 @@ test('of one host: the table, whatever it prints before, and nothing of it acts 
 	);
 });
 
-test('of all: those that fail are rows of their own', async () => {
+test('status --all shows failing hosts as rows', async () => {
 	const summary = await box.run('status --all --summary', environment);
 	expect(summary.exitCode).toBe(0);
 	expect(summary.stdout).toMatch(/│ 2 +│ 2x Simulated H100 80GB +│ ✓ 2 +│ 0/v);
@@ -118,12 +116,12 @@ test('of all: those that fail are rows of their own', async () => {
 	}
 });
 
-test('a Go host keeps who uses a GPU without a reservation, and by what', async () => {
+test('status --all keeps what a Go host reports about use without a reservation', async () => {
 	const {stdout} = await box.run('status --remote used', environment);
 	expect(stdout).toMatch(/ 0 +│ ⚠ UNRESERVED │ dave,erin │ - +│ - +│ 8452MB used by PID 7 \(python3\) │/v);
 });
 
-test('of all: a machine without a pool of its own is not among them', async () => {
+test('status --all leaves out a machine without its own pool', async () => {
 	const laptop = createBox({...environment, CANHAZGPU_REMOTE_HOSTS: 'good'});
 	onTestFinished(laptop.remove);
 	writeFileSync(path.join(laptop.home, 'peer.json'), peerStatus);
@@ -133,14 +131,14 @@ test('of all: a machine without a pool of its own is not among them', async () =
 	expect((await laptop.run('status --all --summary')).stdout).not.toContain('no GPU pool');
 	expect((await laptop.run('status --all')).stdout).toMatch(/^good\n/v);
 	expect((await laptop.run('queue --all')).stdout).not.toContain('no GPU pool');
-	// Alone, it says what it lacks.
+	// The same command without other hosts fails.
 	expect((await laptop.run('status --all', {CANHAZGPU_REMOTE_HOSTS: ''})).stdout).toContain('no GPU pool');
 });
 
-test('of all: a pool that only this account sees is told as such, and not in JSON', async () => {
+test('status --all marks a private pool, except in JSON', async () => {
 	const laptop = createBox();
 	onTestFinished(laptop.remove);
-	// The monitor makes one where there is none.
+	// The monitor creates a pool where there is none.
 	const monitor = openTerminal(starter, [...starterText, 'top'], {cwd: laptop.home, environment: laptop.environment});
 	onTestFinished(async () => monitor.close());
 	await monitor.waitFor('PRIVATE pool');
@@ -154,7 +152,7 @@ test('of all: a pool that only this account sees is told as such, and not in JSO
 	expect(await laptop.run('status --all --json')).toMatchObject({exitCode: 0, stderr: ''});
 });
 
-test('of all: in the order of the config, and one that takes long stands last', async () => {
+test('status --all prints in the order of the config, and a slow host last', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'late,lost,good,used'};
 	rmSync(path.join(box.home, 'now'), {force: true});
 	const asking = start(box, 'status --all', hosts);
@@ -169,7 +167,7 @@ test('of all: in the order of the config, and one that takes long stands last', 
 	rmSync(path.join(box.home, 'now'), {force: true});
 });
 
-test('of all: it is over as soon as all have answered', async () => {
+test('status --all ends as soon as all hosts have answered', async () => {
 	const started = performance.now();
 	const local = await box.run('status', environment);
 	const alone = performance.now() - started;
@@ -179,7 +177,7 @@ test('of all: it is over as soon as all have answered', async () => {
 	expect(performance.now() - again).toBeLessThan(alone + 1900);
 });
 
-test('on a terminal it is said who is still being asked', async () => {
+test('status --all shows on a terminal which hosts have not answered', async () => {
 	const terminal = openTerminal(starter, [...starterText, 'status', '--all', '--summary'], {
 		columns: 120,
 		rows: 20,
@@ -193,7 +191,7 @@ test('on a terminal it is said who is still being asked', async () => {
 	expect(terminal.screen().join('\n')).not.toContain('Asking');
 });
 
-slowTest('one that never answers is given up after 10 s and delays nobody', {timeout: 40_000}, async () => {
+slowTest('a host that never answers is given up after 10 s and delays no other', {timeout: 40_000}, async () => {
 	const started = performance.now();
 	const {stdout} = await box.run('status --all --summary', {...environment, CANHAZGPU_REMOTE_HOSTS: 'slow,drip,good'});
 	expect(stdout).toContain('slow │ -     │ no answer within 10 s ');
@@ -204,10 +202,10 @@ slowTest('one that never answers is given up after 10 s and delays nobody', {tim
 
 test.each([
 	['lost', [], 'ssh: connect to host lost port 22: No route to host'],
-	// The error of canhazgpu there, and not its hint.
+	// The message of canhazgpu on the host, without its hint.
 	['down', ['--summary'], 'Cannot reach Redis at localhost:6379'],
 	['deep', ['--json'], 'its answer is not a list of GPUs'],
-])('a host that fails is an error when it was asked for alone: %s', async (host, flags, words) => {
+])('a failing host is an error of status --remote: %s', async (host, flags, words) => {
 	expect(await box.run(['status', '--remote', host, ...flags], environment)).toEqual({
 		exitCode: 1,
 		stdout: '',
@@ -226,7 +224,7 @@ test.each(['status --remote slow', 'status --all --json'])('Ctrl-C during %s lea
 	await eventually(() => !isAlive(pid));
 });
 
-test('in the monitor: `:host` lists all as they answer, Enter opens one and Esc leads back', async () => {
+test('`:host` in the monitor lists all hosts as they answer, Enter opens one and Esc returns', async () => {
 	const hosts = {...environment, CANHAZGPU_REMOTE_HOSTS: 'good,lost,slow'};
 	const top = startTop(box, {environment: hosts});
 	await top.waitFor(isShown(2));

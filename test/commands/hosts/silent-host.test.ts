@@ -1,4 +1,7 @@
-/** Hosts whose ssh connects and then says nothing, by a stand-in for ssh. `test/long/hosts/dead-connection.test.ts` has real connections that die. */
+/**
+Hosts whose ssh connects and then stays silent, with a fake ssh. `test/long/hosts/dead-connection.test.ts` uses real
+connections.
+*/
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -50,7 +53,7 @@ test.concurrent.each([
 	expect((performance.now() - beganMs) / 1000).toBeLessThan(seconds + 15);
 });
 
-test.concurrent('release names the host that it waits for within seconds', async () => {
+test.concurrent('release names within seconds the host that it waits for', async () => {
 	const release = start(here, 'release --on quiet', environment);
 	await release.says(/canhazgpu: waiting for quiet to answer\n/v, 20_000);
 	release.kill('SIGINT');
@@ -66,7 +69,7 @@ describe('on a terminal', () => {
 			environment: {...here.environment, ...environment},
 		});
 
-	test.concurrent('reserve --nonblock gives up, and release goes on until Ctrl-C', async () => {
+	test.concurrent('reserve --nonblock gives up, and release waits until Ctrl-C', async () => {
 		const [reserve, release] = [open('reserve --on quiet --nonblock'), open('release --on quiet')];
 		expect(await reserve.exit).toMatchObject({exitCode: 255});
 		expect(reserve.screen().join('\n')).toContain('Error: quiet: no answer within 10 s');
@@ -103,7 +106,7 @@ describe('filterMarker', () => {
 		['byte by byte, between other text', [...`warning\n${answerMarker}canhazgpu: rest`], 'warning\ncanhazgpu: rest'],
 		['behind its own beginning', ['canhazgpu: the ', answerMarker], 'canhazgpu: the '],
 		["twice: the second is the job's", [answerMarker, answerMarker], answerMarker],
-	])('takes out the marker: %s', (_, parts, expected) => {
+	])('removes the marker: %s', (_, parts, expected) => {
 		let written = '';
 		let answers = 0;
 		const pass = filterMarker(

@@ -1,18 +1,18 @@
-/** What a bug of ours prints: its stack for the report, and nothing that acts on the terminal. */
+/** A bug prints its stack for a report, sanitized for the terminal. */
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox} from '../../_helpers/program/processes.js';
 import {ask, startWeb} from '../../web/_server.js';
 
-/** Of a message that quotes other people: a title for the terminal, an emptied screen, and C1. */
+/** A message that quotes a title sequence, a cleared screen and a C1 control. */
 const hostile = String.raw`Error('quoted \u001b]0;title\u0007\u001b[2J\u009b31m\nsecond line')`;
 
-/** JavaScript that runs in the program before its own. */
+/** Returns variables that run JavaScript in the program first. */
 const preloaded = (code: string) => ({NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(code)}"`});
 
 const harmless = /^[\n\u{20}-\u{7E}]*$/v;
 
-test('the stack of a verb with a bug acts on no terminal', async () => {
+test('the stack of a command with a bug is harmless for the terminal', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {exitCode, stderr} = await box.run(
 		'--version',
@@ -23,7 +23,7 @@ test('the stack of a verb with a bug acts on no terminal', async () => {
 	expect(stderr).toMatch(harmless);
 });
 
-test('the stack of a request with a bug acts on no terminal', async () => {
+test('the stack of a request with a bug is harmless for the terminal', async () => {
 	const box = await freshEmbeddedBox(1);
 	const web = await startWeb(
 		box,
@@ -36,7 +36,7 @@ test('the stack of a request with a bug acts on no terminal', async () => {
 	);
 	expect(await ask(web.port, '/api/status')).toMatchObject({status: 500});
 	await eventually(() => web.stderr().includes('second line\n'));
-	expect(web.stderr()).toMatch(/A request met a bug: Error: quoted ?\nsecond line\n {4}at \S/v);
+	expect(web.stderr()).toMatch(/A request failed because of a bug: Error: quoted ?\nsecond line\n {4}at \S/v);
 	expect(web.stderr()).toMatch(harmless);
 	await web.end('SIGTERM');
 });

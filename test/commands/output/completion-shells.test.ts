@@ -1,6 +1,4 @@
-/**
-Tab, pressed in real shells: what stands on the line afterwards.
-*/
+/** Presses Tab in real shells and checks the line. */
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
 import {once} from 'node:events';
@@ -15,7 +13,7 @@ const shells = ensureShells();
 
 let box: Box;
 
-/** Names of files and a command that nobody else has. */
+/** Unusual names of files and a command. */
 const file = 'pool-settings of mine.yaml';
 const typedFile = String.raw`pool-settings\ of\ mine.yaml`;
 const command = 'train-a-model';
@@ -51,7 +49,7 @@ const fish: Shell = {
 
 const killLine = '\u{15}';
 
-/** The line that is being edited: the last that begins with the prompt. */
+/** Returns the line being edited: the last that starts with the prompt. */
 const edited = (screen: string): string | undefined =>
 	screen
 		.split('\n')
@@ -59,10 +57,7 @@ const edited = (screen: string): string | undefined =>
 		?.slice('shell>'.length)
 		.trimStart();
 
-/**
-Types it, presses Tab, and a letter after that which shows where the caret is. Again when nothing came of it: on a machine that is busy
-enough, the store is not waited for.
-*/
+/** Types text, presses Tab, and types a letter that shows the caret. Retries, because a slow store offers nothing. */
 async function completes(shell: Terminal, typed: string, becomes: string): Promise<void> {
 	let line: string | undefined;
 	for (let tries = 0; tries < 3 && line !== `${becomes}X`; tries++) {
@@ -76,7 +71,7 @@ async function completes(shell: Terminal, typed: string, becomes: string): Promi
 	expect(line).toBe(`${becomes}X`);
 }
 
-/** Behind `--` the other command is completed by whatever completes it elsewhere. */
+/** After `--`, the other program's own completion applies. */
 async function pressTabsBehindDashes(shell: Terminal): Promise<void> {
 	await completes(shell, 'canhazgpu run -g 1 -- train-a-', `canhazgpu run -g 1 -- ${command} `);
 	await completes(
@@ -87,9 +82,9 @@ async function pressTabsBehindDashes(shell: Terminal): Promise<void> {
 	await completes(shell, 'canhazgpu run -- canhazgpu extend --unt', 'canhazgpu run -- canhazgpu extend --until ');
 }
 
-/** The same in every shell. */
+/** The checks that all shells share. */
 async function pressTabs(shell: Terminal): Promise<void> {
-	// Nobody installed it under its other name here: the shell that asks need not either.
+	// The program need not be installed as `chg`.
 	await completes(shell, 'chg relea', 'chg release ');
 	await completes(shell, 'canhazgpu reserve -g 1 --redis-ho', 'canhazgpu reserve -g 1 --redis-host ');
 	await completes(shell, 'canhazgpu reserve -d 30', 'canhazgpu reserve -d 30m ');
@@ -103,12 +98,12 @@ async function pressTabs(shell: Terminal): Promise<void> {
 		`canhazgpu status --config=${typedFile} --remote gpu`,
 		`canhazgpu status --config=${typedFile} --remote gpu-box-`,
 	);
-	// A name of a file, where none is wanted.
+	// No file name is offered in place of another value.
 	await completes(shell, 'canhazgpu reserve --note pool-s', 'canhazgpu reserve --note pool-s');
 	await pressTabsBehindDashes(shell);
 }
 
-/** A store that takes the connection and never says a word. */
+/** A store that accepts the connection and never answers. */
 async function mute(): Promise<number> {
 	const sockets: Array<{destroy: () => void}> = [];
 	const server = createServer((socket) => {
@@ -125,7 +120,7 @@ async function mute(): Promise<number> {
 	return (server.address() as AddressInfo).port;
 }
 
-/** Nothing is offered then, soon, and nothing is said. */
+/** Nothing is offered, quickly and silently. */
 async function pressTabWithoutStore(shell: Terminal): Promise<void> {
 	const port = await mute();
 	const before = performance.now();
@@ -141,7 +136,7 @@ async function open(shell: Shell, ...lines: readonly string[]): Promise<Terminal
 		terminal.write(`${line}\n`);
 		terminal.write(`echo done $((${index} + 40))\n`);
 		await terminal.waitFor(`done ${index + 40}`);
-		// What is typed before the prompt stands in front of it.
+		// Waits for the prompt, before which typed text would appear.
 		await terminal.waitFor((text) => edited(text) === '');
 	}
 
@@ -166,9 +161,9 @@ test.skipIf(shells.zsh === undefined)('zsh', async () => {
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
 	shell.write('canhazgpu re\t\t');
-	await shell.waitFor(/^release +-- Give back what you reserved$/mv);
+	await shell.waitFor(/^release +-- Release your reservations$/mv);
 	shell.write(`${killLine}canhazgpu reserve --gpu-ids \t\t`);
-	// In their order, though several are described alike.
+	// The order is kept although descriptions repeat.
 	await shell.waitFor(/^0 +-- [^\n]+ 1 +-- [^\n]+ 2 +-- /mv);
 });
 
@@ -179,5 +174,5 @@ test.skipIf(shells.fish === undefined)('fish', async () => {
 	await pressTabs(shell);
 	await pressTabWithoutStore(shell);
 	shell.write('canhazgpu re\t');
-	await shell.waitFor('(Give back what you reserved)');
+	await shell.waitFor('(Release your reservations)');
 });

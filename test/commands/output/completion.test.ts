@@ -1,4 +1,4 @@
-/** What is told to a shell that asks, and the scripts by which it does. */
+/** Answers to shells, and the scripts that ask. */
 import {execFileSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -32,7 +32,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-/** The lines of the answer. Asked again for one that is empty: on a machine that is busy enough, the store is not waited for. */
+/** Returns the lines of an answer. Retries an empty one, because a slow store offers nothing. */
 async function answer(...words: readonly string[]): Promise<readonly string[]> {
 	let lines: readonly string[] = [];
 	for (let tries = 0; tries < 3 && lines.length < 2; tries++) {
@@ -44,7 +44,7 @@ async function answer(...words: readonly string[]): Promise<readonly string[]> {
 	return lines;
 }
 
-test('what only the pool and the config know, with what it means', async () => {
+test('values from the pool and the config are offered with descriptions', async () => {
 	const [kind, ...gpus] = await answer('zsh', 'reserve', '--gpu-ids', '');
 	const account = gpus[1]?.split('held by ', 2)[1];
 	expect([kind, ...gpus]).toEqual([
@@ -54,12 +54,12 @@ test('what only the pool and the config know, with what it means', async () => {
 		'2\tnot reserved',
 		'3\tout of service',
 	]);
-	// What a range names is named.
+	// Members of a range are not offered again.
 	expect(await answer('bash', 'reserve', '--gpu-ids', '0-2,')).toEqual(['words', '0-2,3']);
 	expect(await answer('zsh', 'who', '')).toEqual([
 		'words',
 		...gpus,
-		'--gpu-ids\tthese GPUs, such as 1,3 or 0-3',
+		'--gpu-ids\tonly these GPUs: 1,3 or 0-3',
 		'--json\tprint JSON',
 	]);
 	expect(await answer('bash', 'who', '0,')).toEqual(['words', '0,1', '0,2', '0,3']);
@@ -82,7 +82,7 @@ test('what only the pool and the config know, with what it means', async () => {
 	]);
 });
 
-test('instances of MIG: their profiles, their names, and those of one’s own', async () => {
+test('MIG profiles, instances and own instances are offered', async () => {
 	const split = createBox({CANHAZGPU_SIMULATED_SCENARIO: 'mig.yaml'});
 	onTestFinished(() => {
 		split.remove();
@@ -115,7 +115,7 @@ test('instances of MIG: their profiles, their names, and those of one’s own', 
 	expect(await expected('bash', 'run', '-G', '1:0,')).toEqual(['words', '1:0,0', '1:0,1:1', '1:0,1:2']);
 });
 
-test('one’s own positions in the queue', async () => {
+test("the user's own queue entries are offered", async () => {
 	const waiting = start(box, 'reserve --gpu-ids 1,2');
 	await waiting.says(/Waiting/v);
 	const {stdout} = await box.run('queue --json');
@@ -136,13 +136,13 @@ test.each([
 	[['--complete'], /^words\ntop\t/v],
 	[['--complete', 'bash', 'run', '--', 'git', ''], 'command\n'],
 	[['--complete', 'bash', 'status', '--config='], 'files\n'],
-])('%j is answered with %j, and without a word of complaint', async (words, expected) => {
+])('%j is answered with %j and no error', async (words, expected) => {
 	const {stdout, stderr, exitCode} = await box.run(words);
 	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
 	expect(stdout).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
 });
 
-/** Runs the verb without a process. */
+/** Runs the command in this process. */
 async function completionOf(typed: string, shell: string | undefined, isTerminal = false) {
 	const understood = await understand(['completion', ...typed.split(' ').filter(Boolean)]);
 	if ('text' in understood) {
@@ -170,7 +170,7 @@ test.each(['bash', 'zsh', 'fish'])('the script for %s, by name or by SHELL', asy
 	expect(byName.script).toContain(` --complete ${shell} `);
 	expect(byName.remarks).toEqual([]);
 	expect(await completionOf('', `/usr/bin/${shell}`)).toEqual(byName);
-	// Somebody who looks at it is told what it is for.
+	// A user who sees the script is told how to load it.
 	const {remarks} = await completionOf(shell, undefined, true);
 	expect(remarks).toEqual([expect.stringContaining(`canhazgpu completion ${shell}`)]);
 	if (shell === 'bash') {
@@ -180,7 +180,7 @@ test.each(['bash', 'zsh', 'fish'])('the script for %s, by name or by SHELL', asy
 
 test.each([
 	['tcsh', '/bin/bash', 'There is no completion for "tcsh"'],
-	['bash zsh', '/bin/bash', 'completion takes one shell, and is given 2: bash zsh'],
+	['bash zsh', '/bin/bash', 'completion takes one shell, but was given 2: bash zsh'],
 	['', '/bin/tcsh', 'Which shell? SHELL names "tcsh"'],
 	['', undefined, 'Which shell? SHELL names none'],
 	['constructor', '/bin/bash', 'There is no completion for "constructor"'],
@@ -202,7 +202,7 @@ const offered = async (before: readonly string[], word: string): Promise<readonl
 	return completed.kind === 'words' ? completed.candidates.map((candidate) => candidate.word) : [completed.kind];
 };
 
-test('every verb and every flag is offered, once', async () => {
+test('every command and every flag is offered once', async () => {
 	expect(await offered([], '')).toEqual([...commandNames, 'help']);
 	for (const verb of commandNames) {
 		const {flags, takesRest} = await findCommand(verb);
@@ -211,7 +211,7 @@ test('every verb and every flag is offered, once', async () => {
 	}
 });
 
-test('whatever is typed, only what goes on from it is offered', async () => {
+test('only continuations of the typed text are offered', async () => {
 	const vocabulary = [
 		...commandNames,
 		'help',
@@ -288,7 +288,7 @@ test.each([
 	'`id`',
 	'!!',
 	'#',
-])('a name such as %j is nothing to put into somebody’s command line', (name) => {
+])('a name such as %j is never offered', (name) => {
 	const requester = {account: 'alice', uid: 1, label: 'alice'};
 	const audit = [{id: '1', time: 0, kind: 'granted', gpus: [], account: 'alice', label: name}] as const;
 	const snapshot = {now: 0, gpus: [], queue: [], drains: new Map(), alerts: [], lastUsed: new Map()};

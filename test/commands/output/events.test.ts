@@ -1,6 +1,4 @@
-/**
-`canhazgpu events`: what was done is told, and told as it happens, through whatever befalls the store and the reader.
-*/
+/** `canhazgpu events`, with outages of the store and readers that leave. */
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
@@ -12,7 +10,7 @@ import {slowTest} from '../../_helpers/slow.js';
 
 const redis = redisOfFile({isDurable: true});
 
-/** Lines without their times, and without whose they are. */
+/** Removes times and the account. */
 const still = (output: string): readonly string[] =>
 	output
 		.trim()
@@ -53,7 +51,7 @@ describe.each([
 		box.remove();
 	});
 
-	test('each verb leaves its record', async () => {
+	test('each command leaves its record', async () => {
 		await box.run('reserve --gpus 2 --duration 1h30m --note train');
 		await box.run('reserve --nonblock');
 		await box.run('reserve --wait 1s --gpu-ids 1');
@@ -88,11 +86,11 @@ describe.each([
 		expect(await box.run('events --user nobody')).toEqual({
 			exitCode: 0,
 			stdout: '',
-			stderr: 'Nothing happened that is known of\n',
+			stderr: 'No events were found\n',
 		});
 	});
 
-	test('a change of the configuration tells what was before', async () => {
+	test('a change of the configuration records the former value', async () => {
 		const own = await create();
 		onTestFinished(own.remove);
 		await own.run(['admin', '--drain', '0,1', '--reason', 'fan']);
@@ -100,7 +98,7 @@ describe.each([
 		await own.run(['admin', '--undrain', '0,1']);
 		await own.run('admin --gpus 3 --provider fake --force');
 		await own.run('admin --gpus 3 --provider fake --force');
-		// The pool may have been somebody's before.
+		// Another account may have owned the pool before.
 		const changes = 5;
 		expect(still((await own.run('events')).stdout).slice(-changes)).toEqual([
 			'took GPUs 0,1 out of service: fan',
@@ -120,7 +118,7 @@ describe.each([
 		expect('before' in events.at(-changes)!).toBe(false);
 	});
 
-	test('--follow tells what happens as it happens, what ends by itself too', async () => {
+	test('--follow prints each event at once, including reservations that expire', async () => {
 		const {output} = follow(box, '--since', '1s', '--json');
 		await eventually(async () => {
 			await box.run('reserve --duration 1s --gpu-ids 0 --note again');
@@ -133,7 +131,7 @@ describe.each([
 	});
 });
 
-test('--follow --since begins with what happens from now on where nothing did since then', async () => {
+test('--follow --since starts with new events if there are none since then', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const made = (JSON.parse((await box.run('events --json')).stdout) as ReadonlyArray<{time: string}>).at(-1)!;
@@ -146,8 +144,8 @@ test('--follow --since begins with what happens from now on where nothing did si
 	expect(still(output())[0]).toMatch(/^got GPU \d/v);
 });
 
-describe('a process that follows', () => {
-	test('lives through a restart of Redis, and misses nothing', async () => {
+describe('a process that follows events', () => {
+	test('survives a restart of Redis without missing an event', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box, '--json');
 		await eventually(() => output().includes('the pool'));
@@ -165,7 +163,7 @@ describe('a process that follows', () => {
 		box.remove();
 	});
 
-	test('ends without a word when nobody reads any more', async () => {
+	test('ends silently when its reader has gone', async () => {
 		const box = await createRedisBox(redis.port, 2);
 		const {child, output, errors} = follow(box);
 		await eventually(() => output().includes('the pool'));
@@ -178,7 +176,7 @@ describe('a process that follows', () => {
 	});
 });
 
-test('what is typed wrong, and a Redis that is gone, are said at once', async () => {
+test('wrong input and an unreachable Redis are reported at once', async () => {
 	const server = await startRedis();
 	const box = await createRedisBox(server.port, 1);
 	expect(await box.run('events --since yesterday')).toMatchObject({
@@ -194,13 +192,13 @@ test('what is typed wrong, and a Redis that is gone, are said at once', async ()
 		expect(answer).toMatchObject({exitCode: 4, stdout: '', stderr: expect.stringMatching(/^Error: .+/v) as string});
 	}
 
-	// Verbs promise an answer within 6 s; on a busy machine each needs a moment to start.
+	// Commands promise an answer within 6 s. On a busy machine, each needs time to start.
 	expect(performance.now() - began).toBeLessThan(8000);
 	await server.stop();
 	box.remove();
 });
 
-test('a pool that is made in another store tells where it was', async () => {
+test('a pool that is made in another store records where it was', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	const elsewhere = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '3'};
@@ -209,7 +207,7 @@ test('a pool that is made in another store tells where it was', async () => {
 	expect(still(stdout)).toEqual([`made the pool, which was in ${box.poolDirectory}: 2 GPUs (fake)`]);
 });
 
-slowTest('-n COUNT shows the newest, also of one user and since a time', async () => {
+slowTest('-n COUNT shows the newest events, also of one user and since a time', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	for (const note of ['a', 'b', 'c']) {

@@ -1,4 +1,4 @@
-/** Long words on the command line: refused by name and length, never repeated whole; and long ones of others are shown cut. */
+/** Long arguments are refused by name and length, and long texts of others are shown cut. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {Redis} from 'ioredis';
@@ -46,7 +46,7 @@ describe('a note of more than 500 characters', () => {
 		expect(await gpuKeys()).toEqual([]);
 	});
 
-	test('in a config file and in the environment it is named', async () => {
+	test('is refused in a config file and in the environment, and named', async () => {
 		const file = path.join(box.home, 'long.yaml');
 		writeFileSync(file, JSON.stringify({run: {note: long}}));
 		const fromFile = await box.run(['run', '--config', file, '--', 'true']);
@@ -59,7 +59,7 @@ describe('a note of more than 500 characters', () => {
 		expect(fromEnvironment.stderr.length).toBeLessThan(400);
 	});
 
-	test('one of 500 is taken, as it is', async () => {
+	test('is accepted unchanged up to 500 characters', async () => {
 		onTestFinished(async () => {
 			await box.run('release');
 			await client.flushall();
@@ -71,12 +71,12 @@ describe('a note of more than 500 characters', () => {
 	});
 });
 
-test('a name of more than 64 characters is refused with its length, on every verb that takes one', async () => {
+test('a name of more than 64 characters is refused with its length by every command', async () => {
 	for (const verb of ['reserve', 'extend --duration 1h', 'release', 'run']) {
 		const ran = await box.run([...verb.split(' '), '--user', long, ...(verb === 'run' ? ['--', 'true'] : [])]);
 		expect([verb, ran.exitCode]).toEqual([verb, 2]);
 		expect(ran.stderr).toMatch(
-			/^Error: --user: "x{99}…" cannot be a name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
+			/^Error: --user: "x{99}…" is not a valid name: it has 120000 characters\nUse 1 to 64 letters, digits or signs\.\n$/v,
 		);
 	}
 });
@@ -86,11 +86,11 @@ test('a reason of more than 200 characters is refused with its length', async ()
 	expect(ran).toEqual({
 		exitCode: 2,
 		stdout: '',
-		stderr: 'Error: --reason must be 1 to 200 characters long, and has 201\n',
+		stderr: 'Error: --reason must be 1 to 200 characters long, but has 201\n',
 	});
 });
 
-/** What is thrown before anything is opened, or what the verb does with its input; undefined when it is understood. */
+/** Returns the error of parsing or of the command before anything is opened. */
 async function complaintAbout(words: readonly string[]): Promise<CanhazgpuError | undefined> {
 	try {
 		await understand(words);
@@ -104,7 +104,7 @@ async function complaintAbout(words: readonly string[]): Promise<CanhazgpuError 
 	}
 }
 
-test.each(commandNames)('%s repeats no more than a hundred characters of what is typed', async (verb) => {
+test.each(commandNames)('%s repeats at most a hundred characters of its input', async (verb) => {
 	const rest = verb === 'run' ? ['--', 'true'] : [];
 	const flags = Object.entries({...globalFlags, ...(await findCommand(verb)).flags});
 	const typed = [
@@ -127,7 +127,7 @@ test.each(commandNames)('%s repeats no more than a hundred characters of what is
 		refused++;
 		const message = `${error.message} ${error.hint ?? ''}`;
 		const shown = words.map((word) => word.slice(0, 30)).join(' ');
-		// A path is told whole: who mistypes it must find the slip.
+		// A path is shown in full, so that the user can find the typo.
 		const isPath = message.includes('config file');
 		expect([shown, error.exitCode, isPath || message.length < 500]).toEqual([shown, 2, true]);
 	}
@@ -135,7 +135,7 @@ test.each(commandNames)('%s repeats no more than a hundred characters of what is
 	expect(refused).toBeGreaterThan(10);
 });
 
-test("another program's long note is shown cut, and kept as it is", async () => {
+test("another program's long note is shown cut and stored unchanged", async () => {
 	onTestFinished(async () => {
 		await client.flushall();
 	});

@@ -3,7 +3,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {createEmbeddedBox, starter, starterText} from '../../_helpers/program/cli.js';
 import {openTerminal} from '../../_helpers/machine/terminal.js';
 
-test('status breaks no line where the terminal is narrow, and leaves out nothing in a pipe of unknown width', async () => {
+test('status wraps no line on a narrow terminal, and drops no column in a pipe of unknown width', async () => {
 	const box = await createEmbeddedBox(2);
 	onTestFinished(box.remove);
 	await box.run(['reserve', '--user', 'team', '--note', 'a note that is longer than the terminal has room for']);
@@ -25,7 +25,7 @@ test('status breaks no line where the terminal is narrow, and leaves out nothing
 });
 
 test.each(['status', 'status --summary', 'queue', 'report'])(
-	'%s fits the width that watch exports, and is whole where COLUMNS makes no sense',
+	'%s fits the width that watch exports, and ignores an invalid COLUMNS',
 	async (verb) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);
@@ -34,12 +34,12 @@ test.each(['status', 'status --summary', 'queue', 'report'])(
 		const widest = async (columns: string): Promise<number> => {
 			const {stdout, exitCode} = await box.run(verb, {COLUMNS: columns});
 			expect(exitCode).toBe(0);
-			// `report` ends in a sentence.
+			// `report` ends with a sentence.
 			return Math.max(...stdout.split('\n').map((line) => (/[│┼]/v.test(line) ? line.length : 0)));
 		};
 
 		const whole = await widest('wide');
-		// A duration on it may have grown by a digit.
+		// A duration may have gained a digit.
 		expect(Math.abs((await widest('0')) - whole)).toBeLessThan(3);
 		expect(await widest('60')).toBeLessThanOrEqual(Math.min(60, whole + 2));
 		expect(verb === 'status' ? whole : 61).toBeGreaterThan(60);
@@ -47,7 +47,7 @@ test.each(['status', 'status --summary', 'queue', 'report'])(
 );
 
 test.each(['status', 'help slurm', 'run --help'])(
-	'%s is as wide as COLUMNS says where it is exported, and as the terminal where it makes no sense',
+	'%s is as wide as COLUMNS, or as the terminal if COLUMNS is invalid',
 	async (words) => {
 		const box = await createEmbeddedBox(2);
 		onTestFinished(box.remove);

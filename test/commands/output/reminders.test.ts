@@ -1,4 +1,4 @@
-/** Reminders as people get them: from whatever of ours runs, once. */
+/** Any running command sends a reminder, and only once. */
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {once} from 'node:events';
 import {createServer} from 'node:http';
@@ -15,11 +15,11 @@ import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
 
-/** A box whose notices go into a file, a line each. */
+/** Makes a box whose notifications go to a file, a line each. */
 async function boxWithReminders(gpuCount: number) {
 	const box = await freshRedisBox(redis.port, gpuCount);
 	const file = path.join(box.home, 'notices');
-	// With the blanks and signs that a shell would mind.
+	// The name has a space, which a shell would split.
 	const script = path.join(box.home, 'tell me.mjs');
 	writeFileSync(
 		script,
@@ -39,7 +39,7 @@ async function boxWithReminders(gpuCount: number) {
 	return {box, reminders};
 }
 
-test('three jobs run, and one of them tells that a reservation ends soon', async () => {
+test('one of three running jobs reminds of a reservation that ends soon', async () => {
 	const {box, reminders} = await boxWithReminders(4);
 	await holdEnding(box, 3, 'notebook \u{1B}[31m');
 	const jobs = Array.from({length: 3}, () => start(box, 'run -- sleep 4'));
@@ -69,7 +69,7 @@ test('three jobs run, and one of them tells that a reservation ends soon', async
 test.each([
 	['who reserves', 'reserve --duration 1m'],
 	['whose command ends at once', 'run -- true'],
-])('a user %s is told when served after waiting; one who has not waited is not', async (_, words) => {
+])('a user %s is notified when served after a wait, but not without one', async (_, words) => {
 	const {box, reminders} = await boxWithReminders(1);
 	await box.run('reserve --duration 2m');
 	const waiter = start(box, words);
@@ -80,7 +80,7 @@ test.each([
 	expect(reminders()).toMatchObject([{kind: 'served', account, gpu_ids: [0]}]);
 });
 
-test('a program named by whatever directory one is in is not run', async () => {
+test('a program named relative to the current directory is not run', async () => {
 	const {box, reminders} = await boxWithReminders(1);
 	const foreign = path.join(box.home, 'foreign');
 	mkdirSync(foreign);
@@ -98,7 +98,7 @@ test('a program named by whatever directory one is in is not run', async () => {
 	expect(existsSync(trap)).toBe(false);
 });
 
-test('an address that never answers keeps neither the GPUs nor the shell', async () => {
+test('an address that never answers delays neither the GPUs nor the shell', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	const asked = Promise.withResolvers<void>();
 	const silent = createServer(() => {
@@ -121,7 +121,7 @@ test('an address that never answers keeps neither the GPUs nor the shell', async
 	writeFileSync(done, '');
 	const beganMs = performance.now();
 	const {exitCode, stderr} = await job.ended;
-	// The call would be given up after five seconds.
+	// Without an answer, the call would take five seconds.
 	expect(performance.now() - beganMs).toBeLessThan(3500);
 	expect(exitCode).toBe(0);
 	expect(stderr).toMatch(/^canhazgpu: a reminder could not be sent: notify\.webhook: .*abort.*\n$/v);

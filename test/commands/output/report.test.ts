@@ -9,10 +9,10 @@ let box: Box;
 
 const hoursAgo = (hours: number): number => Math.floor(Date.now() / 1000 - hours * 3600);
 
-/** The day here so long ago; the tests of the program run in UTC. */
+/** Returns the day at that time. The program runs in UTC here. */
 const day = (hours: number): string => new Date(hoursAgo(hours) * 1000).toISOString().slice(0, 10);
 
-/** As the peer writes it. */
+/** Returns a record of the Go program. */
 const usage = (user: string, gpu: number, from: number, to: number, type = 'run') =>
 	JSON.stringify({
 		user,
@@ -39,7 +39,7 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test("a table, JSON with the peer's keys, and CSV that no spreadsheet takes for a formula", async () => {
+test('report prints a table, the JSON keys of the Go program, and CSV without formulas', async () => {
 	expect((await box.run('report --days 1')).stdout).toBe(
 		[
 			' USER   │ GPU HOURS │ SHARE  │ RUN │ MANUAL',
@@ -71,7 +71,7 @@ test("a table, JSON with the peer's keys, and CSV that no spreadsheet takes for 
 	);
 });
 
-test('by GPU, of one user, and live reservations count', async () => {
+test('report --by gpu --user counts live reservations', async () => {
 	await box.run('reserve -G 3 --user team');
 	const byGpu = JSON.parse((await box.run('report --by gpu --json')).stdout) as {gpus: ReadonlyArray<{name: string}>};
 	expect(byGpu.gpus.map(({name}) => name).toSorted()).toEqual(['GPU 0', 'GPU 1', 'GPU 3']);
@@ -83,7 +83,7 @@ test('by GPU, of one user, and live reservations count', async () => {
 	await box.run('release --user team');
 });
 
-test('by model: what a command names, and unknown for the rest', async () => {
+test('report --by model names the model of the command, or unknown', async () => {
 	await box.run(['run', '--', 'true', '--model', 'meta-llama/Llama-3-70B', '--port=1']);
 	await box.run(['run', '--', 'sleep', '0.01']);
 	const {models} = JSON.parse((await box.run('report --by model --days 1 --json')).stdout) as {
@@ -99,7 +99,7 @@ test.each([
 	['report --days 3 --since 1d', 'Give --days or --since, not both'],
 	['report --since yesterday', '--since: "yesterday" is not a time\nWrite how long ago, such as 7d, or 2026-05-01'],
 	['report --since 2026-02-31', '--since: "2026-02-31" is not a time'],
-	['report --since 2999-01-01', '--since: "2999-01-01" is still to come'],
+	['report --since 2999-01-01', '--since: "2999-01-01" is in the future'],
 	['report --by moon', '--by must be one of user, gpu, day, model, not "moon"'],
 	['report --format pdf', '--format must be one of table, csv, not "pdf"'],
 ])('%s', async (typed, error) => {
@@ -108,7 +108,7 @@ test.each([
 	expect(ran.stderr).toContain(`Error: ${error}`);
 });
 
-test('a year back, and since a time: as long ago, or as a date', async () => {
+test('report covers up to a year, and --since a duration or a date', async () => {
 	const report = async (words: string) =>
 		JSON.parse((await box.run(`report --json ${words}`)).stdout) as Readonly<Record<string, unknown>>;
 	expect(await report('--days 365')).toMatchObject({days: 365, start_date: day(365 * 24)});
@@ -126,17 +126,17 @@ test('a year back, and since a time: as long ago, or as a date', async () => {
 	);
 });
 
-test('hours are not rounded', async () => {
+test('JSON hours are not rounded', async () => {
 	await box.run(['run', '--', 'sleep', '1.2']);
 	const {users} = JSON.parse((await box.run(`report --days 1 --json --user ${account}`)).stdout) as {
 		users: ReadonlyArray<{gpu_hours: number}>;
 	};
-	// A few seconds: two places behind the point would make them nothing.
+	// The use was a few seconds, which two decimals would round to zero.
 	expect(users[0]!.gpu_hours).toBeGreaterThan(0.9 / 3600);
 	expect(users[0]!.gpu_hours).toBeLessThan(0.005);
 });
 
-test('by day a list of days, which is not called users', async () => {
+test('report --by day lists days under their own key', async () => {
 	const {daily, days} = JSON.parse((await box.run('report --by day --json --days 2')).stdout) as {
 		daily: ReadonlyArray<{name: string}>;
 		days: number;
@@ -145,11 +145,11 @@ test('by day a list of days, which is not called users', async () => {
 	expect(daily.map(({name}) => name)).toContain(day(3));
 });
 
-test('nothing used is said', async () => {
+test('an empty report says so', async () => {
 	expect((await box.run('report --user nobody')).stdout).toBe('Nothing was used by "nobody" in the last 30 days\n');
 });
 
-test('what was reserved against what was used: a table, JSON, CSV, and what was not seen', async () => {
+test('report --used prints a table, JSON and CSV, and the time without records', async () => {
 	const client = new Redis(redis.port);
 	const lastMinute = Math.floor(Date.now() / 60_000) - 1;
 	const scan = (await box.run('status --json')).stdout;
@@ -157,7 +157,7 @@ test('what was reserved against what was used: a table, JSON, CSV, and what was 
 	const name = loadName({index: 0, uuid: first?.uuid});
 	const minutes = Array.from({length: 5 * 60}, (_, place) => lastMinute - 5 * 60 + place);
 	for (const [hour, some] of Map.groupBy(minutes, (minute) => hourOf(minute))) {
-		// Half of what `=cmd()` had is seen: busy by 50 %, and then idle.
+		// Half of the time of `=cmd()` has records: busy at 50 %, then idle.
 		const lines = some
 			.filter((minute) => minute >= lastMinute - 210)
 			.map((minute) => `${minute} 9 ${name}${minute < lastMinute - 165 ? '1e' : '00'}--\n`);
@@ -166,7 +166,7 @@ test('what was reserved against what was used: a table, JSON, CSV, and what was 
 
 	client.disconnect();
 	const table = (await box.run('report --used --days 1')).stdout.split('\n');
-	// The account that runs the tests is listed, too.
+	// The account of the tests is listed too.
 	const width = Math.max('=cmd()'.length, account.length);
 	expect(table.slice(0, 2)).toEqual([
 		` ${'USER'.padEnd(width)} │ RESERVED │ MEAN USE │ IDLE    │ KNOWN`,
@@ -175,7 +175,7 @@ test('what was reserved against what was used: a table, JSON, CSV, and what was 
 	expect(table[2]).toMatch(/^ =cmd\(\) +│ +3\.00 │ +\d\d% │ +0\.\d\d │ +5\d%$/v);
 	expect(table[3]).toMatch(/^ bob +│ +1\.00 │ +- │ - +│ +0%$/v);
 	expect(table.join('\n')).toMatch(
-		/GPU hours were reserved in the last 1 day\. Of 1\.5\d of them it is known what ran: \d\d% busy, 0\.\d\d hours idle\nNobody looked at the GPUs for 20\.\d of 24\.0 hours: \d{4}-.* to .*\n$/v,
+		/GPU hours were reserved in the last 1 day\. Of 1\.5\d of them it is known what ran: \d\d% busy, 0\.\d\d hours idle\nThe GPUs were not monitored for 20\.\d of 24\.0 hours: \d{4}-.* to .*\n$/v,
 	);
 	const json = JSON.parse((await box.run('report --used --days 1 --json')).stdout) as {
 		users: ReadonlyArray<Readonly<Record<string, number | string>>>;

@@ -1,4 +1,7 @@
-/** What `--json` prints, checked against the JSON Schema that `help json` shows: no key is missing there, and none is there in vain. */
+/**
+Checks the output of `--json` against the schemas of `help json`: every key is described and every described key
+appears.
+*/
 import {readdirSync, writeFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {commandNames, findCommand} from '../../../source/command-line/find-command.js';
@@ -27,7 +30,7 @@ afterAll(() => {
 	box.remove();
 });
 
-/** Objects with the keys that are named alone: what a schema does not tell of is an error here. */
+/** Forbids keys that the schema does not describe. */
 function closed(schema: unknown): unknown {
 	if (Array.isArray(schema)) {
 		return schema.map((inner) => closed(inner));
@@ -41,7 +44,7 @@ function closed(schema: unknown): unknown {
 	return 'properties' in inner && !('additionalProperties' in inner) ? {...inner, additionalProperties: false} : inner;
 }
 
-/** The names of all keys that were seen, with those they stand under. */
+/** Every key that was seen, by its parent. */
 const seen = new Map<string, Set<string>>();
 
 function collect(name: string, value: unknown, path = ''): void {
@@ -94,7 +97,7 @@ test('each file is a schema that help shows', async () => {
 	});
 });
 
-test('every verb with --json has a schema, and run that of reserve', async () => {
+test('every command with --json has a schema, and run uses that of reserve', async () => {
 	const commands = await Promise.all(commandNames.map(async (verb) => findCommand(verb)));
 	const printing = commands.filter(({flags}) => Object.hasOwn(flags, 'json')).map(({name}) => name);
 	expect(printing.filter((name) => name !== 'run' && !Object.hasOwn(schemas, name))).toEqual([]);
@@ -104,7 +107,7 @@ test('the schema of admin names every provider', () => {
 	expect(admin.anyOf[0]?.properties.provider?.enum).toEqual([...providerNames]);
 });
 
-describe('what is printed is as the schema says', () => {
+describe('the output matches the schema', () => {
 	test('reserve, status, queue, extend, release', async () => {
 		const file = `${box.home}/scenario.yaml`;
 		writeFileSync(file, scenario, {mode: 0o600});
@@ -182,7 +185,7 @@ describe('what is printed is as the schema says', () => {
 		await check('doctor', await ok('doctor --json'));
 	});
 
-	test('what matters most was seen in the outputs above', () => {
+	test('the tests above have seen every important key', () => {
 		expect([...seen.get('status')!]).toEqual(
 			expect.arrayContaining([
 				'ends_by',

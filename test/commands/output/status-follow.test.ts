@@ -1,4 +1,4 @@
-/** `status --json --follow`: a line whenever something changes, for as long as somebody reads. */
+/** `status --json --follow` prints a line for each change while somebody reads. */
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -17,7 +17,7 @@ afterAll(() => {
 
 type Line = {readonly gpus: ReadonlyArray<{readonly status: string}>; readonly waiting_count: number};
 
-slowTest('what changes is told at once, and it ends when nobody reads any more', async () => {
+slowTest('status --follow prints each change at once and ends when its reader has gone', async () => {
 	const following = start(box, 'status --json --follow');
 	const lines = (): readonly Line[] =>
 		following
@@ -32,7 +32,7 @@ slowTest('what changes is told at once, and it ends when nobody reads any more',
 	following.kill('SIGTERM');
 	expect(await following.ended).toMatchObject({exitCode: 143, stderr: ''});
 
-	// The shell ends when both ends of its pipe do.
+	// The shell ends when both ends of the pipe have ended.
 	const words = ['-c', '"$@" | head -1', 'sh', starter, ...starterText, 'status', '--json', '--follow'];
 	const {stdout} = await start(box, words, {}, ['/bin/sh']).ended;
 	expect(stdout).toMatch(/^\{.*\}\n$/v);

@@ -1,4 +1,4 @@
-/** `--until`: what people type against a calendar that counts minute by minute. */
+/** Checks `--until` against a search that advances the clock minute by minute. */
 import process from 'node:process';
 import fc from 'fast-check';
 import {afterEach, describe, expect, test} from 'vitest';
@@ -16,7 +16,9 @@ afterEach(() => {
 
 const minuteMs = 60_000;
 
-/** With and without summer time, of half and quarter hours, one that is set back by half an hour, and one across the date line. */
+/**
+With and without summer time, with half and quarter hours, one with a change of half an hour, one across the date line.
+*/
 const zones = [
 	'UTC',
 	'Europe/Berlin',
@@ -45,7 +47,7 @@ const formats = new Map(
 	]),
 );
 
-/** What the clocks of a zone show, as minutes that are counted without any zone. */
+/** Returns the local time as minutes, independent of the zone. */
 function shownMinutes(zone: string, instantMs: number): number {
 	const parts = Object.fromEntries(
 		formats
@@ -56,7 +58,7 @@ function shownMinutes(zone: string, instantMs: number): number {
 	return Date.UTC(parts['year']!, parts['month']! - 1, parts['day'], parts['hour'], parts['minute']) / minuteMs;
 }
 
-/** Looks at the clock every minute until it shows the time of day, or has gone past it in one step. */
+/** Advances until the clock shows the time or has jumped over it. */
 function nextByScanning(zone: string, nowMs: number, minuteOfDay: number): number {
 	const first = Math.floor(nowMs / minuteMs);
 	let before = shownMinutes(zone, first * minuteMs);
@@ -80,7 +82,7 @@ function nextByScanning(zone: string, nowMs: number, minuteOfDay: number): numbe
 
 const twoDigits = (value: number): string => String(value).padStart(2, '0');
 
-/** Nights on which clocks change somewhere, and any other time. */
+/** Nights with clock changes, and other times. */
 const changes = [
 	'2026-03-08T07:00Z',
 	'2026-03-29T01:00Z',
@@ -102,7 +104,7 @@ const anyNow = fc.oneof(
 	fc.integer({min: Date.UTC(2025, 0), max: Date.UTC(2035, 0)}),
 );
 
-test('a time of day is the next that the clock here shows', () => {
+test('a time of day means the next time that the local clock shows it', () => {
 	fc.assert(
 		fc.property(fc.constantFrom(...zones), anyNow, fc.integer({min: -120, max: 1440}), (zone, nowMs, ahead) => {
 			process.env['TZ'] = zone;
@@ -123,7 +125,7 @@ const leapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0)
 const daysOf = (year: number, month: number): number =>
 	[31, leapYear(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 
-test('a date is taken if it is in the calendar, and then the clock here shows it at that moment', () => {
+test('a date is accepted if it exists, and means the moment when the local clock shows it', () => {
 	fc.assert(
 		fc.property(
 			fc.constantFrom(...zones),
@@ -146,7 +148,7 @@ test('a date is taken if it is in the calendar, and then the clock here shows it
 				const wall = Date.UTC(year, month - 1, day, hours, minutes) / minuteMs;
 				if (offset === '') {
 					const ahead = shownMinutes(zone, instant * 1000) - wall;
-					// It lies in a gap where the clock shows another time, which is then as much later as the gap is long.
+					// The time is in a gap, where the clock is ahead by the length of the gap.
 					expect(ahead === 0 || shownMinutes(zone, instant * 1000 - ahead * minuteMs) !== wall).toBe(true);
 					expect([0, 30, 60, 1440]).toContain(ahead);
 				} else {
@@ -159,8 +161,8 @@ test('a date is taken if it is in the calendar, and then the clock here shows it
 	);
 });
 
-describe('the nights on which clocks change in Berlin', () => {
-	// Clocks go back from 03:00 to 02:00 at 01:00 UTC, and forward from 02:00 to 03:00 on 29 March.
+describe('clock changes in Berlin', () => {
+	// Clocks go back from 03:00 to 02:00 at 01:00 UTC, and forward from 02:00 to 03:00 on March 29.
 	test.each([
 		['2026-10-25T00:15Z', '02:30', '2026-10-25T00:30Z'],
 		['2026-10-25T00:45Z', '02:30', '2026-10-25T01:30Z'],
@@ -171,7 +173,7 @@ describe('the nights on which clocks change in Berlin', () => {
 		['2026-03-29T00:45Z', '02:30', '2026-03-29T01:30Z'],
 		['2026-03-29T01:10Z', '02:30', '2026-03-30T00:30Z'],
 		['2026-03-28T12:00Z', '2026-03-29', '2026-03-28T23:00Z'],
-	])('at %s, %s is %s', (now, typed, expected) => {
+	])('at %s, %s means %s', (now, typed, expected) => {
 		process.env['TZ'] = 'Europe/Berlin';
 		expect(new Date(parseTimeOfDay(typed, {now: new Date(now)}) * 1000)).toEqual(new Date(expected));
 	});
@@ -195,7 +197,7 @@ test.each([
 		expect.objectContaining({
 			code: 'usage',
 			message: `--until: "${typed}" is not a time`,
-			hint: 'There is no such day, or no such time of a day. Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
+			hint: 'There is no such date or time. Write 18:30, 2026-05-01 or 2026-05-01T18:30.',
 		}),
 	);
 });

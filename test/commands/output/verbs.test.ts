@@ -1,6 +1,4 @@
-/**
-The verbs as a user types them, on each kind of store.
-*/
+/** The commands as users type them, on each kind of store. */
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {account, createBox, createEmbeddedBox, createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -10,7 +8,7 @@ const redis = redisOfFile();
 
 const simulated = 'SIMULATED GPUs: no real hardware is behind this pool.\n';
 
-/** The table without what moves: ages, the simulated load, the widths that follow from names. */
+/** Removes what changes: ages, the simulated load, and widths that depend on names. */
 const still = (table: string): string =>
 	table
 		.replaceAll(/\b\d+h \d+m \d+s/gv, 'TIME')
@@ -33,7 +31,7 @@ describe.each([
 		box.remove();
 	});
 
-	test('reserve, status, extend and release say what they did', async () => {
+	test('reserve, status, extend and release report what they did', async () => {
 		expect(await box.run(['reserve', '--gpus', '2', '--duration', '1h30m', '--note', 'two of them'])).toEqual({
 			exitCode: 0,
 			stderr: '',
@@ -41,7 +39,7 @@ describe.each([
 		});
 		const status = await box.run('status');
 		expect(status).toMatchObject({exitCode: 0, stderr: simulated});
-		// The load of a simulated GPU grows from nothing.
+		// The load of a simulated GPU grows from zero.
 		expect(still(status.stdout).replaceAll(/xMB, 1 processes|no usage detected/gv, 'USE')).toBe(
 			[
 				' GPU │ STATUS │ USER │ DURATION │ TYPE │ DETAILS │ VALIDATION │ NOTE',
@@ -79,19 +77,19 @@ describe.each([
 		});
 	});
 
-	test('--short prints the ids and nothing else', async () => {
+	test('--short prints only the ids', async () => {
 		expect(await box.run('reserve -G 3,1 --short')).toEqual({exitCode: 0, stdout: '1,3\n', stderr: ''});
 		await box.run('release');
 	});
 
-	test('a label is shown beside the account, and is released by name', async () => {
+	test('a label is shown beside the account and can be released by name', async () => {
 		await box.run('reserve --user team');
 		expect((await box.run('status')).stdout).toContain(`${account} (team)`);
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');
 		expect((await box.run('release --user team')).stdout).toMatch(/^Released 1 GPU/v);
 	});
 
-	test("status --json has the peer's keys with their types, and ours", async () => {
+	test('status --json has the keys of the Go program with their types, and ours', async () => {
 		await box.run('reserve -G 2 --note note');
 		const {stdout, stderr} = await box.run('status --json');
 		expect(stderr).toBe('');
@@ -124,7 +122,7 @@ describe.each([
 		await box.run('release');
 	});
 
-	test("not enough is exit 3, with the peer's words", async () => {
+	test('too few GPUs exit with 3 and the words of the Go program', async () => {
 		await box.run('reserve -g 3');
 		expect(await box.run('reserve -g 2 --nonblock')).toEqual({
 			exitCode: 3,
@@ -135,7 +133,7 @@ describe.each([
 		await box.run('release');
 	});
 
-	test('admin --force ends what was reserved', async () => {
+	test('admin --force ends the existing reservations', async () => {
 		await box.run('reserve -g 2');
 		const made = await box.run('admin --gpus 3 --provider fake --force');
 		expect(made.stdout).toMatch(
@@ -146,9 +144,9 @@ describe.each([
 	});
 });
 
-test('Redis that goes away is one clear line and exit 4, and nothing else is used instead', async () => {
+test('an unreachable Redis causes one clear line and exit 4, and no other store is used', async () => {
 	const own = await startRedis();
-	// Found by itself, not asked for: the case in which going elsewhere would be tempting.
+	// The location is found and not given, so the program could be tempted to use another store.
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(own.port)});
 	await box.run('admin --gpus 2 --provider fake');
 	await own.kill();
@@ -164,7 +162,7 @@ test('Redis that goes away is one clear line and exit 4, and nothing else is use
 	box.remove();
 });
 
-test('a garbage record takes its GPU out of use, visibly, and nothing overwrites it', async () => {
+test('a damaged record takes its GPU out of use, and nothing overwrites it', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	const {Redis} = await import('ioredis');
 	const client = new Redis(redis.port);
@@ -181,7 +179,7 @@ test('a garbage record takes its GPU out of use, visibly, and nothing overwrites
 	box.remove();
 });
 
-test('hostile text in a note or a name reaches no terminal', async () => {
+test('hostile text in a note or a name is sanitized', async () => {
 	const box = await createRedisBox(redis.port, 2);
 	const note = '\u{1B}[31mred\u{1B}]0;title\u{7} \r\n\u{202E}gnp.exe \u{9B}2J';
 	await box.run(['reserve', '--note', note]);

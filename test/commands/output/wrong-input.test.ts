@@ -1,13 +1,11 @@
-/**
-Whatever is typed wrong: a clear error that names it, the right exit code, no stack, and nothing changed.
-*/
+/** Wrong input causes a clear error that names it, the right exit code, no stack, and no change. */
 import {chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {connect} from 'node:net';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createBox, createEmbeddedBox, withoutRedis, type Box} from '../../_helpers/program/cli.js';
 
-/** Whether this machine has a Redis where the program looks for one by default: then its first use is another. */
+/** Whether Redis listens on the default port, which changes the first use of the program. */
 const isRedisHere = await new Promise<boolean>((resolve) => {
 	const socket = connect(6379, 'localhost');
 	socket.once('connect', () => {
@@ -22,7 +20,7 @@ const isRedisHere = await new Promise<boolean>((resolve) => {
 let box: Box;
 let before: unknown;
 
-/** What must not change: who holds what, until when. */
+/** The records that must not change. */
 const records = async () => {
 	const rows = JSON.parse((await box.run('status --json')).stdout) as ReadonlyArray<Record<string, unknown>>;
 	return rows.map(({status, lease_id: leaseId, expiry_time: expiryTime}) => ({status, leaseId, expiryTime}));
@@ -41,28 +39,32 @@ afterAll(async () => {
 
 describe('on the command line', () => {
 	test.each<[typed: string, exitCode: number, error: string]>([
-		['stauts', 2, 'There is no verb "stauts"\nDid you mean: canhazgpu status'],
-		['--gpus 2 run -- true', 2, 'There is no verb "2"\nThe flags of a verb stand behind it: canhazgpu VERB --gpus 2'],
-		['nope', 2, 'There is no verb "nope"\nSee all of them: canhazgpu --help'],
-		['rnu', 2, 'There is no verb "rnu"\nDid you mean: canhazgpu run'],
-		['rel', 2, 'There is no verb "rel"\nDid you mean: canhazgpu release'],
-		['re', 2, 'There is no verb "re"\nSee all of them: canhazgpu --help'],
+		['stauts', 2, 'Unknown command "stauts"\nDid you mean: canhazgpu status'],
+		[
+			'--gpus 2 run -- true',
+			2,
+			'Unknown command "2"\nFlags of a command go after its name: canhazgpu COMMAND --gpus 2',
+		],
+		['nope', 2, 'Unknown command "nope"\nSee all of them: canhazgpu --help'],
+		['rnu', 2, 'Unknown command "rnu"\nDid you mean: canhazgpu run'],
+		['rel', 2, 'Unknown command "rel"\nDid you mean: canhazgpu release'],
+		['re', 2, 'Unknown command "re"\nSee all of them: canhazgpu --help'],
 		['--h', 2, 'canhazgpu has no flag --h\nDid you mean --help?'],
 		['status --j', 2, 'status has no flag --j\nDid you mean --json?'],
-		['xyzzy', 2, 'There is no verb "xyzzy"\nSee all of them: canhazgpu --help'],
-		['constructor', 2, 'There is no verb "constructor"\nSee all of them: canhazgpu --help'],
-		['help reserv', 2, 'There is no verb "reserv"\nDid you mean: canhazgpu reserve'],
-		['squeue', 2, 'There is no verb "squeue"\nDid you mean: canhazgpu queue'],
-		['version', 2, 'There is no verb "version"\nDid you mean: canhazgpu --version'],
+		['xyzzy', 2, 'Unknown command "xyzzy"\nSee all of them: canhazgpu --help'],
+		['constructor', 2, 'Unknown command "constructor"\nSee all of them: canhazgpu --help'],
+		['help reserv', 2, 'Unknown command "reserv"\nDid you mean: canhazgpu reserve'],
+		['squeue', 2, 'Unknown command "squeue"\nDid you mean: canhazgpu queue'],
+		['version', 2, 'Unknown command "version"\nDid you mean: canhazgpu --version'],
 		['-V', 2, 'canhazgpu has no flag -V\nSee its flags: canhazgpu --help'],
 		['--josn', 2, 'canhazgpu has no flag --josn\n'],
-		['--redis-port status', 2, 'Which verb? There is none in: --redis-port status\nFor example: canhazgpu status.'],
+		['--redis-port status', 2, 'No command is given in: --redis-port status\nFor example: canhazgpu status.'],
 		[
 			'-- python train.py',
 			2,
-			'Which verb? There is none in: -- python train.py\nTo run a command: canhazgpu run -- python train.py',
+			'No command is given in: -- python train.py\nTo run a command: canhazgpu run -- python train.py',
 		],
-		['status --json=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
+		['status --json=yes', 2, '--json takes no value, but was given "yes"\nWrite --json alone, or leave it out.'],
 		['status --no-json', 2, 'status has no flag --no-json\nDid you mean --json?'],
 		[
 			'run -g 2 python --lr 0.1',
@@ -117,7 +119,7 @@ describe('on the command line', () => {
 			'--duration must be a duration such as 30m, 2h or 1h30m, not "90"\nDid you mean 90m (minutes) or 90h (hours)?',
 		],
 		['top --interval 5', 2, '--interval must be a duration such as 2s or 1m, not "5"\nDid you mean 5s (seconds)?'],
-		['hlep', 2, 'There is no verb "hlep"\nDid you mean: canhazgpu help'],
+		['hlep', 2, 'Unknown command "hlep"\nDid you mean: canhazgpu help'],
 		[
 			'reserve --duration -1h',
 			2,
@@ -135,7 +137,7 @@ describe('on the command line', () => {
 		],
 		['reserve --duration 0.5s', 2, '--duration must be a second or more, such as 30m, 2h or 1h30m, not "0.5s"'],
 		['reserve --duration', 2, '--duration needs a value\nWrite --duration TIME'],
-		['reserve 3', 2, 'reserve does not know what to do with "3"\nSee how it is typed: canhazgpu reserve --help'],
+		['reserve 3', 2, 'reserve does not take the argument "3"\nSee its usage: canhazgpu reserve --help'],
 		['reserve -- python', 2, 'reserve runs no command, so nothing may follow --'],
 		[
 			'reserve --gpu-ids 7 --nonblock',
@@ -161,7 +163,7 @@ describe('on the command line', () => {
 		['reserve --json --short', 2, 'Give --json or --short, not both'],
 		['run --json --quiet -- true', 2, 'Give --json or --quiet, not both'],
 		['release --gpu-ids 99', 2, 'GPU 99 is out of range\nThe pool has 8 GPU(s): ids are 0 to 7.'],
-		['extend', 2, 'How long? extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
+		['extend', 2, 'extend needs --duration or --until\nFor example: canhazgpu extend --duration 2h'],
 		['extend --duration 1h --until 18:00', 2, 'Give --duration or --until, not both'],
 		['extend --until 9999-12-31', 2, 'The new end lies more than a hundred years ahead\nNothing was changed.'],
 		['extend --until yesterday', 2, '--until: "yesterday" is not a time\nWrite 18:30, 2026-05-01 or 2026-05-01T18:30.'],
@@ -180,14 +182,14 @@ describe('on the command line', () => {
 		['status --store sqlite', 2, '--store must be one of redis, embedded, not "sqlite"'],
 		['status --remote -oProxyCommand=x', 2, '"-oProxyCommand=x" is not a host name'],
 		['status -jx', 2, 'status has no flag -x\nSee its flags: canhazgpu status --help'],
-		['status -j=yes', 2, '--json takes no value, and is given "yes"\nWrite --json alone, or leave it out.'],
-		// As in cobra: -t takes the rest of its word, and never goes by unnoticed.
+		['status -j=yes', 2, '--json takes no value, but was given "yes"\nWrite --json alone, or leave it out.'],
+		// As in cobra, -t takes the rest of the word as its value.
 		[
 			'run -tg 1 -- true',
 			2,
 			'--timeout must be a duration such as 30m, 2h or 1h30m, not "g"\nWrite a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.',
 		],
-		['reserve -dg 1', 2, 'reserve does not know what to do with "1"'],
+		['reserve -dg 1', 2, 'reserve does not take the argument "1"'],
 		['reserve -d2x', 2, '--duration must be a duration such as 30m, 2h or 1h30m, not "2x"'],
 		['reserve -fg', 2, '--gpus needs a value\nWrite --gpus N'],
 		['reserve -G 7 -Gx', 2, '--gpu-ids: "x" is not a GPU id'],
@@ -204,17 +206,17 @@ describe('on the command line', () => {
 		const ran = await box.run(typed);
 		expect(ran.stderr).toContain(`Error: ${error}`);
 		expect(ran.stderr).not.toMatch(/\n *at /v);
-		// What to do is the next line, or the message itself.
+		// The hint is on the next line, or part of the message.
 		expect(ran.stderr).toMatch(/^Error: (?:Give .+|.+ must be .+)\n|^Error: .+\n.+/v);
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 	});
 
-	test("switches may be given yes or no, as the Go program's", async () => {
+	test('switches accept true and false, like those of the Go program', async () => {
 		expect((await box.run('status --json=true')).stdout).toMatch(/^\[/v);
 		expect((await box.run('status --json=false')).stdout).toMatch(/^ GPU /v);
 	});
 
-	test('labels that are no names', async () => {
+	test('invalid labels are refused', async () => {
 		for (const label of [' ', 'a\nb', '\u{1B}[31mred', 'x'.repeat(65)]) {
 			const ran = await box.run(['reserve', '--user', label]);
 			expect(ran).toMatchObject({exitCode: 2, stdout: ''});
@@ -254,7 +256,7 @@ describe('in a config file', () => {
 		expect(ran).toMatchObject({exitCode: 2, stdout: ''});
 	});
 
-	test('one that is missing, a directory, or unknown to the program', async () => {
+	test('a missing, unknown or unreadable file is named', async () => {
 		expect(await box.run(['status', '--config', '/nowhere.yaml'])).toMatchObject({
 			exitCode: 2,
 			stderr:
@@ -276,7 +278,7 @@ describe('in a config file', () => {
 });
 
 describe('without a pool', () => {
-	test('verbs say how to make one; Redis being away is never a reason to make one elsewhere', async () => {
+	test('commands say how to make a pool, and an unreachable Redis is no reason to make another', async () => {
 		const empty = createBox();
 		const ran = await empty.run('status', withoutRedis);
 		expect(ran).toMatchObject({exitCode: 4, stdout: ''});
@@ -295,7 +297,7 @@ describe('without a pool', () => {
 	});
 
 	test.skipIf(isRedisHere)(
-		'the first use says that the pool may be behind a Redis that is down, and how to make one',
+		'the first use says that the pool may be in a Redis that is down, and how to make one',
 		async () => {
 			const empty = createBox();
 			for (const verb of ['status', 'reserve', 'run -- true']) {
@@ -314,7 +316,7 @@ describe('without a pool', () => {
 		},
 	);
 
-	test('a password that cannot be read is said, and not that there is no pool', async () => {
+	test('an unreadable password is reported instead of a missing pool', async () => {
 		const empty = createBox();
 		const file = path.join(empty.home, 'password');
 		writeFileSync(file, 'secret');
@@ -325,7 +327,7 @@ describe('without a pool', () => {
 		empty.remove();
 	});
 
-	test('a record of the pool that makes no sense stops everything', async () => {
+	test('an invalid record of the pool stops every command', async () => {
 		const empty = createBox();
 		mkdirSync(empty.poolDirectory);
 		await empty.run('admin --gpus 2 --provider fake --store embedded');
@@ -338,11 +340,11 @@ describe('without a pool', () => {
 		expect(ran.stderr).toBe(
 			`Error: ${file} should say where the GPU pool is, and makes no sense\nRemove it, then run canhazgpu admin as the pool was made, with --store embedded where it is without Redis: it finds the pool again, and no reservation is lost.\n`,
 		);
-		// As it says, with a reservation that is there already.
+		// The hint works when a reservation exists already.
 		rmSync(file);
 		const again = await empty.run('admin --gpus 2 --provider fake --store embedded');
 		expect(again).toMatchObject({exitCode: 0, stderr: ''});
-		expect(again.stdout).toContain('was there already');
+		expect(again.stdout).toContain('already existed');
 		expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({store: 'embedded', directory: empty.poolDirectory});
 		expect((await empty.run('reserve --short')).stdout).toBe('1\n');
 		empty.remove();

@@ -1,7 +1,7 @@
 /**
-The Go program's behaviour, group by group: what each input gives there, by its tests, its source and its documentation, and what it gives here.
-A case that differs stands in its group with the reason, and no other case may differ. What is refused there and understood here is counted
-apart: a script of the Go program's can only meet it by a mistake that it was told of.
+Compares both programs group by group: each input with its result in the Go program, from that program's tests, source
+and documentation, and its result here. Every difference is listed with a reason. Inputs that only this program accepts
+are counted separately, because scripts written for the Go program do not use them.
 */
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
@@ -49,7 +49,7 @@ type Count = {
 const counts: Count[] = [];
 
 describe.each(groups)('$name', ({name, origin, row, cases, differences = {}, understoodHere = []}) => {
-	test('differs where it is said, and nowhere else', async () => {
+	test('differs exactly where the group says so', async () => {
 		const all = await cases();
 		const inputs = all.map(([input]) => input);
 		expect(new Set(inputs).size, `an input of ${name} stands there twice`).toBe(inputs.length);
@@ -81,7 +81,7 @@ const ofOrigin = (origin: Origin): Sum => sumOf(counts.filter((count) => count.o
 
 const ofRow = (row: Row): Sum => sumOf(counts.filter((count) => count.row === row));
 
-/** The lines of the help topic, by what they begin with, in which those who switch find the differences of a row. */
+/** The lines of the help topic, by their beginnings, that explain the differences of a row. */
 const reported: Partial<Readonly<Record<Row, readonly string[]>>> = {
 	'durations, more inputs': ['durations'],
 	'FormatUserList, FormatProcessList': ['three and more people on one GPU'],
@@ -98,7 +98,7 @@ const reported: Partial<Readonly<Record<Row, readonly string[]>>> = {
 	'parse forms of flags': ['`--gpus 0`, words that mean nothing, ids that are not there'],
 };
 
-test('each row that differs is told in the help topic', () => {
+test('the help topic documents each row that differs', () => {
 	const topic = readFileSync(new URL('../../../source/help/go.md', import.meta.url), 'utf8');
 	const different = [...new Set(counts.filter((count) => count.different > 0).map(({row}) => row))];
 	expect(different.filter((row) => row !== undefined).toSorted()).toEqual(Object.keys(reported).toSorted());
@@ -108,13 +108,13 @@ test('each row that differs is told in the help topic', () => {
 });
 
 test.each(Object.entries(rows) as ReadonlyArray<readonly [Row, number]>)(
-	'%s: at least as many are tried as in the table of the first comparison, %d',
+	'%s: tests at least as many inputs as the first comparison, %d',
 	(row, tried) => {
 		expect(ofRow(row).tried).toBeGreaterThanOrEqual(tried);
 	},
 );
 
-test('the closing count', () => {
+test('the number of cases is as stated', () => {
 	const table = sumOf(counts.filter(({row}) => row !== undefined));
 	const words = `of the rows of the table ${table.tried} tried, ${table.different} different`;
 	process.stdout.write(`The Go program's cases: ${words}, ${table.understoodHere} refused there and understood here\n`);

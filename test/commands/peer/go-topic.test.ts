@@ -1,4 +1,4 @@
-/** The examples of the topic `go`, replayed: each line says exactly what stands below it. */
+/** Replays the examples of the topic `go` and compares the output. */
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {expect, onTestFinished} from 'vitest';
@@ -18,7 +18,7 @@ function examplesOf(markdown: string): readonly Example[] {
 		});
 }
 
-slowTest('every example of the topic does what it shows', async () => {
+slowTest('every example of the topic works as shown', async () => {
 	const examples = examplesOf(readFileSync(new URL('../../../source/help/go.md', import.meta.url), 'utf8'));
 	expect(examples.length).toBeGreaterThan(15);
 	const box = await createEmbeddedBox(4);

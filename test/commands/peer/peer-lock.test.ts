@@ -1,4 +1,4 @@
-/** The lock that the Go peer holds while it hands out GPUs. */
+/** The lock of the Go program while it grants GPUs. */
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import {freshRedisBox, holders, peek, start} from '../../_helpers/program/processes.js';
@@ -6,7 +6,7 @@ import {reserve} from '../../../source/core/operations/reservations.js';
 import {createTestWorld, person} from '../../_helpers/world.js';
 import {startRedis} from '../../_helpers/store/redis-server.js';
 
-test('left behind by a crash it is named, with the way out', async () => {
+test('a lock left behind by a crash is named, with how to remove it', async () => {
 	const world = await createTestWorld({
 		gpuCount: 1,
 		wrap: (store) => ({...store, shell: 'redis-cli -p 7000', commit: async () => 'locked'}),
@@ -18,7 +18,7 @@ test('left behind by a crash it is named, with the way out', async () => {
 	});
 });
 
-test('delays grants, and nothing else', async () => {
+test('a held lock delays only grants', async () => {
 	const redis = await startRedis();
 	const client = new Redis(redis.port);
 	onTestFinished(async () => {
@@ -32,7 +32,7 @@ test('delays grants, and nothing else', async () => {
 	const waiter = start(box, 'reserve --gpus 2 --short');
 	await waiter.says(/position 1 of 1/v);
 	expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
-	// It is awake and tries; whatever others do meanwhile takes longer than a grant would.
+	// The waiter retries at once. Other work takes longer than a grant.
 	expect(await holders(box)).toBe('0:- 1:-');
 	expect((await peek(box)).queue).toHaveLength(1);
 	expect(waiter.stdout()).toBe('');

@@ -1,7 +1,4 @@
-/**
-Beside the Go peer on one Redis. What the peer would have written is written by hand here, in its form, and without an event: it
-tells nobody what it does.
-*/
+/** Shares one Redis with the Go program, whose records are written by hand and without events. */
 import {randomUUID} from 'node:crypto';
 import process from 'node:process';
 import {Redis} from 'ioredis';
@@ -34,13 +31,13 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-/** As Go prints times on a machine that is not in UTC. */
+/** Formats a time like Go on a machine that is not in UTC. */
 const goTime = (seconds: number): string =>
 	new Date((seconds + 7200) * 1000).toISOString().replace('Z', '000000+02:00');
 
 type Changes = Readonly<Record<string, unknown>>;
 
-/** Puts a waiter of the peer at the end of the queue. */
+/** Adds an entry of the Go program at the end of the queue. */
 async function joinAsPeer(changes: Changes = {}): Promise<string> {
 	const id = randomUUID();
 	const now = Date.now() / 1000;
@@ -69,7 +66,7 @@ const leaveAsPeer = async (id: string) =>
 const read = async (key: string) =>
 	JSON.parse((await client.get(`canhazgpu:${key}`)) ?? 'null') as Record<string, unknown>;
 
-/** What the peer makes of a record of ours when it writes it again: its own fields, its times, and null for those that are unset. */
+/** Rewrites our record like the Go program: with its fields and time format, and null for unset values. */
 async function rewriteAsPeer(index: number): Promise<void> {
 	const {user, actual_user, start_time, last_heartbeat, type, expiry_time, note, partial_queue_id} = await read(
 		`gpu:${index}`,
@@ -89,19 +86,19 @@ async function rewriteAsPeer(index: number): Promise<void> {
 	await client.set(`canhazgpu:gpu:${index}`, JSON.stringify(rewritten));
 }
 
-/** The store as if it had been up for long: silence counts only then. */
+/** Makes the store look long up, because silence counts only then. */
 async function longUp(): Promise<Store> {
 	const store = await openStoreOf(box);
 	return {...store, read: async (options) => ({...(await store.read(options)), storeUptimeSeconds: Infinity})};
 }
 
-describe('one queue', () => {
-	test('a waiter of the peer comes before ours, and what it may claim is not handed to anybody later', async () => {
+describe('a shared queue', () => {
+	test('serves a Go waiter before later waiters of ours, and reserves what it may claim', async () => {
 		const id = await joinAsPeer();
 		expect(await box.run('reserve --nonblock')).toMatchObject({exitCode: 3, stdout: ''});
 		const waiter = start(box, 'reserve --short');
 		await waiter.says(/^Waiting for 1 GPU: position 2 of 2/v);
-		// Served: it takes its GPU and leaves, and nobody is told.
+		// The Go waiter takes its GPU and leaves without an event.
 		await client.set(
 			'canhazgpu:gpu:0',
 			JSON.stringify({user: 'peer', actual_user: 'peer', start_time: Date.now() / 1000, type: 'manual'}),
@@ -110,7 +107,7 @@ describe('one queue', () => {
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
 	});
 
-	test('the peer behind ours is not overtaken by a newcomer, and does not hold up ours', async () => {
+	test('does not let a newcomer overtake a Go waiter, which does not block ours', async () => {
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpu-ids 1 --short');
 		await waiter.says(/position 1 of 1/v);
@@ -121,13 +118,13 @@ describe('one queue', () => {
 		expect((await box.run('queue')).stdout).toMatch(/│ peer +│ GPU 0 +│ 0\/1 +│ RUN/v);
 	});
 
-	test('entries that this pool can never satisfy, crashed ones, and ids without an entry hold up nobody', async () => {
+	test('skips impossible entries, crashed entries and ids without an entry', async () => {
 		await joinAsPeer({requested_count: 99});
 		await joinAsPeer({requested_count: 0});
 		await joinAsPeer({requested_ids: [7], requested_count: 1});
 		await joinAsPeer({requested_ids: [0, 0], requested_count: 2});
 		await client.zadd('canhazgpu:queue', '1', 'nobody');
-		expect((await box.run('queue')).stdout).toContain('never: not in this pool');
+		expect((await box.run('queue')).stdout).toContain('never: impossible in this pool');
 		expect(await box.run('reserve --nonblock --short')).toMatchObject({exitCode: 0, stdout: '0\n'});
 		expect(await client.zscore('canhazgpu:queue', 'nobody')).toBe(null);
 
@@ -137,12 +134,12 @@ describe('one queue', () => {
 			'canhazgpu:gpu:1',
 			JSON.stringify({user: 'gone', type: 'run', start_time: old, expiry_time: null, partial_queue_id: crashed}),
 		);
-		// A store that has just started could hear no heartbeat: then it waits on.
+		// A store that has just started has heard no heartbeat, so the entry stays.
 		expect(queueRows(await peek(box)).some((row) => row.id === crashed)).toBe(true);
 		const world = await createTestWorld();
 		const {pool} = await peek(box);
 		const viewer = {...world, store: await longUp(), host: {...world.host, machineId: pool!.machine!.id}};
-		// The first reader begins to watch, and a reader more than a heartbeat later ends it.
+		// The first reader starts watching, and a reader more than one heartbeat later drops the entry.
 		expect((await readCurrent(viewer)).queue.map((record) => record.id)).toContain(crashed);
 		world.pass(40);
 		const {queue, gpus} = await readCurrent(viewer);
@@ -151,7 +148,7 @@ describe('one queue', () => {
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, user: 'gone', endReason: 'queue-left'}]);
 	});
 
-	test('our entries carry what the peer reads', async () => {
+	test('writes entries that the Go program can read', async () => {
 		await box.run('reserve --gpus 2');
 		const ours = [
 			start(box, ['reserve', '--duration', '90m', '--wait', '2h', '--note', 'why']),
@@ -188,8 +185,8 @@ describe('one queue', () => {
 	});
 });
 
-describe('a record of ours that the peer rewrote', () => {
-	test('is known by the wrapper, and stamped again', async () => {
+describe('a record of ours that the Go program rewrote', () => {
+	test('is recognized by run and stamped again', async () => {
 		const {wrapper, pid} = await startSleeper(box, ['--note', 'mine']);
 		const {lease_id: leaseId, pid: holder} = await read('gpu:0');
 		expect(leaseId).toEqual(expect.any(String));
@@ -204,7 +201,7 @@ describe('a record of ours that the peer rewrote', () => {
 		expect(await recordsOf(box)).toMatchObject([{leaseId, endReason: 'signalled'}]);
 	});
 
-	test('is given back even when it was rewritten a moment before the end', async () => {
+	test('is released even if it was rewritten just before the end', async () => {
 		const {wrapper, pid} = await startSleeper(box);
 		const {lease_id: leaseId} = await read('gpu:0');
 		await rewriteAsPeer(0);
@@ -214,7 +211,7 @@ describe('a record of ours that the peer rewrote', () => {
 		expect(await recordsOf(box)).toMatchObject([{leaseId, endReason: 'signalled'}]);
 	});
 
-	test('of a waiter, is still its holding', async () => {
+	test('still counts as held by its waiter', async () => {
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'reserve --gpus 2 --short');
 		await waiter.says(/got 1\/2 \[1\]/v);
@@ -225,14 +222,14 @@ describe('a record of ours that the peer rewrote', () => {
 		expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
 	});
 
-	test('of a reservation, is released all the same', async () => {
+	test('can still be released as a reservation', async () => {
 		await box.run('reserve --gpus 2');
 		await rewriteAsPeer(0);
 		expect((await box.run('extend --duration 1h')).stdout).toContain('Extended 2 GPU(s): [0 1]');
 		await rewriteAsPeer(1);
 		expect((await box.run('release')).stdout).toBe('Released 2 GPU(s): [0 1]\n');
 		const left = await read('gpu:0');
-		// The peer passes over what it does not know.
+		// The Go program ignores unknown fields.
 		expect(left).toEqual({
 			last_released: expect.stringMatching(/^\d{4}-.*Z$/v) as unknown,
 			ended: {reason: 'released'},

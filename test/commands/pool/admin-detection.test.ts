@@ -1,4 +1,4 @@
-/** What `admin` makes a pool of, by the GPU tools that it finds. */
+/** How `admin` detects GPUs. */
 import {mkdirSync} from 'node:fs';
 import {expect, onTestFinished, test} from 'vitest';
 import {createBox, type Box} from '../../_helpers/program/cli.js';
@@ -13,7 +13,7 @@ function emptyBox(): Box {
 	return box;
 }
 
-test('without a GPU tool no simulated pool is made by its size alone', async () => {
+test('admin without a GPU tool creates no simulated pool by size alone', async () => {
 	const box = emptyBox();
 	expect(await box.run('admin --gpus 8')).toEqual({
 		exitCode: 1,
@@ -23,13 +23,13 @@ test('without a GPU tool no simulated pool is made by its size alone', async () 
 	});
 	expect(await box.run('status')).toMatchObject({exitCode: 4});
 	expect(await box.run('admin --gpus 8 --provider fake --json')).toMatchObject({exitCode: 0});
-	// The pool is there, and that is told before what was not found.
+	// The existing pool is reported before the failed detection.
 	for (const again of ['admin', 'admin --gpus 8']) {
 		expect((await box.run(again)).stderr).toMatch(/^Error: There is a pool of 8 GPU\(s\) already in /v);
 	}
 });
 
-test('with GPUs of both vendors it asks which, and makes what is named', async () => {
+test('admin with GPUs of both vendors asks which to use', async () => {
 	const box = emptyBox();
 	const nvidia = await createStub({gpus: {stdout: fixture('gpus/one.csv')}});
 	const amd = await createAmdStub('amd-smi', goodAnswers);

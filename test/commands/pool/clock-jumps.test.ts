@@ -1,4 +1,4 @@
-/** The time of day jumps, where Redis runs or where the program does: jobs and their leases live on, the line keeps its order. */
+/** Jobs, leases and the queue survive jumps of the clock of Redis or of the program. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -12,7 +12,7 @@ import {startSleeper} from '../run/_sleeper.js';
 
 const hour = 3600;
 
-describe.skipIf(!hasCompiler)('the clock', () => {
+describe.skipIf(!hasCompiler)('after a jump', () => {
 	const atShiftedRedis = async (gpuCount: number) => {
 		const clock = createShiftedClock();
 		const server = await startRedis({environment: clock.environment});
@@ -20,7 +20,7 @@ describe.skipIf(!hasCompiler)('the clock', () => {
 		return {clock, box: await freshRedisBox(server.port, gpuCount)};
 	};
 
-	test('of Redis jumps ahead: what had an end is over, and a job keeps its lease', async () => {
+	test("ahead of Redis's clock, reservations expire but no job ends", async () => {
 		const {clock, box} = await atShiftedRedis(3);
 		await box.run('reserve --gpu-ids 1 --duration 1h');
 		await box.run('reserve --gpu-ids 2 --duration 3h');
@@ -42,7 +42,7 @@ describe.skipIf(!hasCompiler)('the clock', () => {
 		expect(await recordsOf(box)).toContainEqual(expect.objectContaining({gpuId: 0, endReason: 'signalled'}));
 	});
 
-	test('of Redis jumps back: nothing is younger than nothing, the queue keeps its order, and all goes on', async () => {
+	test("back of Redis's clock, the queue keeps its order and no age is negative", async () => {
 		const {clock, box} = await atShiftedRedis(2);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('reserve --gpu-ids 1 --duration 1h');
@@ -66,7 +66,7 @@ describe.skipIf(!hasCompiler)('the clock', () => {
 		expect(records.filter(({startTime, endTime}) => endTime < startTime)).toEqual([]);
 	});
 
-	test('of the box jumps ahead: no reservation ends for it, and no time limit of a job; doctor tells', async () => {
+	test("ahead of the box's clock, no reservation and no job ends, and doctor reports it", async () => {
 		const server = await startRedis();
 		onTestFinished(async () => server.stop());
 		const box = await freshRedisBox(server.port, 2);

@@ -1,4 +1,4 @@
-/** A pool that was opened is closed again where its GPUs cannot be watched: an open connection would keep the program from ending. */
+/** A pool is closed even if its GPUs cannot be watched, because an open connection would keep the program alive. */
 import {expect, test} from 'vitest';
 import type {App, OpenWorld} from '../../../source/app/contract.js';
 import type {Command, Input} from '../../../source/command-line/command.js';
@@ -24,7 +24,7 @@ const inputOf = (flags: readonly string[]) =>
 test.each<[Command, readonly string[]]>([
 	[status, ['json', 'follow']],
 	[web, []],
-])('$name', async (command, flags) => {
+])('$name closes the pool', async (command, flags) => {
 	const world = await createLiveWorld(1);
 	const calls: string[] = [];
 	const app = {

@@ -1,6 +1,4 @@
-/**
-What the doctor says of real stores.
-*/
+/** `doctor` with real stores. */
 import {Buffer} from 'node:buffer';
 import {execFileSync, spawnSync} from 'node:child_process';
 import {cpSync} from 'node:fs';
@@ -21,13 +19,13 @@ const isBinary = starterText.length === 0;
 
 type Report = {findings: ReadonlyArray<{check: string; level: string; words: string; mend?: string}>};
 
-test('a Redis that would forget is a warning, and no failure', async () => {
+test('doctor warns about a Redis that does not persist data', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	const {stdout, stderr, exitCode} = await box.run('doctor');
 	expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
 	const lines = stdout.trim().split('\n');
 	expect(lines[0]).toMatch(/^[⚠✓] store {7}redis \S+ answers in \d+ ms$/v);
-	// On a loaded machine a hint of the late answer stands between.
+	// On a loaded machine, a hint about the slow answer comes between.
 	expect(stdout).toContain(
 		`⚠ store       appendonly is off: a crash of Redis takes the newest reservations with it\n              redis-cli -p ${redis.port} config set appendonly yes, and the same in redis.conf\n`,
 	);
@@ -35,7 +33,7 @@ test('a Redis that would forget is a warning, and no failure', async () => {
 	expect(stdout).toMatch(/✓ versions {4}canhazgpu \S+, (?:Node|Bun) \S+, Redis \d+\.\d+/v);
 });
 
-test('a Redis without a pool: how to make one, and what GPUs there are', async () => {
+test('doctor on a Redis without a pool says how to make one and which GPUs there are', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7', PATH: '/nowhere'});
 	onTestFinished(box.remove);
 	const {stdout, exitCode} = await box.run('doctor');
@@ -51,7 +49,7 @@ test.each([
 	['canhazgpu:policy', 'The record of the policy cannot be read', 1],
 	['canhazgpu:trail', 'The GPU pool is damaged: canhazgpu:trail', 0],
 	['canhazgpu:usage_history_sorted', 'The GPU pool is damaged: canhazgpu:usage_history_sorted', 1],
-])('%s of another type is told', async (key, words, exitCode) => {
+])('doctor reports %s of another type', async (key, words, exitCode) => {
 	const box = await freshRedisBox(redis.port, 2);
 	const client = new Redis(redis.port);
 	await client.del(key);
@@ -61,11 +59,11 @@ test.each([
 	expect(ran).toEqual({stderr: '', exitCode});
 	expect(stdout).toMatch(new RegExp(`^${exitCode === 0 ? '⚠' : '✗'} store +${words}.*, not a `, 'mv'));
 	expect(stdout).toContain(`redis-cli -p ${redis.port} RENAME ${key} ${key}.damaged`);
-	// Nothing is overwritten.
+	// The record is renamed and not overwritten.
 	expect((await box.run('doctor')).stdout).toContain('.damaged');
 });
 
-test('as JSON, of a database in a file', async () => {
+test('doctor --json describes an embedded pool', async () => {
 	const box = await freshEmbeddedBox(3);
 	const {stdout, exitCode} = await box.run('doctor --json');
 	expect(exitCode).toBe(0);
@@ -75,7 +73,7 @@ test('as JSON, of a database in a file', async () => {
 	expect(findings.at(-1)?.words).toMatch(/SQLite 3\.\d+/v);
 });
 
-test('a broken GPU: exit code 1', async () => {
+test('doctor exits with 1 for a broken GPU', async () => {
 	const box = await freshEmbeddedBox(2);
 	const file = `${box.home}/scenario.yaml`;
 	await writeFile(file, 'failures: [{gpu: 1, words: GPU is lost}]');
@@ -84,7 +82,7 @@ test('a broken GPU: exit code 1', async () => {
 	expect(stdout).toContain('✗ gpus        GPU 1: GPU is lost\n');
 });
 
-test('no store at all: what is wrong with it, and the machine all the same', async () => {
+test('doctor without a store says what is wrong and still checks the machine', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: '1', PATH: '/nowhere'});
 	onTestFinished(box.remove);
 	const {stdout, exitCode} = await box.run('doctor');
@@ -95,7 +93,7 @@ test('no store at all: what is wrong with it, and the machine all the same', asy
 	);
 });
 
-test('what is said of records that make no sense works as it is typed, without Redis', async () => {
+test('the fixes for damaged records work as typed, without Redis', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('admin --drain 1');
 	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
@@ -115,11 +113,11 @@ test('what is said of records that make no sense works as it is typed, without R
 	expect((await box.run('reserve --short --nonblock')).stdout).toBe('0\n');
 });
 
-test('a damaged database is told', async () => {
+test('doctor reports a damaged database', async () => {
 	const box = await freshEmbeddedBox(2);
 	const file = await open(`${box.poolDirectory}/pool.sqlite`, 'r+');
 	const {size} = await file.stat();
-	// The second page and all after it, without the first, which says that it is a database.
+	// Overwrites all pages after the first, which identifies the database.
 	await file.write(Buffer.alloc(Math.max(0, size - 4096), 0x5a), 0, undefined, 4096);
 	await file.close();
 	const {stdout, exitCode} = await box.run('doctor');
@@ -128,7 +126,7 @@ test('a damaged database is told', async () => {
 });
 
 test.skipIf(!isRoot || isBinary)(
-	'root is told of a program that others cannot run, and how to open it to them',
+	'doctor tells root about a program that others cannot run, and how to open it',
 	async () => {
 		const box = await freshEmbeddedBox(2);
 		const copy = path.join(box.home, 'installed');

@@ -17,12 +17,12 @@ afterAll(async () => {
 	await redis.stop();
 });
 
-test('what is out of service is shown everywhere and given to nobody', async () => {
+test('a drained GPU is shown everywhere and granted to nobody', async () => {
 	await box.run('reserve --gpu-ids 2 --duration 1h');
 	expect(await box.run(['admin', '--drain', '2-3', '--reason', 'fan\u{1B}[31m is dead'])).toEqual({
 		exitCode: 0,
 		stdout: 'Took 2 GPU(s) out of service: [2 3]: fan is dead\n',
-		stderr: 'In use now, and so until given back: GPU(s) [2]\n',
+		stderr: 'Still in use until released: GPU(s) [2]\n',
 	});
 	const {stdout} = await box.run('status');
 	const lines = stdout.split('\n');
@@ -62,10 +62,10 @@ test.each<[typed: string, exitCode: number, error: string]>([
 	['admin --drain 4', 2, 'GPU 4 is out of range'],
 	['admin --drain 1,1', 2, 'GPU 1 is named twice'],
 	['admin --drain 1 --undrain 2', 2, 'Give --drain or --undrain, not both'],
-	['admin --drain 1 --gpus 4', 2, '--gpus makes a pool, and --drain and --undrain change the one that is there'],
-	['admin --undrain 1 --force', 2, '--force makes a pool'],
-	['admin --reason fan', 2, '--reason says why of --drain'],
-	['admin --undrain 1 --reason fan', 2, '--reason says why of --drain'],
+	['admin --drain 1 --gpus 4', 2, '--gpus creates a pool, and --drain and --undrain change the existing one'],
+	['admin --undrain 1 --force', 2, '--force creates a pool'],
+	['admin --reason fan', 2, '--reason needs --drain'],
+	['admin --undrain 1 --reason fan', 2, '--reason needs --drain'],
 	[`admin --drain 1 --reason ${'x'.repeat(201)}`, 2, '--reason must be 1 to 200 characters long'],
 ])('%s is refused, and nothing changes', async (typed, exitCode, error) => {
 	const answer = await box.run(typed);
@@ -73,7 +73,7 @@ test.each<[typed: string, exitCode: number, error: string]>([
 	expect(answer.stderr).toContain(`Error: ${error}`);
 });
 
-test('a record of another type is said and left alone; without Redis it is over soon', async () => {
+test('a drain record of another type is reported and left alone, without a long wait', async () => {
 	const client = new Redis(redis.port);
 	await client.del('canhazgpu:drain');
 	await client.lpush('canhazgpu:drain', 'x');

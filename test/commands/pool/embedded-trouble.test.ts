@@ -1,4 +1,6 @@
-/** A pool in a file that is damaged, or of a later version: clear words from every verb, exit code 4, and nothing is lost. */
+/**
+An embedded pool that is damaged or of a later version: every command reports it with exit code 4, and nothing is lost.
+*/
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync, writeFileSync} from 'node:fs';
@@ -15,7 +17,7 @@ const kindsIn = async (box: Box) => (await peek(box)).gpus.map(({kind}) => kind)
 
 const database = (box: Box): string => path.join(box.poolDirectory, 'pool.sqlite');
 
-test('a database of a later version is refused by every verb, and left as it is', async () => {
+test('a database of a later version is refused by every command and left unchanged', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	const file = new DatabaseSync(database(box));
@@ -35,7 +37,7 @@ test('a database of a later version is refused by every verb, and left as it is'
 	expect(await kindsIn(box)).toEqual(['leased', 'free']);
 });
 
-test('a database with a broken middle is said to be damaged, by every verb, and nothing writes over it', async () => {
+test('a damaged database is reported by every command and never overwritten', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve');
 	const whole = readFileSync(database(box));
@@ -57,7 +59,7 @@ test('a database with a broken middle is said to be damaged, by every verb, and 
 	expect(await kindsIn(box)).toEqual(['leased', 'free']);
 });
 
-test('a process that was stopped while it used the database is named, and the next one is served when it goes on', async () => {
+test('a stopped process that holds the database is named, and others go on once it does', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = `
 		const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
@@ -81,7 +83,7 @@ test('a process that was stopped while it used the database is named, and the ne
 	expect(await box.run('status')).toMatchObject({exitCode: 0});
 });
 
-slowTest('Ctrl-Z at those who use the database all the time never stops them in the middle of it', async () => {
+slowTest('Ctrl-Z never stops a process in the middle of a database access', async () => {
 	const box = await freshEmbeddedBox(1);
 	const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ', 2)[1]!.charAt(0);
 	await box.run('reserve');
@@ -91,7 +93,7 @@ slowTest('Ctrl-Z at those who use the database all the time never stops them in 
 	await Promise.all(waiters.map(async (waiter) => waiter.says(/position \d/v)));
 	for (let round = 0; round < 20; round++) {
 		const waiter = waiters[round % 3]!;
-		// Each of them is waked by it, and reads.
+		// Each change wakes all readers.
 		await box.run(['admin', round % 2 === 0 ? '--drain' : '--undrain', '0']);
 		waiter.kill('SIGTSTP');
 		await eventually(() => stateOf(waiter.pid) === 'T');

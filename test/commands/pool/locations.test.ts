@@ -1,4 +1,4 @@
-/** Where `admin` makes the pool, everybody on the machine finds it. */
+/** Everybody on the machine finds the pool that `admin` creates. */
 import {Redis} from 'ioredis';
 import {expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
@@ -16,16 +16,16 @@ test.each([
 	const box = createBox();
 	onTestFinished(box.remove);
 	expect(await box.run('admin --gpus 3 --provider fake', setting())).toMatchObject({exitCode: 0, stderr: ''});
-	// Somebody else, who has configured nothing.
+	// Another user without configuration.
 	const {stdout} = await box.run('status --json');
 	expect(JSON.parse(stdout)).toHaveLength(3);
-	// At a location that is given in words.
+	// A location that is printed in words.
 	const elsewhere = await box.run('admin --gpus 3 --provider fake --store embedded');
 	expect(elsewhere.exitCode).toBe(1);
-	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool is somewhere else already: in redis \S+\/[345]\n/v);
+	expect(elsewhere.stderr).toMatch(/^Error: This machine's GPU pool already exists elsewhere: in redis \S+\/[345]\n/v);
 });
 
-test('by force elsewhere ends the reservations where it was, and no one who knows the old pool is given its GPUs', async () => {
+test('admin --force elsewhere ends the former reservations, and the former pool grants nothing', async () => {
 	const box = await createEmbeddedBox(3);
 	onTestFinished(box.remove);
 	const inRedis = {CANHAZGPU_STORE: 'redis', CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '6'};
@@ -54,7 +54,7 @@ test('by force elsewhere ends the reservations where it was, and no one who know
 	);
 });
 
-test('by force elsewhere warns where the old pool cannot be told of it', async () => {
+test('admin --force elsewhere warns if the former pool cannot be closed', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '7'});
 	onTestFinished(box.remove);
 	await box.run('admin --gpus 3 --provider fake');
@@ -63,11 +63,11 @@ test('by force elsewhere warns where the old pool cannot be told of it', async (
 	await redis.restart();
 	expect([exitCode, stderr.split('\n', 1)[0]]).toEqual([
 		0,
-		`Warning: what is reserved in redis localhost:${redis.port}/7 could not be ended: Cannot reach Redis at localhost:${redis.port}: connection refused`,
+		`Warning: the reservations in redis localhost:${redis.port}/7 could not be ended: Cannot reach Redis at localhost:${redis.port}: connection refused`,
 	]);
 });
 
-test('by force into a Redis that takes no changes ends nothing, and leaves the pool where it is', async () => {
+test('admin --force into a read-only Redis ends nothing and leaves the pool where it is', async () => {
 	const box = await createEmbeddedBox(3);
 	const replica = await startRedis({settings: ['--replicaof', '127.0.0.1', '1']});
 	onTestFinished(async () => {
@@ -88,7 +88,7 @@ test('by force into a Redis that takes no changes ends nothing, and leaves the p
 	expect(await box.run('release', {CANHAZGPU_STORE: ''})).toMatchObject({stdout: 'Released 2 GPU(s): [0 1]\n'});
 });
 
-test('without Redis, the pool that a Redis holds counts also where no record tells of it, as that of the Go program', async () => {
+test('an unannounced pool in Redis, such as one of the Go program, counts for admin --store embedded', async () => {
 	const box = createBox({CANHAZGPU_REDIS_PORT: String(redis.port), CANHAZGPU_REDIS_DB: '8'});
 	onTestFinished(box.remove);
 	const client = new Redis(redis.port, {db: 8});
@@ -100,7 +100,7 @@ test('without Redis, the pool that a Redis holds counts also where no record tel
 	expect(await box.run(words)).toEqual({
 		exitCode: 1,
 		stdout: '',
-		stderr: `Error: This machine's GPU pool is somewhere else already: in ${location}\nNothing was changed. --force makes another and sends everybody there.\n`,
+		stderr: `Error: This machine's GPU pool already exists elsewhere: in ${location}\nNothing was changed. --force creates another pool and redirects everyone to it.\n`,
 	});
 	expect(await box.run(`${words} --force`)).toEqual({
 		exitCode: 0,

@@ -1,4 +1,4 @@
-/** A store that crashes and comes back with nothing or in an earlier state, while jobs run and people wait. */
+/** A store that crashes and comes back empty or with older data, while jobs run and requests wait. */
 import {existsSync, renameSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -38,7 +38,7 @@ const contentOf = async (box: Box) => {
 	};
 };
 
-/** A job on GPU 0, a reservation of GPU 1, GPU 2 out of service, and five who wait, in their order. */
+/** Sets up a job on GPU 0, a reservation of GPU 1, GPU 2 out of service, and five queue entries. */
 async function fill(box: Box) {
 	const job = await startSleeper(box, ['--gpu-ids', '0']);
 	expect(await box.run('reserve --gpu-ids 1 --duration 8h')).toMatchObject({exitCode: 0});
@@ -50,15 +50,15 @@ async function fill(box: Box) {
 		waiters.push(waiter);
 	}
 
-	// Everybody who stays has read by then what there is.
+	// Every remaining process has read the state by now.
 	const seen = await contentOf(box);
 	return {job, waiters, seen};
 }
 
 const lossPattern =
-	/The store lost its data; restored at \d\d:\d\d:\d\d from what was read at \d\d:\d\d:\d\d: what was reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
+	/The store lost its data; restored at \d\d:\d\d:\d\d from data read at \d\d:\d\d:\d\d: everything reserved, released or changed after \d\d:\d\d:\d\d is lost/v;
 
-/** Everything is there again, in order, and every face says what is not. */
+/** Checks that everything is back, in order, and that every face reports the loss. */
 async function expectRestored(box: Box, {job, waiters, seen}: Awaited<ReturnType<typeof fill>>): Promise<void> {
 	await eventually(async () => {
 		expect(await contentOf(box)).toEqual(seen);
@@ -99,14 +99,14 @@ describe('Redis', {timeout: 120_000}, () => {
 		client.disconnect();
 	};
 
-	slowTest('that comes back empty gets everything back', async () => {
+	slowTest('that restarts empty gets everything back', async () => {
 		const {server, box} = await atServer();
 		const scene = await fill(box);
 		await server.restart();
 		await expectRestored(box, scene);
 	});
 
-	slowTest('that comes back with an older snapshot gets everything back, over what was there then', async () => {
+	slowTest('that restarts with an older snapshot gets everything back', async () => {
 		const {server, box} = await atServer();
 		await box.run('run --gpu-ids 0 -- true');
 		await box.run('reserve --gpu-ids 1 --duration 2h');
@@ -123,7 +123,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	slowTest('that comes back with an older snapshot in which the GPU was free costs no job its lease', async () => {
+	slowTest('that restarts with a snapshot in which the GPU was free keeps the lease of the job', async () => {
 		const {server, box} = await atServer();
 		await box.run('run --gpu-ids 0 -- true');
 		await save(server);
@@ -139,7 +139,7 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	slowTest('that threw the size of the pool away gets that back, in few commits', async () => {
+	slowTest('that lost the size of the pool gets it back in few commits', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		const client = new Redis(server.port);
@@ -163,38 +163,35 @@ describe('Redis', {timeout: 120_000}, () => {
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
 	});
 
-	slowTest(
-		'in which somebody who stopped beating was thought dead: the wrapper takes its GPU back and says so once',
-		async () => {
-			const {server, box} = await atServer();
-			const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
-			const [record] = (await peek(box)).gpus;
-			const leaseId = record?.kind === 'leased' ? record.lease.leaseId : undefined;
-			const client = new Redis(server.port);
-			const released = new Date().toISOString();
-			await client.set(
-				'canhazgpu:gpu:0',
-				JSON.stringify({last_released: released, ended: {reason: 'reboot', lease_id: leaseId}}),
-			);
-			client.disconnect();
-			await wrapper.says(
-				/^canhazgpu: GPU 0 had become free \(its record said: the machine was restarted\)\. Nobody had released it/mv,
-				15_000,
-			);
-			expect(await holders(box)).toBe('0:RUN 1:- 2:-');
-			expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which was still in use/v);
-			process.kill(pid, 'SIGTERM');
-			const {stderr} = await wrapper.ended;
-			expect(stderr.match(/had become free/gv)).toHaveLength(1);
-			expect(stderr).not.toContain('WARNING');
-		},
-	);
+	slowTest('that declared a silent job dead gives the GPU back to its run, which reports it once', async () => {
+		const {server, box} = await atServer();
+		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
+		const [record] = (await peek(box)).gpus;
+		const leaseId = record?.kind === 'leased' ? record.lease.leaseId : undefined;
+		const client = new Redis(server.port);
+		const released = new Date().toISOString();
+		await client.set(
+			'canhazgpu:gpu:0',
+			JSON.stringify({last_released: released, ended: {reason: 'reboot', lease_id: leaseId}}),
+		);
+		client.disconnect();
+		await wrapper.says(
+			/^canhazgpu: GPU 0 had become free \(its record said: the machine was restarted\)\. Nobody had released it/mv,
+			15_000,
+		);
+		expect(await holders(box)).toBe('0:RUN 1:- 2:-');
+		expect((await box.run('events')).stdout).toMatch(/got GPU 0 back, which was still in use/v);
+		process.kill(pid, 'SIGTERM');
+		const {stderr} = await wrapper.ended;
+		expect(stderr.match(/had become free/gv)).toHaveLength(1);
+		expect(stderr).not.toContain('WARNING');
+	});
 
-	slowTest('told of a release by a person leaves the job without its reservation, and says so', async () => {
+	slowTest('in which a person released the GPU leaves the job without a reservation, and run reports it', async () => {
 		const {box} = await atServer();
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await box.run('release --gpu-ids 0');
-		await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 was released/v, 15_000);
+		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 was released/v, 15_000);
 		expect(await holders(box)).toBe('0:- 1:- 2:-');
 		process.kill(pid, 'SIGTERM');
 		await wrapper.ended;
@@ -204,7 +201,7 @@ describe('Redis', {timeout: 120_000}, () => {
 describe('the embedded store', {timeout: 120_000}, () => {
 	const databaseOf = (box: Box, suffix = ''): string => path.join(box.poolDirectory, `pool.sqlite${suffix}`);
 
-	slowTest('whose file was moved away and made again gets everything back', async () => {
+	slowTest('gets everything back when its file was moved and recreated', async () => {
 		const box = await freshEmbeddedBox(3);
 		const scene = await fill(box);
 		for (const suffix of ['', '-wal', '-shm']) {
@@ -217,7 +214,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		await expectRestored(box, scene);
 	});
 
-	slowTest('that gave the GPU to somebody else when it was made again: the job is told', async () => {
+	slowTest('tells the job if its GPU was granted to somebody else after the file was recreated', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		await eventually(async () => (await peek(box)).gpus[0]?.raw?.includes('job_pid') === true);
@@ -231,12 +228,12 @@ describe('the embedded store', {timeout: 120_000}, () => {
 		expect(await box.run('admin --store embedded --gpus 3 --provider fake')).toMatchObject({exitCode: 0});
 		expect(await box.run('reserve --gpu-ids 0 --force')).toMatchObject({exitCode: 0});
 		wrapper.kill('SIGCONT');
-		await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 now belongs to/v, 15_000);
+		await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 now belongs to/v, 15_000);
 		process.kill(pid, 'SIGTERM');
 		await wrapper.ended;
 	});
 
-	slowTest('that lost its journal under those who use it loses nothing, and hands out no GPU twice', async () => {
+	slowTest('loses nothing and grants no GPU twice when its journal disappears', async () => {
 		const box = await freshEmbeddedBox(3);
 		const {job, seen} = await fill(box);
 		for (const suffix of ['-wal', '-shm']) {
@@ -250,7 +247,7 @@ describe('the embedded store', {timeout: 120_000}, () => {
 	});
 });
 
-slowTest('a face that stays puts back what it saw, where no job runs and nobody waits', {timeout: 60_000}, async () => {
+slowTest('a monitor restores what it saw, even without jobs and waiters', {timeout: 60_000}, async () => {
 	const server = await startRedis();
 	onTestFinished(async () => server.stop());
 	const box = await freshRedisBox(server.port, 3);

@@ -1,6 +1,4 @@
-/**
-The history that the peer kept in a key for each record: it comes into reports, whatever happens on the way, and stays where it is.
-*/
+/** Imports the history that the Go program kept in a key per record, and leaves the keys in place. */
 import {Redis} from 'ioredis';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
@@ -35,7 +33,7 @@ afterAll(async () => {
 
 const now = Math.floor(Date.now() / 1000);
 
-/** As the peer wrote it at first, times in one of its forms. */
+/** A record in the first format of the Go program. */
 const record = (index: number, endTime: number | string = now - hour - index) =>
 	JSON.stringify({
 		user: index % 2 === 0 ? 'alice' : 'bob <b>',
@@ -61,18 +59,18 @@ const reported = async () => {
 	return JSON.parse(stdout) as {total_reservations: number; total_gpu_hours: number};
 };
 
-test('it is reported, and is in the history from then on', async () => {
+test('records in the old form are reported and added to the history', async () => {
 	await keep(250);
 	await client.zadd(history, now - hour, record(0));
 	expect(await reported()).toMatchObject({total_reservations: 250, total_gpu_hours: 250});
-	// They are the peer's: nothing of ours deletes them.
+	// The keys belong to the Go program, so nothing deletes them.
 	expect(await client.keys('canhazgpu:usage_history:*')).toHaveLength(250);
 	expect(await client.zcard(history)).toBe(250);
 	expect(await client.zscore(history, record(7))).toBe(String(now - hour - 7));
 	expect(await reported()).toMatchObject({total_reservations: 250});
 });
 
-test('what makes no sense stays where it is, and other keys are let alone', async () => {
+test('invalid records stay in place, and other keys are not touched', async () => {
 	await client.set(keyOf(1), 'garbage');
 	await client.set(keyOf(2), record(2, 'yesterday'));
 	await client.hset(keyOf(3), 'user', 'alice');
@@ -85,7 +83,7 @@ test('what makes no sense stays where it is, and other keys are let alone', asyn
 	await client.del('canhazgpu:usage_history');
 });
 
-slowTest('a kill at any point loses nothing and doubles nothing', async () => {
+slowTest('a kill at any point neither loses nor duplicates a record', async () => {
 	const count = 30_000;
 	await keep(count);
 	const copied = async () => client.zcard(history);
@@ -100,7 +98,7 @@ slowTest('a kill at any point loses nothing and doubles nothing', async () => {
 		await client.del(history);
 	}
 
-	// Two at once do not get into each other's way.
+	// Two imports at once do not conflict.
 	const both = await Promise.all([reported(), reported()]);
 	expect(both.map(({total_reservations: total}) => total)).toContain(count);
 	expect(await reported()).toMatchObject({total_reservations: count, total_gpu_hours: count});

@@ -13,7 +13,7 @@ const redis = redisOfFile();
 
 type Shown = {readonly policy: ReadonlyArray<Record<string, unknown>>; readonly problem?: string};
 
-test('what is set is shown, holds, is told and can be unset', async () => {
+test('policy keys can be set, take effect, are recorded and can be unset', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	expect(await box.run('admin --set strategy=lru')).toEqual({
 		exitCode: 0,
@@ -33,7 +33,7 @@ test('what is set is shown, holds, is told and can be unset', async () => {
 	expect(stdout).toMatch(/ set strategy=lru in the policy\n.* unset strategy of the policy, which was lru\n$/sv);
 });
 
-test('of an embedded pool, as JSON', async () => {
+test('the policy of an embedded pool is printed as JSON', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect(JSON.parse((await box.run('admin --set strategy=lru --json')).stdout)).toEqual({
 		changed: [{key: 'strategy', value: 'lru'}],
@@ -63,10 +63,10 @@ test.each<[typed: string, error: string, hint?: string]>([
 	['--unset all --unset strategy', '--unset all removes every key'],
 	['--unset all --set strategy=lru --set strategy=mru', 'The key "strategy" is named twice'],
 	['--policy --set strategy=lru', '--policy shows the policy, and --set and --unset change it'],
-	['--set strategy=lru --gpus 4', '--gpus makes a pool, and --policy, --set and --unset are about the one'],
-	['--policy --force', '--force makes a pool'],
-	['--policy --drain 1', '--drain and --undrain, and --policy, --set and --unset, are different changes'],
-	['--unset strategy --reason x', '--drain and --undrain, and --policy'],
+	['--set strategy=lru --gpus 4', '--gpus creates a pool, and --policy, --set and --unset are about the existing one'],
+	['--policy --force', '--force creates a pool'],
+	['--policy --drain 1', '--drain and --undrain cannot be combined with --policy, --set or --unset'],
+	['--unset strategy --reason x', '--drain and --undrain cannot be combined'],
 ])('admin %s is refused before the store is asked', async (typed, error, hint = '') => {
 	const understood = await understand(['admin', ...typed.split(' ')]);
 	const app: Partial<App> = {foreignEngine: async () => undefined};
@@ -78,7 +78,7 @@ test.each<[typed: string, error: string, hint?: string]>([
 	});
 });
 
-test('a value that a key cannot have, and a key that is not set, are refused, and nothing changes', async () => {
+test('an invalid value and an unset key are refused without a change', async () => {
 	const box = await freshEmbeddedBox(2);
 	expect(await box.run('admin --set strategy=fast')).toEqual({
 		exitCode: 2,
@@ -93,58 +93,55 @@ test('a value that a key cannot have, and a key that is not set, are refused, an
 	expect((await box.run('admin --policy --json')).stdout).not.toContain('set_by');
 });
 
-slowTest(
-	'a record that cannot be read is said by every verb that shows the pool, and replaced by --unset all',
-	async () => {
-		const box = await freshRedisBox(redis.port, 2);
-		const client = new Redis(redis.port);
-		const policy = [{key: 'strategy', value: '\u{1B}[31mfast', since: 1}];
-		await client.set('canhazgpu:policy', JSON.stringify({policy}));
-		const wrong =
-			'The policy cannot be read, and until it is set again GPUs are handed out in the default order: strategy: ';
-		expect((await box.run('status')).stderr).toContain(`Warning: ${wrong}`);
-		expect(await box.run('admin --policy')).toMatchObject({
-			exitCode: 0,
-			stdout: expect.stringContaining('mru (!)') as string,
-			stderr: expect.stringContaining(wrong) as string,
-		});
-		expect((await box.run('doctor')).stdout).toContain('⚠ pool        The key strategy of the policy cannot be read: ');
-		await client.set('canhazgpu:policy', 'not json');
-		client.disconnect();
-		expect((await box.run('status')).stderr).toContain(
-			'only clean GPUs are handed out, run starts no job that is not isolated, and no share is granted: it is not JSON.',
-		);
-		expect((await box.run('reserve --gpus 1 --duration 1h --short')).exitCode).toBe(0);
-		expect(await box.run('reserve --share 1G --duration 1h')).toMatchObject({
-			exitCode: 4,
-			stderr: expect.stringContaining('It cannot be told whether this pool shares GPUs: it is not JSON\n') as string,
-		});
-		expect(await box.run('run -- touch started')).toMatchObject({
-			exitCode: 1,
-			stderr: expect.stringMatching(
-				/^Error: The command was not started, .*\nIsolation is required, because the policy of this pool cannot be read \(it is not JSON\)\. .* --unset all --set KEY=VALUE/mv,
-			) as string,
-		});
-		expect(await box.run('run --isolate=off -- touch started')).toMatchObject({
-			exitCode: 4,
-			stderr: expect.stringContaining('It cannot be told whether this pool requires isolation') as string,
-		});
-		expect(JSON.parse((await box.run('status --json')).stdout)).not.toContainEqual(
-			expect.objectContaining({type: 'run'}),
-		);
-		expect(await box.run('admin --set strategy=lru')).toEqual({
-			exitCode: 4,
-			stdout: '',
-			stderr:
-				'Error: The record of the policy cannot be read: it is not JSON\nNothing was changed. An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells\n',
-		});
-		expect((await box.run('doctor')).stdout).toMatch(
-			/✗ store {7}The record of the policy cannot be read: it is not JSON\. Meanwhile: .*\n +An administrator writes it new, /v,
-		);
-		expect((await box.run('admin --unset all --set isolate=prefer')).stdout).toBe(
-			'Removed the record of the policy, which could not be read\nSet isolate=prefer\n',
-		);
-		expect((await box.run('status')).stderr).not.toContain('policy');
-		expect((await box.run('events')).stdout).toContain('unset the whole policy, which could not be read');
-	},
-);
+slowTest('an unreadable policy is reported by every command and replaced by --unset all', async () => {
+	const box = await freshRedisBox(redis.port, 2);
+	const client = new Redis(redis.port);
+	const policy = [{key: 'strategy', value: '\u{1B}[31mfast', since: 1}];
+	await client.set('canhazgpu:policy', JSON.stringify({policy}));
+	const wrong =
+		'The policy cannot be read, and until it is set again GPUs are handed out in the default order: strategy: ';
+	expect((await box.run('status')).stderr).toContain(`Warning: ${wrong}`);
+	expect(await box.run('admin --policy')).toMatchObject({
+		exitCode: 0,
+		stdout: expect.stringContaining('mru (!)') as string,
+		stderr: expect.stringContaining(wrong) as string,
+	});
+	expect((await box.run('doctor')).stdout).toContain('⚠ pool        The key strategy of the policy cannot be read: ');
+	await client.set('canhazgpu:policy', 'not json');
+	client.disconnect();
+	expect((await box.run('status')).stderr).toContain(
+		'only clean GPUs are handed out, run starts no job that is not isolated, and no share is granted: it is not JSON.',
+	);
+	expect((await box.run('reserve --gpus 1 --duration 1h --short')).exitCode).toBe(0);
+	expect(await box.run('reserve --share 1G --duration 1h')).toMatchObject({
+		exitCode: 4,
+		stderr: expect.stringContaining('It cannot be told whether this pool shares GPUs: it is not JSON\n') as string,
+	});
+	expect(await box.run('run -- touch started')).toMatchObject({
+		exitCode: 1,
+		stderr: expect.stringMatching(
+			/^Error: The command was not started, .*\nIsolation is required, because the policy of this pool cannot be read \(it is not JSON\)\. .* --unset all --set KEY=VALUE/mv,
+		) as string,
+	});
+	expect(await box.run('run --isolate=off -- touch started')).toMatchObject({
+		exitCode: 4,
+		stderr: expect.stringContaining('It is unknown whether this pool requires isolation') as string,
+	});
+	expect(JSON.parse((await box.run('status --json')).stdout)).not.toContainEqual(
+		expect.objectContaining({type: 'run'}),
+	);
+	expect(await box.run('admin --set strategy=lru')).toEqual({
+		exitCode: 4,
+		stdout: '',
+		stderr:
+			'Error: The record of the policy cannot be read: it is not JSON\nNothing was changed. An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells\n',
+	});
+	expect((await box.run('doctor')).stdout).toMatch(
+		/✗ store {7}The record of the policy cannot be read: it is not JSON\. Meanwhile: .*\n +An administrator writes it new, /v,
+	);
+	expect((await box.run('admin --unset all --set isolate=prefer')).stdout).toBe(
+		'Removed the unreadable record of the policy\nSet isolate=prefer\n',
+	);
+	expect((await box.run('status')).stderr).not.toContain('policy');
+	expect((await box.run('events')).stdout).toContain('unset the whole policy, which could not be read');
+});

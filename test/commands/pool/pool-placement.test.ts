@@ -1,4 +1,4 @@
-/** Where the directory of a pool may be: no other account may be able to put another directory in its place. */
+/** The directory of a pool must be safe from replacement by another account. */
 import {chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
@@ -32,7 +32,7 @@ const give = (name: string, uid: number, gid: number, mode: number): void => {
 
 const admin = 'admin --store embedded --gpus 2 --provider fake';
 
-describe.runIf(canBeOthers)('a pool that another account could exchange as a whole', () => {
+describe.runIf(canBeOthers)('a pool that another account could replace', () => {
 	const placements: ReadonlyArray<
 		readonly [what: string, place: () => string, spoil: () => void, problem: () => string, remedy: string]
 	> = [
@@ -80,7 +80,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 	];
 
 	slowTest.each(placements)(
-		'%s is refused to root and to others, with what to do',
+		'%s is refused for root and for others, with what to do',
 		async (what, place, spoil, problem, remedy) => {
 			const environment = {CANHAZGPU_POOL_DIRECTORY: place()};
 			const make = async (): Promise<void> => {
@@ -113,7 +113,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 				}
 			}
 
-			// The database itself is looked at in the same way as the record beside it.
+			// The database is checked like the record beside it.
 			rmSync(path.join(place(), 'pool.json'));
 			const {exitCode, stderr} = await accounts.run(root, `${admin} --force`, {environment});
 			expect([exitCode, stderr]).toEqual([
@@ -123,7 +123,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 		},
 	);
 
-	slowTest('is not made, nor announced, in directories of others', async () => {
+	slowTest('is neither made nor announced in directories of other accounts', async () => {
 		give(above(), mallory, mallory, 0o755);
 		const precious = path.join(accounts.directory, 'precious');
 		mkdirSync(precious, {recursive: true});
@@ -144,7 +144,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 		}
 	});
 
-	slowTest('and was exchanged is refused to root, whatever its record says', async () => {
+	slowTest('is refused for root after it was replaced, whatever its record says', async () => {
 		const place = path.join(above(), 'pool');
 		const environment = {CANHAZGPU_STORE: '', CANHAZGPU_POOL_DIRECTORY: place};
 		expect(await accounts.run(root, admin, {environment})).toMatchObject({exitCode: 0});
@@ -157,7 +157,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 		chownSync(path.join(place, 'pool.json'), mallory, mallory);
 		const {exitCode, stderr} = await accounts.run(root, 'status', {environment});
 		expect([exitCode, stderr]).toEqual([4, expect.stringContaining(`lies below ${above()}`)]);
-		// Even where nobody but root could exchange the directory, only a record of root's counts for root.
+		// Root trusts only its own record, even if nobody else can replace the directory.
 		give(above(), root, root, 0o755);
 		const again = await accounts.run(root, 'status', {environment});
 		expect([again.exitCode, again.stderr]).toEqual([
@@ -173,7 +173,7 @@ describe.runIf(canBeOthers)('a pool that another account could exchange as a who
 describe.runIf(canBeOthers)('a private pool', () => {
 	const own = {CANHAZGPU_POOL_DIRECTORY: '/proc/nowhere'};
 
-	/** Makes a pool of alice's own and uses it, all in one shell, which `through` starts. */
+	/** Creates and uses a private pool of alice in one shell, which `through` starts. */
 	const serves = async (environment: Readonly<Record<string, string>> = {}, through = ''): Promise<void> => {
 		const settings = Object.entries({...own, ...environment}).map(([name, value]) => `export ${name}=${value}`);
 		const verbs = [admin, 'reserve --gpu-ids 1', 'release', 'doctor'].map(
@@ -192,20 +192,17 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		await serves();
 	});
 
-	slowTest(
-		'works in a home that the group of its account alone can write, from a shell with another group',
-		async () => {
-			give(accounts.homeOf(alice), alice, alice, 0o775);
-			await serves();
-			const ran = await accounts.shell(
-				root,
-				`setpriv --reuid ${alice} --regid ${mallory} --clear-groups env CANHAZGPU_POOL_DIRECTORY=/proc/nowhere HOME=${accounts.homeOf(alice)} ${accounts.words.join(' ')} status`,
-			);
-			expect(ran).toMatchObject({exitCode: 0});
-		},
-	);
+	slowTest("works in a home that the account's own group can write, even from another group", async () => {
+		give(accounts.homeOf(alice), alice, alice, 0o775);
+		await serves();
+		const ran = await accounts.shell(
+			root,
+			`setpriv --reuid ${alice} --regid ${mallory} --clear-groups env CANHAZGPU_POOL_DIRECTORY=/proc/nowhere HOME=${accounts.homeOf(alice)} ${accounts.words.join(' ')} status`,
+		);
+		expect(ran).toMatchObject({exitCode: 0});
+	});
 
-	slowTest('works in a home that a link of root leads to, with links of its own account within', async () => {
+	slowTest('works in a home that root has linked, with links of the account inside', async () => {
 		mkdirSync(path.join(above(), 'data/home'), {recursive: true});
 		symlinkSync('data/home/', path.join(above(), 'home'));
 		mkdirSync(path.join(above(), 'home/alice/elsewhere'), {recursive: true});
@@ -220,7 +217,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 		expect(existsSync(path.join(home, 'elsewhere/canhazgpu'))).toBe(true);
 	});
 
-	slowTest('works below a directory for all in which nobody touches what is of others', async () => {
+	slowTest('works below a shared sticky directory', async () => {
 		give(above(), root, root, 0o1777);
 		mkdirSync(path.join(above(), 'state'));
 		chownSync(path.join(above(), 'state'), alice, alice);
@@ -228,7 +225,7 @@ describe.runIf(canBeOthers)('a private pool', () => {
 	});
 
 	test.runIf(isLong && canEnter({flags: ['--user', '--map-root-user']}))(
-		'works in a user namespace, where the directories of root belong to nobody',
+		'works in a user namespace, where directories of root have no owner',
 		async () => {
 			await serves({}, 'unshare --user');
 			await accounts.shell(alice, 'rm -r .local');

@@ -1,4 +1,4 @@
-/** What other accounts can do to the files of a shared pool without Redis, and what that costs everybody else. */
+/** What other accounts can do to the files of a shared embedded pool, and how that affects its users. */
 import {
 	chmodSync,
 	existsSync,
@@ -30,7 +30,7 @@ const simulated = 'SIMULATED GPUs: no real hardware is behind this pool.\n';
 const inPool = (name: string): string => path.join(accounts.poolDirectory, name);
 const modeOf = (file: string): string => (lstatSync(file).mode % 0o1_0000).toString(8);
 
-/** Files of the pool that other accounts write. */
+/** Files of the pool that other accounts can write. */
 const shared = [
 	'pool.sqlite',
 	'pool.sqlite-wal',
@@ -45,21 +45,18 @@ async function makePool(more = ''): Promise<void> {
 	expect(made).toMatchObject({exitCode: 0, stderr: ''});
 }
 
-test.runIf(canBeOthers)(
-	'nobody makes a private pool beside that of everybody, where no verb would find it',
-	async () => {
-		await makePool();
-		for (const force of ['', ' --force']) {
-			expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
-				exitCode: 1,
-				stdout: '',
-				stderr: `Error: This machine's GPU pool is somewhere else already: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private one beside it: sudo canhazgpu admin --force makes another and sends everybody there.\n`,
-			});
-		}
-	},
-);
+test.runIf(canBeOthers)('an ordinary account cannot make a private pool beside a shared one', async () => {
+	await makePool();
+	for (const force of ['', ' --force']) {
+		expect(await accounts.run(alice, `admin --store embedded --gpus 2 --provider fake${force}`)).toEqual({
+			exitCode: 1,
+			stdout: '',
+			stderr: `Error: This machine's GPU pool already exists elsewhere: in ${accounts.poolDirectory}\nNothing was changed. Nobody would find a private pool beside it: sudo canhazgpu admin --force creates another pool and redirects everyone to it.\n`,
+		});
+	}
+});
 
-/** The pool as earlier versions made it: everybody could write its directory. */
+/** Creates a pool like earlier versions did, in a world-writable directory. */
 async function makeOldPool(): Promise<void> {
 	await makePool();
 	expect(await accounts.run(alice, 'reserve --gpu-ids 2 --duration 4h')).toMatchObject({exitCode: 0});
@@ -76,8 +73,8 @@ beforeEach(() => {
 	rmSync(accounts.poolDirectory, {recursive: true, force: true});
 });
 
-describe.runIf(canBeOthers)('a pool for everybody', () => {
-	slowTest('is in a directory that its owner alone can write, with all that others need made beforehand', async () => {
+describe.runIf(canBeOthers)('a shared pool', () => {
+	slowTest('is in a directory that only its owner can write, with all files prepared', async () => {
 		await makePool();
 		expect(modeOf(accounts.poolDirectory)).toBe('755');
 		for (const name of shared) {
@@ -85,7 +82,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('serves accounts and root in turn, and nobody deletes what others could not make again', async () => {
+	slowTest('serves ordinary accounts and root, and nobody deletes a file that others cannot recreate', async () => {
 		await makePool();
 		for (const uid of [alice, root, mallory, root, alice]) {
 			expect(await accounts.run(uid, 'run -- true')).toMatchObject({exitCode: 0});
@@ -96,7 +93,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('lets no other account put a link, a FIFO or another file in the place of one', async () => {
+	slowTest('lets no other account replace a file with a link, a FIFO or another file', async () => {
 		await makePool();
 		const {poolDirectory} = accounts;
 		const tries = shared.flatMap((name) => [
@@ -120,7 +117,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 	});
 
 	slowTest.each(shared)(
-		'%s cut short or overwritten again and again ends no job and costs a clear error at most',
+		'%s that is truncated or overwritten repeatedly ends no job and causes at most a clear error',
 		async (name) => {
 			await makePool();
 			const [node, cli] = accounts.words;
@@ -167,7 +164,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		],
 		['table', 'CREATE TABLE more (x)'],
 		['index', 'CREATE INDEX i ON gpus (raw)'],
-	])('a %s put into the database is refused by every verb, at once', async (kind, sql) => {
+	])('is refused by every command at once if a %s is put into the database', async (kind, sql) => {
 		await makePool();
 		expect(await accounts.script(mallory, `change(${JSON.stringify(sql)})`)).toMatchObject({exitCode: 0, stderr: ''});
 		for (const verb of ['status', 'reserve --nonblock', 'release', 'queue', 'run --nonblock -- true', 'report']) {
@@ -182,7 +179,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('a lock that another account keeps costs a clear error in bounded time', async () => {
+	slowTest('reports a lock that another account holds within bounded time', async () => {
 		await makePool();
 		const holding = accounts.script(
 			mallory,
@@ -233,7 +230,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 				writeFileSync(file, 'x'.repeat(9000));
 			},
 		],
-	])('a scan board that is %s is done without', async (_, spoil) => {
+	])('works without a scan board that is %s', async (_, spoil) => {
 		await makePool();
 		spoil(inPool('scans.sqlite'));
 		for (const uid of [alice, root]) {
@@ -244,7 +241,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		}
 	});
 
-	slowTest('a journal that root deleted by other programs is put back by any command of root', async () => {
+	slowTest('gets its journal back from any command of root', async () => {
 		await makePool();
 		rmSync(inPool('pool.sqlite-wal'));
 		const ran = await accounts.run(alice, 'reserve --nonblock');
@@ -256,7 +253,7 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 		expect(await accounts.run(alice, 'reserve --nonblock')).toMatchObject({exitCode: 0});
 	});
 
-	slowTest('a group has one of its own, which nobody else can open', async () => {
+	slowTest('for a group is closed to everybody else', async () => {
 		await makePool(' --group daemon');
 		expect([modeOf(accounts.poolDirectory), modeOf(inPool('pool.sqlite')), modeOf(inPool('pool.sqlite-wal'))]).toEqual([
 			'2750',
@@ -270,8 +267,8 @@ describe.runIf(canBeOthers)('a pool for everybody', () => {
 	});
 });
 
-describe.runIf(canBeOthers)('a pool of an earlier version, whose directory everybody can write', () => {
-	slowTest('is used by nobody until `admin` has made it safe, and doctor says so', async () => {
+describe.runIf(canBeOthers)('a pool of an earlier version with a world-writable directory', () => {
+	slowTest('is not used until `admin` has repaired it, and doctor says so', async () => {
 		await makeOldPool();
 		for (const verb of ['status', 'reserve --nonblock', 'release', 'doctor', 'top --once']) {
 			const {exitCode, stdout, stderr} = await accounts.run(alice, verb);
@@ -303,7 +300,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 				linkSync(victim, file);
 			},
 		],
-	])('gives no account a file of root by %s in the place of one', async (_, plant) => {
+	])('gives no account a file of root through %s', async (_, plant) => {
 		await makeOldPool();
 		const victim = path.join(accounts.directory, 'environment');
 		for (const name of [
@@ -326,48 +323,43 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 		}
 	});
 
-	slowTest(
-		'is made safe without a look into directories that others put there, and the words say what was done',
-		async () => {
-			await makeOldPool();
-			const kept = path.join(accounts.directory, 'kept');
-			rmSync(kept, {recursive: true, force: true});
-			mkdirSync(kept);
-			writeFileSync(path.join(kept, 'shadow'), 'kept');
-			const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
-			for (const tree of trees) {
-				const planted = await accounts.shell(
-					mallory,
-					`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
-				);
-				expect(planted).toMatchObject({exitCode: 0, stderr: ''});
-			}
-
-			mkdirSync(inPool('pool.sqlite-lock'));
-			const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
-			expect(again.exitCode).toBe(1);
-			expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
-			expect(again.stderr).toContain(
-				'Its reservations were kept. --force replaces it and ends all its reservations.\n',
+	slowTest('is repaired without following planted directories, and admin reports what was done', async () => {
+		await makeOldPool();
+		const kept = path.join(accounts.directory, 'kept');
+		rmSync(kept, {recursive: true, force: true});
+		mkdirSync(kept);
+		writeFileSync(path.join(kept, 'shadow'), 'kept');
+		const trees = ['pool.sqlite-signal', 'pool.sqlite-wal', 'scans.sqlite'].map((name) => inPool(name));
+		for (const tree of trees) {
+			const planted = await accounts.shell(
+				mallory,
+				`rm -rf ${tree}; mkdir -p ${tree}/deep; touch ${tree}/deep/shadow; ln -s ${kept} ${tree}/link; chmod 0700 ${tree}`,
 			);
-			expect(again.stderr).not.toContain('Nothing was changed');
-			for (const tree of trees) {
-				const name = path.basename(tree);
-				const aside = readdirSync(accounts.poolDirectory).find(
-					(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
-				);
-				expect([name, aside]).toEqual([name, expect.any(String)]);
-				expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
-				expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
-				expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
-			}
+			expect(planted).toMatchObject({exitCode: 0, stderr: ''});
+		}
 
-			expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
-			expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
-		},
-	);
+		mkdirSync(inPool('pool.sqlite-lock'));
+		const again = await accounts.run(root, 'admin --store embedded --gpus 4 --provider fake');
+		expect(again.exitCode).toBe(1);
+		expect(again.stderr).toContain(`Others could write in ${accounts.poolDirectory}: it was closed to them.\n`);
+		expect(again.stderr).toContain('Its reservations were kept. --force replaces it and ends all its reservations.\n');
+		expect(again.stderr).not.toContain('Nothing was changed');
+		for (const tree of trees) {
+			const name = path.basename(tree);
+			const aside = readdirSync(accounts.poolDirectory).find(
+				(entry) => /^[\d\-a-f]{36}$/v.test(entry.slice(name.length + 1)) && entry.startsWith(`${name}.`),
+			);
+			expect([name, aside]).toEqual([name, expect.any(String)]);
+			expect(again.stderr).toContain(`A directory in the place of ${tree} is now ${inPool(aside!)}`);
+			expect(existsSync(path.join(inPool(aside!), 'deep/shadow'))).toBe(true);
+			expect(lstatSync(tree, {throwIfNoEntry: false})?.isFile() ?? false).toBe(true);
+		}
 
-	slowTest('is left alone when its database is a link, or of another account', async () => {
+		expect(readFileSync(path.join(kept, 'shadow'), 'utf8')).toBe('kept');
+		expect(await accounts.run(alice, 'release')).toMatchObject({stdout: 'Released 1 GPU(s): [2]\n'});
+	});
+
+	slowTest('is left alone if its database is a link or belongs to another account', async () => {
 		await makeOldPool();
 		const away = path.join(accounts.directory, 'away.sqlite');
 		renameSync(inPool('pool.sqlite'), away);
@@ -382,7 +374,7 @@ describe.runIf(canBeOthers)('a pool of an earlier version, whose directory every
 });
 
 test.runIf(isLong && canBeOthers)(
-	'no account that can write the pool makes a journal appear in its directory by an empty database',
+	'no account that can write the pool can create a journal in its directory through an empty database',
 	async () => {
 		await makePool();
 		for (const name of ['pool.sqlite', 'scans.sqlite']) {
@@ -415,7 +407,7 @@ test.runIf(isLong && canBeOthers)(
 );
 
 test.runIf(isLong && canBeOthers)(
-	"a guest of another account's pool changes no database of its own through the lock there",
+	"a guest of another account's pool cannot change its own database through the lock there",
 	async () => {
 		const pool = path.join(accounts.homeOf(mallory), 'pool');
 		const environment = {CANHAZGPU_POOL_DIRECTORY: pool};
@@ -438,7 +430,7 @@ test.runIf(isLong && canBeOthers)(
 	},
 );
 
-test.runIf(isLong && canBeOthers)('root is no guest in the pool of another account', async () => {
+test.runIf(isLong && canBeOthers)('root does not use the pool of another account', async () => {
 	const elsewhere = {CANHAZGPU_POOL_DIRECTORY: '/proc/nowhere'};
 	const made = await accounts.run(alice, 'admin --store embedded --gpus 2 --provider fake', {environment: elsewhere});
 	expect(made).toMatchObject({exitCode: 0});

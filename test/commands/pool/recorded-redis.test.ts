@@ -1,4 +1,4 @@
-/** What the configuration says of how to get in is told to the server that it names, and to no other that a record names. */
+/** Credentials are sent only to the server that the configuration names, never to another recorded one. */
 import {chmodSync, mkdirSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
@@ -23,7 +23,7 @@ function record(box: Box, place: Record<string, unknown>): string {
 	return file;
 }
 
-test('a recorded server that the configuration does not name is shown no password, also by Tab', async () => {
+test('a recorded server that the configuration does not name gets no password, even from completion', async () => {
 	const box = newBox();
 	const thief = await startFakeRedis(() => '-NOAUTH Authentication required.\r\n');
 	record(box, {port: thief.port});
@@ -39,7 +39,7 @@ test('a recorded server that the configuration does not name is shown no passwor
 	expect(heard).not.toMatch(/S3cret|AUTH|HELLO/v);
 });
 
-test('one that the configuration names is, by whichever of its names; and what the hint says helps', async () => {
+test('a recorded server that the configuration names under any name gets the password, and the hint works', async () => {
 	const box = newBox();
 	const named = {CANHAZGPU_REDIS_HOST: 'localhost', CANHAZGPU_REDIS_PORT: String(redis.port)};
 	expect(await box.run('admin --gpus 2 --provider fake --force', named)).toMatchObject({exitCode: 0, stderr: ''});
@@ -63,7 +63,7 @@ test('admin for Redis leaves the directory of an earlier embedded pool to its ow
 	expect(statSync(box.poolDirectory).mode & 0o7777).toBe(0o755);
 });
 
-test('the place before is left with the password of an address that names the same server', async () => {
+test('the former server gets the password of an address that names it', async () => {
 	const box = createBox();
 	onTestFinished(box.remove);
 	const at = (db: number) => ({CANHAZGPU_REDIS_URL: `redis://:${password}@127.0.0.1:${redis.port}/${db}`});

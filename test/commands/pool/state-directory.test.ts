@@ -1,4 +1,4 @@
-/** What the program keeps in a home, where `sudo -E` or `su` have left the home of another account to root. */
+/** Files in a home directory that `sudo -E` or `su` have left to root but that belongs to another account. */
 import {chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
@@ -9,7 +9,7 @@ const accounts = accountsOfFile();
 const redis = redisOfFile();
 const root = 0;
 
-/** There is no shared pool, and nobody can make one: what is found is remembered in the home. */
+/** Prevents a shared pool, so that the program remembers the location in the home. */
 const alone = {CANHAZGPU_STORE: '', CANHAZGPU_POOL_DIRECTORY: '/dev/null/pool'};
 
 beforeEach(() => {
@@ -30,16 +30,13 @@ const makeRedisPool = async (uid: number, environment: Readonly<Record<string, s
 	});
 
 describe.runIf(canBeOthers)('root in the home of another account', () => {
-	test.each([['HOME'], ['XDG_STATE_HOME']])(
-		'leaves nothing there that it remembers, with the %s of that account',
-		async (variable) => {
-			const environment = {[variable]: accounts.homeOf(mallory)};
-			expect(await makeRedisPool(root, environment)).toMatchObject({exitCode: 0, stderr: ''});
-			expect(readdirSync(accounts.homeOf(mallory))).toEqual([]);
-		},
-	);
+	test.each([['HOME'], ['XDG_STATE_HOME']])('leaves no record there with the %s of that account', async (variable) => {
+		const environment = {[variable]: accounts.homeOf(mallory)};
+		expect(await makeRedisPool(root, environment)).toMatchObject({exitCode: 0, stderr: ''});
+		expect(readdirSync(accounts.homeOf(mallory))).toEqual([]);
+	});
 
-	test('makes no pool there, and says how to leave that home behind', async () => {
+	test('creates no pool there and says how to use another home', async () => {
 		const {exitCode, stderr} = await accounts.run(root, 'admin --store embedded --gpus 2 --provider fake', {
 			environment: {CANHAZGPU_POOL_DIRECTORY: stateOf(mallory)},
 		});
@@ -47,7 +44,7 @@ describe.runIf(canBeOthers)('root in the home of another account', () => {
 		expect(stderr).toContain('sudo -H canhazgpu');
 	});
 
-	test('follows no link of that account, and closes no directory that it leads to', async () => {
+	test('follows no link and changes no directory mode', async () => {
 		const precious = path.join(accounts.directory, 'precious');
 		rmSync(precious, {recursive: true, force: true});
 		mkdirSync(precious, {mode: 0o755});
@@ -62,7 +59,7 @@ describe.runIf(canBeOthers)('root in the home of another account', () => {
 	});
 });
 
-test.runIf(canBeOthers)('every account remembers in its own home where the pool is', async () => {
+test.runIf(canBeOthers)('every account remembers the location of the pool in its own home', async () => {
 	for (const uid of [root, alice]) {
 		expect(await makeRedisPool(uid)).toMatchObject({exitCode: 0, stderr: ''});
 		const [machine = ''] = readdirSync(stateOf(uid));
@@ -73,7 +70,7 @@ test.runIf(canBeOthers)('every account remembers in its own home where the pool 
 });
 
 test.runIf(canBeOthers).each([['.local'], ['.local/state/canhazgpu']])(
-	'an account whose %s root has closed by mistake uses the pool all the same',
+	'an account whose %s root has closed by mistake can still use the pool',
 	async (name) => {
 		const closed = path.join(accounts.homeOf(alice), name);
 		mkdirSync(path.dirname(closed), {recursive: true});

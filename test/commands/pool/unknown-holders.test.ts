@@ -1,6 +1,6 @@
 /**
-Holders whose processes cannot be judged: another pid or time namespace, a boot id that cannot be read, a clone of the machine. Silence and
-absence end nothing that somebody did not watch.
+Processes that cannot be checked: in another pid or time namespace, with an unreadable boot id, or on a cloned machine.
+Silence ends a lease only after it was watched.
 */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ const leaseIn = async (box: Box) => {
 	return record?.kind === 'leased' ? record.lease : undefined;
 };
 
-/** A job outlives a wrapper that is killed. */
+/** Ends the job with the test, because it outlives its killed wrapper. */
 const endJobWithTest = async (box: Box, index: number): Promise<void> => {
 	await eventually(async () => {
 		const record = (await peek(box)).gpus[index];
@@ -39,8 +39,8 @@ const endJobWithTest = async (box: Box, index: number): Promise<void> => {
 
 const becomesHeld = async (box: Box): Promise<void> => eventually(async () => (await leaseIn(box))?.job !== undefined);
 
-describe.skipIf(!canEnter(processesOnly))('where the boot id cannot be read', () => {
-	test('a job outside keeps its lease, whatever is done in there', async () => {
+describe.skipIf(!canEnter(processesOnly))('with an unreadable boot id', () => {
+	test('a job outside keeps its lease', async () => {
 		const box = await freshEmbeddedBox(2);
 		const {wrapper, pid} = await startSleeper(box, ['--gpu-ids', '1']);
 		expect(await runIn(processesOnly, box, 'status')).toMatchObject({exitCode: 0});
@@ -48,11 +48,11 @@ describe.skipIf(!canEnter(processesOnly))('where the boot id cannot be read', ()
 		expect(await holders(box)).toBe('0:- 1:RUN');
 		process.kill(pid, 'SIGTERM');
 		expect(await wrapper.ended).toMatchObject({exitCode: 143, stderr: ''});
-		// A process that does not know the boot leaves the dead to others.
+		// A process without a boot id leaves dead leases to others.
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('a job in there keeps its lease, whichever process reads outside, and says nothing of a boot', async () => {
+	test('a job inside keeps its lease, and does not mention a boot', async () => {
 		const box = await freshEmbeddedBox(2);
 		startIn(processesOnly, box, 'run --gpu-ids 1 -- sleep 600');
 		await endJobWithTest(box, 1);
@@ -64,8 +64,8 @@ describe.skipIf(!canEnter(processesOnly))('where the boot id cannot be read', ()
 	});
 });
 
-describe.skipIf(!canEnter(ownTime))('in a time namespace of its own', () => {
-	test('a read ends no job outside, and a read from outside none of its jobs', async () => {
+describe.skipIf(!canEnter(ownTime))('in another time namespace', () => {
+	test('reads inside and outside end no job of the other side', async () => {
 		const box = await freshEmbeddedBox(2);
 		await startSleeper(box, ['--gpu-ids', '0']);
 		expect(await runIn(ownTime, box, 'status')).toMatchObject({exitCode: 0});
@@ -77,87 +77,81 @@ describe.skipIf(!canEnter(ownTime))('in a time namespace of its own', () => {
 	});
 });
 
-describe.skipIf(!hasCompiler || !canEnter(ownPids))(
-	'in a pid namespace of its own, when the clock of Redis steps',
-	() => {
-		const hour = 3600;
+describe.skipIf(!hasCompiler || !canEnter(ownPids))('in another pid namespace, when the clock of Redis steps', () => {
+	const hour = 3600;
 
-		const atShiftedRedis = async () => {
-			const clock = createShiftedClock();
-			const server = await startRedis({environment: clock.environment});
-			onTestFinished(async () => server.stop());
-			const client = new Redis(server.port);
-			onTestFinished(() => {
-				client.disconnect();
-			});
-			return {clock, client, box: await freshRedisBox(server.port, 1)};
-		};
+	const atShiftedRedis = async () => {
+		const clock = createShiftedClock();
+		const server = await startRedis({environment: clock.environment});
+		onTestFinished(async () => server.stop());
+		const client = new Redis(server.port);
+		onTestFinished(() => {
+			client.disconnect();
+		});
+		return {clock, client, box: await freshRedisBox(server.port, 1)};
+	};
 
-		slowTest(
-			'a job keeps its lease and a waiter its position: both answer a process that watches for their silence',
-			async () => {
-				const {clock, box} = await atShiftedRedis();
-				const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
-				await becomesHeld(box);
-				const waiter = startIn(ownPids, box, 'reserve --short --gpu-ids 0');
-				await eventually(() => waiter.stderr().includes('position 1 of 1'));
-				for (const step of [20 * 60, -5 * hour, 0]) {
-					clock.jump(step);
-					expect(await box.run('status')).toMatchObject({exitCode: 0});
-					expect(await holders(box)).toBe('0:RUN');
-
-					await eventually(async () => {
-						const {now, queue} = await peek(box);
-						const lease = await leaseIn(box);
-						const [waiting] = queue;
-						return (
-							lease !== undefined &&
-							lease.silence === undefined &&
-							Math.abs(now - lease.lastHeartbeat!) < 60 &&
-							waiting?.kind === 'entry' &&
-							waiting.entry.silence === undefined &&
-							Math.abs(now - waiting.entry.lastHeartbeat) < 60
-						);
-					}, 60_000);
-				}
-
-				expect(await recordsOf(box)).toEqual([]);
-				expect(job.stderr()).toBe('');
-				// As a container that is killed: nothing is left that would beat.
-				job.kill();
-				await job.ended;
-				waiter.kill();
-			},
-			120_000,
-		);
-
-		slowTest(
-			'a job that was killed loses its lease once its silence was watched, and the first of the queue has the GPU',
-			async () => {
-				const {clock, client, box} = await atShiftedRedis();
-				const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
-				await becomesHeld(box);
-				job.kill();
-				await job.ended;
-				clock.jump(20 * 60);
+	slowTest(
+		'a job keeps its lease and a waiter its position by answering a process that watches their silence',
+		async () => {
+			const {clock, box} = await atShiftedRedis();
+			const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
+			await becomesHeld(box);
+			const waiter = startIn(ownPids, box, 'reserve --short --gpu-ids 0');
+			await eventually(() => waiter.stderr().includes('position 1 of 1'));
+			for (const step of [20 * 60, -5 * hour, 0]) {
+				clock.jump(step);
+				expect(await box.run('status')).toMatchObject({exitCode: 0});
 				expect(await holders(box)).toBe('0:RUN');
-				const key = 'canhazgpu:gpu:0';
-				const record = JSON.parse((await client.get(key))!) as {silence: {seconds: number}; last_heartbeat: number};
-				// As if the watch had begun a minute earlier: ten seconds are left of it.
-				record.silence.seconds -= 60;
-				await client.set(key, JSON.stringify(record));
-				expect(await box.run('reserve --short --gpu-ids 0')).toMatchObject({exitCode: 0, stdout: '0\n'});
-				expect(await recordsOf(box)).toMatchObject([{endReason: 'heartbeat-lost', endTime: record.last_heartbeat}]);
-			},
-		);
-	},
-);
+
+				await eventually(async () => {
+					const {now, queue} = await peek(box);
+					const lease = await leaseIn(box);
+					const [waiting] = queue;
+					return (
+						lease !== undefined &&
+						lease.silence === undefined &&
+						Math.abs(now - lease.lastHeartbeat!) < 60 &&
+						waiting?.kind === 'entry' &&
+						waiting.entry.silence === undefined &&
+						Math.abs(now - waiting.entry.lastHeartbeat) < 60
+					);
+				}, 60_000);
+			}
+
+			expect(await recordsOf(box)).toEqual([]);
+			expect(job.stderr()).toBe('');
+			// Like a killed container, which leaves no process to beat.
+			job.kill();
+			await job.ended;
+			waiter.kill();
+		},
+		120_000,
+	);
+
+	slowTest('a killed job loses its lease after its silence was watched, and the queue gets the GPU', async () => {
+		const {clock, client, box} = await atShiftedRedis();
+		const job = startIn(ownPids, box, 'run --gpu-ids 0 -- sleep 600');
+		await becomesHeld(box);
+		job.kill();
+		await job.ended;
+		clock.jump(20 * 60);
+		expect(await holders(box)).toBe('0:RUN');
+		const key = 'canhazgpu:gpu:0';
+		const record = JSON.parse((await client.get(key))!) as {silence: {seconds: number}; last_heartbeat: number};
+		// Advances the watch by a minute, which leaves ten seconds.
+		record.silence.seconds -= 60;
+		await client.set(key, JSON.stringify(record));
+		expect(await box.run('reserve --short --gpu-ids 0')).toMatchObject({exitCode: 0, stdout: '0\n'});
+		expect(await recordsOf(box)).toMatchObject([{endReason: 'heartbeat-lost', endTime: record.last_heartbeat}]);
+	});
+});
 
 const bootIdFile = path.join(process.env['TMPDIR'] ?? '/tmp', 'canhazgpu-test-other-boot-id');
 writeFileSync(bootIdFile, '11111111-2222-4333-8444-555555555555\n');
 
 describe.skipIf(!canEnter(cloneOf(bootIdFile)))('on a clone of this machine', () => {
-	test('a job keeps its lease here, and every verb there names the machine-id that both have', async () => {
+	test('a job keeps its lease, and every command names the duplicate machine-id', async () => {
 		const box = await freshEmbeddedBox(2);
 		const {pid} = await startSleeper(box, ['--gpu-ids', '0']);
 		for (const words of ['status', 'reserve --gpus 1 --nonblock --short', 'reserve --gpus 2 --short', 'run -- true']) {

@@ -1,6 +1,4 @@
-/**
-Who somebody is, where that can be chosen: in a user namespace anybody may have any uid, and a PATH of one's own names any program `getent`.
-*/
+/** Identity in a user namespace, where anybody can take any uid, and with a PATH that contains another `getent`. */
 import {spawn, spawnSync} from 'node:child_process';
 import {chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -12,13 +10,13 @@ import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek} from '../../_helpers/program/processes.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
-/** Uids that no system gives to anybody: to the program these accounts are called by their numbers. */
+/** Unused uids, which the program shows as numbers. */
 const victim = 61_001;
 const mallory = 61_002;
 
 const accountOf = (uid: number) => ({uid, gid: uid, cwd: '/'});
 
-/** Why these tests cannot be run here; undefined when they can. */
+/** Returns why these tests cannot run here. */
 function whyNot(): string | undefined {
 	if (process.getuid?.() !== 0) {
 		return 'only root may start something as another account';
@@ -39,7 +37,7 @@ if (reason !== undefined) {
 	console.warn(`The tests of accounts in user namespaces are skipped: ${reason}.`);
 }
 
-/** Starts the program as an account, through the words of another program such as `unshare`. */
+/** Runs the program as an account, through a program such as `unshare`. */
 function runAs(
 	uid: number,
 	box: Box,
@@ -69,7 +67,7 @@ const redis = redisOfFile();
 
 const because = /user namespace .* it cannot be told which account asks: run it outside/v;
 
-/** As root of a namespace, and as the very account whose GPU it is. */
+/** As root of a namespace, and as the owner's uid. */
 const forgeries: ReadonlyArray<readonly [string, readonly string[]]> = [
 	['uid 0 of its own', ['unshare', '-r']],
 	['the uid of another account', ['unshare', '-U', `--map-user=${victim}`]],
@@ -82,7 +80,7 @@ describe.skipIf(reason !== undefined).each([
 ])('on %s', (_, create) => {
 	const createOpen = async (): Promise<Box> => {
 		const box = await create();
-		// Everybody gets to the shared pool in it.
+		// Opens the path to the shared pool.
 		chmodSync(box.home, 0o755);
 		expect(runAs(victim, box, 'reserve --gpu-ids 0 --duration 2h')).toMatchObject({exitCode: 0});
 		return box;
@@ -109,7 +107,7 @@ describe.skipIf(reason !== undefined).each([
 		},
 	);
 
-	slowTest('nobody is taken out of the queue from a user namespace', async () => {
+	slowTest('a user namespace cannot remove entries of others from the queue', async () => {
 		const box = await createOpen();
 		const waiting = spawn(starter, [...starterText, ...'reserve --gpu-ids 0 --wait 5m'.split(' ')], {
 			...accountOf(victim),
@@ -141,35 +139,33 @@ describe.skipIf(reason !== undefined).each([
 		expect((await peek(box)).queue).toMatchObject([{id}]);
 	});
 
-	slowTest(
-		'what is taken in a user namespace belongs to that namespace, and is released there or by root',
-		async () => {
-			const box = await createOpen();
-			const program = [starter, ...starterText].join(' ');
-			const ran = runAs(mallory, box, '--version', {
-				through: [
-					'unshare',
-					'-r',
-					'sh',
-					'-c',
-					`${program} reserve --gpu-ids 1 && ${program} status --json && ${program} release`,
-				],
-			});
-			expect(ran).toMatchObject({exitCode: 0});
-			expect(ran.stdout).toMatch(/"user": "root@userns:61002\/\d+"/v);
-			expect(ran.stdout).toContain('Released 1 GPU(s): [1]');
-			expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
+	slowTest('GPUs reserved in a user namespace can be released there or by root', async () => {
+		const box = await createOpen();
+		const program = [starter, ...starterText].join(' ');
+		const ran = runAs(mallory, box, '--version', {
+			through: [
+				'unshare',
+				'-r',
+				'sh',
+				'-c',
+				`${program} reserve --gpu-ids 1 && ${program} status --json && ${program} release`,
+			],
+		});
+		expect(ran).toMatchObject({exitCode: 0});
+		expect(ran.stdout).toMatch(/"user": "root@userns:61002\/\d+"/v);
+		expect(ran.stdout).toContain('Released 1 GPU(s): [1]');
+		expect(ran.stderr).toMatch(/Held by root@userns:61002\/\d+\. In a user namespace/v);
 
-			expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
-			// The kernel gives the next namespace the same number; another account's is another one all the same, and so is the account outside.
-			expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
-			expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
-			expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
-			expect(await holders(box)).toBe('0:- 1:-');
-		},
-	);
+		expect(runAs(mallory, box, 'reserve --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 0});
+		// The next namespace can get the same number. It still differs from those of other accounts, and from the
+		// account outside.
+		expect(runAs(victim, box, 'release --gpu-ids 1', {through: ['unshare', '-r']})).toMatchObject({exitCode: 1});
+		expect(runAs(mallory, box, 'release --gpu-ids 1')).toMatchObject({exitCode: 1});
+		expect(await box.run('release --gpu-ids 0,1')).toMatchObject({exitCode: 0});
+		expect(await holders(box)).toBe('0:- 1:-');
+	});
 
-	slowTest('a getent of one’s own tells nobody’s name', async () => {
+	slowTest('a planted getent cannot forge a name', async () => {
 		const box = await createOpen();
 		const tools = mkdtempSync('/tmp/canhazgpu-tools-');
 		onTestFinished(() => {
@@ -192,7 +188,7 @@ describe.skipIf(reason !== undefined).each([
 		expect(gpus[1]).toMatchObject({kind: 'leased', lease: {actualUser: String(mallory)}});
 	});
 
-	slowTest('root outside of a user namespace may still release what is anybody’s', async () => {
+	slowTest('root outside of a user namespace can still release every reservation', async () => {
 		const box = await createOpen();
 		expect(await box.run('release --gpu-ids 0')).toMatchObject({exitCode: 0});
 		expect(await holders(box)).toBe('0:- 1:-');
@@ -200,7 +196,7 @@ describe.skipIf(reason !== undefined).each([
 });
 
 test.runIf(isLong && reason === undefined)(
-	'who runs a job here is known in a user namespace, too, and is nobody else there',
+	'the owner of a job is recognized in a user namespace, and cannot pose as somebody else',
 	async () => {
 		const box = await freshRedisBox(redis.port, 4);
 		chmodSync(box.home, 0o755);
@@ -220,7 +216,7 @@ test.runIf(isLong && reason === undefined)(
 
 		expect(runAs(mallory, box, 'reserve --gpu-ids 3 --duration 1h')).toMatchObject({exitCode: 0});
 		await eventually(async () => (await holders(box)) === '0:RUN 1:RUN 2:- 3:MANUAL');
-		// As root of a namespace, as the victim, and as the uid that stands there for every account but its own.
+		// As root of a namespace, as the victim, and as the overflow uid.
 		for (const through of [
 			['unshare', '-r'],
 			['unshare', '-U', `--map-user=${victim}`],
@@ -241,7 +237,7 @@ test.runIf(isLong && reason === undefined)(
 	},
 );
 
-test.runIf(isLong && reason === undefined)('doctor says what an account is in a user namespace', async () => {
+test.runIf(isLong && reason === undefined)('doctor explains an account in a user namespace', async () => {
 	const box = await freshEmbeddedBox(1);
 	chmodSync(box.home, 0o755);
 	const {stdout} = runAs(mallory, box, 'doctor', {through: ['unshare', '-r']});

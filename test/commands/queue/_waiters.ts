@@ -1,4 +1,4 @@
-/** A crowd in one process that wants more GPUs than there are. */
+/** Many users in one process who want more GPUs than there are. */
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -30,7 +30,7 @@ export async function crowdOnRedis({host, port}: RedisServer, random?: () => num
 	return crowdAt(async () => openRedisStore({host, port, db: 0, keepReconnecting: true}), random);
 }
 
-/** A crowd on an embedded pool of its own. */
+/** A crowd on its own embedded pool. */
 export async function crowdOnFile(random?: () => number): Promise<Crowd> {
 	const directory = mkdtempSync(path.join(tmpdir(), 'canhazgpu-crowd-'));
 	onTestFinished(() => {
@@ -39,24 +39,23 @@ export async function crowdOnFile(random?: () => number): Promise<Crowd> {
 	return crowdAt(async () => openSqliteStore({path: path.join(directory, 'pool.sqlite'), create: true}), random);
 }
 
-/** The account of a person. */
 export const requesterOf = ({world}: Person) => personNamed(world.host.account.name, undefined, world.host.account.uid);
 
-/** What somebody asks for, for a job. */
+/** A request for a job. */
 export const request = (person: Person, wanted: Wanted) => ({
 	requester: requesterOf(person),
 	...wanted,
 	tenure: {type: 'run'} as const,
 });
 
-/** Waits until served or called off. */
+/** Options to wait until served or cancelled. */
 export const forEver = (onProgress: () => void = () => undefined, signal = new AbortController().signal) => ({
 	waitSeconds: undefined,
 	signal,
 	onProgress,
 });
 
-/** Everything is held by one, until told. */
+/** Holds all GPUs until the returned function is called. */
 export async function holdAll(crowd: Crowd): Promise<(ids: readonly number[]) => Promise<void>> {
 	const boss = await crowd.enter();
 	await acquire(boss.world, request(boss, {count: gpuCount, need: {sameModel: false}}), forEver());

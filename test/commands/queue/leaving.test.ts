@@ -1,4 +1,4 @@
-/** A waiter that leaves the queue, in whatever way, leaves nothing behind. */
+/** A waiter that leaves the queue in any way leaves nothing behind. */
 import {describe, expect, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
@@ -36,7 +36,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
 	});
 
-	test('a closed terminal leaves the queue, too', async () => {
+	test('a closed terminal removes its request from the queue', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const shell = await openShell(box);
@@ -48,7 +48,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 1, endReason: 'queue-left'}]);
 	});
 
-	test('when --wait runs out it is exit 3, and nothing is left', async () => {
+	test('reserve exits with 3 after --wait and leaves nothing behind', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const ran = await start(box, 'reserve --gpus 2 --wait 0.3s').ended;
@@ -59,7 +59,7 @@ describe.each([
 		expect(gpus.map(({kind}) => kind)).toEqual(['leased', 'free']);
 	});
 
-	test('a waiter that is killed is dropped at the next read, with what it held', async () => {
+	test('a killed waiter is removed at the next read, with the GPUs it held', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const waiter = start(box, 'reserve --gpus 2');

@@ -1,4 +1,4 @@
-/** The verbs as they are typed into the monitor: the program's own grammar on a pool that is open already. */
+/** Commands typed into the monitor: the program's grammar on an open pool. */
 import {beforeEach, expect, onTestFinished, test} from 'vitest';
 import {createApp} from '../../../source/app/app.js';
 import {createHostOutputs} from '../../../source/commands/top/hosts.js';
@@ -53,7 +53,7 @@ const fail = (error: unknown): never => {
 	throw error;
 };
 
-/** One of the other hosts answers, and the other when it is told to fail. */
+/** Makes one host answer, and lets the other fail on demand. */
 async function remoteStatus(name: string) {
 	if (name === 'gpu-box-3') {
 		await third.promise;
@@ -70,7 +70,7 @@ const owners = async (): Promise<ReadonlyArray<string | undefined>> => {
 	return gpus.map((record) => (record.kind === 'leased' ? record.lease.note : undefined));
 };
 
-test('verbs print what they print in a shell', async () => {
+test('commands print the same as in a shell', async () => {
 	const line = await open();
 	expect(await line.run('reserve -g 2 -d 4h --note "big run"', still)).toEqual([
 		'Reserved 2 GPU(s): [0 1] for 4h 0m 0s',
@@ -79,7 +79,7 @@ test('verbs print what they print in a shell', async () => {
 		'export CUDA_VISIBLE_DEVICES=0,1',
 	]);
 	expect(await owners()).toEqual(['big run', 'big run', undefined, undefined]);
-	// As it would be pasted from a script.
+	// A line pasted from a script.
 	expect(await line.run('canhazgpu release --gpu-ids 1', still)).toEqual(['Released 1 GPU(s): [1]']);
 	expect(await owners()).toEqual(['big run', undefined, undefined, undefined]);
 	expect((await line.run('status', still))[0]).toMatch(/GPU +│ STATUS/v);
@@ -87,7 +87,7 @@ test('verbs print what they print in a shell', async () => {
 	expect((await line.run('extend --help', still)).join('\n')).toContain('Usage: canhazgpu extend');
 });
 
-test('the policy and what is out of service can be seen and changed, and only seen where the monitor is read-only', async () => {
+test('the policy and drains can be changed, and only shown in a read-only monitor', async () => {
 	const line = await open();
 	expect(await line.run('admin --set strategy=lru', still)).toEqual(['Set strategy=lru, which was mru by default']);
 	expect(await line.run('admin --drain 3 --reason fan', still)).toEqual(['Took 1 GPU(s) out of service: [3]: fan']);
@@ -101,7 +101,7 @@ test('the policy and what is out of service can be seen and changed, and only se
 	}
 });
 
-test('it tells what was released, so that it can be taken back', async () => {
+test('a release is reported to the monitor, which can undo it', async () => {
 	const line = await open();
 	await line.run('reserve -g 2 --note mine', still);
 	const pages: unknown[] = [];
@@ -115,7 +115,7 @@ test('it tells what was released, so that it can be taken back', async () => {
 });
 
 test.each([
-	['reserv -g 2', 'There is no verb "reserv"', 'Did you mean: canhazgpu reserve'],
+	['reserv -g 2', 'Unknown command "reserv"', 'Did you mean: canhazgpu reserve'],
 	['reserve --gpu 2', 'reserve has no flag --gpu', 'Did you mean --gpus?'],
 	[
 		'reserve -g 2 -d 4',
@@ -123,12 +123,12 @@ test.each([
 		'Did you mean 4m (minutes) or 4h (hours)?',
 	],
 	['reserve -G 9', 'GPU 9 is out of range', 'The pool has 4 GPU(s): ids are 0 to 3.'],
-	["reserve --note 'half", "A quote or a backslash has no other half: 'half", undefined],
+	["reserve --note 'half", "A quote is not closed, or nothing follows a backslash: 'half", undefined],
 	['run -- python train.py', 'run cannot be used inside the monitor', 'Type it in a shell: canhazgpu run'],
 	['top', 'top cannot be used inside the monitor', 'Type it in a shell: canhazgpu top'],
 	[
 		'admin --force',
-		'admin makes a pool, which cannot be done inside the monitor',
+		'admin cannot create a pool inside the monitor',
 		'Type it in a shell. Here it takes --policy, --set, --unset, --drain, --undrain.',
 	],
 	[
@@ -144,10 +144,10 @@ test.each([
 	[
 		'status --json --follow',
 		'status --follow cannot be used inside the monitor',
-		'The monitor shows that anyway. Or leave out --follow.',
+		'The monitor already shows changes. Leave out --follow.',
 	],
-	['status --redis-port 1', '--redis-port was settled when the monitor started', 'Leave it out.'],
-])('%s is refused in the words of the command line', async (typed, message, hint) => {
+	['status --redis-port 1', '--redis-port cannot be changed inside the monitor', 'Leave it out.'],
+])('%s is refused as on the command line', async (typed, message, hint) => {
 	const line = await open();
 	await expect(line.run(typed, still)).rejects.toMatchObject({message, hint});
 	expect(await owners()).toEqual([undefined, undefined, undefined, undefined]);
@@ -160,7 +160,7 @@ test.each([
 	['host box', 'canhazgpu status'],
 	['canhazgpu queue', 'canhazgpu queue'],
 	['reserve --note "big run"', "canhazgpu reserve --note 'big run'"],
-])('%s is, in a shell, %s', async (typed, shell) => {
+])('%s becomes %s in a shell', async (typed, shell) => {
 	const line = await open();
 	expect(line.inShell(typed)).toBe(shell);
 });
@@ -173,12 +173,12 @@ test.each([
 		'There is no host gpu-box-4 in the setting remote_hosts',
 		'Type host alone for all of them, or: status --remote gpu-box-4',
 	],
-])('%s is refused before anybody is asked', async (typed, message, hint) => {
+])('%s is refused before any host is asked', async (typed, message, hint) => {
 	const line = await open();
 	expect(() => line.liveOutputOf!(typed)).toThrow(expect.objectContaining({message, hint}));
 });
 
-/** What a line shows now, and until the test ends. */
+/** Returns the current page of a line's output, and ends the line with the test. */
 function openOutput(line: Awaited<ReturnType<typeof open>>, typed: string): () => LiveOutputPage {
 	let page: LiveOutputPage = {lines: []};
 	onTestFinished(
@@ -189,7 +189,7 @@ function openOutput(line: Awaited<ReturnType<typeof open>>, typed: string): () =
 	return () => page;
 }
 
-test('host: all hosts as they answer, each line leads to its own', async () => {
+test('host lists all hosts as they answer, and each line opens a host', async () => {
 	const line = await open();
 	expect(line.liveOutputOf!('status')).toBeUndefined();
 	const list = openOutput(line, 'host');
@@ -215,15 +215,15 @@ test('host: all hosts as they answer, each line leads to its own', async () => {
 			[4, 'host gpu-box-3'],
 		]),
 	);
-	// What was asked just now is shown at once.
+	// A recent answer is shown at once.
 	expect(openOutput(line, 'host gpu-box-2')().lines[2]).toMatch(/ 0 +│ ● IN_USE │ carol/v);
-	// Each GPU in the colour of its state.
+	// Each GPU has the color of its state.
 	expect(openOutput(line, 'host gpu-box-2')().tones?.get(2)).toBe('others');
 	expect(openOutput(line, 'canhazgpu host gpu-box-3')().lines).toEqual(['✗ gpu-box-3: No route to host']);
 	expect(openOutput(line, 'host box')().lines).toHaveLength(6);
 });
 
-test('read-only looks, and changes nothing', async () => {
+test('a read-only monitor shows but changes nothing', async () => {
 	const line = await open({isReadonly: true});
 	for (const typed of ['reserve', 'release', 'extend -d 1h', 'queue --leave 1']) {
 		await expect(line.run(typed, still)).rejects.toThrow('read-only');
@@ -232,7 +232,7 @@ test('read-only looks, and changes nothing', async () => {
 	expect(await line.run('queue', still)).toEqual(['Nobody waits']);
 });
 
-test('a reservation waits in the queue, says so, and leaves it when it is called off', async () => {
+test('a reservation waits in the queue, shows its progress, and leaves when cancelled', async () => {
 	const line = await open();
 	await line.run('reserve -g 4', still);
 	const controller = new AbortController();
@@ -267,12 +267,12 @@ test.each([
 	['host gpu-', 5, ['gpu-box-2', 'gpu-box-3']],
 	['host gpu-box-2 ', 15, []],
 	['run -', 4, []],
-])('Tab after %j', async (typed, start, candidates) => {
+])('completion after %j', async (typed, start, candidates) => {
 	const line = await open();
 	await line.run('reserve -G 1,3', still);
 	const completion = await line.complete(typed, {snapshot: await readCurrent(world), audit: []});
 	expect(completion.start).toBe(start);
-	// Verbs and flags that come later do no harm.
+	// New commands and flags are allowed.
 	expect(completion.candidates).toEqual(expect.arrayContaining([...candidates]));
 	expect(completion.candidates.every((candidate) => candidate.startsWith(typed.slice(start)))).toBe(true);
 	expect(candidates.length > 0 || completion.candidates.length === 0).toBe(true);

@@ -1,4 +1,4 @@
-/** What GPUs must have, on a mixed box: four A100-80G and four L40S-48G. */
+/** Needs on a mixed box: four A100-80G and four L40S-48G. */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -30,7 +30,7 @@ afterAll(() => {
 	box.remove();
 });
 
-describe('refused at once', () => {
+describe('an impossible need is refused at once', () => {
 	test.each<[typed: string | readonly string[], error: string]>([
 		['reserve --model h100', `No GPU of model h100 in this pool\n${there}`],
 		['reserve --min-memory 100G', `No GPU with 100G or more in this pool\n${there}`],
@@ -48,7 +48,7 @@ describe('refused at once', () => {
 		['reserve --strategy fast', '--strategy must be one of mru, lru, pack, spread, cool, topology, not "fast"'],
 		['reserve --workload play', '--workload must be train or serve, not "play"'],
 		['reserve --workload train --strategy mru', 'Give --strategy or --workload, not both'],
-		['reserve --nvlink', '--nvlink is about the links between GPUs, and one GPU is wanted'],
+		['reserve --nvlink', '--nvlink needs at least two GPUs'],
 		['reserve --gpus 3 --nvlink', 'Cannot reserve 3 GPUs of one model, linked by NVLink: this pool has at most 2'],
 		['reserve --gpu-ids 1,2 --nvlink', `GPUs 1, 2 are no GPUs linked by NVLink\n${there}`],
 		['reserve --gpus 3 --gpu-ids 0,1', 'conflicting gpu count (3) and gpu ids (count: 2)'],
@@ -59,7 +59,7 @@ describe('refused at once', () => {
 	});
 });
 
-test('a need is served by the GPUs that have it, waits for those alone, and shows in the queue', async () => {
+test('a need waits only for matching GPUs and is shown in the queue', async () => {
 	expect(await box.run('reserve --gpu-memory 60G --short', environment)).toMatchObject({stdout: '0\n'});
 	expect(await box.run('reserve --gpus 4 --model l40s --short', environment)).toMatchObject({stdout: '4,5,6,7\n'});
 	expect(await box.run('reserve --min-compute 8.5 --nonblock', environment)).toMatchObject({
@@ -72,7 +72,7 @@ test('a need is served by the GPUs that have it, waits for those alone, and show
 		readonly entries: readonly unknown[];
 	};
 	expect(entries).toMatchObject([{need: {models: ['l40s']}, eligible_gpus: [[4, 5, 6, 7]]}]);
-	// It holds up no entry that wants something else.
+	// The entry does not block a request for other GPUs.
 	expect(await box.run('reserve --gpus 2 --mixed --min-memory 60G --nonblock --short', environment)).toMatchObject({
 		exitCode: 0,
 		stdout: '1,2\n',
@@ -82,23 +82,19 @@ test('a need is served by the GPUs that have it, waits for those alone, and show
 	await box.run('release', environment);
 });
 
-test('GPUs of which it is unknown whether they qualify do not hide how many do', async () => {
+test('GPUs of unknown quality do not hide how many qualify', async () => {
 	const scenario = path.join(box.home, 'doubtful.yaml');
 	const doubtful = [2, 3, 4, 5, 6, 7].map((gpu) => `{gpu: ${gpu}, profiles: [1g.10gb], mode: unknown}`);
 	writeFileSync(scenario, `mig: [${doubtful.join(', ')}]\n`);
-	const refused = (flags: string) =>
+	const refused = async (flags: string) =>
 		box.run(`reserve --nonblock ${flags}`, {...environment, CANHAZGPU_SIMULATED_SCENARIO: scenario});
-	expect((await refused('--gpus 3')).stderr).toContain(
-		'Requested: 3, Available: 2 (6 GPUs of which it is unknown whether they qualify',
-	);
-	expect((await refused('--gpu-ids 1,2')).stderr).toContain(
-		'Requested: 2, Available: 1 (1 GPU of which it is unknown whether they qualify',
-	);
+	expect((await refused('--gpus 3')).stderr).toContain('Requested: 3, Available: 2 (6 GPUs that may not qualify');
+	expect((await refused('--gpu-ids 1,2')).stderr).toContain('Requested: 2, Available: 1 (1 GPU that may not qualify');
 });
 
-test('NVLink and a strategy choose among the GPUs that are free', async () => {
+test('NVLink and a strategy choose among the free GPUs', async () => {
 	const take = async (flags: string) => (await box.run(`reserve --short --nonblock ${flags}`, environment)).stdout;
-	// GPU 0 is no longer free, so its pair is none.
+	// GPU 0 is taken, so its pair is incomplete.
 	expect(await take('--gpu-ids 0')).toBe('0\n');
 	expect(await take('--gpus 2 --nvlink')).toBe('2,3\n');
 	await box.run('release --gpu-ids 2,3', environment);

@@ -1,4 +1,4 @@
-/** One GPU that is broken does not stop a box on which somebody waits for all of them. */
+/** A broken GPU does not block a box on which somebody waits for all GPUs. */
 import {writeFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import type {Box} from '../../_helpers/program/cli.js';
@@ -14,7 +14,7 @@ const stores: ReadonlyArray<readonly [string, () => Promise<Box>]> = [
 ];
 
 test.each(stores)(
-	'%s: who waits for a broken GPU holds up nobody, says so, and is served when it is back',
+	'%s: a waiter for a broken GPU blocks nobody, says so, and is served when the GPU is back',
 	async (_, fresh) => {
 		const box = await fresh();
 		const scenario = `${box.home}/scenario.yaml`;
@@ -38,7 +38,7 @@ test.each(stores)(
 		});
 		const {stdout} = await box.run('queue', environment);
 		expect(stdout).toContain(
-			'#1 waits for GPU 2, which is out of service: GPU has fallen off the bus; the others may use its GPUs meanwhile\n',
+			'#1 waits for GPU 2, which is out of service: GPU has fallen off the bus; others can use its GPUs in the meantime\n',
 		);
 		expect(JSON.parse((await box.run('queue --json', environment)).stdout)).toMatchObject({
 			entries: [
@@ -50,7 +50,7 @@ test.each(stores)(
 			],
 		});
 
-		// Each process reads the scenario when it begins, so the one that waits begins again, and joins at the end.
+		// A process reads the scenario at its start, so the waiter is restarted and joins at the end.
 		forAll.kill('SIGINT');
 		await forAll.ended;
 		writeFileSync(scenario, '{}');

@@ -1,4 +1,4 @@
-/** Waiting in the queue while Redis is away. */
+/** A wait in the queue during an outage of Redis. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshRedisBox, peek, start} from '../../_helpers/program/processes.js';
@@ -11,7 +11,7 @@ describe('while Redis is away', () => {
 		return {server, box: await freshRedisBox(server.port, 2)};
 	};
 
-	test('the position in the queue is kept when it comes back with its data', async () => {
+	test('the position in the queue is kept if Redis comes back with its data', async () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --short');
@@ -20,11 +20,11 @@ describe('while Redis is away', () => {
 		await second.says(/position 2 of 2/v);
 		const [before] = (await peek(box)).queue;
 		await server.kill();
-		await first.says(/\nWaiting goes on, the position in the queue is kept: /v);
+		await first.says(/\nStill waiting at the same position in the queue: /v);
 		await server.restart();
-		await first.says(/is kept[\s\S]*\nWaiting for 1 GPU: position 1 of 2/v, 15_000);
+		await first.says(/at the same position[\s\S]*\nWaiting for 1 GPU: position 1 of 2/v, 15_000);
 		expect((await peek(box)).queue[0]!.id).toBe(before!.id);
-		// Two ways of hearing of the loss, one line or two, and not one a try.
+		// The loss may be noticed in two ways, so one or two lines, but not one per retry.
 		expect(first.stderr().split('\n').length).toBeLessThan(6);
 		await box.run('release --gpu-ids 1');
 		expect(await first.ended).toMatchObject({exitCode: 0, stdout: '1\n'});
@@ -33,7 +33,7 @@ describe('while Redis is away', () => {
 		expect(await second.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
 	});
 
-	test('without its data a waiter puts back what was read: the pool, who held it, and its position in the queue', async () => {
+	test('a waiter restores the pool, its holders and its position if Redis comes back empty', async () => {
 		const {server, box} = await atServer(false);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'reserve --gpus 2 --short');
@@ -49,19 +49,19 @@ describe('while Redis is away', () => {
 		expect((await peek(box)).queue).toEqual([]);
 	});
 
-	test('Ctrl-C ends the waiting all the same', async () => {
+	test('Ctrl-C still ends the wait', async () => {
 		const {server, box} = await atServer(true);
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, 'run -- true');
 		await waiter.says(/position 1 of 1/v);
 		await server.kill();
-		await waiter.says(/position in the queue is kept/v);
+		await waiter.says(/same position in the queue/v);
 		waiter.kill('SIGINT');
 		const asked = performance.now();
 		expect(await waiter.ended).toMatchObject({exitCode: 130});
 		expect(performance.now() - asked).toBeLessThan(10_000);
 		await server.restart();
-		// Its entry is still there, and its process is not.
+		// The entry remains without its process.
 		expect(await box.run('queue')).toMatchObject({exitCode: 0, stdout: 'Nobody waits\n'});
 	});
 });

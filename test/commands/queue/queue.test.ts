@@ -1,6 +1,4 @@
-/**
-Waiting in the queue, as processes: what is shown, and who is served.
-*/
+/** Processes that wait in the queue: progress and order. */
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {
 	freshEmbeddedBox,
@@ -21,7 +19,7 @@ describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('on %s', (_, create) => {
-	test('reserve waits, says so a line a change, and prints nothing but its ids', async () => {
+	test('reserve --short prints one progress line per change on stderr and only the ids on stdout', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2 --duration 1h');
 		const waiter = start(box, 'reserve --gpus 2 --short');
@@ -37,7 +35,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'released'}, {endReason: 'released'}]);
 	});
 
-	test('run waits, then runs on what it got', async () => {
+	test('run waits and then runs its command', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const waiter = start(box, ['run', '--gpu-ids', '1', '--', 'sh', '-c', 'echo "on $CUDA_VISIBLE_DEVICES"; exit 7']);
@@ -47,7 +45,7 @@ describe.each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('on a terminal a line lives while it waits, and is gone afterwards', async () => {
+	test('a live line is shown on a terminal during the wait and removed afterwards', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const shell = await openShell(box);
@@ -58,7 +56,7 @@ describe.each([
 		expect(shell.screen().join('\n')).not.toContain('Waiting');
 	});
 
-	test('queue shows who waits, and --leave takes an entry out of it', async () => {
+	test('queue lists the entries, and --leave removes one', async () => {
 		const box = await create();
 		expect(await box.run('queue')).toEqual({exitCode: 0, stdout: 'Nobody waits\n', stderr: ''});
 		await box.run('reserve --gpu-ids 0 --duration 1h');
@@ -110,7 +108,7 @@ describe.each([
 			'-',
 		]);
 
-		// Of the two, who is free when depends on the time of day: the words around it do not.
+		// The order of the two depends on the time of day.
 		const why = (await box.run('queue --why')).stdout.trimEnd().replaceAll(/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d/gv, 'T');
 		expect(why.replaceAll(/\b\d{1,3}h \d{1,2}m \d{1,2}s/gv, 'D').split('\n')).toEqual([
 			`#1 ${account} waits for 2 GPUs and has GPU 1 already, D so far; expected: in about D`,
@@ -197,11 +195,11 @@ describe.each([
 		});
 		const ran = await first.ended;
 		expect(ran).toMatchObject({exitCode: 3, stdout: ''});
-		expect(ran.stderr).toContain('Error: Somebody took this request out of the queue\n');
+		expect(ran.stderr).toContain('Error: Somebody removed this request from the queue\n');
 		await second.says(/position 1 of 1/v);
 	});
 
-	test('two wanted, one free: a newcomer for one is refused, or waits behind', async () => {
+	test('a newcomer for one GPU does not overtake a head that wants two', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const first = start(box, 'reserve --gpus 2 --short');
@@ -218,7 +216,7 @@ describe.each([
 		expect(await newcomer.ended).toMatchObject({exitCode: 0});
 	});
 
-	test('a head that wants one GPU does not hold up who can use another', async () => {
+	test('a head that wants one GPU does not block others that can use another', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 1');
 		const picky = start(box, 'reserve --gpu-ids 1');
@@ -229,17 +227,17 @@ describe.each([
 		await picky.ended;
 	});
 
-	test('a waiter that is stopped holds up no one, keeps its position, and goes on when it wakes', async () => {
+	test('a stopped waiter blocks nobody, keeps its position, and continues when resumed', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const sleeper = await startAsJob(box, 'reserve --gpus 2 --short --duration 1h');
 		await sleeper.says(/got 1\/2 \[1\]/v);
-		// As Ctrl-Z sends it, whatever it is doing at that moment.
+		// Ctrl-Z can arrive at any moment.
 		sleeper.kill('SIGTSTP');
 		onTestFinished(() => {
 			sleeper.kill('SIGCONT');
 		});
-		// Behind it, and yet served, even with what the sleeper held.
+		// The later request is served, even with the GPUs that the sleeper held.
 		const passing = start(box, ['run', '--gpu-ids', '1', '--', 'echo', 'passed']);
 		expect(await passing.ended).toMatchObject({exitCode: 0, stdout: 'passed\n'});
 		expect((await peek(box)).queue).toHaveLength(1);

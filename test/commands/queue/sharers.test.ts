@@ -1,4 +1,4 @@
-/** Many who want a part of a GPU each, at once: it fits at every commit, nobody is overtaken, and all are served. */
+/** Many users each want a part of a GPU: the parts always fit, nobody is overtaken, and all are served. */
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {startRedis, type RedisServer} from '../../_helpers/store/redis-server.js';
 import {slowTest} from '../../_helpers/slow.js';
@@ -18,7 +18,7 @@ const stores = [
 	['a file', async () => crowdOnFile()],
 ] as const;
 
-/** That so many are served, and how many shared one GPU at least at some time. */
+/** Checks that all are served and that at least `leastOnOneGpu` shared one GPU at some time. */
 async function expectShared(enter: (typeof stores)[number][1], people: number, leastOnOneGpu: number): Promise<void> {
 	const crowd = await enter();
 	const {served, mostOnOneGpu} = await shareAll(crowd, people);

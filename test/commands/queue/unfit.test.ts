@@ -1,6 +1,4 @@
-/**
-What one look at NVIDIA GPUs finds besides their tables: the kernel's log, parts, what the driver wants to be done.
-*/
+/** Details that a scan of NVIDIA GPUs reads: the kernel log, MIG parts, and actions that the driver recommends. */
 import {expect, onTestFinished, test} from 'vitest';
 import {createRedisBox, type Box} from '../../_helpers/program/cli.js';
 import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
@@ -43,7 +41,7 @@ async function createMachine({mode = 'Disabled', log = ''} = {}): Promise<{
 	return {box, environment, smi};
 }
 
-test('a GPU that the kernel complains of is not handed out, unless by force', async () => {
+test('a GPU with kernel errors is not granted without --force', async () => {
 	const {box, environment} = await createMachine({
 		log: "[    1.000000] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
 	});
@@ -57,7 +55,7 @@ test('a GPU that the kernel complains of is not handed out, unless by force', as
 	expect(await box.run('reserve --gpus 1 --nonblock', environment)).toMatchObject({exitCode: 0});
 });
 
-test('parts are asked for only where MIG is on, and by those who show them', async () => {
+test('MIG parts are read only in MIG mode, and only for commands that show them', async () => {
 	const {box, environment, smi} = await createMachine({mode: 'Enabled'});
 	const {stdout} = await box.run('status', environment);
 	expect(stdout).toMatch(/0 +│ ● AVAILABLE .*, MIG 3g\.40gb/v);
@@ -78,7 +76,7 @@ test('parts are asked for only where MIG is on, and by those who show them', asy
 	expect(smi.calls().slice(before)).toHaveLength(6);
 });
 
-test('the doctor asks for all; status leaves it at two calls', async () => {
+test('doctor reads all details, and status makes only two calls', async () => {
 	const {box, environment, smi} = await createMachine();
 	const {stdout, exitCode} = await box.run('doctor', environment);
 	expect(stdout).toContain('✗ gpus        GPU 1: The driver asks for: Drain and Reset\n');

@@ -1,4 +1,4 @@
-/** Waiting while nobody reads what is printed, or while the process does not run: nobody else waits for that. */
+/** A waiter whose output is not read, or whose process is stopped, does not block others. */
 import path from 'node:path';
 import process from 'node:process';
 import {describe, expect, test} from 'vitest';
@@ -10,7 +10,7 @@ import {redisOfFile} from '../../_helpers/store/redis-of-file.js';
 
 const redis = redisOfFile();
 
-/** Starts the program with a full pipe as stderr, from which nobody reads. */
+/** Starts the program with a full pipe as stderr. */
 const fullPipe = 'mkfifo "$1" && exec 3<>"$1" && shift && { head -c 65536 /dev/zero >&3; exec "$@" 2>&3; }';
 
 function startUnread(box: Box, words: readonly string[]): Started {
@@ -18,7 +18,7 @@ function startUnread(box: Box, words: readonly string[]): Started {
 	return start(box, [fullPipe, 'sh', pipe, starter, ...starterText, ...words], {}, ['sh', '-c']);
 }
 
-/** Stops the event loop of a process for good when it gets SIGUSR2: in /proc it lives and sleeps. */
+/** Blocks the event loop of a process on SIGUSR2, so that the process looks alive. */
 const hangingLoop = `data:text/javascript,${encodeURIComponent(
 	"process.on('SIGUSR2', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))",
 )}`;
@@ -27,7 +27,7 @@ describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('on %s', (_, create) => {
-	test('reserve takes its turn while nobody reads its stderr', async () => {
+	test('reserve is served although nobody reads its stderr', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const waiter = startUnread(box, ['reserve', '--gpus', '2', '--short']);
@@ -36,7 +36,7 @@ describe.each([
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0,1\n'});
 	});
 
-	test('run takes its turn and starts its job while nobody reads its stderr', async () => {
+	test('run is served and starts its job although nobody reads its stderr', async () => {
 		const box = await create();
 		await box.run('reserve --gpus 2');
 		const waiter = startUnread(box, ['run', '--gpu-ids', '1', '--', 'sh', '-c', 'echo "on $CUDA_VISIBLE_DEVICES"']);
@@ -45,7 +45,7 @@ describe.each([
 		expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: 'on 1\n'});
 	});
 
-	slowTest('a waiter whose event loop hangs holds up nobody after two heartbeats, and queue says so', async () => {
+	slowTest('a waiter with a hanging event loop blocks nobody after two heartbeats, and queue says so', async () => {
 		const box = await create();
 		await box.run('reserve --gpu-ids 0');
 		const hanging = start(box, 'reserve --gpus 2 --short', {NODE_OPTIONS: `--import=${hangingLoop}`});

@@ -1,4 +1,4 @@
-/** Processes that wait at once, of which some are killed: the others are served, and nothing is left of them. */
+/** Waiting processes of which some are killed: the others are served, and nothing is left behind. */
 import {expect, test} from 'vitest';
 import {eventually} from '../../_helpers/eventually.js';
 import {freshEmbeddedBox, freshRedisBox, holders, peek, recordsOf, start} from '../../_helpers/program/processes.js';
@@ -9,7 +9,7 @@ const redis = redisOfFile();
 test.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
-])('on %s: ten processes on two GPUs, some of them killed', async (__, create) => {
+])('ten processes share two GPUs on %s while some are killed', async (__, create) => {
 	const box = await create();
 	await box.run('reserve --gpus 2');
 	const processes = Array.from({length: 10}, (_, index) =>

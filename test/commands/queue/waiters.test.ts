@@ -1,6 +1,4 @@
-/**
-Many who wait at once: all are served, in order, and nothing is left of them.
-*/
+/** Many concurrent waiters: all are served in order, and nothing is left behind. */
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Redis} from 'ioredis';
@@ -18,7 +16,7 @@ import {crowdOnFile, crowdOnRedis, forEver, gpuCount, holdAll, request, requeste
 
 const redis = redisOfFile();
 
-/** Of the mixed box: four A100 with 80 GB, four L40S with 48 GB. */
+/** Needs on the mixed box: four A100 with 80 GB, four L40S with 48 GB. */
 const needs: ReadonlyArray<Need | undefined> = [
 	undefined,
 	{sameModel: false},
@@ -33,7 +31,7 @@ describe.each([
 	['embedded', async () => crowdOnFile()],
 ] as const)('on %s', (kind, create) => {
 	slowTest(
-		'50 who wait, with random wants and needs, releases, kills and withdrawals',
+		'50 waiters are served in order despite random needs, releases, kills and withdrawals',
 		{timeout: 120_000},
 		async () => {
 			const warnings: Error[] = [];
@@ -102,7 +100,7 @@ describe.each([
 			expect(crowd.overtakings).toEqual([]);
 			expect(ends.get('served')! + (ends.get('killed') ?? 0) + (ends.get('aborted') ?? 0)).toBe(50);
 			expect(ends.get('served')).toBeGreaterThanOrEqual(40);
-			// The killed may have held something: that is seen at the next look, and after it nothing is left.
+			// The next read releases what the killed waiters held.
 			const {world} = await crowd.enter();
 			const {gpus, queue} = await readCurrent(world);
 			expect(queue).toEqual([]);
@@ -119,7 +117,7 @@ describe.each([
 				const client = new Redis(redis.port);
 				expect(await client.keys('canhazgpu:queue*')).toEqual([]);
 				const [, listening] = (await client.pubsub('NUMSUB', 'canhazgpu:events')) as [string, number];
-				// Only those who were killed had no time to stop listening.
+				// Only killed waiters could not stop listening.
 				expect(listening).toBeLessThanOrEqual(ends.get('killed') ?? 0);
 				client.disconnect();
 			}
@@ -130,9 +128,9 @@ describe.each([
 	);
 });
 
-// What is woken is told from what is due by how long it waited: that takes a machine that is not busy with other tests.
-slowTest('of 200 who wait one release wakes three, of whom one scans the GPUs', {timeout: 60_000}, async () => {
-	// The longest ticks there are: a waiter that reads in the moment of the release was woken by it.
+// Wake-ups are told apart from ticks by their time, which needs an idle machine.
+slowTest('a release wakes three of 200 waiters, and one of them scans the GPUs', {timeout: 60_000}, async () => {
+	// Ticks are as long as possible, so that a waiter that reads at once was woken by the release.
 	const crowd = await crowdOnRedis(redis, () => 0.999);
 	const free = await holdAll(crowd);
 	const controller = new AbortController();
@@ -151,14 +149,14 @@ slowTest('of 200 who wait one release wakes three, of whom one scans the GPUs', 
 		);
 	});
 	await eventually(() => waiting === 200, 20_000);
-	// Until what they saw as they came is too old to go by.
+	// Waits until the readings of the joins are too old to use.
 	await eventually(() => performance.now() - joinedAt > 2500);
 	const [scansBefore, commitsBefore] = [crowd.scans(), crowd.commits()];
 	const releasedAt = performance.now();
 	await free([3]);
 	await Promise.race(answers);
 	await sleep(250);
-	/** Those of the release, not of a tick that was due. */
+	/** Counts reads of the release, not of a tick. */
 	const wokenReads = people.flatMap(({reads}) => {
 		const before = reads.findLast((at) => at < releasedAt)!;
 		const after = reads.filter((at) => at > releasedAt);
@@ -167,7 +165,7 @@ slowTest('of 200 who wait one release wakes three, of whom one scans the GPUs', 
 	expect(wokenReads.length).toBeLessThanOrEqual(3);
 	expect(wokenReads.flat().length).toBeLessThanOrEqual(4);
 	expect(crowd.scans() - scansBefore).toBe(1);
-	// One of them is the release itself.
+	// One commit is the release itself.
 	expect(crowd.commits() - commitsBefore).toBeLessThanOrEqual(3);
 	controller.abort();
 	await Promise.all(answers);

@@ -16,7 +16,7 @@ const progress: Progress = {
 	estimateSeconds: 117,
 };
 
-/** What is drawn on a terminal that is so wide. */
+/** Returns the line on a terminal of this width. */
 function drawn(columns: number): string {
 	const written: string[] = [];
 	const line = createWaitingLine({
@@ -34,7 +34,7 @@ function drawn(columns: number): string {
 	return written[0]!.replaceAll('\r\u{1B}[K', '');
 }
 
-test('the live line is cut where the terminal ends, and says so; how long it was stays', () => {
+test('the live line is cut at the edge of the terminal and keeps the waiting time', () => {
 	expect(drawn(120)).toBe(`⠋ ${progressText(progress)} · 0h 0m 0s`);
 	const narrow = drawn(50);
 	expect(narrow).toMatch(/^⠋ .*… · 0h 0m 0s$/v);

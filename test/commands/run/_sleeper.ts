@@ -1,4 +1,4 @@
-/** A job under `run` that lives until it is ended. */
+/** A job under `run` that lives until the test ends it. */
 import {rmSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -7,10 +7,10 @@ import type {Box} from '../../_helpers/program/cli.js';
 import {eventually} from '../../_helpers/eventually.js';
 import {fileIn, isAlive, peek, start} from '../../_helpers/program/processes.js';
 
-/** A job that says its pid and then lives until it is ended. */
+/** A job that writes its pid and sleeps. */
 const sleeper = ['sh', '-c', 'echo $$ > pid; exec sleep 600'];
 
-/** Starts it under `run`; tells its pid once it runs and the lease bears it. */
+/** Starts the job under `run`. Returns its pid once the lease names it. */
 export async function startSleeper(box: Box, flags: readonly string[] = [], job: readonly string[] = sleeper) {
 	rmSync(path.join(box.home, 'pid'), {force: true});
 	const wrapper = start(box, ['run', ...flags, '--', ...job]);

@@ -1,4 +1,4 @@
-/** A box of two GPUs whose tool shows every process that says that it uses GPU 0, as long as it lives. */
+/** A box of two GPUs whose tool shows every process that claims to use GPU 0. */
 import {chmodSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -7,7 +7,7 @@ import type {Box} from '../../_helpers/program/cli.js';
 import {stubTool} from '../../_helpers/machine/stub-tool.js';
 import {fixture} from '../../gpu/fixture.js';
 
-/** Makes a pool of it. Returns the environment in which the tool is found. */
+/** Creates a pool, and returns the environment with the tool. */
 export async function withUsedGpus(box: Box): Promise<Readonly<Record<string, string>>> {
 	const users = path.join(box.home, 'users');
 	writeFileSync(users, '');
@@ -34,11 +34,10 @@ exit 2`,
 	return {PATH: searchPath};
 }
 
-/** Ends a process of a test. */
 export function endProcess(pid: number): void {
 	try {
 		process.kill(pid, 'SIGKILL');
 	} catch {
-		// It has ended.
+		// The process has already ended.
 	}
 }

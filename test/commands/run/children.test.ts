@@ -1,4 +1,4 @@
-/** A command of `run` that ends while processes that it started go on. */
+/** A command whose child processes outlive it. */
 import {chmodSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -20,7 +20,7 @@ import {endProcess, withUsedGpus} from './_stay.js';
 
 const redis = redisOfFile();
 
-/** A server in the background that uses GPU 0, if it says so. */
+/** A background server that can claim to use GPU 0. */
 const server = (usesGpu: boolean): readonly string[] => [
 	'sh',
 	'-c',
@@ -39,7 +39,7 @@ describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('on %s', (_, create) => {
-	test('run names the processes that stay on its GPU, and status says whose job left them', async () => {
+	test('run names the processes left on its GPU, and status shows whose job left them', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const ran = await box.run(['run', '--gpu-ids', '0', '--', ...server(true)], tool);
@@ -63,7 +63,7 @@ describe.each([
 		expect(JSON.stringify(JSON.parse((await box.run('status --json', tool)).stdout))).not.toContain('left_by_job');
 	});
 
-	test('run says nothing of a process that does not use its GPUs', async () => {
+	test('run ignores left processes that do not use its GPUs', async () => {
 		const box = await create();
 		const tool = await withUsedGpus(box);
 		const ran = await box.run(['run', '--', ...server(false)], tool);
@@ -124,7 +124,7 @@ describe.each([
 	});
 });
 
-test.runIf(isRoot)('another account is told whose job left the process, too', async () => {
+test.runIf(isRoot)('another account also sees whose job left the process', async () => {
 	const box = await freshRedisBox(redis.port, 2);
 	chmodSync(box.home, 0o755);
 	const tool = await withUsedGpus(box);

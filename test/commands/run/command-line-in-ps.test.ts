@@ -1,8 +1,8 @@
-/** The command line by which `ps` shows whose job this is: the parser must not overwrite it. */
+/** The parser must not overwrite the command line that `ps` shows. */
 import {expect, test} from 'vitest';
 import {createEmbeddedBox} from '../../_helpers/program/cli.js';
 
-test('run keeps its command line in /proc as it was typed', async () => {
+test('run keeps its command line in /proc as typed', async () => {
 	const box = await createEmbeddedBox(1);
 	const {stdout} = await box.run([
 		'run',

@@ -1,6 +1,4 @@
-/**
-The GPUs of `run` come back on every path out, and a lease that is lost is told.
-*/
+/** `run` releases its GPUs however it ends, and reports a lost lease. */
 import process from 'node:process';
 import {Redis} from 'ioredis';
 import {describe, expect, test} from 'vitest';
@@ -15,7 +13,7 @@ describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('on %s', (_, create) => {
-	test('when job and wrapper are killed, the GPU is free at the next read', async () => {
+	test('the GPU is free at the next read after job and wrapper are killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		expect(await holders(box)).toBe('0:RUN 1:-');
@@ -27,7 +25,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
 	});
 
-	test('when the wrapper alone is killed, the lease stays with the job until that ends', async () => {
+	test('the lease stays with the job until its end if only the wrapper is killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		wrapper.kill('SIGKILL');
@@ -40,7 +38,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'holder-died'}]);
 	});
 
-	test('when the job alone is killed, the wrapper gives back and exits 137', async () => {
+	test('run releases the GPUs and exits with 137 if only the job is killed', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box);
 		process.kill(pid, 'SIGKILL');
@@ -53,7 +51,7 @@ describe.each([
 		['SIGTERM', 143],
 		['SIGHUP', 129],
 		['SIGINT', 130],
-	])('%s to the wrapper is passed on to the job', async (signal, exitCode) => {
+	])('%s to the wrapper reaches the job', async (signal, exitCode) => {
 		const box = await create();
 		const {wrapper} = await startSleeper(box);
 		wrapper.kill(signal);
@@ -61,13 +59,13 @@ describe.each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('a release of one of its own GPUs is said at once; the rest stays', async () => {
+	test('run reports the release of one of its GPUs at once and keeps the rest', async () => {
 		const box = await create();
 		const {wrapper, pid} = await startSleeper(box, ['--gpus', '2']);
 		expect((await box.run('release')).stdout).toBe('No manually reserved GPUs found for current user\n');
 		expect((await box.run('release --gpu-ids 1')).stdout).toBe('Released 1 GPU(s): [1]\n');
 		await wrapper.says(
-			/^canhazgpu: WARNING: the command goes on without its reservation: GPU 1 was released\n$/v,
+			/^canhazgpu: WARNING: the command continues without its reservation: GPU 1 was released\n$/v,
 			2000,
 		);
 		expect(await holders(box)).toBe('0:RUN 1:-');
@@ -80,8 +78,8 @@ describe.each([
 	});
 });
 
-describe('a lease that is lost', () => {
-	test('to somebody who writes straight into Redis and tells nobody is seen within seconds', async () => {
+describe('a lost lease', () => {
+	test('is noticed within seconds even if Redis was written without an event', async () => {
 		const box = await freshRedisBox(redis.port, 2);
 		const {wrapper, pid} = await startSleeper(box);
 		const client = new Redis(redis.port);
@@ -91,10 +89,10 @@ describe('a lease that is lost', () => {
 			JSON.stringify({user: 'mallory', start_time: now, last_heartbeat: now, type: 'manual', expiry_time: now + 60}),
 		);
 		client.disconnect();
-		await wrapper.says(/the command goes on without its reservation: GPU 0 now belongs to mallory\n$/v);
+		await wrapper.says(/the command continues without its reservation: GPU 0 now belongs to mallory\n$/v);
 		process.kill(pid, 'SIGTERM');
 		expect(await wrapper.ended).toMatchObject({exitCode: 143});
-		// What is somebody else's now is not given back.
+		// A GPU that now belongs to somebody else is not released.
 		expect((await peek(box)).gpus[0]).toMatchObject({kind: 'leased', lease: {user: 'mallory'}});
 	});
 });

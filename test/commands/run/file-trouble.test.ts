@@ -1,4 +1,4 @@
-/** `run` and those who wait while the file system of the pool fails in ways that no table of errors foresees. */
+/** `run` during unexpected failures of the pool's file system. */
 import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {renameSync, rmSync, symlinkSync} from 'node:fs';
@@ -8,10 +8,10 @@ import type {Box} from '../../_helpers/program/cli.js';
 import {freshEmbeddedBox, holders, start} from '../../_helpers/program/processes.js';
 import {startSleeper} from './_sleeper.js';
 
-/** A job that ends long after the time limits below, unless somebody holds it to them. */
+/** A job that outlasts the time limits below. */
 const slowJob = ['sh', '-c', 'echo $$ > pid; sleep 30'];
 
-/** Makes the path to the pool a link to itself (ELOOP); returns the way back. */
+/** Replaces the path to the pool with a link to itself (ELOOP). Returns the undo. */
 function loop(box: Box): () => void {
 	const aside = `${box.poolDirectory}.aside`;
 	renameSync(box.poolDirectory, aside);
@@ -22,20 +22,20 @@ function loop(box: Box): () => void {
 	};
 }
 
-test('run keeps its time limit and its exit code while the path to the pool is a loop of links', async () => {
+test('run keeps its time limit and exit code while the path to the pool is a loop of links', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {wrapper} = await startSleeper(box, ['--timeout', '3s'], slowJob);
 	const repair = loop(box);
-	await wrapper.says(/the time limit of 0h 0m 3s is over/v);
+	await wrapper.says(/the time limit of 0h 0m 3s has passed/v);
 	repair();
 	expect(await wrapper.ended).toMatchObject({
 		exitCode: 124,
-		stderr: 'canhazgpu: the time limit of 0h 0m 3s is over: stopping the command\n',
+		stderr: 'canhazgpu: the time limit of 0h 0m 3s has passed: stopping the command\n',
 	});
 	expect(await holders(box)).toBe('0:-');
 });
 
-test('a waiting run keeps its position while the path to the pool is a loop of links, and runs its job afterwards', async () => {
+test('a waiting run keeps its position while the path to the pool is a loop of links', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve --gpu-ids 0');
 	const waiter = start(box, ['run', '--', 'sh', '-c', 'echo job ran; exit 7']);
@@ -50,7 +50,7 @@ test('a waiting run keeps its position while the path to the pool is a loop of l
 
 const strace = ((): string | undefined => {
 	try {
-		// Some containers have it, and may not use it.
+		// Some containers have strace without the right to use it.
 		execFileSync('strace', ['-qq', '-o', '/dev/null', 'true'], {stdio: 'ignore'});
 		return 'strace';
 	} catch {
@@ -59,7 +59,7 @@ const strace = ((): string | undefined => {
 })();
 
 test.skipIf(strace === undefined)(
-	'run keeps its time limit and its exit code while every look at the file of the pool is an I/O error (needs strace)',
+	'run keeps its time limit and exit code while every access to the pool is an I/O error (needs strace)',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {wrapper} = await startSleeper(box, ['--timeout', '4s'], slowJob);
@@ -72,11 +72,11 @@ test.skipIf(strace === undefined)(
 			tracer.kill();
 		});
 		await once(tracer.stderr, 'data');
-		await wrapper.says(/the time limit of 0h 0m 4s is over/v);
+		await wrapper.says(/the time limit of 0h 0m 4s has passed/v);
 		tracer.kill();
 		expect(await wrapper.ended).toMatchObject({
 			exitCode: 124,
-			stderr: 'canhazgpu: the time limit of 0h 0m 4s is over: stopping the command\n',
+			stderr: 'canhazgpu: the time limit of 0h 0m 4s has passed: stopping the command\n',
 		});
 		expect(await holders(box)).toBe('0:-');
 	},

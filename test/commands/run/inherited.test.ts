@@ -1,4 +1,4 @@
-/** A job under `run` is given what it would be given by the shell: its words and its environment to the byte, ignored signals, limits. */
+/** A job under `run` inherits the same words, environment, ignored signals and limits as from the shell. */
 import {Buffer} from 'node:buffer';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -12,17 +12,17 @@ import {launcher, starter, starterText, type Box} from '../../_helpers/program/c
 import {eventually} from '../../_helpers/eventually.js';
 import {fileIn, freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
 
-/** As a user has it in PATH: a file that can be executed. */
+/** Whether the program is an executable file. */
 const isBinary = starterText.length === 0;
 const installed = isBinary ? starter : launcher;
 
-/** Runs a script of bash, in which `$CHG` is the program. */
+/** Runs a bash script in which `$CHG` is the program. */
 function inBash(box: Box, script: string) {
 	const child = spawn('bash', ['-c', script], {
 		cwd: box.home,
 		env: {
 			...box.environment,
-			// The file asks for the `node` in PATH.
+			// The script needs the `node` of PATH.
 			PATH: `${path.dirname(process.execPath)}:${box.environment['PATH']}`,
 			CHG: installed,
 		},
@@ -43,11 +43,11 @@ function inBash(box: Box, script: string) {
 	return {ended: end(), stderr: () => stderr};
 }
 
-/** A word of bash for these bytes. */
+/** Quotes bytes for bash. */
 const quoted = (bytes: Uint8Array): string =>
 	`$'${Array.from(bytes, (byte) => String.raw`\x` + byte.toString(16).padStart(2, '0')).join('')}'`;
 
-test('names of files and values of the environment that are no UTF-8 arrive as they are', async () => {
+test('file names and variables that are not UTF-8 arrive unchanged', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(
 		box,
@@ -56,7 +56,7 @@ test('names of files and values of the environment that are no UTF-8 arrive as t
 	expect(ran).toEqual({exitCode: 0, stdout: 'hi\nRen\u{E9}\n', stderr: ''});
 });
 
-test('words that are no UTF-8 arrive as they are behind flags of run', async () => {
+test('words that are not UTF-8 arrive unchanged after flags of run', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(
 		box,
@@ -65,7 +65,7 @@ test('words that are no UTF-8 arrive as they are behind flags of run', async () 
 	expect(ran).toEqual({exitCode: 0, stdout: 'caf\u{E9}\n\u{FF}\nplain\n', stderr: ''});
 });
 
-test('a command is found whose own path is no UTF-8, and by a PATH that is none', async () => {
+test('a command with a path or a PATH that is not UTF-8 is found', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = String.raw`d=$'bin\xe9'; mkdir "$d"; printf '#!/bin/sh\necho "$0 ran $1"\n' > "$d/tool"; chmod +x "$d/tool"`;
 	const ran = await inBash(
@@ -77,7 +77,7 @@ test('a command is found whose own path is no UTF-8, and by a PATH that is none'
 	expect(ran.stderr).toContain('Command not found');
 });
 
-test('any words and any value arrive to the byte', async () => {
+test('all words and values arrive byte for byte', async () => {
 	const box = await freshEmbeddedBox(1);
 	const bytes = fc.uint8Array({min: 1, maxLength: 25});
 	await fc.assert(
@@ -97,7 +97,7 @@ test('any words and any value arrive to the byte', async () => {
 	);
 });
 
-test('with bytes in the environment the GPUs are set, secrets are kept back, and functions of bash are passed on', async () => {
+test('with such an environment, GPUs are set, secrets are removed and bash functions are kept', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(
 		box,
@@ -114,23 +114,20 @@ const lowLimits = [
 	['a limit too low for the program itself', 100],
 ] as const;
 
-test.each(lowLimits)(
-	'the limit of open files is the one of the shell, the hard one is unchanged: %s',
-	async (_, limit) => {
-		const box = await freshEmbeddedBox(1);
-		const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
-		const ran = await inBash(
-			box,
-			`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${printInherited}; (ulimit -S -n ${limit + 1}; "$CHG" ${printInherited}); ${[starter, ...starterText].map((word) => `'${word}'`).join(' ')} ${printInherited}; true`,
-		).ended;
-		const [hard, ...lines] = ran.stdout.trim().split('\n');
-		// The binary knows its parent's limit alone, and bash becomes the last command of its (...).
-		const inner = isBinary ? limit : limit + 1;
-		expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
-	},
-);
+test.each(lowLimits)('the limits of open files are those of the shell: %s', async (_, limit) => {
+	const box = await freshEmbeddedBox(1);
+	const printInherited = "run -- sh -c 'ulimit -S -n; ulimit -H -n; echo $0' a0";
+	const ran = await inBash(
+		box,
+		`ulimit -H -n; ulimit -S -n ${limit}; "$CHG" ${printInherited}; (ulimit -S -n ${limit + 1}; "$CHG" ${printInherited}); ${[starter, ...starterText].map((word) => `'${word}'`).join(' ')} ${printInherited}; true`,
+	).ended;
+	const [hard, ...lines] = ran.stdout.trim().split('\n');
+	// The binary knows only its parent's limit, and bash replaces itself with the last command of (...).
+	const inner = isBinary ? limit : limit + 1;
+	expect(lines).toEqual([`${limit}`, hard, 'a0', `${inner}`, hard, 'a0', `${limit}`, hard, 'a0']);
+});
 
-test('a job whose starter has ended may open as many files as it could before, and no shell adds to its output', async () => {
+test('a job keeps the limit of open files after its starter has ended, and no shell adds output', async () => {
 	const box = await freshEmbeddedBox(1);
 	const command = [starter, ...starterText].map((word) => `'${word}'`).join(' ');
 	const script = `ulimit -n 500; (setsid ${command} run -- sh -c 'ulimit -S -n; echo > end' > said 2>&1 &)`;
@@ -139,7 +136,7 @@ test('a job whose starter has ended may open as many files as it could before, a
 	expect(readFileSync(path.join(box.home, 'said'), 'utf8')).toBe('500\n');
 });
 
-test.each(lowLimits)('the lease bears the pid of the job, and its exit code is passed on: %s', async (_, limit) => {
+test.each(lowLimits)('the lease names the pid of the job, and run passes on its exit code: %s', async (_, limit) => {
 	const box = await freshEmbeddedBox(1);
 	const script = inBash(
 		box,
@@ -154,7 +151,7 @@ test.each(lowLimits)('the lease bears the pid of the job, and its exit code is p
 	expect(await script.ended).toEqual({exitCode: 9, stdout: '', stderr: ''});
 });
 
-test('what cannot be started is said in the same words under another limit', async () => {
+test('a command that cannot be started causes the same message under another limit', async () => {
 	const box = await freshEmbeddedBox(1);
 	writeFileSync(path.join(box.home, 'broken'), '#!/nowhere/sh\n', {mode: 0o755});
 	const ran = await inBash(box, 'ulimit -S -n 512; "$CHG" run -- ./broken; echo $?; "$CHG" run -- nosuch; echo $?')
@@ -165,13 +162,13 @@ test('what cannot be started is said in the same words under another limit', asy
 	);
 });
 
-/** A job that says its pid, and lives until a file is there. */
+/** A job that writes its pid and lives until a file exists. */
 const untilEnd = "sh -c 'echo $$ > pid; until test -e end; do sleep 0.05; done; echo survived'";
 
 const ignoredBy = (pid: number): string =>
 	/^SigIgn:\s*(?<mask>\S+)$/mv.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!.groups!['mask']!;
 
-test('run in the background of a script ignores SIGINT and SIGQUIT, and so does its job', async () => {
+test('run in the background of a script ignores SIGINT and SIGQUIT, like its job', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = inBash(box, `"$CHG" run -- ${untilEnd} & echo $! > wrapper; wait $!`);
 	const job = Number(await fileIn(box, 'pid'));
@@ -186,7 +183,7 @@ test('run in the background of a script ignores SIGINT and SIGQUIT, and so does 
 	expect(await script.ended).toEqual({exitCode: 0, stdout: 'survived\n', stderr: ''});
 });
 
-test('run that waits in the background of a script keeps its position at a SIGINT', async () => {
+test('a waiting run in the background of a script keeps its position after SIGINT', async () => {
 	const box = await freshEmbeddedBox(1);
 	await box.run('reserve');
 	const script = inBash(box, '"$CHG" run -- echo job ran & echo $! > wrapper; wait $!');
@@ -197,7 +194,7 @@ test('run that waits in the background of a script keeps its position at a SIGIN
 	expect(await script.ended).toMatchObject({exitCode: 0, stdout: 'job ran\n'});
 });
 
-test('run in the background of a script is ended by SIGTERM, and a time limit asks its job by that', async () => {
+test('SIGTERM ends a run in the background of a script, and a time limit sends it to the job', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = inBash(
 		box,
@@ -210,7 +207,7 @@ test('run in the background of a script is ended by SIGTERM, and a time limit as
 	expect(await second.ended).toMatchObject({exitCode: 143});
 });
 
-test('a job ignores what its caller ignored, SIGHUP too where nothing else tells of nohup', async () => {
+test('a job ignores the signals that its caller ignored, including SIGHUP without nohup', async () => {
 	const box = await freshEmbeddedBox(1);
 	const printInherited = 'run -- grep SigIgn /proc/self/status';
 	const ran = await inBash(
@@ -220,14 +217,14 @@ test('a job ignores what its caller ignored, SIGHUP too where nothing else tells
 	expect(ran.stdout).toBe('SigIgn:\t0000000000000000\nSigIgn:\t0000000000080801\n');
 });
 
-// Node does not tell of such a signal.
-test.runIf(isBinary)('a job that a signal without a name ends is told by its number', async () => {
+// Node does not report such a signal.
+test.runIf(isBinary)('a job that ends by a signal without a name is reported by its number', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await inBash(box, '"$CHG" run -- bash -c \'kill -37 $$\'').ended;
 	expect(ran).toMatchObject({exitCode: 165, stderr: ''});
 });
 
-test('descriptors that the caller has opened are passed on, and no others', async () => {
+test('open descriptors of the caller are passed on, and no others', async () => {
 	const box = await freshEmbeddedBox(1);
 	const script = 'read line <&10; echo "$line" >&7; flock -n 5 && echo held; cd /proc/$$/fd; echo *';
 	const ran = await inBash(
@@ -240,7 +237,7 @@ test('descriptors that the caller has opened are passed on, and no others', asyn
 	expect(readFileSync(path.join(box.home, 'seven'), 'utf8')).toBe('ten\nten\n');
 });
 
-test('what was left for another process is not believed', async () => {
+test('variables meant for another process are ignored', async () => {
 	const box = await freshEmbeddedBox(1);
 	const ran = await start(box, ['run', '--', 'sh', '-c', 'env; grep SigIgn /proc/self/status'], {
 		CANHAZGPU_STARTED: '1 0000000000000002 64',

@@ -1,4 +1,4 @@
-/** Output that goes nowhere: told where somebody wanted it, silent where nobody reads any more. */
+/** Output that cannot be written: reported on a full disk, silent when the reader has gone. */
 import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ const shell = (line: string) => {
 	return {status, stderr};
 };
 
-/** What a command says when its remarks and errors are lost. */
+/** Runs a command whose stderr is lost. */
 const withoutErrors = (line: string) => {
 	const {status, stdout} = spawnSync('bash', ['-c', `chg() { ${program} "$@"; }; ${line} 2> /dev/full`], {
 		cwd: box.home,
@@ -39,7 +39,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('a disk that is full', () => {
+test('a full disk is reported', () => {
 	const failure = {status: 1, stderr: 'Error: The output could not be written: the disk is full\n'};
 	expect(shell('chg status --json > /dev/full')).toEqual(failure);
 	expect(shell('chg --help > /dev/full')).toEqual(failure);
@@ -49,23 +49,23 @@ test.each([
 	['a disk that is full', 'chg reserve --short > /dev/full', 'the disk is full'],
 	['a disk that is full', 'chg reserve > /dev/full', 'the disk is full'],
 	['a pipe that nobody reads any more', 'set -o pipefail; chg reserve --json | true', 'nobody reads it any more'],
-])('which GPUs were reserved is said where the output is lost to %s: %s', (_, line, why) => {
+])('the reserved GPUs are named on stderr if the output is lost to %s: %s', (_, line, why) => {
 	const {status, stderr} = shell(line);
 	expect(status).toBe(1);
 	const [problem, done] = stderr.split('\n', 2);
 	expect(problem).toBe(`Error: The output could not be written: ${why}`);
 	expect(done).toMatch(
-		/^Reserved 1 GPU\(s\): \[\d\] for 8h 0m 0s all the same\. To give it back: canhazgpu release --lease [\w\-]+$/v,
+		/^Reserved 1 GPU\(s\): \[\d\] for 8h 0m 0s anyway\. To release it: canhazgpu release --lease [\w\-]+$/v,
 	);
 	const release = done!.split('canhazgpu ', 2)[1]!;
 	expect(shell(`chg ${release} | grep --quiet 'Released 1 GPU'`).status).toBe(0);
 });
 
-test('a reader that has what it wants ends a reservation without a word', () => {
+test('a reader that stops reading ends a reservation silently', () => {
 	expect(shell('set -o pipefail; chg reserve | head -1 > /dev/null')).toEqual({status: 0, stderr: ''});
 });
 
-test('a remark or an error that cannot be written changes no exit code', () => {
+test('an unwritable remark or error does not change the exit code', () => {
 	expect(withoutErrors('chg status')).toEqual({status: 0, stdout: expect.stringContaining('AVAILABLE') as unknown});
 	expect(withoutErrors('chg status --nope')).toEqual({status: 2, stdout: ''});
 	expect(withoutErrors('echo "nope: 1" > nope.yaml; chg queue --config nope.yaml')).toEqual({
@@ -74,7 +74,7 @@ test('a remark or an error that cannot be written changes no exit code', () => {
 	});
 });
 
-test('the line of the help that keeps what run was granted leaves the job its output and its exit code', () => {
+test('the documented redirection leaves the job its output and exit code', () => {
 	const topic = readFileSync(new URL('../../../source/help/json.md', import.meta.url), 'utf8');
 	const line = /^canhazgpu (?<words>run --json -- )python train\.py(?<redirection>.*)$/mv.exec(topic)!.groups!;
 	const job = 'sh -c "sleep 0.3; echo later >&2; exit 3"';
@@ -85,7 +85,7 @@ test('the line of the help that keeps what run was granted leaves the job its ou
 	expect(JSON.parse(readFileSync(path.join(box.home, 'granted.json'), 'utf8'))).toMatchObject({type: 'RUN'});
 });
 
-test('a pipe that nobody reads any more', () => {
+test('a pipe without a reader is silent', () => {
 	const fine = {status: 0, stderr: ''};
 	expect(shell('set -o pipefail; chg events --json | true')).toEqual(fine);
 	expect(shell('set -o pipefail; chg --help | head -1 > /dev/null')).toEqual(fine);

@@ -1,4 +1,4 @@
-/** `run` while its store is away, or after it has forgotten everything. */
+/** `run` while its store is unreachable, or after the store lost its data. */
 import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {slowTest} from '../../_helpers/slow.js';
@@ -7,14 +7,14 @@ import {freshRedisBox, holders, isAlive, peek} from '../../_helpers/program/proc
 import {startRedis} from '../../_helpers/store/redis-server.js';
 import {startSleeper} from './_sleeper.js';
 
-describe('a store that goes away', () => {
+describe('while the store is unreachable', () => {
 	const atServer = async (options: Parameters<typeof startRedis>[0] = {}) => {
 		const server = await startRedis(options);
 		onTestFinished(async () => server.stop());
 		return {server, box: await freshRedisBox(server.port, 2)};
 	};
 
-	slowTest('the job goes on, and the wrapper exits with its code in bounded time', async () => {
+	slowTest('the job continues, and run exits with its code in bounded time', async () => {
 		const {server, box} = await atServer();
 		const {wrapper, pid} = await startSleeper(
 			box,
@@ -28,12 +28,12 @@ describe('a store that goes away', () => {
 		const ran = await wrapper.ended;
 		expect(ran).toMatchObject({exitCode: 5});
 		expect(ran.stderr).toContain(
-			'canhazgpu: the GPUs could not be given back now. The next look at the pool does it, once it can be written',
+			'canhazgpu: the GPUs could not be released now. The next command that reads the pool releases them, once the store can be written',
 		);
 		expect(performance.now() - asked).toBeLessThan(20_000);
 	});
 
-	test('with its data: the lease is there again, and is given back at the end', async () => {
+	test('the lease is still there if the data is kept, and is released at the end', async () => {
 		const {server, box} = await atServer({isDurable: true});
 		const {wrapper, pid} = await startSleeper(box);
 		await server.restart();
@@ -43,7 +43,7 @@ describe('a store that goes away', () => {
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('without its data: every wrapper puts its lease back, and the pool with it', async () => {
+	test('every run restores its lease, and the pool, if the data is lost', async () => {
 		const {server, box} = await atServer();
 		const first = await startSleeper(box, ['--gpu-ids', '1']);
 		const second = await startSleeper(box);

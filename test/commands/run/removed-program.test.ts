@@ -1,7 +1,4 @@
-/**
-The program is upgraded or removed while its processes wait or run: they have all that they need in memory. And a bug in the background ends
-neither a job nor a wait.
-*/
+/** Waiting and running processes survive an upgrade or removal of the program, and background bugs. */
 import {cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -13,11 +10,11 @@ import {eventually} from '../../_helpers/eventually.js';
 import {holdEnding} from '../../_helpers/program/ending.js';
 import {freshEmbeddedBox, peek, start} from '../../_helpers/program/processes.js';
 
-/** A copy of the program that can be removed while it runs, and a file into which it tells its notices. */
+/** Installs a removable copy of the program, which writes its notifications to a file. */
 function installed(box: Box) {
 	const directory = path.join(box.home, 'installed');
 	cpSync(path.dirname(program), directory, {recursive: true});
-	// A copy has no package.json above it that says what kind of module it is.
+	// The copy needs a package.json that declares ES modules.
 	writeFileSync(path.join(directory, 'package.json'), '{"type": "module"}');
 	const notices = path.join(box.home, 'notices');
 	const sign = path.join(box.home, 'has-loaded');
@@ -47,7 +44,7 @@ registerHooks({
 				process.execPath,
 				path.join(directory, 'cli.js'),
 			]),
-		/** Waits for what is to be loaded ahead, and takes the program away. */
+		/** Waits until the modules are loaded, and removes the program. */
 		async remove() {
 			await eventually(() => existsSync(sign));
 			renameSync(directory, `${directory}.gone`);
@@ -57,7 +54,7 @@ registerHooks({
 	};
 }
 
-test('a waiting run whose program was removed runs its job, passes its exit code on, and tells that it was served', async () => {
+test('a waiting run whose program was removed runs its job and notifies its user', async () => {
 	const box = await freshEmbeddedBox(1);
 	const {run, remove, notices} = installed(box);
 	await box.run('reserve');
@@ -86,26 +83,23 @@ test('a waiting reserve --short whose program was removed prints its GPU and exi
 	await eventually(() => notices().includes('"kind":"served"'));
 });
 
-slowTest(
-	'a run whose program was removed reminds of a reservation that ends, and holds its job to the time limit',
-	async () => {
-		const box = await freshEmbeddedBox(2);
-		const {run, remove, notices} = installed(box);
-		const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
-		await eventually(() => wrapper.stdout() === 'started\n');
-		await remove();
-		await holdEnding(box, 1);
-		const ran = await wrapper.ended;
-		expect(ran).toMatchObject({exitCode: 124});
-		expect(ran.stderr).not.toMatch(/bug|module/iv);
-		expect(notices()).toContain('"kind":"ending"');
-	},
-);
+slowTest('a run whose program was removed sends reminders and enforces the time limit', async () => {
+	const box = await freshEmbeddedBox(2);
+	const {run, remove, notices} = installed(box);
+	const wrapper = run(['run', '--gpu-ids', '0', '--timeout', '6s', '--', 'sh', '-c', 'echo started; sleep 60']);
+	await eventually(() => wrapper.stdout() === 'started\n');
+	await remove();
+	await holdEnding(box, 1);
+	const ran = await wrapper.ended;
+	expect(ran).toMatchObject({exitCode: 124});
+	expect(ran.stderr).not.toMatch(/bug|module/iv);
+	expect(notices()).toContain('"kind":"ending"');
+});
 
-/** A binary takes no module from outside, and so no bug. */
+/** A binary loads no module from outside, so no bug can be injected. */
 const isBinary = starterText.length === 0;
 
-/** Makes the program throw out of nowhere, once a file says so. */
+/** Makes the program throw in the background when a file appears. */
 function withBugs(box: Box): {readonly environment: Readonly<Record<string, string>>; readonly strike: () => void} {
 	const file = path.join(box.home, 'bugs.mjs');
 	const sign = path.join(box.home, 'strike');
@@ -133,7 +127,7 @@ timer.unref();`,
 const bugsSaid = (stderr: string) => stderr.match(/TypeError: \w+ of its kind/gv);
 
 test.skipIf(isBinary)(
-	'a bug in the background of run is said once, the job goes on, and its exit code is passed on',
+	'a background bug of run is reported once, and the job continues with its exit code',
 	async () => {
 		const box = await freshEmbeddedBox(1);
 		const {environment, strike} = withBugs(box);
@@ -156,19 +150,16 @@ test.skipIf(isBinary)(
 	},
 );
 
-test.skipIf(isBinary)(
-	'a bug in the background of a waiting reserve is said once, and the GPU is granted in the end',
-	async () => {
-		const box = await freshEmbeddedBox(1);
-		const {environment, strike} = withBugs(box);
-		await box.run('reserve');
-		const waiter = start(box, ['reserve', '--short'], environment);
-		await waiter.says(/Waiting for 1 GPU/v);
-		strike();
-		await waiter.says(/second of its kind[\s\S]*first of its kind/v);
-		await box.run('release');
-		const ran = await waiter.ended;
-		expect(ran).toMatchObject({exitCode: 0, stdout: '0\n'});
-		expect(bugsSaid(ran.stderr)).toEqual(['TypeError: second of its kind', 'TypeError: first of its kind']);
-	},
-);
+test.skipIf(isBinary)('a background bug of a waiting reserve is reported once, and the GPU is granted', async () => {
+	const box = await freshEmbeddedBox(1);
+	const {environment, strike} = withBugs(box);
+	await box.run('reserve');
+	const waiter = start(box, ['reserve', '--short'], environment);
+	await waiter.says(/Waiting for 1 GPU/v);
+	strike();
+	await waiter.says(/second of its kind[\s\S]*first of its kind/v);
+	await box.run('release');
+	const ran = await waiter.ended;
+	expect(ran).toMatchObject({exitCode: 0, stdout: '0\n'});
+	expect(bugsSaid(ran.stderr)).toEqual(['TypeError: second of its kind', 'TypeError: first of its kind']);
+});

@@ -1,6 +1,4 @@
-/**
-`run` with real processes: what it exits with, what the job is told, and what is typed wrong.
-*/
+/** `run` with real processes: exit codes, variables and wrong input. */
 import {mkdirSync, rmdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
@@ -21,18 +19,18 @@ describe.each([
 		['one that SIGKILL ends', ['run', '--', 'sh', '-c', 'kill -KILL $$'], 137, 'signalled'],
 		['one that SIGTERM ends', ['run', '--', 'sh', '-c', 'kill -TERM $$'], 143, 'signalled'],
 		['one whose time is over', ['run', '--timeout', '0.3s', '--', 'sleep', '600'], 124, 'timeout'],
-	])('%s: its exit code, and a record of its end', async (__, words, exitCode, reason) => {
+	])('run exits like %s and records the end', async (__, words, exitCode, reason) => {
 		const box = await create();
 		const ran = await box.run(words);
 		expect(ran).toMatchObject({exitCode, stdout: ''});
 		expect(ran.stderr).toBe(
-			reason === 'timeout' ? 'canhazgpu: the time limit of 0h 0m 0.3s is over: stopping the command\n' : '',
+			reason === 'timeout' ? 'canhazgpu: the time limit of 0h 0m 0.3s has passed: stopping the command\n' : '',
 		);
 		expect(await holders(box)).toBe('0:- 1:-');
 		expect(await recordsOf(box)).toMatchObject([{gpuId: 0, reservationType: 'run', endReason: reason}]);
 	});
 
-	test('the job is told its GPUs, whatever it would have inherited', async () => {
+	test('the job gets the variables of its GPUs instead of inherited ones', async () => {
 		const box = await create();
 		const job = 'echo "$CUDA_VISIBLE_DEVICES $CUDA_DEVICE_ORDER $NVIDIA_VISIBLE_DEVICES $HIP_VISIBLE_DEVICES$KEPT"';
 		const ran = await box.run(['run', '--gpu-ids', '1,0', '--', 'sh', '-c', job], {
@@ -45,7 +43,7 @@ describe.each([
 	});
 });
 
-test('a directory of PATH that may not be searched is passed over', async () => {
+test('a directory of PATH that cannot be searched is skipped', async () => {
 	const box = await freshEmbeddedBox(2);
 	const closed = path.join(box.home, 'closed');
 	mkdirSync(closed, {mode: 0o000});
@@ -55,7 +53,7 @@ test('a directory of PATH that may not be searched is passed over', async () => 
 	rmdirSync(closed);
 });
 
-test('wrong input is told at once, and takes and queues nothing', async () => {
+test('wrong input fails at once, without a reservation or a queue entry', async () => {
 	const box = await freshEmbeddedBox(2);
 	await box.run('reserve --gpus 2');
 	const script = path.join(box.home, 'script');
@@ -70,7 +68,7 @@ test('wrong input is told at once, and takes and queues nothing', async () => {
 			2,
 			'run needs -- before the command "python"\nWrite: canhazgpu run -- python \'a b.py\'',
 		],
-		[['run', 'python', '--', 'x'], 2, 'run does not know what to do with "python" before the --'],
+		[['run', 'python', '--', 'x'], 2, 'run does not take the argument "python" before the --'],
 		[['run', '--', 'no-such-command'], 127, ''],
 		[['run', '--', './nothing-here'], 127, ''],
 		[['run', '--', './script'], 126, ''],

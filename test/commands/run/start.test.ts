@@ -1,4 +1,4 @@
-/** Between the grant and the start of the command: what happens there leaves nothing held, and is said. */
+/** Events between the grant and the start of the command: nothing stays reserved, and the user is told. */
 import process from 'node:process';
 import {expect, test} from 'vitest';
 import type {App, Job, JobOptions, OpenWorld} from '../../../source/app/contract.js';
@@ -27,7 +27,7 @@ const input: Input = {
 	},
 };
 
-/** `run -- train` on a box of one GPU. `onMessage` is told of each message to the store once the GPU is granted. */
+/** Runs `run -- train` on a box of one GPU. Calls `onMessage` for each request to the store after the grant. */
 async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage: (interrupt: () => void) => void) {
 	const world = await createLiveWorld(1);
 	const controller = new AbortController();
@@ -85,7 +85,7 @@ async function createRun(start: (options: JobOptions) => Promise<Job>, onMessage
 	return {exitCode: run.run(app as App, input), owner: async () => (await readStatus(world)).rows[0]!.owner, remarks};
 }
 
-test('a signal after the grant starts nothing, and nothing stays held', async () => {
+test('a signal after the grant starts nothing and releases everything', async () => {
 	let starts = 0;
 	const {exitCode, owner} = await createRun(
 		async () => {
@@ -101,7 +101,7 @@ test('a signal after the grant starts nothing, and nothing stays held', async ()
 	expect(await owner()).toBeUndefined();
 });
 
-test('between the last check for a signal and the start none can come', async () => {
+test('no signal can arrive between the last check and the start', async () => {
 	let hasTurned = false;
 	const {exitCode, owner} = await createRun(
 		async () => {
@@ -117,7 +117,7 @@ test('between the last check for a signal and the start none can come', async ()
 	expect(await owner()).toBeUndefined();
 });
 
-test('why the command cannot be started is said although the store is away by then', async () => {
+test('run says why the command cannot be started even if the store is unreachable', async () => {
 	let isAway = false;
 	const {exitCode} = await createRun(
 		async () => {
@@ -133,10 +133,10 @@ test('why the command cannot be started is said although the store is away by th
 	await expect(exitCode).rejects.toMatchObject({code: 'command-not-executable', exitCode: 126});
 });
 
-/** What a store says that is away. */
+/** The error of an unreachable store. */
 const away = () => new CanhazgpuError('store-unreachable', 'Cannot reach the store');
 
-test('a store that goes away as the GPUs are granted is waited for, said once, and the command starts', async () => {
+test('run waits for a store that becomes unreachable at the grant, says so once, and starts the command', async () => {
 	let messages = 0;
 	const {exitCode, remarks} = await createRun(
 		async () => ({
@@ -153,12 +153,12 @@ test('a store that goes away as the GPUs are granted is waited for, said once, a
 	);
 	expect(await exitCode).toBe(5);
 	expect(remarks).toEqual([
-		'canhazgpu: the GPUs are there, and the command starts once the store answers: Cannot reach the store',
+		'canhazgpu: the GPUs are granted, and the command starts when the store answers: Cannot reach the store',
 		'Reserved 1 GPU(s): [0] for command execution',
 	]);
 });
 
-test('a signal while the store is away after the grant ends the waiting for it, and starts nothing', async () => {
+test('a signal during that wait ends it and starts nothing', async () => {
 	let starts = 0;
 	const {exitCode} = await createRun(
 		async () => {

@@ -1,4 +1,4 @@
-/** A wrapper that sleeps through its heartbeats, and a machine that was started again: what the next look says. */
+/** A wrapper that misses its heartbeats while stopped, and a machine that was restarted. */
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -11,7 +11,7 @@ import {startSleeper} from './_sleeper.js';
 
 type Fields = Record<string, unknown>;
 
-/** Rewrites the record of GPU 0 as it would have become otherwise. */
+/** Changes the record of GPU 0. */
 function rewrite(box: Box, change: (fields: Fields) => Fields): void {
 	const database = new DatabaseSync(path.join(box.poolDirectory, 'pool.sqlite'));
 	const {raw} = database.prepare('SELECT raw FROM gpus WHERE gpu = 0').get() as {raw: string};
@@ -20,16 +20,16 @@ function rewrite(box: Box, change: (fields: Fields) => Fields): void {
 	database.close();
 }
 
-/** As if nothing had been heard for two hours. */
+/** Makes the last heartbeat two hours old. */
 const silent = (fields: Fields): Fields => {
 	const lastHeartbeat = Number(fields['last_heartbeat']) - 7200;
 	return {...fields, start_time: lastHeartbeat - 60, last_heartbeat: lastHeartbeat};
 };
 
-/** As a wrapper in a container leaves it: its processes cannot be seen from outside. */
+/** Makes the processes invisible, like those in a container. */
 const unseen = (fields: Fields): Fields => ({...fields, pid_ns: '1', job_pid_ns: '1'});
 
-/** As if the watch over its silence had begun so long ago. */
+/** Makes the watch over the silence start earlier. */
 const watchedFor = (seconds: number, fields: Fields): Fields => {
 	const silence = fields['silence'] as Fields;
 	return {...fields, silence: {...silence, seconds: Number(silence['seconds']) - seconds}};
@@ -45,13 +45,13 @@ async function startStopped() {
 	return {box, wrapper, pid};
 }
 
-test('stopped for two hours, where its process is seen: it keeps the lease, and goes on as if nothing had been', async () => {
+test('a run that was stopped for two hours keeps its lease if its process is visible', async () => {
 	const {box, wrapper, pid} = await startStopped();
 	rewrite(box, silent);
 	expect(await holders(box)).toBe('0:RUN 1:-');
 	expect(await box.run('reserve --gpu-ids 0 --nonblock')).toMatchObject({exitCode: 3});
 	wrapper.kill('SIGCONT');
-	// It says that it lives, at once.
+	// The wrapper sends a heartbeat at once.
 	await eventually(async () => {
 		const [record] = (await peek(box)).gpus;
 		return record?.kind === 'leased' && Date.now() / 1000 - record.lease.lastHeartbeat! < 60;
@@ -61,11 +61,11 @@ test('stopped for two hours, where its process is seen: it keeps the lease, and 
 	expect(await recordsOf(box)).toMatchObject([{gpuId: 0, endReason: 'signalled'}]);
 });
 
-test('stopped for two hours, where nobody can see its process: the lease is lost, and it says so when it wakes', async () => {
+test('a run that was stopped for two hours loses its lease if its process is hidden, and reports it', async () => {
 	const {box, wrapper, pid} = await startStopped();
 	rewrite(box, (fields) => unseen(silent(fields)));
 	const [before] = (await peek(box)).gpus;
-	// The first reader begins to watch, and a reader more than a heartbeat later ends it.
+	// The first reader starts watching, and a reader more than one heartbeat later ends the lease.
 	expect(await holders(box)).toBe('0:RUN 1:-');
 	rewrite(box, (fields) => watchedFor(60, fields));
 	expect(await holders(box)).toBe('0:RUN 1:-');
@@ -76,16 +76,16 @@ test('stopped for two hours, where nobody can see its process: the lease is lost
 	]);
 	expect(await box.run('reserve --gpu-ids 0 --short --user later')).toMatchObject({exitCode: 0, stdout: '0\n'});
 	wrapper.kill('SIGCONT');
-	await wrapper.says(/WARNING: the command goes on without its reservation: GPU 0 now belongs to /v);
+	await wrapper.says(/WARNING: the command continues without its reservation: GPU 0 now belongs to /v);
 	expect(isAlive(pid)).toBe(true);
 	process.kill(pid, 'SIGTERM');
 	expect(await wrapper.ended).toMatchObject({exitCode: 143});
-	// What is somebody else's now is not touched.
+	// A GPU that now belongs to somebody else is not touched.
 	expect((await peek(box)).gpus[0]).toMatchObject({kind: 'leased', lease: {user: 'later', type: 'manual'}});
 	expect(await recordsOf(box)).toHaveLength(1);
 });
 
-test('after a reboot the next read ends it at its last sign of life, though its pids live again', async () => {
+test('the first read after a reboot ends the job at its last heartbeat, even if its pids exist again', async () => {
 	const box = await freshEmbeddedBox(2);
 	const {wrapper} = await startSleeper(box);
 	await stopBetween(box, wrapper);

@@ -1,6 +1,4 @@
-/**
-`run` in a terminal: the keys and the hang-up act as if the command had been typed alone.
-*/
+/** `run` in a terminal: keys and hang-up act as if the command had been typed alone. */
 import {chmodSync, existsSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -20,7 +18,7 @@ import {openShell} from '../../_helpers/machine/shell.js';
 
 const redis = redisOfFile();
 
-/** Writes down its pid and each SIGINT, and some time after the first dies of one, as most programs do at once. */
+/** Logs its pid and each SIGINT. Dies from the first after a moment, like most programs. */
 const counter = String.raw`#!/usr/bin/env node
 import {appendFileSync, writeFileSync} from 'node:fs';
 process.on('SIGINT', () => {
@@ -48,7 +46,7 @@ describe.each([
 	['redis', async () => freshRedisBox(redis.port, 2)],
 	['embedded', async () => freshEmbeddedBox(2)],
 ])('on %s', (_, create) => {
-	test('Ctrl-C reaches the job once, and the exit code is 130', async () => {
+	test('Ctrl-C reaches the job once, and run exits with 130', async () => {
 		const box = await create();
 		writeFileSync(path.join(box.home, 'counter.mjs'), counter);
 		chmodSync(path.join(box.home, 'counter.mjs'), 0o755);
@@ -56,7 +54,7 @@ describe.each([
 		shell.write('canhazgpu run -- ./counter.mjs; echo "code $?"\r');
 		await pidOf(box);
 		shell.write('\u{3}');
-		// A shell that sees its command die of SIGINT drops the rest of the line; then the code is asked for.
+		// A shell whose command dies of SIGINT drops the rest of the line, so the exit code is asked for.
 		await shell.waitFor(/code 130|\^C\s+shell>\s*$/v);
 		shell.write('echo "last $?"\r');
 		await shell.waitFor(/(?:code|last) 130/v);
@@ -65,7 +63,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('Ctrl-Z stops the job and keeps its lease, fg goes on', async () => {
+	test('Ctrl-Z stops the job and keeps its lease, and fg resumes it', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; until test -e go; do sleep 0.05; done; echo gone on'\r");
@@ -79,7 +77,7 @@ describe.each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('a job that stops itself alone, as ssh does after ~ and Ctrl-Z, gives the shell back, and fg goes on', async () => {
+	test('a job that stops itself, like ssh after ~ and Ctrl-Z, returns to the shell, and fg resumes it', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; kill -TSTP $$; echo gone on; kill -STOP $$; echo again'\r");
@@ -92,7 +90,7 @@ describe.each([
 		expect(await holders(box)).toBe('0:- 1:-');
 	});
 
-	test('a job that reads from the terminal in the background stops, run with it, and fg goes on', async () => {
+	test('a background job that reads from the terminal stops together with run, and fg resumes it', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write('set -o notify\r');
@@ -108,7 +106,7 @@ describe.each([
 		}
 	});
 
-	test('a closed terminal ends the job, and its GPU is given back', async () => {
+	test('a closed terminal ends the job and releases its GPU', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write("canhazgpu run -- sh -c 'echo $$ > pid; exec sleep 600'\r");
@@ -120,7 +118,7 @@ describe.each([
 		expect(await recordsOf(box)).toMatchObject([{endReason: 'signalled'}]);
 	});
 
-	test('nohup in the background outlives the terminal', async () => {
+	test('nohup in the background survives the terminal', async () => {
 		const box = await create();
 		const shell = await openShell(box);
 		shell.write(

@@ -1,4 +1,4 @@
-/** A wrapper may be killed when its job has begun, and before the lease says which it is. */
+/** Kills a wrapper after its job has started and before the lease names the job. */
 import {readdirSync, readFileSync} from 'node:fs';
 import process from 'node:process';
 import {expect, onTestFinished} from 'vitest';
@@ -7,13 +7,13 @@ import {redisGround} from '../../_helpers/program/kill-grounds.js';
 import {slowTest} from '../../_helpers/slow.js';
 import {identityOf} from '../../_helpers/machine/identity-of.js';
 
-/** The pid of the process with these words, if there is one. */
+/** Returns the pid of the process with this command line. */
 const pidOf = (...words: readonly string[]): number | undefined => {
 	const found = readdirSync('/proc').find((name) => {
 		try {
 			return readFileSync(`/proc/${name}/cmdline`, 'utf8') === `${words.join('\0')}\0`;
 		} catch {
-			// No process, or one that has just ended.
+			// The process has just ended.
 			return false;
 		}
 	});
@@ -26,10 +26,10 @@ const statusOf = async (run: (words: string) => Promise<{readonly stdout: string
 	return row!.status;
 };
 
-slowTest('a job whose wrapper was killed at any moment keeps its GPU until it ends', {timeout: 120_000}, async () => {
+slowTest('a job keeps its GPU until its end whenever its wrapper is killed', {timeout: 120_000}, async () => {
 	const ground = await redisGround();
 	let orphans = 0;
-	// From the join of the line on, until the job is named.
+	// From joining the queue until the lease names the job.
 	for (let at = 4; at <= 16; at++) {
 		const box = await ground.fresh();
 		await box.run('admin --gpus 1 --provider fake');

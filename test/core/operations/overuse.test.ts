@@ -69,7 +69,7 @@ test('its owner is told once, every face shows for how long, and its end is told
 	const claims = await Promise.all([owner, owner, owner].map(async (sender) => claimReminders(world, sender)));
 	const reminders = claims.flatMap((claim) => claim.reminders);
 	expect(reminders.map((reminder) => reminderText(reminder, 'box'))).toEqual([
-		'canhazgpu on box: your share of GPU 0 (eval) uses 16G of its memory, and asked for 8G. Others share it: let it use less, or start it again with --share 16G',
+		'canhazgpu on box: your share of GPU 0 (eval) uses 16G of its memory, but reserved 8G. Others share the GPU: use less, or restart with --share 16G',
 	]);
 	const reminded = 'ann was told that the share of GPU 0 uses more than it asked for';
 	await scan(16_384);

@@ -1,11 +1,10 @@
-/** What another host answers, in this API's words. */
 import {expect, test} from 'vitest';
 import {webReportCsv} from '../../../source/format/tables/report.js';
 import {fromCommandReport} from '../../../source/web/api/reports.js';
 import {holderOf} from '../../../source/format/tables/host-tables.js';
 import {fromCommandRow, fromCommandRows, secondsOf} from '../../../source/format/hosts/remote-gpu.js';
 
-test("the rows of another host in this API's words, and their texts harmless", () => {
+test('rows of another host become sanitized rows of this API', () => {
 	const row = fromCommandRow(
 		{
 			gpu_id: 1,
@@ -34,7 +33,7 @@ test("the rows of another host in this API's words, and their texts harmless", (
 	expect(secondsOf('90')).toBeUndefined();
 });
 
-test('who holds a GPU is the account with its label behind it, and the label alone where a host tells no account', () => {
+test('the holder is the account with its label, or the label if a host sends no account', () => {
 	const now = 1_800_000_000;
 	const held = {gpu_id: 0, status: 'IN_USE'};
 	const rowFrom = (row: Readonly<Record<string, unknown>>) => {
@@ -54,7 +53,7 @@ test('who holds a GPU is the account with its label behind it, and the label alo
 	expect(rowFrom({})).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-test('values of another kind than they should be are unknown, and unknown keys are left out', () => {
+test('values of a wrong type are unknown, and unknown keys are dropped', () => {
 	const texts = ['user', 'note', 'type', 'error', 'processes', 'health', 'unreserved_users', 'drained', 'model'];
 	const hostile = {
 		...Object.fromEntries(texts.map((key) => [key, 7])),
@@ -85,7 +84,7 @@ test('values of another kind than they should be are unknown, and unknown keys a
 	expect(fromCommandRows([hostile, {...hostile, status: 'IN_USE'}], 0)).toMatchObject([{status: 'IN_USE'}]);
 });
 
-test('of too much the processes are left out, and of far too much nothing is shown', () => {
+test('the processes of a large answer are dropped, and a huge answer is not shown', () => {
 	const process = {pid: 1, command: 'x'.repeat(10_000)};
 	const busy = Array.from({length: 64}, (_, gpu_id) => ({
 		gpu_id,
@@ -104,7 +103,7 @@ test('of too much the processes are left out, and of far too much nothing is sho
 	expect(fromCommandRows(endless, 0)).toBeUndefined();
 });
 
-test('no processes are told from unknown ones, the parts of a GPU are kept, and secrets are masked', () => {
+test('an empty list of processes differs from an unknown one, MIG parts are kept, and secrets are masked', () => {
 	const row = (parts: Readonly<Record<string, unknown>>) =>
 		fromCommandRow({gpu_id: 0, status: 'AVAILABLE', ...parts}, 0)!;
 	expect(row({}).processes).toBeUndefined();
@@ -119,7 +118,7 @@ test('no processes are told from unknown ones, the parts of a GPU are kept, and 
 	expect(row({}).mig_instances).toBeUndefined();
 });
 
-test('times of a clock that stands anywhere are unknown, and not shown', () => {
+test('times of a wrong clock are unknown', () => {
 	const rowFrom = fromCommandRow(
 		{
 			gpu_id: 0,
@@ -141,7 +140,7 @@ test('times of a clock that stands anywhere are unknown, and not shown', () => {
 	});
 });
 
-test('a GPU of another host that is only drained is no error', () => {
+test('a drained GPU of another host is no error', () => {
 	const stateOf = (parts: Readonly<Record<string, unknown>>) =>
 		fromCommandRow({gpu_id: 0, status: 'ERROR', ...parts}, 0)!.state;
 	expect(stateOf({drained: {reason: 'fan'}, error: 'drained: fan'})).toBe('drained');
@@ -151,7 +150,7 @@ test('a GPU of another host that is only drained is no error', () => {
 	expect(stateOf({error: 'Xid 79'})).toBe('error');
 });
 
-test('a report of another host has its rows under one name, whatever it counts by and whichever program made it', () => {
+test('a report of another host has its rows under one key, for any grouping and program', () => {
 	const row = {name: 'a\u{202E}b', gpu_hours: 1, percentage: 100, run_count: 1, manual_count: 0};
 	const sums = {total_gpu_hours: 1, total_reservations: 1, unique_users: 1, days: 7};
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};
@@ -179,7 +178,7 @@ test('a report of another host has its rows under one name, whatever it counts b
 	}
 });
 
-test('a number that the report of another host lacks or has wrong is unknown and never 0', () => {
+test('a missing or invalid number in a report of another host is unknown, never 0', () => {
 	const dates = {start_date: '2026-01-01', end_date: '2026-01-08'};
 	const row = {name: 'carol', gpu_hours: '12.5', percentage: null, run_count: -3, mig_instance_hours: 'some'};
 	const report = fromCommandReport('box', {

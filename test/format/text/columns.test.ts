@@ -26,11 +26,11 @@ const anyRounds = fc.array(
 	{maxLength: 4},
 );
 
-test('columns give up only what they must, in the order that is given, and nothing else', () => {
+test('columns shrink only as far as necessary, in the given order', () => {
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anySacrifices, (columns, room, sacrifices) => {
 			const fitting = shrunk(columns, room, sacrifices);
-			// Where it fits before the last sacrifice, that one is not made.
+			// Without the last sacrifice, the columns would not fit.
 			for (let count = 0; count <= sacrifices.length; count++) {
 				const partly = shrunk(columns, room, sacrifices.slice(0, count));
 				if (totalWidth(partly, room.gap) <= room.width) {
@@ -57,7 +57,7 @@ test('columns give up only what they must, in the order that is given, and nothi
 	);
 });
 
-test('columns grow into the room and not beyond; the last gets exactly what is left', () => {
+test('columns grow into the room, and the last gets the rest', () => {
 	fc.assert(
 		fc.property(anyColumns, anyRoom, anyRounds, fc.boolean(), (columns, room, rounds, hasLast) => {
 			const last = hasLast ? columns[0]!.name : undefined;

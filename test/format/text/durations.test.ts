@@ -1,5 +1,11 @@
 import {expect, test} from 'vitest';
-import {longDuration, setDuration, shortDuration, timestamp, typedDuration} from '../../../source/format/text/durations.js';
+import {
+	longDuration,
+	setDuration,
+	shortDuration,
+	timestamp,
+	typedDuration,
+} from '../../../source/format/text/durations.js';
 
 test.each([
 	[0, '0h 0m 0s', '0s'],
@@ -14,7 +20,7 @@ test.each([
 	expect(shortDuration(seconds)).toBe(short);
 });
 
-test('as they are typed', () => {
+test('typedDuration returns the shortest form', () => {
 	expect([1, 59, 5400, 28_800, 93_784].map((seconds) => typedDuration(seconds))).toEqual([
 		'1s',
 		'59s',
@@ -24,7 +30,7 @@ test('as they are typed', () => {
 	]);
 });
 
-test('times in UTC', () => {
+test('timestamps are in UTC', () => {
 	expect(timestamp(1_800_000_000)).toBe('2027-01-15T08:00:00Z');
 	expect(timestamp(1_800_000_000.25)).toBe('2027-01-15T08:00:00.250Z');
 });
@@ -35,6 +41,6 @@ test.each([
 	[5400.3, '1h 30m 0.3s'],
 	[59.9999, '0h 0m 59.9999s'],
 	[3600, '1h 0m 0s'],
-])('%d seconds that somebody set are %s', (seconds, text) => {
+])('a configured duration of %d seconds is %s', (seconds, text) => {
 	expect(setDuration(seconds)).toBe(text);
 });

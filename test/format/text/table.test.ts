@@ -22,12 +22,12 @@ describe('a table', () => {
 		' 1   │ ● AVAILABLE │ -     │ -         │ -      │ free for 0h 30m 15s   │ 45MB used           │ -',
 	];
 
-	test('is whole where it goes to no terminal, or to one that is wide enough', () => {
+	test('keeps all columns on a wide terminal and in a pipe', () => {
 		expect(table().split('\n')).toEqual(whole);
 		expect(table(113).split('\n')).toEqual(whole);
 	});
 
-	test('gives up what matters least on a narrow terminal', () => {
+	test('drops the least important columns on a narrow terminal', () => {
 		expect(table(80).split('\n')).toEqual([
 			' GPU │ STATUS      │ USER  │ DETAILS               │ VALIDATION │ NOTE',
 			'─────┼─────────────┼───────┼───────────────────────┼────────────┼───────────────',
@@ -42,7 +42,7 @@ describe('a table', () => {
 		]);
 	});
 
-	test('dims what is not there', () => {
+	test('dims missing values', () => {
 		const dimming = {...paint, dim: (text: string) => (text === '-' ? '(-)' : text)};
 		expect(
 			ruledTable(['A', 'B'], [['-', 'b']], dimming)
@@ -51,7 +51,7 @@ describe('a table', () => {
 		).toMatch(/^ \(-\) +│ b$/v);
 	});
 
-	test('paints what is left of a cell', () => {
+	test('paints the visible part of a cell', () => {
 		expect(
 			ruledTable(['A'], [[{text: 'a long error', paint: red}]], paint, {width: 8, sacrifices: [['A', 3]]})
 				.split('\n')
@@ -59,7 +59,7 @@ describe('a table', () => {
 		).toBe(' <a lon…>');
 	});
 
-	test('is never wider than the terminal, while there is something to give up', () => {
+	test('is never wider than the terminal while a column can shrink', () => {
 		const word = fc
 			.string({unit: fc.constantFrom('a', 'ß', '訓', '🚀', ' '), maxLength: 30})
 			.map((text) => text.trim());

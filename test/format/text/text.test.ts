@@ -24,7 +24,7 @@ const hostile = fc.array(
 	),
 );
 
-test('nothing that acts on a terminal is left, whatever comes', () => {
+test('sanitized text never acts on a terminal', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			expect(sanitize(parts.join(''))).not.toMatch(
@@ -35,7 +35,7 @@ test('nothing that acts on a terminal is left, whatever comes', () => {
 	);
 });
 
-test('a megabyte costs no time', () => {
+test('a megabyte is sanitized quickly', () => {
 	const took = cpuMsOf(() => {
 		expect(sanitize('\u{1B}['.repeat(500_000)).length).toBeLessThanOrEqual(4096);
 	});
@@ -53,13 +53,13 @@ test.each([
 	expect(sanitize(text)).toBe(harmless);
 });
 
-test('shortens by whole characters', () => {
+test('shorten cuts by whole characters', () => {
 	expect(shorten('abcdef', 6)).toBe('abcdef');
 	expect(shorten('abcdefg', 6)).toBe('abcde…');
 	expect(shorten('😀😀😀', 2)).toBe('😀…');
 });
 
-test('JSON keeps the data and shows none of it raw', () => {
+test('JSON keeps the data and escapes control characters', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			const value = {text: parts.join('').toWellFormed()};
@@ -72,7 +72,7 @@ test('JSON keeps the data and shows none of it raw', () => {
 	);
 });
 
-test('the stack of an error keeps its lines, and none of them acts on a terminal', () => {
+test('stackText keeps the lines of a stack and sanitizes each', () => {
 	fc.assert(
 		fc.property(hostile, (parts) => {
 			const lines = stackText(new Error(parts.join(''))).split('\n', 100);

@@ -14,7 +14,7 @@ test('wide characters are never cut in half', () => {
 	expect(truncate('abc', 0)).toBe('');
 });
 
-test('what is not asked of the library is what it would say', () => {
+test('the fast path agrees with the library', () => {
 	const characters = [
 		...Array.from({length: 0x7e - 0x20 + 1}, (_, index) => String.fromCodePoint(0x20 + index)),
 		...Array.from({length: 0x25_9f - 0x25_00 + 1}, (_, index) => String.fromCodePoint(0x25_00 + index)),
@@ -34,7 +34,7 @@ test('what is not asked of the library is what it would say', () => {
 	);
 });
 
-test('a fitted text is exactly as wide as asked', () => {
+test('a fitted text has exactly the given width', () => {
 	fc.assert(
 		fc.property(text, fc.nat(60), (words, columns) => {
 			expect(widthOf(fit(words, columns))).toBe(columns);
@@ -42,7 +42,7 @@ test('a fitted text is exactly as wide as asked', () => {
 	);
 });
 
-test('wrapped lines are never too wide, nor too many, and lose nothing when there is room', () => {
+test('wrapped lines fit in width and number, and lose nothing if there is room', () => {
 	expect(wrap('Not enough GPUs available', 12, 4)).toEqual(['Not enough', 'GPUs', 'available']);
 	expect(wrap('one two three', 5, 2)).toEqual(['one', 'two…']);
 	fc.assert(
@@ -56,7 +56,7 @@ test('wrapped lines are never too wide, nor too many, and lose nothing when ther
 	);
 });
 
-test('arguments are quoted only where a shell would read them differently', () => {
+test('arguments are quoted only if a shell would read them differently', () => {
 	expect(shellCommand(['canhazgpu', 'run', '--gpu-ids', '0,1', '--note', "it's $HOME"])).toBe(
 		String.raw`canhazgpu run --gpu-ids 0,1 --note 'it'\''s $HOME'`,
 	);

@@ -173,7 +173,7 @@ test('a request that somebody takes out of the queue says so', async () => {
 	await waiter.says(/position \d/v);
 	slurm().run('scancel', '--state=PENDING', '--name=reserve');
 	const {exitCode, stderr} = await waiter.ended;
-	expect([exitCode, stderr.includes('Error: Somebody took this request out of the queue\n')]).toEqual([3, true]);
+	expect([exitCode, stderr.includes('Error: Somebody removed this request from the queue\n')]).toEqual([3, true]);
 });
 
 test.each([
@@ -183,7 +183,7 @@ test.each([
 	['--array', '0-3', 'An array runs in the background: --array needs --detach'],
 	['--begin', 'soon', '--begin'],
 	['--detach', '--nonblock', '--detach waits in the queue'],
-	['--detach', '--share=8G', '--share has no counterpart in Slurm'],
+	['--detach', '--share=8G', '--share cannot be used with Slurm'],
 ])('%s %s is refused, and nothing is handed over', async (flag, value, words) => {
 	const before = slurm().run('squeue', '--noheader', '--states=all', '--format=%i');
 	const typed =
@@ -242,7 +242,7 @@ test('a share is as many shards as its memory takes, once somebody said how much
 	const several = await box().run('run --share 6G --gpus 2 -- true', environment);
 	expect([several.exitCode, several.stderr]).toEqual([
 		2,
-		'Error: --share of several GPUs has no counterpart in Slurm: the shards of a job are on one GPU\nAsk for one: leave out --gpus\n',
+		'Error: --share of several GPUs cannot be used with Slurm: the shards of a job are on one GPU\nAsk for one: leave out --gpus\n',
 	]);
 });
 

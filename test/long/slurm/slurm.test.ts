@@ -207,7 +207,7 @@ test('what Slurm has no counterpart of is refused with exit code 2, and nothing 
 		'--wait-children',
 	]) {
 		const {exitCode, stderr} = await box().run(`run ${flag} -- true`);
-		expect([flag, exitCode, /has no counterpart in Slurm: .+\n.+\n$/v.test(stderr)]).toEqual([flag, 2, true]);
+		expect([flag, exitCode, /cannot be used with Slurm: .+\n.+\n$/v.test(stderr)]).toEqual([flag, 2, true]);
 	}
 
 	expect((await box().run('reserve --force')).exitCode).toBe(2);
@@ -358,7 +358,7 @@ test('who waits for a reservation while the controller is killed waits on, or le
 	await slurm().saved();
 	await slurm().kill('slurmctld');
 	for (const waiter of [timed, patient]) {
-		await waiter.says(/Waiting goes on, .+: Slurm's controller does not answer/v);
+		await waiter.says(/Still waiting .+: Slurm's controller does not answer/v);
 	}
 
 	// Salloc gives up where its time is over and the controller is away.

@@ -191,10 +191,10 @@ test('x releases the selected GPU there by the id of the reservation that was sh
 	run.mockResolvedValueOnce({
 		exitCode: 1,
 		stdout: '',
-		stderr: 'Error: That reservation has ended meanwhile\nNothing.\n',
+		stderr: 'Error: That reservation has already ended\nNothing.\n',
 	});
 	await press('y');
-	await shows('far: That reservation has ended meanwhile');
+	await shows('far: That reservation has already ended');
 	await press('x', 'y');
 	await shows('released GPU 1 of far');
 	const call = ['far', ['release', '--gpu-ids', '1', '--lease', 'lease-alice'], {isUnbounded: false}];

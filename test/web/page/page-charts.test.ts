@@ -98,7 +98,7 @@ describe.runIf(isLong && chromiumProgram !== undefined)('in Chromium', () => {
 		await used.getByText(/ the GPUs for [\d,.]+ of 24(?:\.00)? hours: /v).waitFor();
 		await used.getByRole('button', {name: 'week'}).click();
 		const week = page.getByRole('region', {name: 'Reserved and used, the last week'});
-		await week.getByText(/^Nobody looked at the GPUs for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
+		await week.getByText(/^The GPUs were not monitored for [\d,.]+ of 168(?:\.00)? hours: /v).waitFor();
 		await page.waitForURL(/[&?]used=168/v);
 		expect(await week.getByRole('link', {name: 'Download the use as CSV'}).getAttribute('href')).toBe(
 			'/api/held-use?hours=168&format=csv',

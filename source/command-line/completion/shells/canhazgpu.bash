@@ -1,10 +1,10 @@
 # Completion of canhazgpu for bash.
 #   in this shell:   eval "$(canhazgpu completion bash)"
 #   in every shell:  that line, in ~/.bashrc
-# What can stand at the caret the program knows itself, and is asked.
+# The program itself returns the candidates.
 
 _canhazgpu() {
-	# Words as they were typed: bash cuts them at = and : as well.
+	# The words as typed, because bash also splits them at = and :.
 	local line=${COMP_LINE:0:COMP_POINT} words=() gap piece i
 	for ((i = 0; i <= COMP_CWORD; i++)); do
 		gap=${line%%[![:space:]]*}
@@ -19,10 +19,10 @@ _canhazgpu() {
 		fi
 	done
 
-	# Bash tells them with their quotes.
+	# Bash keeps their quotes.
 	local program=${words[0]} word=${words[${#words[@]} - 1]} before=() kind='' answer=() candidate
 	((${#words[@]} > 2)) && before=("${words[@]:1:${#words[@]}-2}") && before=("${before[@]//[\\\"\']/}")
-	# An alias, or a name that the shell would have to expand first.
+	# The name may be an alias, or need expansion by the shell.
 	[[ -n $(type -P -- "$program") ]] || program=canhazgpu
 	while IFS= read -r candidate; do
 		if [[ -z $kind ]]; then
@@ -35,7 +35,7 @@ _canhazgpu() {
 	COMPREPLY=()
 	case $kind in
 		words)
-			# Bash replaces only what stands behind the last sign that it cuts words at.
+			# Bash replaces only the text after the last separator.
 			local signs=${COMP_WORDBREAKS//[!=:@]/} kept=''
 			[[ -n $signs ]] && kept=${word%"${word##*[$signs]}"}
 			for candidate in "${answer[@]}"; do
@@ -64,7 +64,7 @@ _canhazgpu_files() {
 	done < <(compgen -f -- "$1")
 }
 
-# What follows -- is completed as if it stood there alone. $1: where it begins.
+# Completes the command after -- with its own completion. $1: its position.
 _canhazgpu_command() {
 	local name
 	for name in _comp_command_offset _command_offset; do
@@ -74,7 +74,7 @@ _canhazgpu_command() {
 		fi
 	done
 
-	# Without bash-completion: names of commands, and whatever this shell knows of that one.
+	# Without bash-completion: command names, or the command's own completion function.
 	local whole=${#COMP_LINE} spec
 	COMP_LINE=${COMP_LINE#*[[:space:]]--}
 	COMP_LINE=${COMP_LINE#"${COMP_LINE%%[![:space:]]*}"}

@@ -1,13 +1,13 @@
 # Completion of canhazgpu for fish.
 #   in this shell:   canhazgpu completion fish | source
 #   in every shell:  that line, in ~/.config/fish/config.fish
-# What can stand at the caret the program knows itself, and is asked.
+# The program itself returns the candidates.
 
 function __canhazgpu_complete
 	set -l before (commandline -opc)
 	set -l word (commandline -ct)
 	set -l program $before[1]
-	# A function, or a name that the shell would have to expand first.
+	# The name may be a function, or need expansion by the shell.
 	command -q $program; or set program canhazgpu
 	set -l answer (command $program --complete fish $before[2..-1] "$word" 2>/dev/null </dev/null)
 	switch "$answer[1]"
@@ -18,7 +18,7 @@ function __canhazgpu_complete
 			set -l file (string replace -r -- '^--[^=]*=' '' "$word")
 			__fish_complete_path "$file" | string replace -r -- '^' "$flag"
 		case command
-			# What follows -- is completed as if it stood there alone.
+			# The command after -- has its own completion.
 			set -l place (contains -i -- -- $before)
 			complete -C (string join ' ' -- (string escape -- $before[(math $place + 1)..-1]) "$word")
 	end

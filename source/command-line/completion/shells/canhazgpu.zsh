@@ -2,20 +2,20 @@
 # Completion of canhazgpu for zsh.
 #   in this shell:   eval "$(canhazgpu completion zsh)"
 #   in every shell:  that line, in ~/.zshrc; or this text as a file _canhazgpu in a directory of $fpath
-# What can stand at the caret the program knows itself, and is asked.
+# The program itself returns the candidates.
 
 _canhazgpu() {
 	local program=${(Q)words[1]} kind candidate about line tab=$'\t'
 	local -a answer offered shown expl
 	local -i width=0
-	# A name that the shell would have to expand first.
+	# The name may need expansion by the shell.
 	[[ -n ${commands[$program]} || -x $program ]] || program=canhazgpu
 	answer=("${(@f)$("$program" --complete zsh "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)}")
 	kind=$answer[1]
 	shift answer
 	case $kind in
 		words)
-			# Of those with the same description _describe turns the order round.
+			# Without _describe, which reverses words that share a description.
 			offered=("${(@)answer%%$tab*}")
 			for candidate in "${(@)offered}"; do
 				((width = ${#candidate} > width ? ${#candidate} : width))
@@ -32,7 +32,7 @@ _canhazgpu() {
 			_files
 			;;
 		command)
-			# What follows -- is completed as if it stood there alone.
+			# The command after -- has its own completion.
 			local -i place=${words[(i)--]}
 			shift $place words
 			((CURRENT -= place))

@@ -1,12 +1,9 @@
-/** Asking several hosts at once: one that fails costs the others nothing. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {App} from '../../../app/contract.js';
 import {createProgressLine} from '../progress-line.js';
 
-/** Why a host gives no answer, in words. */
 type FailedAnswer = {readonly host: string; readonly error: string};
 
-/** The answer of a host, or why there is none. Anything but a CanhazgpuError is a bug, and thrown again. */
 export async function answerFrom<Answer>(host: string, ask: () => Promise<Answer>): Promise<Answer | FailedAnswer> {
 	try {
 		return await ask();
@@ -19,11 +16,7 @@ export async function answerFrom<Answer>(host: string, ask: () => Promise<Answer
 	}
 }
 
-/**
-The answer of this host. Undefined where it has no pool and others are named: a laptop is no box that fails.
-
-@param others - The names of the other hosts.
-*/
+/** Returns the answer of this host. Undefined on a laptop without a pool, if `others` are configured. */
 export async function ownAnswerFrom<Answer>(
 	app: App,
 	others: readonly string[],
@@ -42,11 +35,7 @@ export async function ownAnswerFrom<Answer>(
 	});
 }
 
-/**
-Asks this host and the others, all at once, and shows which are still being asked.
-
-@returns That of this host first, where it has a pool, and the others as they are given.
-*/
+/** Asks all hosts in parallel and shows who has not answered. This host comes first, if it has a pool. */
 export async function askHosts<Answer>(
 	app: App,
 	others: readonly string[],
@@ -72,7 +61,7 @@ export async function askHosts<Answer>(
 	}
 }
 
-/** A host that is asked when Ctrl-C comes is asked no longer: nothing is left running, and nothing is shown. */
+/** Cancels the requests to other hosts on Ctrl-C, and shows nothing. */
 export async function untilInterrupted(app: App, show: (signal: AbortSignal) => Promise<void>): Promise<number> {
 	const interruption = app.interruption();
 	const {signal} = interruption;

@@ -1,4 +1,3 @@
-/** What several boxes tell of their GPUs, in the form in which one of them is chosen. */
 import type {HostAnswer} from '../../../core/rules/hosts/choose-host.js';
 import type {GpuReading, Observation} from '../../../core/model/types.js';
 import {stateText} from '../../../format/states.js';
@@ -13,26 +12,24 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const number = (value: unknown): number | undefined =>
 	typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
-/** On which node of a cluster it is. */
 function placeOf({node, node_gpu_id: gpu}: JsonRow): GpuReading['place'] {
 	const [name, index] = [text(node), number(gpu)];
 	return name === undefined || index === undefined ? undefined : {node: name, gpu: index};
 }
 
-/** What a row says of the GPU itself. The Go program names the model without the vendor, and tells neither memory nor more. */
+/** Reads the GPU of a row. The Go program prints the model without the vendor, and no memory. */
 const readingOf = (row: JsonRow): GpuReading => ({
 	index: Number(row['gpu_id']),
 	name: text(row['gpu_name']) ?? text(row['gpu_model']),
 	memoryTotalMiB: number(row['memory_total_mb']),
 	computeCapability: text(row['compute_capability']),
-	// What MIG has split is not handed out whole.
 	isMigEnabled: Array.isArray(row['mig_instances']),
 	place: placeOf(row),
 	processes: undefined,
 	unknown: {},
 });
 
-/** Undefined: nobody knows, or it is out of service. */
+/** Undefined if unknown or out of service. */
 function freeInOf(row: JsonRow): number | undefined {
 	if (row['drained'] !== undefined || row['status'] === stateText.error) {
 		return undefined;
@@ -41,7 +38,7 @@ function freeInOf(row: JsonRow): number | undefined {
 	return row['status'] === stateText.available ? 0 : number(row['remaining_seconds']);
 }
 
-/** @param rows - Of `status --json`, of whatever version; texts are whatever that host says. */
+/** `rows` are from `status --json` of any version, so their texts are untrusted. */
 function answerOf(host: string, rows: readonly JsonRow[], waitingCount: number | undefined): HostAnswer {
 	const observation: Observation = {
 		provider: 'fake',
@@ -70,13 +67,13 @@ const ownAnswer = async (app: App): Promise<HostAnswer> =>
 async function otherAnswer(app: App, host: string, signal: AbortSignal | undefined): Promise<HostAnswer> {
 	const [rows, queue] = await Promise.all([
 		app.remoteStatus(host, signal),
-		// A version without this verb tells nothing of its queue.
+		// Older versions have no queue command.
 		answerFrom(host, async () => app.remoteQueue(host, signal)),
 	]);
 	return answerOf(host, rows, 'error' in queue ? undefined : queue.entries.length);
 }
 
-/** What this host and the others tell of their GPUs; each answers within 10 s or until `signal` is aborted, or is an error. */
+/** Asks this host and the others about their GPUs. Each host answers within 10 s or has an error. */
 export const askForGpus = async (
 	app: App,
 	others: readonly string[],

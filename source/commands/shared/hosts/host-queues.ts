@@ -1,4 +1,3 @@
-/** `queue --all`: who waits on this host and on those of `remote_hosts`. */
 import {readForDisplay} from '../../../core/operations/transact.js';
 import {otherHosts} from '../../../core/model/other-hosts.js';
 import {queueRows} from '../../../core/rules/queue/queue-rows.js';
@@ -16,7 +15,7 @@ const ownQueue = async (app: App): Promise<HostAnswer> =>
 		return {host: app.host.hostname, rows: entries, source: await world.engine?.label()};
 	});
 
-/** @returns The exit code: 0 whatever the hosts answer, 130 after Ctrl-C. */
+/** Returns the exit code: 0 even if hosts fail, 130 after Ctrl-C. */
 export const showQueues = async (app: App, input: Input): Promise<number> =>
 	untilInterrupted(app, async (signal) => {
 		const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);

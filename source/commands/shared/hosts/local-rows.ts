@@ -3,7 +3,6 @@ import {readStatus} from '../../../core/operations/reservations.js';
 import {statusJson} from '../../../format/json/status-json.js';
 import type {JsonRow} from '../../../format/tables/host-tables.js';
 
-/** This host's own rows, as it would tell them to another. */
 export async function localRows(world: World): Promise<readonly JsonRow[]> {
 	const {rows, observation} = await readStatus(world);
 	return statusJson(rows, observation);

@@ -1,4 +1,4 @@
-/** `--on`: the same verb on another box, by ssh. That box alone judges who gets its GPUs, so nothing is granted twice. */
+/** `--on`: runs the command on another host by ssh. That host alone grants its GPUs, so none is granted twice. */
 import process from 'node:process';
 import {chooseHost, type HostAnswer, type HostReason} from '../../../core/rules/hosts/choose-host.js';
 import {idWordsOf} from '../../../core/rules/request/gpu-ids.js';
@@ -14,10 +14,10 @@ import {globalFlags} from '../../../command-line/flags.js';
 import {createBackground} from '../background.js';
 import {movedExitCode, queueEntryVariable} from './moving.js';
 
-/** Flags of every verb that say where the pool of this box is. */
+/** Flags that locate the pool of this host. */
 const localFlags = ['redis-host', 'redis-port', 'redis-db', 'store', 'config', 'memory-threshold'];
 
-/** What was typed, but for `--on` and what is left out: the config files of that box say the rest. */
+/** Returns the typed flags except `--on` and `leftOut`. The config files of the other host apply there. */
 const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly string[] =>
 	Object.entries({...globalFlags, ...flags})
 		.filter(([name]) => name !== 'on' && name !== leftOut)
@@ -26,30 +26,27 @@ const typedFlags = ({flags}: Command, input: Input, leftOut?: string): readonly 
 			return (
 				typed
 					.filter((text) => text !== undefined)
-					// Earlier versions and the Go program know no ranges of GPUs.
+					// Older versions and the Go program do not know ranges of GPUs.
 					.map((text) => `--${name}=${name === 'gpu-ids' ? idWordsOf(text).join(',') : text}`)
 			);
 		});
 
-/** Where the box is asked for, and what it is asked. */
 type ElsewhereOptions = {
 	readonly command: Command;
-	/** The host that was typed. */
 	readonly host: string;
-	/** A job starts in the same directory, where that box has it. */
+	/** Starts the job in the same directory, if the other host has it. */
 	readonly keepsDirectory?: boolean;
 };
 
 const isOwn = (app: App, host: string): boolean => host === app.host.hostname || host === 'localhost';
 
 type ThereOptions = ElsewhereOptions & {
-	/** The id of its entry in the queue there. */
 	readonly entryId?: string;
-	/** What is left of the time to wait, instead of what was typed. */
+	/** The remaining time to wait, instead of the typed one. */
 	readonly waitSeconds?: number | undefined;
 };
 
-/** Undefined where it was removed: then it is nowhere to be found on another host, either. */
+/** Undefined if the directory has been removed. */
 function ownDirectory(): string | undefined {
 	try {
 		return process.cwd();
@@ -58,20 +55,19 @@ function ownDirectory(): string | undefined {
 	}
 }
 
-/** The exit code of ssh itself. A command may have it, too. */
 const connectionFailure = 255;
 
-/** Time after which a connection without a user is given up, in ms. No login takes longer. */
+/** Time in ms after which an unattended connection is given up. No login takes longer. */
 const connectMs = 30_000;
-/** The same time for a request that does not wait. */
+/** Time in ms after which a request that must not wait is given up. */
 const nonblockConnectMs = 10_000;
-/** Time after which a short command is given up, in ms: more than a login, a scan and a write take. */
+/** Time in ms after which a short command is given up: enough for a login, a scan and a write. */
 const shortCommandMs = 30_000;
 
-/** Returns how long the host may take. A user at a terminal decides that, but not for a request that may not wait. */
+/** Returns how long the host may take. At a terminal, the user decides, except for a request that must not wait. */
 function patienceOf(app: App, input: Input, {name}: Command): Patience {
 	const isNonblock = input.has('nonblock');
-	// A job runs for as long as it takes, and a reservation waits for its GPUs.
+	// A job takes as long as necessary, and a reservation can wait for its GPUs.
 	const isShort = name !== 'run' && (name !== 'reserve' || isNonblock);
 	return {
 		connectMs: isNonblock ? nonblockConnectMs : app.isTerminal ? undefined : connectMs,
@@ -79,7 +75,6 @@ function patienceOf(app: App, input: Input, {name}: Command): Patience {
 	};
 }
 
-/** Prints why a connection failed or ended, and what to do. */
 function remarkFailure(app: App, {hasAnswered, problem}: HostRun, host: string, command: Command): void {
 	const ask = `canhazgpu status --remote ${host}`;
 	if (problem !== undefined) {
@@ -90,7 +85,7 @@ function remarkFailure(app: App, {hasAnswered, problem}: HostRun, host: string, 
 	const orCommand = command.takesRest === true ? ', or the command ended with 255' : '';
 	app.remark(
 		hasAnswered === true
-			? `canhazgpu: the connection to ${host} was lost${orCommand}. What it began there may go on. To see it: ${ask}`
+			? `canhazgpu: the connection to ${host} was lost${orCommand}. What it started there may still be running. To check: ${ask}`
 			: command.takesRest === true
 				? `canhazgpu: ${host} was not reached, the connection ended, or the command ended with 255. To see which: ${ask}`
 				: `canhazgpu: ${host} was not reached, or the connection ended. To see why: ${ask}`,
@@ -120,19 +115,14 @@ async function runThere(app: App, input: Input, options: ThereOptions): Promise<
 	}
 
 	if (exitCode === 0 && command.name === 'reserve' && !input.has('short')) {
-		// What that host prints calls itself here.
+		// The other host's output does not say which host it is about.
 		app.remark(`canhazgpu: these GPUs are on ${sanitize(host)}, so use them there: ssh ${sanitize(host)}`);
 	}
 
 	return exitCode;
 }
 
-/**
-Runs the verb on the host of `--on`.
-
-@returns The exit code there. Undefined: it is this very host, or none was named.
-@throws CanhazgpuError `usage` for `any`, and for flags that say where the pool of this box is.
-*/
+/** Runs the command on the host that `--on` names. Returns undefined if that is this host. */
 export async function runElsewhere(app: App, input: Input, command: Command): Promise<number | undefined> {
 	const host = input.text('on');
 	if (host === undefined || isOwn(app, host)) {
@@ -148,7 +138,7 @@ export async function runElsewhere(app: App, input: Input, command: Command): Pr
 	refuseLocalFlags(input);
 	if (host === 'any') {
 		throw new CanhazgpuError('usage', `${command.name} needs the host: --on any is for run and reserve`, {
-			hint: 'To see which host it is: canhazgpu status --all',
+			hint: 'To compare the hosts: canhazgpu status --all',
 		});
 	}
 
@@ -159,7 +149,7 @@ function refuseLocalFlags(input: Input): void {
 	const own = localFlags.find((name) => input.has(name));
 	if (own !== undefined) {
 		throw new CanhazgpuError('usage', `--${own} is about this host, and --on names another`, {
-			hint: `Leave out --${own}: the configuration of that host says it.`,
+			hint: `Leave out --${own}: the configuration of that host applies.`,
 		});
 	}
 }
@@ -185,22 +175,22 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 		);
 		const hasAnswer = choice.reasons.some(({reason}) => reason.kind !== 'error');
 		throw hasAnswer
-			? new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as asked`, {hint: reasons.join('; ')})
-			: new CanhazgpuError('store-unreachable', 'No host says which GPUs it has', {hint: reasons.join('; ')});
+			? new CanhazgpuError('impossible', `No host can give ${wanted.count} GPU(s) as requested`, {
+					hint: reasons.join('; '),
+				})
+			: new CanhazgpuError('store-unreachable', 'No host reported its GPUs', {hint: reasons.join('; ')});
 	}
 
 	const {host, freeCount, waitSeconds, unanswered} = choice;
 	const when =
 		waitSeconds === 0
 			? `${freeCount} GPU(s) are free there`
-			: `it is the first to have enough, ${waitSeconds === undefined ? 'though nobody knows when' : `in about ${longDuration(waitSeconds)}`}`;
+			: `it should be the first with enough free GPUs, ${waitSeconds === undefined ? 'at an unknown time' : `in about ${longDuration(waitSeconds)}`}`;
 	app.remark(`canhazgpu: on ${sanitize(host)}: ${when}`);
 	const [first] = unanswered;
 	if (first !== undefined) {
-		const which = unanswered.length === 1 ? '' : `${unanswered.length} hosts that gave no answer, the first `;
-		app.remark(
-			`canhazgpu: passed over ${which}${sanitize(first.host)}: ${sanitize(withoutName(first.words, first.host))}`,
-		);
+		const which = unanswered.length === 1 ? '' : `${unanswered.length} hosts that did not answer, the first `;
+		app.remark(`canhazgpu: skipped ${which}${sanitize(first.host)}: ${sanitize(withoutName(first.words, first.host))}`);
 	}
 
 	return host;
@@ -208,25 +198,24 @@ async function choose(app: App, others: readonly string[], wanted: Wanted): Prom
 
 type AnywhereOptions = Omit<ElsewhereOptions, 'host'> & {
 	readonly wanted: Wanted;
-	/** 0: not at all. Undefined: for as long as it takes. */
+	/** 0 to not wait, undefined to wait as long as necessary. */
 	readonly waitSeconds: number | undefined;
 };
 
-/** What became of a request that may be served elsewhere. */
 type Outcome =
 	| {readonly isHere: false; readonly exitCode: number}
-	/** This very host serves it, or none was named. It may still wait so long: 0 is not at all, undefined for as long as it takes. */
+	/** This host serves the request and may wait for `waitSeconds`. */
 	| {readonly isHere: true; readonly waitSeconds: number | undefined};
 
 /**
-Runs it on the host that serves it first. While it waits on another host and holds nothing there, it moves to one that can serve it at once:
-it joins there only after it left here, so that nothing is granted twice.
+Moves a waiting request that holds nothing to a host that becomes free. The request leaves the first queue before it
+joins the second, so that nothing is granted twice.
 */
 async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Promise<Outcome> {
 	const {command, wanted, keepsDirectory, waitSeconds} = options;
 	const others = otherHosts(input.config.get('remote_hosts')!, app.host.hostname);
 	const beganMs = app.clock.monotonicMs();
-	/** At least a second, unless it was not to wait at all. */
+	/** At least 1, unless the request must not wait. */
 	const leftSeconds = (): number | undefined =>
 		waitSeconds === undefined || waitSeconds === 0
 			? waitSeconds
@@ -242,7 +231,7 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 		const entryId = app.clock.uuid();
 		const waiting = new AbortController();
 		const watched = {wanted, host, entryId, others, signal: waiting.signal};
-		// A bug in it is told, and the request goes on where it is.
+		// A bug is reported, and the request stays where it is.
 		const moving = background.attempt(async () => findBetterHost(app, watched));
 		let exitCode: number;
 		try {
@@ -269,12 +258,7 @@ async function runAnywhere(app: App, input: Input, options: AnywhereOptions): Pr
 	return {isHere: true, waitSeconds: leftSeconds()};
 }
 
-/**
-Runs a verb that asks for GPUs on the host of `--on`, or on the one that serves it first.
-
-@throws CanhazgpuError `usage` for flags that say where the pool of this box is, `impossible` when no host can ever serve it,
-`store-unreachable` when none of them answers.
-*/
+/** Runs a request for GPUs on the host of `--on`, or on the first that can serve it. */
 export async function acquireElsewhere(
 	app: App,
 	input: Input,
@@ -287,7 +271,7 @@ export async function acquireElsewhere(
 
 	refuseLocalFlags(input);
 	if (typed === 'any' && wanted.need?.mig !== undefined) {
-		throw new CanhazgpuError('usage', '--on any compares whole GPUs and shares, and instances of MIG are wanted', {
+		throw new CanhazgpuError('usage', '--on any does not support MIG instances', {
 			hint: 'Name the host. The instances of each: canhazgpu status --all',
 		});
 	}

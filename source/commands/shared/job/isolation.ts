@@ -1,4 +1,3 @@
-/** Isolating the job of `run`: whether that is wanted, and what happens where it does not work. */
 import type {GrantedGpu, GrantedPart, IsolationLevel} from '../../../core/model/isolation.js';
 import {readingOf} from '../../../core/rules/mig/instances.js';
 import type {GpuReading, InstanceOfGpu, Observation} from '../../../core/model/types.js';
@@ -22,12 +21,10 @@ import type {SettingValue} from '../../../config/schema.js';
 export const isolateFlag: Flag = {
 	value: 'HOW',
 	bare: 'auto',
-	summary:
-		'let the command open no other GPU: auto, require (or do not start it), off; bwrap, systemd or cgroup does it',
+	summary: 'hide all other GPUs: auto, require (fail if impossible), off, or a method: bwrap, systemd, cgroup',
 	completes: isolationWishes,
 };
 
-/** @throws CanhazgpuError `usage` naming what is possible. */
 export function isolationWishOf(input: Input): IsolationWish | undefined {
 	const typed = input.text('isolate');
 	if (typed === undefined || isIsolationWish(typed)) {
@@ -39,14 +36,11 @@ export function isolationWishOf(input: Input): IsolationWish | undefined {
 	});
 }
 
-/** What became of it. */
 export type JobIsolation = {
-	/** Undefined where it was not wanted. */
 	readonly isIsolated: boolean | undefined;
 	readonly entrance: readonly string[];
-	/** The UUIDs of the GPUs that were granted; undefined where the job sees the others, too. */
+	/** The UUIDs of the granted GPUs. Undefined if the job also sees the others. */
 	readonly uuids: ReadonlyArray<string | undefined> | undefined;
-	/** What the user must know. */
 	readonly remark: string | undefined;
 };
 
@@ -57,7 +51,7 @@ const unwanted: JobIsolation = {
 	remark: undefined,
 };
 
-/** By the ids of the driver, which may differ from those at the grant: the UUID tells the instance. */
+/** Finds the instance by its UUID, because the driver's ids may have changed since the grant. */
 const partOf = (instance: InstanceOfGpu, reading: GpuReading | undefined): readonly GrantedPart[] => {
 	const {gpuInstanceId, computeInstanceId} = readingOf(reading, instance) ?? instance;
 	return gpuInstanceId === undefined || computeInstanceId === undefined ? [] : [{gpuInstanceId, computeInstanceId}];
@@ -77,50 +71,37 @@ const grantedGpus = (
 
 const contradiction = ({doubt}: PoolIsolation): CanhazgpuError =>
 	doubt === undefined
-		? new CanhazgpuError('usage', 'This pool requires isolation: --isolate=off is not possible', {
+		? new CanhazgpuError('usage', 'This pool requires isolation, so --isolate=off is not allowed', {
 				hint: 'Leave it out. What isolation changes for a job: canhazgpu help isolation',
 			})
 		: new CanhazgpuError(
 				'pool-garbage',
-				`It cannot be told whether this pool requires isolation, and so --isolate=off is not possible: ${doubt.problem}`,
+				`It is unknown whether this pool requires isolation, so --isolate=off is not allowed: ${doubt.problem}`,
 				{hint: doubt.fix},
 			);
 
 const doubtText = ({problem}: PolicyDoubt): string => `the policy of this pool cannot be read (${sanitize(problem)})`;
 
-/** What a job was granted: GPUs, or some of their instances. */
 type GrantedParts = {readonly gpus: readonly number[]; readonly instances?: readonly InstanceOfGpu[] | undefined};
 
 const keyOf = ({gpus, instances = []}: GrantedParts): string => JSON.stringify([gpus, instances.map(({uuid}) => uuid)]);
 
 type JobIsolator = {
-	/** The same world, of which the isolator remembers the last scan. */
+	/** The same world, with provider calls recorded for `lastScan`. */
 	readonly world: OpenWorld;
-	/** Undefined where nothing was scanned. */
 	readonly lastScan: () => Observation | undefined;
-	/**
-	Refuses early what the pool does not allow.
-
-	@throws CanhazgpuError `usage`.
-	*/
+	/** Refuses what the pool does not allow, before the wait. */
 	readonly check: () => Promise<void>;
-	/**
-	Begins with what the user wants in any case, beside whatever else there is to do between the grant and the start. Resolves as soon as other
-	processes work on it; never rejects.
-	*/
+	/** Starts isolation in parallel with other work, and resolves once helpers run. Never rejects. */
 	readonly begin: (granted: GrantedParts) => Promise<void>;
-	/**
-	@param pool - What the pool says as the job starts.
-	@throws CanhazgpuError `failed` where isolation is required and does not work, `usage` where it is required and turned off.
-	*/
+	/** @throws CanhazgpuError `failed` if required isolation does not work, `usage` if it is turned off. */
 	readonly isolate: (granted: GrantedParts, pool: PoolIsolation) => Promise<JobIsolation>;
-	/** Takes away what was made, when the job has ended or will not be started. What is still being made ends with this process. Never rejects. */
+	/** Removes what was created, when the job has ended or will not start. Never rejects. */
 	readonly close: () => Promise<void>;
 };
 
 type Wanted = {readonly wish: IsolationWish | undefined; readonly setting: SettingValue<'run.isolate'> | undefined};
 
-/** What the user wants is said by a flag, and by the user's config. */
 export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): JobIsolator {
 	const {gpus: provider} = opened;
 	let last: Observation | undefined;
@@ -137,9 +118,8 @@ export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): J
 
 	const own = isolationLevelOf({wish, setting});
 	const isOwnWish = own === 'prefer' || own === 'require';
-	/** Loaded while the GPUs are read. */
 	const prepared = isOwnWish ? opened.prepareIsolation() : undefined;
-	// It is awaited later, and rejects then.
+	// The rejection is handled where the promise is awaited.
 	prepared?.catch(() => undefined);
 	const start = async ({gpus, instances}: GrantedParts) => {
 		const isolateGpus = await (prepared ?? opened.prepareIsolation());
@@ -184,13 +164,13 @@ export function createJobIsolator(opened: OpenWorld, {wish, setting}: Wanted): J
 
 			const started = start(parts);
 			begun = {parts: keyOf(parts), made: finish(started)};
-			// It is awaited later, and rejects then.
+			// The rejection is handled where the promise is awaited.
 			begun.made.catch(() => undefined);
 			await Promise.allSettled([started]);
 		},
 		async isolate(parts, pool) {
 			const level = levelUnder(pool);
-			// What the user wants as strictly needs no other reason.
+			// If the user wants isolation as strictly as the pool, the pool's doubt does not matter.
 			const doubt = own === level ? undefined : pool.doubt;
 			if (level === 'off') {
 				return unwanted;

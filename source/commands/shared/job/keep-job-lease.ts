@@ -1,4 +1,4 @@
-/** Keeps the lease of a running job: its heart beats every minute, its loss is said at once, and it ends once. */
+/** Keeps the lease of a running job: sends a heartbeat every minute, reports its loss at once, and ends it. */
 import {createWakeSignal} from '../../../core/operations/waiting/wake-signal.js';
 import {
 	sendHeartbeat,
@@ -17,16 +17,16 @@ import {createBackground} from '../background.js';
 import {keepReminding} from '../reminding.js';
 
 export type JobLeaseKeeper = {
-	/** Names another process of the job, with which the lease stays if this process is killed. */
+	/** Adds a process of the job that keeps the lease alive if this process is killed. */
 	readonly follow: (job: ProcessIdentity) => void;
-	/** Gives the GPUs back, with the reason and what the job has left in their record. Never throws: the job's own exit code counts more. */
+	/** Releases the GPUs and records why. Never throws, because the job's exit code matters more. */
 	readonly end: (reason: EndReason, left: readonly LeftProcess[]) => Promise<void>;
 };
 
-/** After the job's end the store may be away; the GPUs come back anyway, since the job is dead. */
+/** How long to retry after the job. Without the release, the next reader finds the job dead. */
 const patienceMs = 10_000;
 
-/** The Go peer announces no change, so a lease that it took is only seen by a read. */
+/** The Go program announces no changes, so only polling shows that it took a lease. */
 const pollMs = 5000;
 
 type Lost = Extract<HeartbeatResult, {kind: 'lost'}>['gpus'];
@@ -42,7 +42,7 @@ const lossText = (lost: Lost): string =>
 type Kept = {
 	readonly granted: JobLease;
 	readonly job: ProcessIdentity;
-	/** The model that the command names, if it does. */
+	/** The model that the command serves, if the command line names one. */
 	readonly model: string | undefined;
 };
 
@@ -67,20 +67,19 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 
 	const check = async (): Promise<void> => {
 		const answer = await sendHeartbeat(world, withJob(jobLease, followed, model));
-		// From now on only the rest is held, so a loss is said once.
 		jobLease = answer.jobLease;
 		for (const {index, reason} of answer.takenBack) {
 			sayTakenBack(index, reason);
 		}
 
 		if (answer.kind === 'lost' && !ended.signal.aborted) {
-			app.remark(`canhazgpu: WARNING: the command goes on without its reservation: ${lossText(answer.gpus)}`);
+			app.remark(`canhazgpu: WARNING: the command continues without its reservation: ${lossText(answer.gpus)}`);
 		}
 	};
 
 	const heartbeats = (async () => {
 		while (!ended.signal.aborted && jobLease.gpus.length > 0) {
-			// A store that is away is heard of again; the job goes on.
+			// An unreachable store recovers later, and the job goes on.
 			await background.attempt(check);
 			await wakeSignal.wait(world.clock, pollMs, ended.signal);
 		}
@@ -101,7 +100,6 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		}),
 	);
 
-	/** Until it is done, or is left to the next reader. */
 	const giveBack = async (reason: EndReason, left: readonly LeftProcess[]): Promise<void> => {
 		const untilMs = app.clock.monotonicMs() + patienceMs;
 		while (jobLease.gpus.length > 0) {
@@ -110,14 +108,14 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 				return;
 			} catch (error) {
 				if (error instanceof CanhazgpuError && error.code === 'no-pool') {
-					// Lost with all its data: nothing is left to give back.
+					// The store lost all data, so nothing is left to release.
 					return;
 				}
 
 				if (app.clock.monotonicMs() > untilMs) {
 					const why = error instanceof Error ? sanitize(error.message) : 'unknown error';
 					app.remark(
-						`canhazgpu: the GPUs could not be given back now. The next look at the pool does it, once it can be written: ${why}`,
+						`canhazgpu: the GPUs could not be released now. The next command that reads the pool releases them, once the store can be written: ${why}`,
 					);
 					return;
 				}
@@ -134,7 +132,7 @@ export function keepJobLease(app: App, world: OpenWorld, {granted, job, model}: 
 		},
 		async end(reason, left) {
 			ended.abort();
-			// Its last words may take a second; the GPUs do not wait for them.
+			// Stopping reminders can take a second, and the GPUs should not wait.
 			const reminding = stopReminding();
 			await background.attempt(async () => heartbeats);
 			await background.attempt(async () => (await listening)?.());

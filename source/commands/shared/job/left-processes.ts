@@ -1,27 +1,20 @@
-/** The messages of `run` about processes that its command has started and that outlive the command. */
 import type {GpuProcess, LeftProcess, ProcessIdentity} from '../../../core/model/types.js';
 import type {App, OpenWorld} from '../../../app/contract.js';
 import {processList} from '../../../format/status-labels.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {firstOf} from '../../../format/text/numbers.js';
 
-/** Processes named before the rest are only counted. */
 const namedProcesses = 8;
 
-/** The command has ended: a slow GPU tool holds up nobody for longer. */
 const patienceMs = 2000;
 
-/** Says that the command has ended and its children are waited for. */
 export const waitingText = (children: readonly ProcessIdentity[]): string =>
 	`canhazgpu: the command has ended, and its GPUs stay reserved until what it started ends: ${firstOf(
 		children.map(({pid}) => `PID ${pid}`),
 		namedProcesses,
 	)}. Ctrl-C ends it.`;
 
-/**
-Says which of the processes that the job left still use its GPUs, and what to do. Scans the GPUs once, where the job left any; a scan that fails
-or takes too long says nothing.
-*/
+/** Reports which left processes still use the job's GPUs, and what to do. Needs a scan, whose failure is ignored. */
 export async function tellLeft(
 	app: App,
 	world: OpenWorld,

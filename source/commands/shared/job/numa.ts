@@ -1,20 +1,18 @@
-/** `run --numa bind`: the job on the processors and the memory beside its GPUs. */
+/** `run --numa bind`: binds a job to the CPUs and memory near its GPUs. */
 import type {Observation} from '../../../core/model/types.js';
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {notBoundLine} from '../../../format/numa.js';
 import type {OpenWorld} from '../../../app/contract.js';
 import type {Flag, Input} from '../../../command-line/command.js';
 
-/** What can be typed behind `--numa`. */
 const numaWishes = ['bind', 'off'] as const;
 
 export const numaFlag: Flag = {
 	value: 'HOW',
-	summary: 'bind: run on the processors and the memory of the NUMA nodes of the GPUs; off',
+	summary: 'bind (to the CPUs and memory near the GPUs) or off',
 	completes: numaWishes,
 };
 
-/** @throws CanhazgpuError `usage` naming what is possible, before anything is opened. */
 export function isBindingWanted(input: Input): boolean {
 	const typed = input.text('numa') ?? input.config.get('run.numa');
 	if (typed !== undefined && !(numaWishes as readonly string[]).includes(typed)) {
@@ -24,19 +22,16 @@ export function isBindingWanted(input: Input): boolean {
 	return typed === 'bind';
 }
 
-/** What became of it. */
 export type JobBinding = {
-	/** Words that start the command so; none where it is not bound. */
 	readonly entrance: readonly string[];
-	/** Sorted. Undefined where it was not wanted or did not work. */
+	/** Sorted. Undefined if not wanted or not possible. */
 	readonly nodes: readonly number[] | undefined;
-	/** What the user must know. */
 	readonly remark: string | undefined;
 };
 
 export const notWanted: JobBinding = {entrance: [], nodes: undefined, remark: undefined};
 
-/** Where it does not work the job runs all the same, and a line says why: it is only slower. */
+/** A failure is only a remark, because the job still works, more slowly. */
 export async function bindJob(
 	{prepareNumaBinding}: Pick<OpenWorld, 'prepareNumaBinding'>,
 	gpus: readonly number[],

@@ -1,4 +1,3 @@
-/** `run` on the GPUs of this machine: it waits for them, starts the command, and gives them back when that has ended. */
 import {modelOfCommand} from '../../../core/rules/processes/served-model.js';
 import {
 	awaitJobLease,
@@ -27,20 +26,18 @@ import {keepJobLease, type JobLeaseKeeper} from './keep-job-lease.js';
 import {tellLeft, waitingText} from './left-processes.js';
 import {bindJob, isBindingWanted, notWanted, type JobBinding} from './numa.js';
 
-/** The CUDA that was asked for; undefined where none was. */
 async function preparedCuda(app: App, {config}: Input): Promise<PreparedCuda | undefined> {
 	const version = config.get('run.cuda');
 	return version === undefined ? undefined : app.prepareCuda(version);
 }
 
-/** @throws CanhazgpuError `usage` without a share to limit, `failed` where no daemon of this account runs. */
 async function mpsDirectoryOf(app: App, input: Input): Promise<string | undefined> {
 	if (!input.has('mps')) {
 		return undefined;
 	}
 
 	if (!input.has('share')) {
-		throw new CanhazgpuError('usage', '--mps limits a share, and there is none', {
+		throw new CanhazgpuError('usage', '--mps needs --share', {
 			hint: 'Give --share, too: --share 8G --mps',
 		});
 	}
@@ -62,16 +59,12 @@ type Granted = {
 	readonly binding: JobBinding;
 };
 
-/**
-Prepares the command before its GPUs are waited for, so that one that cannot be run is refused at once.
-
-@returns Starts the command on the GPUs that were granted.
-*/
+/** Prepares the command before the wait, so that a command that cannot run is refused at once. Returns its start. */
 async function prepareCommand(app: App, input: Input, words: RunRequest['words']) {
 	const timeoutSeconds = input.config.get('run.timeout');
 	const mpsDirectory = await mpsDirectoryOf(app, input);
 	const cuda = await preparedCuda(app, input);
-	// What the job starts in its turn is another request.
+	// A request made by the job itself must not reuse the queue entry.
 	const environment = {...app.environment, ...cuda?.environment, [queueEntryVariable]: undefined};
 	const startJob = await app.prepareJob(words, environment, 'later');
 	if (cuda?.warning !== undefined) {
@@ -99,12 +92,12 @@ async function prepareCommand(app: App, input: Input, words: RunRequest['words']
 			waitsForChildren: input.has('wait-children'),
 			onChildren,
 			onTimeout() {
-				app.remark(`canhazgpu: the time limit of ${setDuration(timeoutSeconds ?? 0)} is over: stopping the command`);
+				app.remark(`canhazgpu: the time limit of ${setDuration(timeoutSeconds ?? 0)} has passed: stopping the command`);
 			},
 		});
 }
 
-/** Nothing runs. Where the store cannot be written, the next reader sees that this process is gone. */
+/** Releases GPUs that no command will use. If that fails, the next reader sees that this process has ended. */
 async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<void> {
 	try {
 		await endJobLease(world, jobLease, 'released');
@@ -117,7 +110,7 @@ async function giveBackUnused(world: OpenWorld, jobLease: JobLease): Promise<voi
 
 type GrantedLeaseOptions = {readonly waitSeconds: number | undefined; readonly signal: AbortSignal};
 
-/** The lease of what was granted, as the store has it; who waits for GPUs also waits for a store that is away. */
+/** Reads the granted lease from the store, and waits for a store that is unreachable. */
 const grantedLease = async (
 	app: App,
 	world: OpenWorld,
@@ -130,7 +123,7 @@ const grantedLease = async (
 				signal,
 				away(reason) {
 					app.remark(
-						`canhazgpu: the GPUs are there, and the command starts once the store answers: ${sanitize(reason)}`,
+						`canhazgpu: the GPUs are granted, and the command starts when the store answers: ${sanitize(reason)}`,
 					);
 				},
 			});
@@ -151,7 +144,6 @@ type GrantedText = {
 	readonly isLimited: boolean;
 };
 
-/** In the Go program's words. */
 function grantedText(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: GrantedText): string {
 	const fence = isLimited ? 'accounted, and limited by MPS' : 'accounted, not fenced';
 	const details = [
@@ -165,11 +157,10 @@ function grantedText(jobLease: JobLease, {timeoutSeconds, shareMiB, isLimited}: 
 type RunRequest = {
 	readonly request: AcquireRequest;
 	readonly words: readonly [command: string, ...args: readonly string[]];
-	/** Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. */
 	readonly waitSeconds: number | undefined;
 };
 
-/** @returns The exit code of the command, or that of a signal which came before it. */
+/** Returns the exit code of the command, or of a signal that came before it. */
 export async function runHere(app: App, input: Input, {request, words, waitSeconds}: RunRequest): Promise<number> {
 	const wish = isolationWishOf(input);
 	const isBinding = isBindingWanted(input);
@@ -205,7 +196,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 		await begin(answer);
 		const jobLease = await grantedLease(app, world, answer.leaseId, {waitSeconds, signal: interruption.signal});
 		if (jobLease === undefined) {
-			// The next reader sees that this process is gone.
+			// The next reader sees that this process has ended.
 			return interruption.exitCode();
 		}
 
@@ -235,7 +226,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 						shareMiB: request.need?.shareMiB,
 						isLimited: input.has('mps'),
 					});
-			// On stderr: stdout is the command's. Its log then tells on which GPUs it ran.
+			// Goes to stderr, because stdout belongs to the command. A log then shows which GPUs it used.
 			remarkAll(app, [isQuiet(input) ? undefined : granted, isolation.remark, binding.remark]);
 
 			const keeping = Promise.withResolvers<JobLeaseKeeper>();
@@ -245,7 +236,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 					(await keeping.promise).follow(children[0]!);
 				});
 			});
-			// From here on signals are the job's.
+			// The job handles signals from here on.
 			interruption.end();
 			started.resolve();
 			const keeper = keepJobLease(app, world, {
@@ -264,7 +255,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 			return exitCode;
 		} catch (error) {
 			await giveBackUnused(world, jobLease);
-			// What a signal ended on the way, such as a helper that had just been started, is no failure.
+			// A helper that a signal ended is no failure.
 			if (interruption.signal.aborted) {
 				return interruption.exitCode();
 			}
@@ -274,7 +265,7 @@ export async function runHere(app: App, input: Input, {request, words, waitSecon
 	} finally {
 		interruption.end();
 		await closeIsolation();
-		// The exit code of the job counts more than a connection that cannot be closed.
+		// The exit code of the job matters more than an error of closing.
 		await background.attempt(async () => opened.close());
 	}
 }

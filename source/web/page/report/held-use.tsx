@@ -75,11 +75,11 @@ function unseenText({since, until, recorded_hours: recorded, not_recorded: gaps}
 	const longest = gaps.toSorted((a, b) => msOf(b) - msOf(a))[0];
 	const hours = msOf({since, until}) / msPerHour;
 	if (longest === undefined) {
-		return `The GPUs were looked at for ${hourText(recorded)} of ${hourText(hours)} hours, at least every ten minutes.`;
+		return `The GPUs were monitored for ${hourText(recorded)} of ${hourText(hours)} hours, at least every ten minutes.`;
 	}
 
 	const times = `${dateText(longest.since)} – ${dateText(longest.until)}`;
-	return `Nobody looked at the GPUs for ${hourText(hours - recorded)} of ${hourText(hours)} hours: ${gaps.length === 1 ? times : `the longest time was ${times}`}.`;
+	return `The GPUs were not monitored for ${hourText(hours - recorded)} of ${hourText(hours)} hours: ${gaps.length === 1 ? times : `the longest time was ${times}`}.`;
 }
 
 type HeldUseProps = {

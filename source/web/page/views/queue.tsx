@@ -15,7 +15,7 @@ const wantedText = ({wanted_gpus: gpus, requested_count: count, allocated_count:
 
 function whenText({served_at: servedAt, impossible, unknown, reason_words: reason}: Waiter, nowMs: number): string {
 	if (impossible === true) {
-		return 'never: not in this pool';
+		return 'never: impossible in this pool';
 	}
 
 	if (unknown === true) {

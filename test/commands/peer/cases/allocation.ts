@@ -1,4 +1,4 @@
-/** Who gets which GPU: the tests of its script, on the reference store. */
+/** The allocation of GPUs: the tests of the Go program's script, on the reference store. */
 import {release, reserve, readStatus} from '../../../../source/core/operations/reservations.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {refusalMessage} from '../../../../source/format/queue/refusal.js';
@@ -15,7 +15,7 @@ type Wish = {
 	readonly force?: boolean;
 };
 
-/** The GPUs that were granted, or the words of the refusal. */
+/** Returns the granted GPUs, or the refusal. */
 async function ask(
 	world: TestWorld,
 	{user = 'alice', count = 1, ids, force}: Wish,
@@ -41,7 +41,7 @@ async function ask(
 const contains = (words: readonly number[] | string, part: string): boolean =>
 	typeof words === 'string' && words.includes(part);
 
-/** Somebody uses these without a reservation. */
+/** Somebody uses these GPUs without a reservation. */
 const seeUsed = (world: TestWorld, gpuCount: number, ...used: readonly number[]): void => {
 	world.see(() =>
 		observationOf(
@@ -110,7 +110,7 @@ async function reserveCases(): Promise<readonly Case[]> {
 
 async function orderCases(): Promise<readonly Case[]> {
 	const world = await createTestWorld();
-	// Its own concept test: released 3 h, 1 h and 2 h ago, and one that was never used.
+	// The Go program's own concept test: released 3 h, 1 h and 2 h ago, and one never used.
 	for (const [index, pause] of [
 		[0, hour],
 		[2, hour],
@@ -161,10 +161,10 @@ async function releaseCases(): Promise<readonly Case[]> {
 	];
 }
 
-/** A heartbeat is missed only when somebody watched it being missed, for a heartbeat and a little more. */
+/** A missed heartbeat counts only after a reader has watched for a little more than one interval. */
 const watchSeconds = 70;
 
-/** Whether somebody else gets a GPU of a job whose last heartbeat is so old, where its process cannot be seen. */
+/** Whether a GPU is granted to others after a heartbeat this old, from a process that is not visible. */
 export async function isFreedAfter(seconds: number): Promise<boolean> {
 	const world = await createTestWorld({gpuCount: 1});
 	const start = world.now();

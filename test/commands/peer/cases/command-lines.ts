@@ -1,4 +1,4 @@
-/** Lines that are typed: which are accepted, and which are refused. */
+/** Command lines that are accepted or refused. */
 import {exitCodes} from '../../../../source/errors.js';
 import {lines, type Group} from './group.js';
 
@@ -54,7 +54,7 @@ export const lineGroups: readonly Group[] = [
 					['run', '--', 'a', '--', 'b'],
 					'run -w 5m -- true',
 					'run --nonblock -- true',
-					// The flag is looked at before the command is missed.
+					// The help flag is read before a missing command is noticed.
 					'run --help',
 				],
 				[

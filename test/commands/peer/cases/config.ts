@@ -1,4 +1,4 @@
-/** The config files of the Go program's documentation, in its three formats, its environment, and what counts more than what. */
+/** The config files of the Go program's documentation in three formats, its environment, and their precedence. */
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import {loadConfig, type Config, type ConfigSources} from '../../../../source/co
 import type {SettingPath} from '../../../../source/config/schema.js';
 import type {Case, Group} from './group.js';
 
-/** What a file, the environment and flags give together. */
+/** Returns the settings from a file, the environment and flags. */
 async function configOf(
 	name: string,
 	text: string,

@@ -1,4 +1,4 @@
-/** The command lines of the Go program's documentation: the readme, the pages of docs/, and the examples of its help. */
+/** The command lines of the Go program's documentation: the readme, docs/, and the examples of its help. */
 import {lines, type Group} from './group.js';
 
 export const documentedGroups: readonly Group[] = [

@@ -1,4 +1,4 @@
-/** Durations, times in records, and how both are shown. */
+/** Durations, stored times, and their formats. */
 import {parseDuration} from '../../../../source/core/rules/leases/durations.js';
 import {statusRows} from '../../../../source/core/rules/pool/status.js';
 import type {GpuRecord, Lease, Snapshot} from '../../../../source/core/model/types.js';
@@ -38,12 +38,12 @@ function usersOf(...users: ReadonlyArray<string | undefined>): string {
 	return userText(statusRows(snapshot, observationOf([reading]), 1024)[0]!, ' and ');
 }
 
-/** The times in the record of a GPU. */
+/** The time fields of a GPU record. */
 const fields = ['start_time', 'last_heartbeat', 'expiry_time', 'last_released'] as const;
 
 type Time = number | 'unset' | typeof refused;
 
-/** The record of a GPU with this in one of its times. That of a job tells a heartbeat, as each does that the Go program writes. */
+/** Returns a GPU record with one time replaced. A job has a heartbeat, like each that the Go program writes. */
 const recordWith = (field: (typeof fields)[number], json: string): string => {
 	const lease = {
 		user: '"alice"',
@@ -57,7 +57,7 @@ const recordWith = (field: (typeof fields)[number], json: string): string => {
 		.join(', ')}}`;
 };
 
-/** What is read of it. A lease without a beginning holds its GPU in both programs: when it began is not known. */
+/** Returns what is read. A lease without a start holds its GPU in both programs. */
 function readTime(field: (typeof fields)[number], json: string): Time {
 	const record = decodeGpu(0, recordWith(field, json));
 	const isUnset = ['null', '"0001-01-01T00:00:00Z"', '""'].includes(json);
@@ -86,7 +86,7 @@ function readTime(field: (typeof fields)[number], json: string): Time {
 	}
 }
 
-/** What Go's `FlexibleTime` makes of these in each of the times, in seconds. */
+/** The results of Go's `FlexibleTime` for each field, in seconds. */
 const timeCases = (inputs: ReadonlyArray<readonly [json: string, theirs: Time]>): readonly Case[] =>
 	fields.flatMap((field) => inputs.map(([json, theirs]): Case => [`${field}: ${json}`, theirs, readTime(field, json)]));
 
@@ -109,7 +109,7 @@ export const durationGroups: readonly Group[] = [
 				abcm: refused,
 				'abc.5h': refused,
 			}),
-			// What an empty text means is seen where it is typed.
+			// An empty text is tested as typed.
 			await lineCase(['reserve', '-d', ''], 'ok'),
 		],
 	},
@@ -264,14 +264,14 @@ export const durationGroups: readonly Group[] = [
 				['"2026-11-22 03:07:39Z"', refused],
 				['-1', -1],
 				['"-1"', -1],
-				// Milliseconds: both take them for a time in the year 53970.
+				// Both programs read milliseconds as a time in the year 53970.
 				['1640995200000', 1_640_995_200_000],
 			]),
 		differences: {
 			'expiry_time: -1': 'people write it for "never", and the GPU would be free at once: unknown is never free',
 			'expiry_time: "-1"': 'as above',
 		},
-		// No time is no reason to lose a GPU, and a blank for the T is RFC 3339, too.
+		// A missing time must not free a GPU, and RFC 3339 allows a space for the T.
 		understoodHere: [...inEachTime('""'), ...inEachTime('"2026-11-22 03:07:39Z"')],
 	},
 ];

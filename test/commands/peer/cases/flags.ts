@@ -1,4 +1,4 @@
-/** Every flag of the Go program's source, with its letter and its default, and what its completion offers. */
+/** Every flag of the Go program with its letter and default, and the values of its completion. */
 import {globalFlags} from '../../../../source/command-line/flags.js';
 import {commandNames, findCommand} from '../../../../source/command-line/find-command.js';
 import type {Flag, Flags} from '../../../../source/command-line/command.js';
@@ -15,7 +15,7 @@ const form = (flag: Flag | undefined): string =>
 				'',
 			);
 
-/** The flags that `cmd.Flags()` declares: name -> letter and whether it takes a value. */
+/** The flags of `cmd.Flags()`: name -> letter, and whether the flag takes a value. */
 const declared: Readonly<Record<string, Readonly<Record<string, Form | `-${string} ${Form}`>>>> = {
 	canhazgpu: {
 		config: 'value',
@@ -95,7 +95,7 @@ async function defaultCases(): Promise<readonly Case[]> {
 	];
 }
 
-/** What stands behind the word before the cursor, as the Go program's script for bash offers it. */
+/** Candidates of the Go program's bash completion. */
 async function completionCases(): Promise<readonly Case[]> {
 	const offers = async (verb: string, name: string): Promise<readonly string[]> => {
 		const offered = (await findCommand(verb)).flags[name]?.completes;

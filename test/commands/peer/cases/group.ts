@@ -1,4 +1,4 @@
-/** What a case is: one input, what the Go program makes of it by its source, and what this program makes of it now. */
+/** A case is one input with the result of the Go program and of this program. */
 import {understand} from '../../../../source/main.js';
 import {checkLabel} from '../../../../source/commands/shared/flag-values.js';
 import {commandOf} from '../../../../source/commands/run.js';
@@ -8,10 +8,10 @@ import {checkWanted} from '../../../../source/core/rules/request/request.js';
 
 export type Case = readonly [input: string, theirs: unknown, ours: unknown];
 
-/** Where the input comes from: tables of the Go program's tests, its source and documentation, or nobody but us. */
+/** The source of an input: tables of the Go program's tests, its source and documentation, or our own. */
 export type Origin = 'its tests' | 'its source' | 'further inputs';
 
-/** The table of the first comparison of both programs: its rows, and how many inputs each of them tried. */
+/** The rows of the first comparison of both programs, with the number of inputs of each. */
 export const rows = {
 	ParseDuration: 10,
 	'durations, more inputs': 37,
@@ -45,12 +45,12 @@ export type Row = keyof typeof rows;
 export type Group = {
 	readonly name: string;
 	readonly origin: Origin;
-	/** The row of that table which is tried here again. Absent: it was not in the table. */
+	/** The row of that table. Absent for new groups. */
 	readonly row?: Row;
 	readonly cases: () => readonly Case[] | Promise<readonly Case[]>;
-	/** Input -> why it differs. */
+	/** Input -> reason for the difference. */
 	readonly differences?: Readonly<Record<string, string>>;
-	/** Inputs that are refused there and understood here: no script can depend on the refusal. */
+	/** Inputs that only this program accepts. No script can depend on their refusal. */
 	readonly understoodHere?: readonly string[];
 };
 
@@ -64,20 +64,20 @@ export function orRefused<Value>(read: () => Value): Value | typeof refused {
 	}
 }
 
-/** Each field of what the Go program prints or stores, beside ours. A key that is absent there must be absent here, too. */
+/** Compares each field of the Go program's output or record with ours, including absent fields. */
 export const fieldCases = (
 	what: string,
 	theirs: Readonly<Record<string, unknown>>,
 	ours: Readonly<Record<string, unknown>>,
 ): readonly Case[] => Object.entries(theirs).map(([key, value]) => [`${what}: ${key}`, value, ours[key]]);
 
-/** Whether a line is accepted, up to the point at which a pool would be opened. */
+/** Whether a line is accepted up to the point where a pool would be opened. */
 export async function lineCase(line: string | readonly string[], theirs: 'ok' | typeof refused): Promise<Case> {
 	const words = typeof line === 'string' ? line.split(' ') : line;
 	let ours = 'ok';
 	try {
 		const understood = await understand(words);
-		// The verbs look at these before anything else.
+		// The commands check these first.
 		if ('command' in understood) {
 			const {command, input} = understood;
 			if (command.name === 'run' || command.name === 'reserve') {

@@ -1,4 +1,4 @@
-/** Which model a command line names. */
+/** The model that a command line names. */
 import {modelOf, modelOfCommand} from '../../../../source/core/rules/processes/served-model.js';
 import type {Case, Group} from './group.js';
 
@@ -11,7 +11,7 @@ const modelCase = (command: string, theirs: string | undefined, provider?: strin
 	];
 };
 
-/** Its tests try some lines in several of their tables. */
+/** Removes lines that the Go program tests several times. */
 const table = (name: string, cases: readonly Case[]): readonly Case[] =>
 	cases.map(([line, theirs, ours]) => [`${name}: ${line}`, theirs, ours]);
 
@@ -19,7 +19,7 @@ const longName = `Meta-Llama-3.1-8B-Instruct-${'some_very_long_string_'.repeat(4
 
 const evaluation = (args: string): string => `lm_eval --model vllm --model_args ${args} --tasks gsm8k`;
 
-/** A local copy of a model, whose publisher its name tells. */
+/** A local copy of a model, whose name contains its publisher. */
 const copyCase = (name: string, publisher: string): Case =>
 	modelCase(evaluation(`pretrained=/models/${name},dtype=auto`), `${publisher}/${name}`);
 
@@ -162,7 +162,7 @@ export const modelGroups: readonly Group[] = [
 			[`parseLMEvalCommand: ${evaluation(`pretrained=/models/${longName},dtype=auto`)}`]:
 				'only the table cuts a name, at 50 signs; JSON has it whole',
 		},
-		// There it is no model: a family that is not known, quotes that JSON has not, and JSON that was cut off.
+		// The Go program sees no model here: an unknown family, quotes that are not JSON, and truncated JSON.
 		understoodHere: [
 			`parseLMEvalCommand: ${evaluation(`{'pretrained': '${deepseek}'}`)}`,
 			`parseLMEvalCommand: ${evaluation('{"pretrained": "incomplete-json')}`,

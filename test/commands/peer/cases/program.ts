@@ -1,4 +1,4 @@
-/** What the Go program's tests say of its parts: simulated GPUs, the table of `status`, its verbs and its constants. */
+/** Parts of the Go program in its tests: simulated GPUs, the table of `status`, commands and constants. */
 import {globalFlags} from '../../../../source/command-line/flags.js';
 import {commandNames, findCommand} from '../../../../source/command-line/find-command.js';
 import {leaseHeartbeatSeconds} from '../../../../source/core/rules/leases/liveness.js';
@@ -78,7 +78,7 @@ function tableCases(): readonly Case[] {
 	];
 }
 
-/** The verbs of its test, with the flags that it looks for. */
+/** The commands of its test, with their flags. */
 const structure: Readonly<Record<string, readonly string[]>> = {
 	admin: ['gpus', 'force'],
 	status: [],

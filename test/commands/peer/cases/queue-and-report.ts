@@ -1,4 +1,4 @@
-/** `queue --json`, `report --json`, and what the dashboard is asked for. */
+/** `queue --json`, `report --json`, and the requests of the dashboard. */
 import {makeReport} from '../../../../source/core/operations/history/report.js';
 import {byUser} from '../../../../source/core/rules/pool/report.js';
 import {statusRows} from '../../../../source/core/rules/pool/status.js';
@@ -15,7 +15,7 @@ import {fieldCases, type Case, type Group} from './group.js';
 const now = 1_800_000_000;
 const at = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 
-/** An entry as the Go program writes it. */
+/** Returns an entry as the Go program writes it. */
 const entryOf = (id: string, fields: Readonly<Record<string, unknown>>): QueueRecord =>
 	decodeQueueEntry(
 		id,
@@ -161,7 +161,7 @@ async function reportCases(): Promise<readonly Case[]> {
 	];
 }
 
-/** The columns of a table, of its first line with words. */
+/** Returns the columns of a table from its first line. */
 const columnsOf = (table: string): readonly string[] => {
 	const line = table.split('\n').find((text) => /[A-Z]{3}/v.test(text)) ?? '';
 	return line

@@ -1,4 +1,4 @@
-/** Which free GPUs are granted, of pools that are made up at random. The Go program sorts in Lua, so a real Redis sorts for it here. */
+/** Which free GPUs are granted in random pools. The Go program sorts in Lua, so a real Redis sorts here. */
 import {Redis} from 'ioredis';
 import {reserve} from '../../../../source/core/operations/reservations.js';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
@@ -16,14 +16,14 @@ type MadeUp = {
 	readonly gpuCount: number;
 	readonly wanted: number;
 	readonly held: readonly number[];
-	/** The uses of each GPU that are over, the last one last. */
+	/** Past uses of each GPU, in order. */
 	readonly uses: ReadonlyArray<ReadonlyArray<{readonly user: string; readonly end: number}>>;
 };
 
 function madeUp(seed: number): MadeUp {
 	const random = randomFrom(seed + 1);
 	const below = (limit: number): number => Math.floor(random() * limit);
-	// The first numbers of neighbouring seeds are alike.
+	// The first random numbers of neighboring seeds are similar.
 	Array.from({length: 10}, () => random());
 	const gpuCount = 2 + below(15);
 	const uses = Array.from({length: gpuCount}, () =>
@@ -36,7 +36,9 @@ function madeUp(seed: number): MadeUp {
 	return {gpuCount, wanted: 1 + below(gpuCount - held.length), held, uses};
 }
 
-/** As the Go program orders them: what the asker had last comes first, then what has been free for longest; it sorts by Lua's `table.sort`. */
+/**
+Sorts like the Go program, with Lua's `table.sort`: GPUs that the requester had last, then those free for longest.
+*/
 const sortInLua = `
 local released, had, free = cjson.decode(ARGV[1]), cjson.decode(ARGV[2]), cjson.decode(ARGV[3])
 table.sort(free, function(one, other)

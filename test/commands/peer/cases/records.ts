@@ -1,4 +1,4 @@
-/** What is stored, by both: the keys of Redis, and each field of each record, written and read. */
+/** Records of both programs: Redis keys, and each field as written and read. */
 import {reserve, release} from '../../../../source/core/operations/reservations.js';
 import {decodeGpu, encodeLease} from '../../../../source/store/records/lease.js';
 import {decodePool} from '../../../../source/store/records/pool.js';
@@ -12,11 +12,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const parse = (raw: string | undefined): Fields => JSON.parse(raw ?? '{}') as Fields;
 
-/** As Go prints times on a machine that is not in UTC. */
+/** Formats a time like Go on a machine that is not in UTC. */
 const goTime = (seconds: number): string =>
 	new Date((seconds + 7200) * 1000).toISOString().replace('Z', '123456+02:00');
 
-/** The pattern by which its script reads a time of a GPU that is free. */
+/** The pattern by which the Lua script reads the time of a free GPU. */
 const luaTime = /^\d+-\d+-\d+T\d+:\d+:\d+/v;
 
 async function writtenCases(): Promise<readonly Case[]> {
@@ -123,7 +123,7 @@ async function writtenCases(): Promise<readonly Case[]> {
 	];
 }
 
-/** The lease in a record of a GPU, or what the record is instead. */
+/** Returns the lease in a GPU record, or what else the record is. */
 const read = (fields: Fields | string): Fields => {
 	const record = decodeGpu(0, typeof fields === 'string' ? fields : JSON.stringify(fields));
 	return record.kind === 'leased' ? {kind: record.kind, ...record.lease} : {...record};

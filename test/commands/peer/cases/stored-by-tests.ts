@@ -1,4 +1,4 @@
-/** What the Go program's tests do to a real store: who waits, what was used, whose GPUs these are. */
+/** Tests of the Go program with a real store: the queue, the history and the owners of GPUs. */
 import {Redis} from 'ioredis';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
 import {findJobLease, sendHeartbeat} from '../../../../source/core/operations/job-lease.js';
@@ -32,7 +32,7 @@ async function write({memory}: Pick<TestWorld, 'memory'>, ...writes: readonly Wr
 	await memory.commit({...emptyPlan, writes});
 }
 
-/** Those who wait, in their order. */
+/** Returns the queue in order. */
 const waiting = async ({store}: Pick<TestWorld, 'store'>): Promise<readonly string[]> =>
 	queueJson(queueRows(await store.read())).entries.map(({id}) => id);
 
@@ -68,7 +68,7 @@ async function queueCases(): Promise<readonly Case[]> {
 	await write(ids, {kind: 'join', entry: entryOf('ids', {requestedCount: 0, requestedIds: [1, 3, 5]})});
 	const byIds = queueJson(queueRows(await ids.store.read()));
 
-	// Two minutes without a heartbeat, and nobody who could be seen: the entry is watched, and then dropped.
+	// After two minutes without a heartbeat, an invisible entry is watched and then dropped.
 	const stale = await createTestWorld();
 	await write(stale, {kind: 'join', entry: entryOf('stale', {lastHeartbeat: startTime - 5 * 60})});
 	await readStatus(stale);
@@ -96,7 +96,7 @@ const usageOf = (user: string, endTime: number, gpuId = 0): UsageRecord => ({
 	reservationType: 'run',
 });
 
-/** As the Go program wrote it first: a key for each record. */
+/** The first record format of the Go program: one key per record. */
 const oldRecord = ({user, gpuId, startTime: start, endTime}: UsageRecord): readonly [key: string, value: string] => [
 	`canhazgpu:usage_history:${endTime}:${user}:${gpuId}`,
 	JSON.stringify({
@@ -111,7 +111,7 @@ const oldRecord = ({user, gpuId, startTime: start, endTime}: UsageRecord): reado
 
 type OnRedis = {readonly client: Redis; readonly store: Store};
 
-/** Runs it on an empty Redis. */
+/** Runs cases on an empty Redis. */
 async function onRedis(use: (given: OnRedis) => Promise<readonly Case[]>): Promise<readonly Case[]> {
 	const redis = await startRedis();
 	const client = new Redis(redis.port);
@@ -125,7 +125,7 @@ async function onRedis(use: (given: OnRedis) => Promise<readonly Case[]>): Promi
 	}
 }
 
-/** Who is in the history of these times, as `report` reads it. */
+/** Returns the users that `report` finds in a period. */
 async function usersOf({store}: OnRedis, from: number, to: number): Promise<readonly string[]> {
 	await store.takeOverHistory?.();
 	const records = await Array.fromAsync(store.history(from, to));
@@ -190,7 +190,7 @@ const historyCases = async (): Promise<readonly Case[]> =>
 		];
 	});
 
-/** The old form beside the new one, which its tests do not try. */
+/** Both formats together, which the Go program does not test. */
 const mixedHistoryCases = async (): Promise<readonly Case[]> =>
 	onRedis(async (given) => {
 		const now = Math.floor(Date.now() / 1000);

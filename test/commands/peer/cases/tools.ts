@@ -1,4 +1,4 @@
-/** What the GPU tools print, and the GPUs that are only simulated. */
+/** Output of GPU tools, and simulated GPUs. */
 import {entriesByGpu} from '../../../../source/gpu/amd/json.js';
 import {parseCsv, readNumber} from '../../../../source/gpu/nvidia/csv.js';
 import {modelName} from '../../../../source/format/json/status-json.js';

@@ -1,4 +1,4 @@
-/** The lines of the help for containers, typed as they stand, with programs that print what they are given. */
+/** Runs the container commands of the help with programs that print their arguments. */
 import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
@@ -14,7 +14,7 @@ const given: Readonly<Record<string, readonly string[]>> = {
 	apptainer: ['exec', '--nv', 'IMAGE.sif', 'python', 'train.py'],
 };
 
-test('each container program is given the GPUs in its own form', async () => {
+test('each container program gets the GPUs in its own form', async () => {
 	const box = await freshEmbeddedBox(4);
 	const bin = path.join(box.home, 'bin');
 	mkdirSync(bin);

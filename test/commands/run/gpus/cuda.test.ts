@@ -1,4 +1,4 @@
-/** `run --cuda`: the job gets the version that was asked for, or nothing is reserved. */
+/** `run --cuda`: the job gets the wanted version, or nothing is reserved. */
 import {execFileSync} from 'node:child_process';
 import {Buffer} from 'node:buffer';
 import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
@@ -32,7 +32,7 @@ afterAll(() => {
 	box.remove();
 });
 
-test('the command is the one of that version, and finds its libraries; an old driver is told', async () => {
+test('the command uses the wanted CUDA version, with a warning for an old driver', async () => {
 	expect(await box.run('run --cuda 987.4 --quiet -- nvcc', environment)).toEqual({
 		exitCode: 0,
 		stdout: `nvcc of ${root}, ${root}/lib64\n`,
@@ -40,7 +40,7 @@ test('the command is the one of that version, and finds its libraries; an old dr
 	});
 });
 
-test('where none fits, it says what there is, and nobody waits for anything', async () => {
+test('a missing version is refused with the installed ones before any wait', async () => {
 	await box.run('reserve --gpus 1 --duration 1h');
 	const before = await peek(box);
 	const {exitCode, stdout, stderr} = await box.run('run --cuda 99 -- nvcc', environment);
@@ -53,14 +53,14 @@ test('where none fits, it says what there is, and nobody waits for anything', as
 	await box.run('release');
 });
 
-test('what is no version is refused', async () => {
+test('an invalid version is refused', async () => {
 	expect(await box.run('run --cuda latest -- nvcc', environment)).toMatchObject({
 		exitCode: 2,
 		stderr: expect.stringContaining('--cuda must be a version of CUDA as text, such as "12.4", not "latest"') as string,
 	});
 });
 
-test('bytes in PATH that are no text reach the job as they are', () => {
+test('invalid UTF-8 in PATH reaches the job unchanged', () => {
 	const script = String.raw`export PATH="$PATH:/x$(printf '\377')"; exec "$@"`;
 	const words = [...starterText, 'run', '--cuda', '987', '--nonblock', '--quiet', '--', 'printenv', 'PATH'];
 	const printed = execFileSync('/bin/sh', ['-c', script, 'sh', starter, ...words], {

@@ -1,8 +1,8 @@
-/** By which variables a job finds its GPUs. */
+/** Variables that tell a job its GPUs. */
 import {expect, test} from 'vitest';
 import {gpuEnvironment} from '../../../../source/commands/shared/job/job-environment.js';
 
-test('without isolation GPUs have the ids of the machine', () => {
+test('a job without isolation gets the ids of the machine', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia'})).toEqual({
 		CUDA_VISIBLE_DEVICES: '1,3',
 		CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
@@ -12,7 +12,7 @@ test('without isolation GPUs have the ids of the machine', () => {
 	});
 });
 
-test('an isolated job knows its GPUs by UUID, and containers by id', () => {
+test('an isolated job gets UUIDs, and containers get ids', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia', isolatedUuids: ['GPU-a', 'GPU-b']})).toMatchObject({
 		CUDA_VISIBLE_DEVICES: 'GPU-a,GPU-b',
 		NVIDIA_VISIBLE_DEVICES: 'GPU-a,GPU-b',
@@ -20,14 +20,14 @@ test('an isolated job knows its GPUs by UUID, and containers by id', () => {
 	});
 });
 
-test('where a UUID is not known, an isolated job counts the GPUs that it sees', () => {
+test('an isolated job without known UUIDs counts the GPUs that it sees', () => {
 	expect(gpuEnvironment({gpus: [1, 3], provider: 'nvidia', isolatedUuids: ['GPU-a', undefined]})).toMatchObject({
 		CUDA_VISIBLE_DEVICES: '0,1',
 		NVIDIA_VISIBLE_DEVICES: '1,3',
 	});
 });
 
-test('HIP counts the GPUs that an isolated job sees, and containers the GPUs of the machine', () => {
+test('HIP counts the GPUs of an isolated job, and containers those of the machine', () => {
 	const environment = gpuEnvironment({gpus: [2], provider: 'amd', isolatedUuids: ['GPU-c']});
 	expect(environment).toMatchObject({
 		HIP_VISIBLE_DEVICES: '0',
@@ -37,7 +37,7 @@ test('HIP counts the GPUs that an isolated job sees, and containers the GPUs of 
 	expect(environment).not.toHaveProperty('CANHAZGPU_DOCKER_GPUS');
 });
 
-test('a share says how much of each GPU it is, and MPS counts the GPUs of the job from 0', () => {
+test("a share has variables for its memory, and MPS counts the job's GPUs from 0", () => {
 	const share = {gpus: [1, 3], provider: 'nvidia', shareMiB: 8192} as const;
 	expect(gpuEnvironment(share)).toMatchObject({CANHAZGPU_MEMORY_MIB: '8192'});
 	expect(gpuEnvironment(share)).not.toHaveProperty('CUDA_MPS_PIPE_DIRECTORY');
@@ -45,6 +45,6 @@ test('a share says how much of each GPU it is, and MPS counts the GPUs of the jo
 		CUDA_MPS_PIPE_DIRECTORY: '/tmp/mps',
 		CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: '0=8192M,1=8192M',
 	});
-	// What an outer share said is no more true of GPUs that are had alone.
+	// The memory of an outer share does not apply to whole GPUs.
 	expect(gpuEnvironment({gpus: [1], provider: 'nvidia'})).toHaveProperty('CANHAZGPU_MEMORY_MIB', undefined);
 });

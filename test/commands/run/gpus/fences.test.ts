@@ -1,4 +1,4 @@
-/** `run --isolate=cgroup` from end to end, as root, and what those are told who name a fence that they cannot have. */
+/** `run --isolate=cgroup` as root, and the messages about a fence that is not available. */
 import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -63,7 +63,7 @@ const freeGpus = async (): Promise<number> => {
 };
 
 describe.runIf(ownGroup !== undefined)('a control group', () => {
-	test('lets a job of root open its GPUs alone, and is gone with it', async () => {
+	test('opens only the GPUs of a job of root, and is removed afterwards', async () => {
 		const {stdout, stderr, exitCode} = await run(
 			0,
 			['--isolate=cgroup', '--json', '-G0,2', '--', 'sh', '-c', `echo $PPID; ${minors()}; exit 7`],
@@ -75,18 +75,15 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 		expect(groupsOf(pid!)).toEqual([]);
 	});
 
-	test.skipIf(existsSync('/run/systemd/system'))(
-		'is taken where bubblewrap is missing and systemd does not run',
-		async () => {
-			const answer = await run(0, ['--isolate=require', '-G1', '--', 'sh', '-c', minors()]);
-			expect(answer).toEqual({exitCode: 0, stdout: '2\n', stderr: ''});
-			expect((await accounts.run(0, 'doctor', {environment})).stdout).toContain(
-				'✓ isolation   jobs can be isolated by a control group: run --isolate\n',
-			);
-		},
-	);
+	test.skipIf(existsSync('/run/systemd/system'))('is used without bubblewrap and systemd', async () => {
+		const answer = await run(0, ['--isolate=require', '-G1', '--', 'sh', '-c', minors()]);
+		expect(answer).toEqual({exitCode: 0, stdout: '2\n', stderr: ''});
+		expect((await accounts.run(0, 'doctor', {environment})).stdout).toContain(
+			'✓ isolation   jobs can be isolated by a control group: run --isolate\n',
+		);
+	});
 
-	test('stays with a job whose run was killed, and doctor removes it afterwards', async () => {
+	test('stays with the job of a killed run, and doctor removes it later', async () => {
 		const files = path.join(accounts.directory, 'killed');
 		mkdirSync(files);
 		const [node, cli] = accounts.words;
@@ -119,11 +116,11 @@ describe.runIf(ownGroup !== undefined)('a control group', () => {
 	});
 });
 
-describe.runIf(isRoot)('a fence that somebody names and cannot have', () => {
+describe.runIf(isRoot)('a fence that is not available', () => {
 	const asRootAlone = (words: string) =>
-		`${words} isolates jobs of root alone. Leave its name out: --isolate alone takes bubblewrap, which needs no rights.\n`;
+		`${words} can isolate only jobs of root. Use --isolate without a method: it chooses bubblewrap, which needs no privileges.\n`;
 
-	test('is told of by an ordinary account, whose job starts all the same', async () => {
+	test('is reported to an ordinary account, whose job still starts', async () => {
 		expect(await run(alice, ['--isolate=cgroup', '--', 'sh', '-c', 'echo ran'])).toEqual({
 			exitCode: 0,
 			stdout: 'ran\n',
@@ -136,19 +133,19 @@ describe.runIf(isRoot)('a fence that somebody names and cannot have', () => {
 		});
 	});
 
-	test('starts no job where isolation is required, and the GPU is given back', async () => {
+	test('starts no job and releases the GPU if isolation is required', async () => {
 		expect(
 			await run(alice, ['--isolate=systemd', '--', 'sh', '-c', 'echo ran'], {CANHAZGPU_RUN_ISOLATE: 'require'}),
 		).toEqual({
 			exitCode: 1,
 			stdout: '',
 			stderr:
-				'Error: The command was not started, because it cannot be isolated: systemd isolates jobs of root alone\nLeave its name out: --isolate alone takes bubblewrap, which needs no rights.\n',
+				'Error: The command was not started, because it cannot be isolated: systemd can isolate only jobs of root\nUse --isolate without a method: it chooses bubblewrap, which needs no privileges.\n',
 		});
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('which is not installed is named', async () => {
+	test('is named if it is not installed', async () => {
 		expect(await run(0, ['--isolate=systemd', '--', 'sh', '-c', 'echo ran'])).toEqual({
 			exitCode: 0,
 			stdout: 'ran\n',

@@ -1,4 +1,4 @@
-/** What `run` says of the GPUs it got: on stderr, for the log of a job that names none itself. */
+/** How `run` reports its GPUs on stderr, for the log of the job. */
 import {describe, expect, test} from 'vitest';
 import {account} from '../../../_helpers/program/cli.js';
 import {eventually} from '../../../_helpers/eventually.js';
@@ -6,8 +6,8 @@ import {freshEmbeddedBox, peek, start} from '../../../_helpers/program/processes
 
 const loud = {CANHAZGPU_RUN_QUIET: 'false'};
 
-describe('run says on stderr what it got', () => {
-	test("in the Go program's words, once, before the command says anything", async () => {
+describe('run prints the granted GPUs on stderr', () => {
+	test('once, in the words of the Go program, before the command prints anything', async () => {
 		const box = await freshEmbeddedBox(4);
 		const words = ['run', '-g', '2', '-t2h', '--', 'sh', '-c', 'echo job >&2; echo out'];
 		expect(await box.run(words, loud)).toEqual({
@@ -27,7 +27,7 @@ describe('run says on stderr what it got', () => {
 		expect(await box.run(typed, loud)).toEqual({exitCode: 0, stdout: '', stderr: ''});
 	});
 
-	test('after the waiting, when it waited', async () => {
+	test('after a wait', async () => {
 		const box = await freshEmbeddedBox(1);
 		await box.run('reserve');
 		const waiter = start(box, ['run', '--', 'true'], loud);
@@ -36,7 +36,7 @@ describe('run says on stderr what it got', () => {
 		expect((await waiter.ended).stderr).toMatch(/\nReserved 1 GPU\(s\): \[0\] for command execution\n$/v);
 	});
 
-	test('with --json one line that begins with a brace, and nothing of the waiting', async () => {
+	test('with --json, as one line of JSON without progress', async () => {
 		const box = await freshEmbeddedBox(1);
 		await box.run('reserve');
 		const waiter = start(box, ['run', '--json', '-t', '1h', '-n', 'eval', '-u', 'team', '--', 'echo', 'out']);

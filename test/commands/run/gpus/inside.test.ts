@@ -1,4 +1,4 @@
-/** `canhazgpu` within a job of root, isolated by each fence: it is root there, and acts as outside. */
+/** `canhazgpu` inside an isolated job of root acts like outside. */
 import {spawn} from 'node:child_process';
 import {chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -49,7 +49,7 @@ afterAll(async () => {
 	}
 });
 
-/** A pool of its own for each fence, for pids are others where systemd runs. */
+/** Each fence has its own pool, because systemd changes the pids. */
 function boxOf(fence: Fence) {
 	const home = path.join(directory, fence);
 	if (!existsSync(home)) {
@@ -73,13 +73,13 @@ function boxOf(fence: Fence) {
 	};
 }
 
-/** Prints the minor numbers of the GPUs that open. */
+/** Prints the minor numbers of the GPUs that can be opened. */
 const minors = (): string =>
 	`for n in ${box.root}/dev/nvidia[0-9]; do (: < "$n") 2>/dev/null && echo "\${n##*nvidia}"; done`;
 
 describe.each(fences)('in a job that is isolated by %s', (fence) => {
 	test.runIf(isLong && there.has(fence))(
-		'canhazgpu shows, reserves, extends, finds holders and releases as outside',
+		'canhazgpu shows, reserves, extends, finds holders and releases as it does outside',
 		async () => {
 			const sh = boxOf(fence);
 			await sh('canhazgpu admin --gpus 3 --provider fake');
@@ -107,7 +107,7 @@ describe.each(fences)('in a job that is isolated by %s', (fence) => {
 				'1',
 			]);
 			expect(who).toMatch(/^GPU 2: /v);
-			// Systemd makes a scope beside that of the job; by the others a job within it opens no GPU that was closed to the job.
+			// With systemd, the inner job gets its own scope. The other fences open no GPU that was closed to the outer job.
 			expect(nested).toMatch(
 				fence === 'systemd' ? /^1$/v : /^Error: The command was not started, because it cannot be isolated: .*nvidia1/v,
 			);

@@ -1,4 +1,4 @@
-/** `run --isolate` from end to end, as an ordinary account on a terminal, with device nodes that stand in for GPUs. */
+/** `run --isolate` for an ordinary account on a terminal, with fake device nodes. */
 import {readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -47,7 +47,7 @@ afterAll(() => {
 const run = async (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
 	accounts.run(alice, ['run', ...words], {environment: {...environment, ...more}});
 
-/** As it stands in the store, for a look by the program takes as long as a test. */
+/** Reads the store directly, because a command takes as long as a test. */
 const freeGpus = async (): Promise<number> => {
 	const store = await openSqliteStore({path: path.join(accounts.poolDirectory, 'pool.sqlite'), create: false});
 	const {gpus} = await readCurrent({store, host: createHost(), clock: createClock()});
@@ -55,11 +55,11 @@ const freeGpus = async (): Promise<number> => {
 	return gpus.filter(({kind}) => kind === 'free').length;
 };
 
-/** Prints the minor numbers of the GPUs that open. */
+/** Prints the minor numbers of the GPUs that can be opened. */
 const minors = () => `for n in ${box.root}/dev/nvidia[0-9]; do (: < "$n") 2>/dev/null && echo "\${n##*nvidia}"; done`;
 
 describe.runIf(canMakeDevices())('run --isolate', () => {
-	test('lets the command open its GPUs alone, which it knows by UUID, and says so in JSON', async () => {
+	test("opens only the command's GPUs, which it knows by UUID, and says so in JSON", async () => {
 		const {stdout, stderr} = await run([
 			'--isolate',
 			'--json',
@@ -74,13 +74,13 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(JSON.parse(stderr)).toMatchObject({gpu_ids: [0, 2], isolated: true});
 	});
 
-	test('without it, every GPU opens, and they are known by id', async () => {
+	test('without isolation, opens every GPU by id', async () => {
 		const {stdout, stderr} = await run(['--json', '-G2', '--', 'sh', '-c', `${minors()}; echo $CUDA_VISIBLE_DEVICES`]);
 		expect(stdout).toBe('0\n1\n2\n2\n');
 		expect(JSON.parse(stderr)).not.toHaveProperty('isolated');
 	});
 
-	test('in it, canhazgpu counts as the account that started it, which extends and releases what is its own', async () => {
+	test('lets canhazgpu inside act as the account that started the job', async () => {
 		const store = await openSqliteStore({path: path.join(accounts.poolDirectory, 'pool.sqlite'), create: false});
 		const inside =
 			'canhazgpu reserve -G1 --short && canhazgpu extend -G1 -d 1h && canhazgpu release && canhazgpu status --json';
@@ -99,7 +99,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		]);
 	});
 
-	test('on an instance of MIG it opens its GPU and the nodes of its instance, and those of no other', async () => {
+	test('opens only the GPU of a MIG instance and the nodes of that instance', async () => {
 		const split = makeNvidiaDevices([1, 0], {0: [1], 1: [1, 2, 3]});
 		onTestFinished(() => {
 			rmSync(split.root, {recursive: true, force: true});
@@ -117,12 +117,12 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 			exitCode: 0,
 			stderr: {isolated: true, mig_instances: [{gpu_id: 1, instance: 1, uuid: 'MIG-SIM-1-1'}]},
 		});
-		// Of the GPU itself there are three nodes, then two for each instance.
+		// A GPU has three nodes, and each instance two.
 		const {nodes: own} = split.gpus[1]!;
 		expect(stdout.trim().split('\n')).toEqual([...own.slice(0, 3), ...own.slice(5, 7), ...split.common, 'MIG-SIM-1-1']);
 	});
 
-	test('words that are no UTF-8 arrive byte for byte', async () => {
+	test('passes words that are not UTF-8 unchanged', async () => {
 		const line = String.raw`canhazgpu run --isolate=require -q -- printf '%s|' $'\xff\xfe' 'a=b' '' "don't" $'\n' | od -An -tx1`;
 		const {stdout} = await accounts.shell(
 			alice,
@@ -131,7 +131,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(stdout.replaceAll(/\s+/gv, ' ').trim()).toBe('ff fe 7c 61 3d 62 7c 7c 64 6f 6e 27 74 7c 0a 7c');
 	});
 
-	test('what cannot be isolated runs with one line that says why, unless that is required', async () => {
+	test('warns if isolation is impossible, unless it is required', async () => {
 		const none = {CANHAZGPU_SIMULATED_SCENARIO: ''};
 		expect(await run(['--isolate', '-q', '--', 'echo', 'ran'], none)).toEqual({
 			exitCode: 0,
@@ -146,7 +146,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('required without bubblewrap it exits 1, says what to install, and gives the GPU back', async () => {
+	test('exits with 1, names bubblewrap and releases the GPU if required bubblewrap is missing', async () => {
 		const bin = path.join(accounts.directory, 'poor');
 		mkdirSync(bin);
 		for (const name of ['sh', 'nsenter', 'od', 'env']) {
@@ -163,7 +163,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('doctor tells whether jobs can be isolated, which is a fault only where that is wanted', async () => {
+	test('doctor checks isolation, which is a fault only if it is wanted', async () => {
 		const doctor = async (more: Readonly<Record<string, string>> = {}) =>
 			accounts.run(alice, 'doctor', {environment: {...environment, ...more}});
 		expect((await doctor()).stdout).toContain('✓ isolation   jobs can be isolated by bubblewrap: run --isolate\n');
@@ -176,7 +176,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(stdout).toContain(`✗ isolation   ${words}\n              Install it: sudo apt install bubblewrap`);
 	});
 
-	test('where the pool requires it, every job is isolated, and nobody can turn it off', async () => {
+	test('isolates every job if the pool requires it', async () => {
 		await accounts.run(0, 'admin --set isolate=require');
 		onTestFinished(async () => {
 			await accounts.run(0, 'admin --unset isolate');
@@ -185,7 +185,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await run(['-qG1', '--isolate=off', '--', 'echo', 'ran'])).toMatchObject({
 			exitCode: 2,
 			stdout: '',
-			stderr: expect.stringContaining('This pool requires isolation: --isolate=off is not possible') as string,
+			stderr: expect.stringContaining('This pool requires isolation, so --isolate=off is not allowed') as string,
 		});
 		expect(await run(['-q', '--', 'echo', 'ran'], {CANHAZGPU_SIMULATED_SCENARIO: ''})).toMatchObject({
 			exitCode: 1,
@@ -194,7 +194,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('another word is refused, and names those that are possible', async () => {
+	test('refuses an unknown value and lists the possible ones', async () => {
 		expect(await run(['--isolate=always', '--', 'true'])).toMatchObject({
 			exitCode: 2,
 			stderr: expect.stringContaining(
@@ -233,11 +233,11 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		return shell;
 	}
 
-	test('Ctrl-C, Ctrl-Z, exit codes and a REPL on a terminal are as without it', async () => {
+	test('behaves the same on a terminal: Ctrl-C, Ctrl-Z, exit codes and a REPL', async () => {
 		const shell = await openShell();
 		shell.write('canhazgpu run -G 0 -- node -i\r');
 		await shell.waitFor(/^>$/mv);
-		// It catches Ctrl-C, and lives on.
+		// The job catches Ctrl-C and continues.
 		shell.write('whi\u{3}');
 		await shell.waitFor(/^> whi\n>$/mv);
 		shell.write('6 * 7\r');
@@ -266,7 +266,7 @@ describe.runIf(canMakeDevices())('run --isolate', () => {
 		expect(await freeGpus()).toBe(3);
 	});
 
-	test('when run is killed, its job lives on, isolated, and keeps its lease', async () => {
+	test('leaves the job of a killed run isolated, with its lease', async () => {
 		const shell = await openShell();
 		const file = path.join(accounts.homeOf(alice), 'job');
 		shell.write(

@@ -1,10 +1,10 @@
-/** `run --numa bind` from end to end: simulated GPUs at the nodes of a stand-in for /sys, and the real taskset. */
+/** `run --numa bind` with simulated GPUs, a fake /sys and the real taskset. */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {freshEmbeddedBox} from '../../../_helpers/program/processes.js';
 
-test('the job runs on the processors beside its GPUs, or a line says why not', async () => {
+test('run --numa bind runs the job near its GPUs or says why not', async () => {
 	const box = await freshEmbeddedBox(3);
 	const [processor] = /^Cpus_allowed_list:\s*(?<first>\d+)/mv.exec(readFileSync('/proc/self/status', 'utf8'))!.slice(1);
 	const node = path.join(box.home, 'sys/devices/system/node/node4');
@@ -13,7 +13,7 @@ test('the job runs on the processors beside its GPUs, or a line says why not', a
 	const scenario = path.join(box.home, 'scenario.yaml');
 	const hardware = '[{gpus: [0], model: A, numa: 4}, {gpus: [1], model: A, numa: 5}]';
 	writeFileSync(scenario, `devices: ${box.home}\nhardware: ${hardware}\n`, {mode: 0o600});
-	// Without numactl: it would ask this machine for a node 4.
+	// Without numactl, which would need a real node 4.
 	const environment = {CANHAZGPU_SIMULATED_SCENARIO: scenario, PATH: '/usr/bin:/bin', CANHAZGPU_RUN_NUMA: 'bind'};
 	const run = async (gpus: string) =>
 		box.run(['run', '--json', '--gpu-ids', gpus, '--', 'grep', 'Cpus_allowed_list', '/proc/self/status'], environment);
@@ -22,9 +22,9 @@ test('the job runs on the processors beside its GPUs, or a line says why not', a
 	expect(JSON.parse(bound.stderr)).toMatchObject({gpu_ids: [0], numa_nodes: [4]});
 	const [granted, line] = (await run('0,1')).stderr.split('\n', 2);
 	expect(JSON.parse(granted!)).not.toHaveProperty('numa_nodes');
-	expect(line).toBe('canhazgpu: NOT bound to NUMA nodes: NUMA node 5 has no processors here');
+	expect(line).toBe('canhazgpu: NOT bound to NUMA nodes: NUMA node 5 has no CPUs here');
 	expect((await box.run('run --numa bind --gpu-ids 2 -- true', environment)).stderr).toContain(
-		'NOT bound to NUMA nodes: at which NUMA node GPU 2 is, is not known here\n',
+		'NOT bound to NUMA nodes: the NUMA node of GPU 2 is unknown here\n',
 	);
 	expect(await box.run('run --numa both -- true', environment)).toEqual({
 		exitCode: 2,

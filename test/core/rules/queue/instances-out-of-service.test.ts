@@ -64,7 +64,7 @@ test('who waits for an instance that is used without a reservation keeps no othe
 	const [row] = queueRows(await readCurrent(world));
 	expect(row).toMatchObject({id: 'first', outOfService: [0]});
 	expect(stuckText(row!)).toBe(
-		'waits for MIG instance 0:1, which is out of service: used by eve without a reservation; the others may use its GPUs meanwhile',
+		'waits for MIG instance 0:1, which is out of service: used by eve without a reservation; others can use its GPUs in the meantime',
 	);
 	expect(estimateText(row!)).toBe('when MIG instance 0:1 is back in service');
 	expect(queueJson([row!]).entries[0]).toMatchObject({

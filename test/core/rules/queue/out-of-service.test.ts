@@ -308,7 +308,7 @@ test('what is held for a GPU that breaks goes to a newcomer and to those behind,
 	await eventually(async () => entriesOf(await world.memory.read())[0]?.entry.unavailable !== undefined);
 	const [row] = queueRows(await world.memory.read());
 	expect(stuckText(row!)).toBe(
-		'waits for GPU 2, which is out of service: GPU has fallen off the bus; the others may use its GPUs meanwhile',
+		'waits for GPU 2, which is out of service: GPU has fallen off the bus; others can use its GPUs in the meantime',
 	);
 	expect((await world.memory.audit()).filter(({kind}) => kind === 'ended').map(({reason}) => reason)).toEqual([
 		'drained',
@@ -358,7 +358,7 @@ test.each(['used', 'unread'] as const)(
 		await settle(world);
 		const [row] = queueRows(await readCurrent(world));
 		expect(row).toMatchObject({outOfService: [2], keepsHoldings: true, held: [0]});
-		expect(stuckText(row!)).toContain('the others go first meanwhile, and get what it holds after 5m');
+		expect(stuckText(row!)).toContain('others go first, and get the GPUs that it holds after 5m');
 		world.pass(usedPatienceSeconds - 1);
 		expect(await ask()).toMatchObject({kind: 'refused'});
 		await settle(world);
