@@ -5,7 +5,7 @@ import process from 'node:process';
 import {clusterEnvironment} from './cluster.js';
 import {errorOf, missingCommand} from './refusals.js';
 
-/** setpriv lets salloc die with this process, if available. Otherwise the request of a killed process would wait on and hold GPUs. */
+/** With setpriv salloc dies with this process, if available. Otherwise the request of a killed process would wait on and hold GPUs. */
 const deathTool = '/usr/bin/setpriv';
 
 /** How salloc tells which job it asks for, first while it waits, then when it has it. */

@@ -15,7 +15,7 @@ const slurmFailed = 243;
 /** ... and where nothing was free in time. */
 const nothingFree = 244;
 
-/** srun exits with this code if it finds no configuration, as do many commands. */
+/** Exit code of srun if it finds no configuration. Many commands use it, too. */
 const noConfiguration = 1;
 
 const timedOutExitCode = 124;

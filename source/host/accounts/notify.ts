@@ -97,7 +97,7 @@ async function runCommand(
 	signal: AbortSignal,
 ): Promise<string | undefined> {
 	signal.throwIfAborted();
-	// spawn throws for texts that are too long or contain NUL, and for paths through a file.
+	// Spawning throws for texts that are too long or contain NUL, and for paths through a file.
 	const child = spawn(command!, args, {
 		stdio: ['pipe', 'ignore', 'ignore'],
 		detached: true,
