@@ -1,4 +1,4 @@
-/** What went wrong, as a word a script may test for. Each belongs to one exit code, listed in {@link exitCodes}. */
+/** Kinds of failures, as words that scripts can test. Each has an exit code in {@link exitCodes}. */
 export type ErrorCode =
 	| 'usage'
 	| 'config'
@@ -43,7 +43,7 @@ export const exitCodes: Readonly<Record<ErrorCode, number>> = {
 };
 
 type Options = {
-	/** One line that tells the user what to do about it. */
+	/** One line that tells the user what to do. */
 	readonly hint?: string;
 	readonly cause?: unknown;
 	/** Facts for a face that words the refusal itself. */
@@ -95,17 +95,17 @@ export async function withFallback<Answer, Fallback>(
 	}
 }
 
-/** A message repeats so much of what was typed: enough to know it again. */
+/** Maximum length of repeated input in a message. */
 const mostRepeated = 100;
 
-/** What was typed, cut where it is longer than a message should be. */
+/** Shortens user input for a message. */
 export function cutShort(text: string): string {
 	// Characters are counted only where there can be too many.
 	const characters = text.length <= mostRepeated ? [] : [...text];
 	return characters.length <= mostRepeated ? text : `${characters.slice(0, mostRepeated - 1).join('')}…`;
 }
 
-/** What was typed, as a message names it: cut short, in double quotes. */
+/** Quotes user input for a message. */
 export const quoted = (text: string): string => JSON.stringify(cutShort(text));
 
 /** The message of whatever was thrown. */

@@ -44,12 +44,12 @@ function printError(error: unknown): number {
 		throw error;
 	}
 
-	// Whatever else arrives here is a bug: the stack is for the person who fixes it.
+	// Anything else is a bug. The stack trace helps whoever fixes it.
 	writeError(`Error: this is a bug in canhazgpu\n${stackText(error)}\n`);
 	return 1;
 }
 
-/** Of one verb, or of all. */
+/** Prints the help of a command, or the general help. */
 async function help(outputOf: (() => Output) | undefined, command?: Command): Promise<string> {
 	const {columnsFor, mainHelp, commandHelp} = await import('./command-line/help.js');
 	const columns = columnsFor(outputOf?.(), process.env);
@@ -170,7 +170,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
 	['EPIPE', 'nobody reads it any more'],
 ]);
 
-/** What was done although its output may be lost, for who has to know it to undo it. */
+/** Describes what was done if its output may be lost, so that the user can undo it. */
 let doneAnyway: string | undefined;
 
 /** A terminal that is gone shows nothing on stderr either. */

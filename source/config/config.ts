@@ -1,4 +1,4 @@
-/** What each setting is: flags count more than the environment, the environment more than files, and files more than defaults. */
+/** Resolves settings: flags override the environment, the environment overrides files, and files override defaults. */
 import {closest} from 'fastest-levenshtein';
 import {CanhazgpuError, cutShort, quoted} from '../errors.js';
 import {
@@ -17,7 +17,7 @@ export type Config = {
 	readonly get: <Path extends SettingPath>(path: Path) => SettingValue<Path> | undefined;
 	/** True when a flag, the environment or a file gives it. */
 	readonly isGiven: (path: SettingPath) => boolean;
-	/** Unknown keys and the like: worth a line on stderr. */
+	/** Warnings for stderr, such as unknown keys. */
 	readonly warnings: readonly string[];
 };
 
@@ -97,7 +97,7 @@ const suggestion = (path: string): string =>
 		? `${path.slice(0, longestKey)}...`
 		: `${path}. Did you mean ${closest(path, settingPaths)}?`;
 
-/** So many of each kind are named, and the others counted. */
+/** Number of problems to list for each kind. The rest is counted. */
 const mostNamed = 5;
 
 const others = (count: number): string => (count > mostNamed ? ` and ${count - mostNamed} more` : '');
@@ -113,7 +113,7 @@ const warningsOf = (file: string, unknown: readonly string[], held: readonly str
 		: []),
 ];
 
-/** What stands in the place of a map is not shown: it may be the address of Redis with its password. */
+/** The value is not shown, because it may be a Redis URL with a password. */
 const noMap = (where: string, value: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `${where} settings by name, not ${Array.isArray(value) ? 'a list' : 'a single value'}`, {
 		hint: 'Write them as, for example, redis: {host: localhost}.',

@@ -19,7 +19,7 @@ export type ConfigFile = {
 type FoundFiles = {
 	/** The files in their order: a later one counts more. */
 	readonly files: readonly ConfigFile[];
-	/** One line for each file that is there and is not read. */
+	/** One line for each existing file that is not read. */
 	readonly warnings: readonly string[];
 };
 
@@ -86,7 +86,7 @@ function readText(
 	return text;
 }
 
-/** What came out of pipes, which can be read once, by their names: a command typed within the monitor reads the config again. */
+/** Contents of pipes by name. A pipe can be read only once, and commands typed in the monitor read the config again. */
 const streamTexts = new Map<string, string>();
 
 /** The errors of the parsers quote what is written there, which may be a password: nothing but a line and a code is shown of them. */
@@ -123,7 +123,7 @@ export async function parse(file: string, text: string): Promise<unknown> {
 	}
 }
 
-/** What is there by this name, be it a link. Undefined where there is nothing, or this account may not look. */
+/** Returns the file's status without following a link. Undefined if it is missing or inaccessible. */
 function entryOf(file: string): Stats | undefined {
 	try {
 		return lstatSync(file, {throwIfNoEntry: false});
@@ -191,7 +191,7 @@ function readLocalFile(file: string, entry: Stats): string | undefined {
 	}
 
 	return readText(file, {
-		// Whatever becomes of the path meanwhile, this is the directory that was judged.
+		// The checked directory, even if the path changes meanwhile.
 		openedAs: localName,
 		followsLinks: false,
 		judge(status) {

@@ -13,7 +13,7 @@ export type SavedSettings = ReadonlyMap<SettingPath, unknown>;
 const refuse = (file: string, problem: string, hint: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('config', `Cannot write the config file ${file}: ${problem}`, {hint, cause});
 
-/** What a file says of a setting, under its name or in the map before its dot. */
+/** Returns a setting of a file, by its name or inside the map before its dot. */
 function valueIn(content: unknown, setting: SettingPath): unknown {
 	if (!isPlainObject(content) || Object.hasOwn(content, setting)) {
 		return isPlainObject(content) ? content[setting] : undefined;
@@ -45,7 +45,7 @@ async function withYaml(text: string, values: SavedSettings): Promise<string> {
 				document.deleteIn(keyPath);
 			}
 		} else {
-			// Where a text replaces a text, the comment behind it stays.
+			// Replacing a text keeps the comment after it.
 			document.setIn(keyPath, typeof value === 'string' ? value : document.createNode(value, {flow: true}));
 		}
 

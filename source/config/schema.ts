@@ -15,7 +15,7 @@ import {strategyNames} from '../core/model/need.js';
 import {gpuColumnNames, graphCharacters, presetNames, themeNames} from '../format/monitor-settings.js';
 import {parseMemoryMiB, parseShareMiB} from '../core/rules/request/memory-size.js';
 
-/** What to expect, in words; used as the message of every failed check. */
+/** Validates a text. `what` is the message of a failed check. */
 const text = (what = 'a text that is not empty') => v.pipe(v.string(what), v.trim(), v.minLength(1, what));
 
 /** A text that everybody sees beside a reservation. */
@@ -165,7 +165,7 @@ const host = () => {
 	return v.pipe(v.string(what), v.maxLength(longestHostName, what), v.regex(hostPattern, what));
 };
 
-/** What ssh connects to: `host` or `user@host`. */
+/** Validates an ssh destination: `host` or `user@host`. */
 const remoteHost = () => {
 	const what = 'a host name, or user@host';
 	return v.pipe(v.string(what), v.check(isRemoteHost, what));
@@ -225,7 +225,7 @@ export const settings = {
 	'redis.tls_cert_file': setting(() => text('the path of a file')),
 	'redis.tls_key_file': setting(() => text('the path of a file')),
 	'redis.socket': setting(() => text('the path of a socket')),
-	// By default what the tool needed before tells.
+	// The default depends on how long the tool took before.
 	'gpu.timeout': setting(() => boundedDuration(1, 300)),
 	'memory.threshold': setting(() => integer(0, 10_000_000), 1024),
 	'slurm.shard-memory': setting(shareSize),
@@ -242,7 +242,7 @@ export const settings = {
 	'reserve.wait': harmless(setting(duration)),
 	'reserve.nonblock': harmless(setting(flag)),
 	'reserve.gpu-ids': harmless(setting(gpuIds)),
-	// It takes GPUs that others use, and changes what scripts read.
+	// It takes GPUs in use, and changes output that scripts read.
 	'reserve.force': setting(flag),
 	'reserve.min-memory': harmless(setting(memorySize)),
 	'reserve.model': harmless(setting(models)),
@@ -324,7 +324,7 @@ type Checked<Value> = {readonly value: Value} | {readonly expected: string; read
 const noteHint = (path: SettingPath, raw: unknown): string | undefined =>
 	path.endsWith('.note') ? noteProblem(raw)?.message : undefined;
 
-/** Those that are seconds as a rule. */
+/** Durations that are usually seconds. */
 const shortDurations: ReadonlySet<SettingPath> = new Set(['gpu.timeout', 'top.interval', 'web.hosts_interval']);
 
 const durationHint = (path: SettingPath, raw: unknown): string | undefined =>

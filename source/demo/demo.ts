@@ -38,7 +38,7 @@ export type Demo = {
 
 const usualCount = 8;
 
-/** As if the GPUs had been held for a while already. */
+/** Makes a lease older. */
 async function backdate({store}: World, {leaseId}: Grant, seconds: number): Promise<void> {
 	const {gpus} = await store.read();
 	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
@@ -56,7 +56,7 @@ async function backdate({store}: World, {leaseId}: Grant, seconds: number): Prom
 	);
 }
 
-/** As if they had waited for a while already. */
+/** Makes queue entries older. */
 async function backdateQueue(store: Store, people: readonly Person[]): Promise<void> {
 	const {queue} = await store.read();
 	const entries = queue.filter((record) => record.kind === 'entry');
@@ -109,7 +109,7 @@ const nightOf = (people: readonly Person[], gpuCount: number, now: number): read
 		end: Math.round(now - (6.7 - ((gpuId * 3) % 5)) * hourSeconds),
 	})).flatMap(({person, gpuId, start, end}) => (person === undefined ? [] : [usageOf(person, gpuId, start, end)]));
 
-/** Of the last 30 days, so that the reports have something to add up. */
+/** Returns usage of the last 30 days, for the reports. */
 function pastOf(
 	people: readonly Person[],
 	gpuCount: number,

@@ -11,7 +11,7 @@ import {acquire} from '../core/operations/waiting/acquire.js';
 import {CanhazgpuError} from '../errors.js';
 import type {Person} from '../gpu/simulated/scenario.js';
 
-/** The generator of Park and Miller: with the same seed everybody comes and goes alike. */
+/** Park-Miller random number generator. The same seed gives the same sequence. */
 export function randomFrom(seed: number): () => number {
 	let state = seed;
 	return () => {
@@ -23,7 +23,7 @@ export function randomFrom(seed: number): () => number {
 /** Beyond the largest pid of the kernel, so that no real process is signalled by it. */
 const firstPid = 2 ** 22 + 500_000;
 
-/** One of the people: what they see of the world, and how they ask. */
+/** A simulated person. */
 export type Actor = {
 	readonly person: Person;
 	readonly world: World;
@@ -71,7 +71,7 @@ export function createActor(person: Person, position: number, {world, signal, se
 
 const varied = (seconds: number, {world}: Actor): number => seconds * (0.67 + 0.66 * world.clock.random());
 
-/** A job works, and its wrapper tells that it lives, until its time is over. */
+/** Runs a job: works and sends heartbeats until its time is up. */
 async function work({world, signal}: Actor, {leaseId}: Grant, seconds: number): Promise<void> {
 	let jobLease = withJob(await findJobLease(world, leaseId), world.host.self);
 	const endMs = world.clock.monotonicMs() + seconds * 1000;
@@ -99,7 +99,7 @@ async function keep(actor: Actor, grant: Grant, seconds: number): Promise<void> 
 	}
 
 	await world.clock.sleep(seconds * 1000, signal);
-	// Of one that ended by itself meanwhile nothing is left to release.
+	// A lease that ended by itself needs no release.
 	await release(world, requester, {by: 'lease', leaseId: grant.leaseId});
 }
 
@@ -114,10 +114,10 @@ async function visit(actor: Actor, arrived: () => void): Promise<void> {
 }
 
 /**
-Comes and goes until sent home.
+Simulates a person until aborted.
 
-@param first - What is held already.
-@param arrived - Told once the queue is joined, or passed.
+@param first - The initial lease, if any.
+@param arrived - Called when the person has joined the queue, or did not need to.
 */
 export async function live(actor: Actor, first: Grant | undefined, arrived: () => void): Promise<void> {
 	const {person, world, signal} = actor;

@@ -1,6 +1,6 @@
 /**
-What `--demo` shows: an afternoon on a shared box. Two people have long jobs, one has left a notebook lying, others come and go, some
-wait, two did not reserve, and one GPU is broken.
+The scenario of `--demo`: an afternoon on a shared box. Two people run long jobs, one forgot a notebook, others come and go, some wait, two
+use GPUs without a reservation, and one GPU is broken.
 */
 import type {Scenario} from '../gpu/simulated/scenario.js';
 

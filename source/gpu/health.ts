@@ -1,11 +1,11 @@
 import type {GpuReading, HealthProblem} from '../core/model/observation.js';
 import {cap} from './tool/text.js';
 
-/** What tells whether a GPU is fit for work. Whatever is unknown says nothing. */
+/** Signs that a GPU is unfit for work. Unknown values mean nothing. */
 export type Symptoms = {
 	/** In the tool's words, when the GPU could not be asked. */
 	readonly failure?: string;
-	/** What the driver wants to be done, such as `None` or `Drain and Reset`. */
+	/** Action that the driver recommends, such as `None` or `Drain and Reset`. */
 	readonly recoveryAction?: string;
 	readonly eccUncorrectedErrors?: number;
 	/**
@@ -51,7 +51,7 @@ const resetProblem = ({failure = '', recoveryAction = '', hasPendingPages}: Symp
 		: undefined;
 };
 
-/** What drivers before 565 say instead of a recovery action: two answers. */
+/** Returns the recovery action from the two values that drivers before 565 report instead. */
 export const olderRecoveryAction = (isResetRequired?: boolean, isDrainRecommended?: boolean): string | undefined => {
 	if (isResetRequired === true) {
 		return 'Reset';

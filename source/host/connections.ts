@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** What does not answer in this time is left to those who ask again. */
+/** Callers that get no answer in this time ask again later. */
 const patienceMs = 1000;
 
 const isRefusal = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNREFUSED';

@@ -17,7 +17,7 @@ type CudaLocations = {
 	readonly environment: Environment;
 };
 
-/** Where NVIDIA's packages and the installers of distributions put them. */
+/** Directories where NVIDIA's packages and installers put CUDA. */
 export const usualParents: readonly string[] = ['/usr/local', '/opt', '/opt/nvidia'];
 
 /** An installation has one of these. Both are short. */
@@ -146,7 +146,7 @@ function versionIn(name: string, text: string): string | undefined {
 	}
 }
 
-/** What its version file says, or why that does not count. Undefined: it has none, and is no installation. */
+/** Returns the version, or why the version file is invalid. Undefined without a version file, which is no installation. */
 function readVersion(root: string): {readonly version: string} | {readonly problem: string} | undefined {
 	for (const name of versionFiles) {
 		const read = readSafely(path.join(root, name), {

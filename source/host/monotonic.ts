@@ -14,7 +14,7 @@ readings from before a reboot are compared then, and a lease that was silent bef
 export const monotonicClockId = ({machineId, bootId, timeNamespace}: Origin): string =>
 	[bootId ?? `unknown-boot-of-${machineId}`, ...(timeNamespace === undefined ? [] : [timeNamespace])].join('/');
 
-/** What this file needs of `bun:ffi`. */
+/** The part of `bun:ffi` that is used here. */
 type Ffi = {
 	readonly dlopen: (
 		file: string,
@@ -48,6 +48,6 @@ const monotonicSecondsInBun: ReadClock = () => {
 	return clockInBun();
 };
 
-/** CLOCK_MONOTONIC in seconds, the same for every process of this boot and time namespace. Undefined where it cannot be had. */
+/** Returns CLOCK_MONOTONIC in seconds, which is the same for all processes of this boot and time namespace. Undefined if unavailable. */
 export const monotonicSeconds = (): number | undefined =>
 	process.versions['bun'] === undefined ? Number(process.hrtime.bigint()) / 1e9 : monotonicSecondsInBun();

@@ -1,6 +1,6 @@
 /**
-Binds a job to NUMA nodes: by numactl(8) to their processors and their memory, or, where that is not installed or not allowed, by taskset(1) to
-their processors. Memory then comes from them all the same as long as there is some, for the kernel takes what is nearest.
+Binds a job to NUMA nodes: processors and memory with numactl(8), or only processors with taskset(1). In the second case the kernel still
+prefers the nearest memory.
 */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -9,9 +9,9 @@ import {lookUpCommand} from './tool/command.js';
 import {runTool} from './tool/spawn.js';
 
 type Options = {
-	/** Where /sys is: the root directory, or a stand-in. */
+	/** Root of /sys: the root directory, or a stand-in. */
 	readonly root: string;
-	/** Where programs are looked for. */
+	/** Environment for finding programs. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 

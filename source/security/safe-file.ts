@@ -138,10 +138,10 @@ export type UnsafeLocation = {
 	readonly remedy: string;
 };
 
-/** One part of a path: a directory, or a link on the way with the directory that holds it. */
+/** A component of a path: a directory, or a link with the directory that contains it. */
 type Part = {readonly name: string; readonly status: Stats; readonly holder?: Stats};
 
-/** As many links as Linux follows in one path. */
+/** Linux follows this many links in one path. */
 const mostLinks = 40;
 
 /** Every part of the path from the root directory on. The end of it may be missing. Throws what the file system says. */
@@ -207,7 +207,7 @@ const isSticky = ({mode}: Stats): boolean =>
 	// eslint-disable-next-line no-bitwise -- permissions are bits
 	(mode & 0o1000) !== 0;
 
-/** What is wrong with one directory above, of an account that is trusted. */
+/** Returns the problem of a parent directory owned by a trusted account. */
 function openDirectoryProblem({name, status}: Part): UnsafeLocation | undefined {
 	const writers = writersOf(status);
 	if (writers === 0 || isSticky(status)) {

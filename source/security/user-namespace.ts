@@ -49,7 +49,7 @@ export function readUserNamespace({
 /** True for root of the machine, whom every account has to trust. The uid 0 of a user namespace has the rights of the account that made it. */
 export const isMachineRoot = (): boolean => process.geteuid?.() === 0 && readUserNamespace() === undefined;
 
-/** What a uid of the namespace is in the one around it. Lines of the map: first inside, first outside, how many. */
+/** Translates a uid of the namespace to the surrounding one. A line of the map has the first inner uid, the first outer uid and a count. */
 const uidOutside = (map: string, uid: number): number | undefined => {
 	for (const line of map.split('\n')) {
 		const [inside = NaN, outside = NaN, count = 0] = line.trim().split(/\s+/v, 3).map(Number);

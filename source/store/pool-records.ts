@@ -176,7 +176,7 @@ function withDirectory(directory: string, work: (descriptor: number) => void, fl
 export function writePoolRecord(file: string, record: PoolRecord, {directoryMode, fileMode}: RecordModes): void {
 	const directory = path.dirname(file);
 	if (mkdirSync(directory, {recursive: true, mode: directoryMode}) !== undefined) {
-		// It was made just now: what is another account's, or a link, was put in its place.
+		// The directory was just created, so another account's entry or a link was put in its place.
 		withDirectory(
 			directory,
 			(descriptor) => {
@@ -190,7 +190,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		);
 	}
 
-	// Of a name that no one foresees: others may write in that directory, and have put a link in its place.
+	// A random name: others may write in that directory, and could have placed a link.
 	const temporary = `${file}.${crypto.randomUUID()}`;
 	const {O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW} = constants;
 	// eslint-disable-next-line no-bitwise
@@ -199,7 +199,7 @@ export function writePoolRecord(file: string, record: PoolRecord, {directoryMode
 		try {
 			fchmodSync(descriptor, fileMode);
 			writeFileSync(descriptor, `${JSON.stringify(record)}\n`);
-			// Without this, a power cut may leave the new name with nothing in it.
+			// Otherwise a power failure could leave the new name empty.
 			fsyncSync(descriptor);
 		} finally {
 			closeSync(descriptor);

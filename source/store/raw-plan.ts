@@ -37,7 +37,7 @@ export type RawWrite =
 	| {readonly kind: 'restored'; readonly count: number};
 
 export type RawUsage = Pick<UsageRecord, 'user' | 'gpuId' | 'endTime'> & {
-	/** Where it stands in the history: the whole second of its end. */
+	/** Position in the history: the second of its end. */
 	readonly endSecond: number;
 	readonly raw: string;
 };

@@ -1,4 +1,4 @@
-/** What one atomic read of a store brings, before it is decoded. */
+/** The raw result of an atomic read. */
 import type {EntryRecord, GpuRecord, QueueRecord, Snapshot} from '../core/model/types.js';
 import {
 	decodeDrains,
@@ -26,7 +26,7 @@ export type RawSnapshot = {
 	readonly revision: RawValue;
 	/** Names the present run of the store; undefined when that is not known. */
 	readonly run: string | undefined;
-	/** By index; at least as many as the pool has GPUs. */
+	/** By index, at least as many as the pool has GPUs. */
 	readonly gpus: readonly RawValue[];
 	/** In the order of the queue. */
 	readonly queue: ReadonlyArray<readonly [id: string, entry: RawValue]>;
@@ -58,7 +58,7 @@ const queueRecord = (id: string, value: RawValue): QueueRecord =>
 		? {kind: 'garbage', id, raw: undefined, problem: problemOf(value)}
 		: decodeQueueEntry(id, value);
 
-/** One entry alone; undefined for what is not there or makes no sense. */
+/** Decodes one entry. Undefined if it is missing or invalid. */
 export function decodeEntry(id: string, value: RawValue): EntryRecord | undefined {
 	const record = queueRecord(id, value);
 	return record.kind === 'entry' ? record : undefined;
@@ -78,7 +78,7 @@ function drainsOf(value: RawValue, gpuCount: number, now: number): Pick<Snapshot
 	};
 }
 
-/** What is set for everybody: nothing, when that cannot be read. */
+/** Decodes the policy. Empty if it is unreadable. */
 function policyOf(value: RawValue): Pick<Snapshot, 'policy' | 'policyProblem'> {
 	const decoded = typeof value === 'object' ? {problem: problemOf(value)} : decodePolicy(value);
 	return 'policy' in decoded ? decoded : {policy: new Map(), policyProblem: decoded.problem};

@@ -1,6 +1,6 @@
 /**
-What Slurm's database tells of jobs that have ended: `report`, and the older `events`. The answer is that of `sacct --parsable2`, its times in
-seconds, which SLURM_TIME_FORMAT=%s asks for.
+Reads ended jobs from Slurm's database, for `report` and older `events`. The format is that of `sacct --parsable2`, with times in seconds
+because of SLURM_TIME_FORMAT=%s.
 */
 import {CanhazgpuError} from '../../errors.js';
 import type {UsageHistory} from '../../core/model/ports.js';
@@ -10,7 +10,7 @@ import type {SlurmJob} from './answers/jobs.js';
 import type {Cluster, ClusterConfig} from './cluster.js';
 import {isReservationName} from './snapshot.js';
 
-/** What sacct is asked for, in this order. The name comes last: it alone may hold the sign between the columns. */
+/** Columns of sacct, in order. The name is last because only a name can contain the separator. */
 const accountingColumns = 'JobIDRaw,User,State,Submit,Start,End,AllocTRES,JobName';
 
 /** A job that has ended. Which GPUs it had is not kept, only how many. */
@@ -96,7 +96,7 @@ export async function endedJobs(cluster: Cluster, fromTime: number): Promise<rea
 	return readAccounting(text).filter(({endTime}) => endTime! >= fromTime);
 }
 
-/** One record for each GPU of each job. */
+/** Returns one record for each GPU of each job. */
 function recordsOf({id, user, name, startTime, endTime, gpus}: EndedJob): readonly UsageRecord[] {
 	if (startTime === undefined || endTime === undefined || gpus === undefined) {
 		return [];

@@ -5,7 +5,7 @@ import process from 'node:process';
 import {clusterEnvironment} from './cluster.js';
 import {errorOf, missingCommand} from './refusals.js';
 
-/** By which salloc dies with us, where it is: its request would wait on, and hold GPUs of which no one knows. */
+/** With setpriv salloc dies with this process, if available. Otherwise the request of a killed process would wait on and hold GPUs. */
 const deathTool = '/usr/bin/setpriv';
 
 /** How salloc tells which job it asks for, first while it waits, then when it has it. */
@@ -46,7 +46,7 @@ export function allocate(words: readonly string[]): Allocation {
 		const salloc = start(['--no-shell', ...words], isTied);
 		child = salloc;
 		salloc.stderr?.setEncoding('utf8').on('data', (text: string) => {
-			// What is said while it waits is short.
+			// Messages during the wait are short.
 			said = (said + text).slice(-10_000);
 		});
 		const exitCode = await new Promise<number | undefined>((resolve, reject) => {
@@ -67,7 +67,7 @@ export function allocate(words: readonly string[]): Allocation {
 		}
 
 		if (isTied && id === undefined && /^(?:setpriv|Try 'setpriv|\S*setpriv):? /mv.test(said)) {
-			// One of before 2018 does not know the signal, and no setpriv finds a salloc that is not there.
+			// A setpriv from before 2018 does not know the option, or salloc was not found.
 			return ask(false);
 		}
 

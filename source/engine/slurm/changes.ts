@@ -11,8 +11,8 @@ import {snapshotOf, type ClusterState} from './snapshot.js';
 import {limitMinutes} from './request-words.js';
 
 /**
-As what Slurm's commands know a whole job. The id of an array, which its last task has, too, would mean all of its tasks, and a part of a
-heterogeneous job does not end without the others.
+Returns the name of a whole job for Slurm's commands. The id of an array, shared with its last task, would mean all of its tasks. A part of
+a heterogeneous job ends with the other parts.
 */
 function nameOf({jobs}: ClusterState, jobId = ''): string {
 	const {array, leader} = jobs.find(({id}) => String(id) === jobId) ?? {};
@@ -44,7 +44,7 @@ function checkWhole(
 	}
 }
 
-/** What was granted in a moment in which it was called off may be gone by itself. */
+/** A grant at the moment of cancellation may be gone already. */
 const isGone = (error: unknown): boolean => hasCode(error, 'not-found');
 
 async function cancel(cluster: Cluster, words: readonly string[]): Promise<void> {
@@ -101,7 +101,7 @@ export async function extendJobs(
 	checkWhole(state, snapshot, records, ['extends', 'extended']);
 	const endOf = ({lease}: Holding): number => Math.ceil('by' in end ? latestEndOf(lease)! + end.by : end.until);
 	const limitOf = new Map(state.jobs.map(({id, timeLimitSeconds}) => [String(id), timeLimitSeconds]));
-	// Of a job that was suspended for a while the time did not run: it counts as if it had begun so much later.
+	// Time in suspension does not count, so the start is shifted.
 	const beginOf = ({lease}: Holding): number => latestEndOf(lease)! - limitOf.get(lease.leaseId!)!;
 	const minutesOf = (holding: Holding): number => limitMinutes(endOf(holding) - beginOf(holding));
 	const later = records.find((holding) => endOf(holding) > latestEndOf(holding.lease)!);

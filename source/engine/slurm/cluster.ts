@@ -11,15 +11,15 @@ import {errorOf, missingCommand, oldVersionError} from './refusals.js';
 /** A controller that is away is given up by Slurm's commands after about as long. */
 const patienceMs = 15_000;
 
-/** What a queue of many thousand jobs needs as JSON. */
+/** Enough for the JSON of a queue with many thousand jobs. */
 const mostBytes = 256 * 1024 * 1024;
 
-/** What the controller says of itself. */
+/** Configuration reported by the controller. */
 export type ClusterConfig = {
 	readonly name: string | undefined;
 	/** Such as `accounting_storage/none`. */
 	readonly accountingType: string;
-	/** What its database counts, such as `cpu,gres/gpu`. */
+	/** Resources that the database counts, such as `cpu,gres/gpu`. */
 	readonly accountingTres: string;
 };
 
@@ -87,7 +87,7 @@ export async function runSlurm(
 	}
 
 	if (outcome.failure === 'timed-out' && outcome.stderr.trim() !== '') {
-		// Without munge it tries again and again, and says each time why.
+		// Without munge, the tool retries and reports each failure.
 		throw errorOf(command, outcome.stderr);
 	}
 

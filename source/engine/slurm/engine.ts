@@ -12,7 +12,7 @@ import {checkExpressible, lacksOf, noneNowError, refusalOf} from './refusals.js'
 import {requestWords, reservationName, shardsFor, typeFor, typeOfProfile, typesOf, type Gres} from './request-words.js';
 import {submission, submitDetached} from './submission.js';
 
-/** From one reading of the queue to the next, while a request waits there. */
+/** Interval between reads of the queue while a request waits. */
 const progressMs = 2000;
 
 /** How long a controller that is away is asked to take a job out of its queue. */
@@ -21,7 +21,7 @@ const longestCancelMs = 30_000;
 /** How long a job that was granted may take to show its GPUs. */
 const shownMs = 10_000;
 
-/** Where the job stands in the queue. Undefined: it is not there any more. */
+/** Returns the job's progress in the queue, or undefined if it is no longer there. */
 function progressOf(state: ClusterState, jobId: number, request: AcquireRequest): Progress | undefined {
 	const waiting = waitingJobs(state);
 	const index = waiting.findIndex(({id}) => id === jobId);
@@ -63,7 +63,7 @@ function createFindOwn(): FindOwn {
 }
 
 export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: number | undefined): Engine {
-	/** What the request names; nodes are only asked for where it does. */
+	/** Returns the requested resources. Nodes are read only if needed. */
 	const gresOf = async ({need, count}: AcquireRequest): Promise<Gres> => {
 		const [model] = need?.models ?? [];
 		const profile = need?.mig !== undefined && 'profile' in need.mig ? need.mig.profile : undefined;
@@ -134,7 +134,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 		}
 	};
 
-	/** Waits for a job whose salloc has given up. Undefined: it was called off, or the time is over. */
+	/** Waits for a job whose salloc gave up. Returns undefined after cancellation or the time limit. */
 	const waitFor = async (
 		jobId: number,
 		findOwn: FindOwn,
@@ -240,7 +240,7 @@ export function createSlurmEngine(cluster: Cluster, clock: Clock, shardMiB: numb
 			}
 		};
 
-		// Without words on how it goes the waiting goes on.
+		// The wait goes on without progress reports.
 		const following = follow().catch(() => undefined);
 		try {
 			const jobId = await allocation.ended;

@@ -1,6 +1,6 @@
 /**
-What happened, as far as the controller remembers it, and before that as the database has it. The controller keeps a job that ended for MinJobAge,
-five minutes unless slurm.conf says otherwise. Pure.
+Derives events from the controller's jobs, and from the database for older ones. The controller keeps ended jobs for MinJobAge, by default
+five minutes. Pure.
 */
 import type {AuditEntry, AuditQuery} from '../../core/model/types.js';
 import type {EndedJob} from './accounting.js';
@@ -45,7 +45,7 @@ function eventsOf(job: EndedJob, indexes: ReadonlyMap<string, number>): readonly
 		...(hasEnded && hasBegun
 			? [event('ended', endTime, {count, until: endTime, reason: endText[stateWord] ?? stateWord.toLowerCase()})]
 			: []),
-		// One that never began had no GPUs to lose.
+		// A job that never began had no GPUs to lose.
 		...(hasEnded && !hasBegun ? [event(isRefused ? 'refused' : 'left', endTime, {count})] : []),
 	];
 }
@@ -65,8 +65,8 @@ type EventOrder = {
 };
 
 /**
-Two jobs begin and end within one second, and the event that is seen last may have the lower id: who follows would never be told of it.
-So what is behind an event is reported by the reading that first showed it, and within one reading by its id.
+Orders events. Two jobs can begin and end within a second, so the event seen last can have the lower id, and followers would miss it. The
+order is by the reading that first contained an event, then by id.
 */
 export function createEventOrder(): EventOrder {
 	let readings = 0;

@@ -166,14 +166,14 @@ export function errorOf(command: string, stderr: string): CanhazgpuError {
 	return new CanhazgpuError(code, message, {hint, details: {said}});
 }
 
-/** One of Slurm's commands is not there. */
+/** Returns the error for a missing Slurm command. */
 export const missingCommand = (command: string, cause?: unknown): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `Slurm's command ${command} is not in PATH`, {
 		hint: 'Install the commands of Slurm (Debian: slurm-client), or choose another engine: --engine local',
 		cause,
 	});
 
-/** What is wrong where a command does not know `--json`; undefined for any other failure. */
+/** Returns the error for a command without `--json`, or undefined for other failures. */
 export function oldVersionError(error: unknown): CanhazgpuError | undefined {
 	return error instanceof CanhazgpuError && /unrecognized option|invalid option/iv.test(error.message)
 		? new CanhazgpuError('store-unreachable', 'This Slurm is too old: squeue knows no --json', {
@@ -215,7 +215,7 @@ export const refusalOf = (verb: LocalVerb): CanhazgpuError =>
 
 /** A part of a request that has no counterpart in Slurm. */
 type Inexpressible = {
-	/** Absent: it is only not to be had beside something else, or in this form. */
+	/** Absent if only the combination or the form is unsupported. */
 	readonly wish?: Wish;
 	readonly isAsked: (request: AcquireRequest, hasShardSize: boolean) => boolean;
 	readonly flag: string;

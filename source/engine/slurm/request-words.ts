@@ -1,4 +1,4 @@
-/** What a request is in the words of salloc and srun. Pure. */
+/** Translates requests into arguments of salloc and srun. Pure. */
 import {CanhazgpuError, cutShort, quoted} from '../../errors.js';
 import {isModel} from '../../core/rules/allocation/need.js';
 import type {AcquireRequest} from '../../core/rules/request/request.js';
@@ -78,10 +78,10 @@ export function typeOfProfile(profile: string, types: readonly string[]): string
 	return type;
 }
 
-/** What is asked for of a node. */
+/** Resources requested of a node. */
 export type Gres = {
 	readonly name: 'gpu' | 'shard';
-	/** Of gres.conf. Undefined: any GPU will do. */
+	/** Type from gres.conf, or undefined for any GPU. */
 	readonly type?: string;
 	readonly count: number;
 };
@@ -109,7 +109,7 @@ export const isOutOfService = (nodes: readonly SlurmNode[], {name, type, count}:
 		return trouble !== undefined && has >= count && (host === undefined || hostsOf(host).includes(node));
 	});
 
-/** What salloc and srun take alike: all GPUs on one node, as on a box of ours. */
+/** Returns the arguments common to salloc and srun. All GPUs are on one node. */
 export function requestWords(
 	{note, tenure, host}: AcquireRequest,
 	{waitSeconds, gres, name}: {readonly waitSeconds: number | undefined; readonly gres: Gres; readonly name: string},
@@ -131,7 +131,7 @@ export function requestWords(
 const localTime = (seconds: number): string =>
 	new Date(Math.ceil(seconds) * 1000).toLocaleString('sv-SE').replace(' ', 'T');
 
-/** What srun and sbatch take alike of when a job may begin. Of jobs that are only numbered it does not matter how they ended. */
+/** Returns the arguments common to srun and sbatch for a later start. Jobs given only by number may end in any way. */
 export const laterWords = ({after, begin, array}: Later): readonly string[] => [
 	...(after === undefined
 		? []

@@ -31,7 +31,7 @@ export type ClusterState = {
 /** Slurm tells no vendor; the word stands for whatever its nodes have. */
 export const providerName = 'nvidia';
 
-/** One GPU of the cluster: they are numbered through, node by node. */
+/** A GPU of the cluster. GPUs are numbered consecutively, node by node. */
 type ClusterGpu = GpuPlace & {readonly index: number; readonly type: string | undefined; readonly of: SlurmNode};
 
 /** All GPUs of the cluster, by index. */
@@ -49,7 +49,7 @@ type NodesAndJobs = Pick<ClusterState, 'nodes' | 'jobs'>;
 
 /** GPUs of a node that are taken, and not known to belong to a job that is shown. */
 type Hidden = {
-	/** Their numbers, where they are known. */
+	/** Their numbers, if known. */
 	readonly ids: ReadonlySet<number>;
 	/** How many there are whose numbers are not known. */
 	readonly unplaced: number;
@@ -132,14 +132,14 @@ function entryOf(job: SlurmJob, now: number): QueueEntry {
 	};
 }
 
-/** As Slurm considers them: by priority, then the first to come. */
+/** Slurm's order: by priority, then first come first served. */
 function byRank(a: SlurmJob, b: SlurmJob): number {
 	return (
 		[b.priority - a.priority, a.submitTime - b.submitTime, a.id - b.id].find((difference) => difference !== 0) ?? 0
 	);
 }
 
-/** Those that wait for GPUs, in the order in which Slurm considers them. */
+/** Pending jobs that want GPUs, in Slurm's order. */
 export const waitingJobs = ({jobs}: Pick<ClusterState, 'jobs'>): readonly SlurmJob[] =>
 	jobs
 		.filter(({state, gpus, shards}) => state === 'pending' && (gpus !== undefined || shards !== undefined))
@@ -163,7 +163,7 @@ function holders(jobs: readonly SlurmJob[]): ReadonlyMap<string, readonly Holder
 	return held;
 }
 
-/** What every face shows of it. */
+/** Returns the cluster as a pool. */
 export function snapshotOf(state: ClusterState): Snapshot {
 	const {nodes, jobs, now} = state;
 	const held = holders(jobs);
@@ -204,7 +204,7 @@ export function snapshotOf(state: ClusterState): Snapshot {
 
 const counted = (count: number): string => `${count} GPU${count === 1 ? '' : 's'}`;
 
-/** What a job got, as every engine reports it. Undefined: it has no GPUs, or it has ended. */
+/** Returns the grant of a job, or undefined if it has no GPUs or has ended. */
 export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 	const held = holdingsIn(snapshotOf(state).gpus).filter(({lease}) => lease.leaseId === String(jobId));
 	const [first] = held;
@@ -227,7 +227,7 @@ export function grantOf(state: ClusterState, jobId: number): Grant | undefined {
 /** A node is cleared in a moment; one that takes longer may take long. */
 const clearingSeconds = 5;
 
-/** By node: the job that has ended, and after which it is not cleared yet. */
+/** Returns the ended jobs whose nodes are still being cleaned up, by node. */
 const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
 	new Map(
 		jobs.flatMap(({id, clearing = [], endTime = now}) =>
@@ -235,7 +235,7 @@ const clearingJobs = ({jobs, now}: ClusterState): ReadonlyMap<string, number> =>
 		),
 	);
 
-/** What is known of each GPU without a scan of its node. A GPU is free on Slurm's word alone, and only where its node can start a job. */
+/** Returns what is known about each GPU without scanning its node. A GPU counts as free only if Slurm says so and its node can start jobs. */
 export function observationOf(state: ClusterState): Observation {
 	const held = holders(state.jobs);
 	const hidden = new Map(state.nodes.map((node) => [node.name, hiddenOn(node, state)]));

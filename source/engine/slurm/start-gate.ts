@@ -24,7 +24,7 @@ const firstPauseMs = 20;
 const longestPauseMs = 250;
 
 type StartGate = {
-	/** What srun is given as its prolog. */
+	/** The prolog program for srun. */
 	readonly program: string;
 	/** The job, as soon as it has its GPUs. Undefined: it had none when the signal came. */
 	readonly jobId: (signal: AbortSignal) => Promise<number | undefined>;
@@ -51,9 +51,9 @@ function placeProlog(isHeld: boolean): string | undefined {
 }
 
 /**
-Undefined where none can be had: then the command begins at once.
+Returns undefined if no gate is possible. The command then starts at once.
 
-@param isHeld - The command does not begin before the gate is opened.
+@param isHeld - Whether the command waits until the gate is opened.
 */
 export function createStartGate(clock: Clock, isHeld: boolean): StartGate | undefined {
 	const directory = placeProlog(isHeld);

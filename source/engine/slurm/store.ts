@@ -10,7 +10,7 @@ import {observationOf, providerName, snapshotOf} from './snapshot.js';
 /** Slurm reports no changes: it is read this often while a face follows them. */
 const pollMs = 1000;
 
-/** Who shows the GPUs has just read the jobs, or is about to. */
+/** Readings within this time count as simultaneous: whoever shows the GPUs has just read the jobs. */
 const sameMomentMs = 500;
 
 const readOnly = (): CanhazgpuError =>
@@ -18,7 +18,7 @@ const readOnly = (): CanhazgpuError =>
 		hint: 'See what can be done: canhazgpu help slurm',
 	});
 
-/** Without a time to begin with, `events` looks as far back in the database, in seconds. */
+/** Seconds to look back in the database by default. */
 const usualPastSeconds = 86_400;
 
 /**
@@ -103,7 +103,7 @@ export function createSlurmStore(cluster: Cluster, clock: Clock): Store {
 	};
 }
 
-/** The GPUs as Slurm tells of them. */
+/** Returns the GPU provider backed by Slurm. */
 export const createSlurmGpus = (cluster: Cluster, clock: Clock): GpuProvider => ({
 	name: providerName,
 	simulated: false,

@@ -10,16 +10,16 @@ import {grantOf} from './snapshot.js';
 import {createStartGate} from './start-gate.js';
 import {isOutOfService, laterWords, requestWords, scriptOf, type Gres} from './request-words.js';
 
-/** What srun exits with where Slurm, and not the command, failed: a code that few commands use. */
+/** Exit code of srun if Slurm failed and not the command. Few commands use it. */
 const slurmFailed = 243;
 /** ... and where nothing was free in time. */
 const nothingFree = 244;
 
-/** ... and, whatever it is told, where it finds no configuration; so do many commands. */
+/** Exit code of srun if it finds no configuration. Many commands use it, too. */
 const noConfiguration = 1;
 
 const timedOutExitCode = 124;
-/** That of a command which something else ended at once. */
+/** Exit code of a command that was killed. */
 const killedExitCode = 137;
 
 /** Srun exits with 0 where a node fails below its command. */
@@ -31,7 +31,7 @@ const soonestFailureMs = 1000;
 /** How long the controller may take to say how a job ended. */
 const longestStateMs = 10_000;
 
-/** From one question for the job of an srun to the next. */
+/** Interval between queries for the job of an srun. */
 const firstQuestionMs = 250;
 const longestQuestionMs = 2000;
 /** ... where the grant is not reported. */
@@ -53,7 +53,7 @@ function jobOfStep(steps: string, pid: number): number | undefined {
 /** The jobs that the controller knows. None where it does not say. */
 async function knownJobs(cluster: Cluster, clock: Clock): Promise<readonly SlurmJob[]> {
 	const enough = new AbortController();
-	// Of a job that is still being cleared away, scontrol says only that.
+	// For a job in cleanup, scontrol reports nothing else.
 	const read = cluster.until(enough.signal).read();
 	// A controller that is away has said nothing of this job, and who waits for the command waits no longer for it.
 	void (async () => {
@@ -106,13 +106,13 @@ export function submission(
 		...laterWords(later),
 	];
 	const beganMs = clock.monotonicMs();
-	// Without this srun never says that nothing is free, and a command may exit with that code itself.
+	// Without this option, srun never reports a shortage, and a command may exit with that code itself.
 	const isImmediate = waitSeconds !== undefined || (environment['SLURM_IMMEDIATE'] ?? '') !== '';
 	// A gate makes srun begin some milliseconds later.
 	const gate = isHeld || isImmediate ? createStartGate(clock, isHeld) : undefined;
 	const soonest = Math.floor(Date.now() / 1000) - clockToleranceSeconds;
 	let jobId: number | undefined;
-	/** Without the gate: whether the last job of such a command that this account asked for since exited with that, as srun may for itself. */
+	/** Without a gate: checks whether the account's latest job of this command exited with that code, which srun also uses. */
 	const hasRun = async (code: number): Promise<boolean> => {
 		const jobs = await knownJobs(cluster, clock);
 		const last = jobs
@@ -234,7 +234,7 @@ export async function submitDetached(
 		],
 		{environment: clusterEnvironment(environment)},
 	);
-	// Of several clusters it names the one, too: 17;lab.
+	// With several clusters the output includes the cluster: 17;lab.
 	const jobId = /^\d+/v.exec(printed)?.[0];
 	if (jobId === undefined) {
 		throw new CanhazgpuError('failed', 'Slurm took the job and did not say its number', {hint: 'See it: squeue --me'});

@@ -9,13 +9,13 @@ import {numbersForPrograms} from './order.js';
 import {placeProcesses, type ProcessesByGpu, readProcesses} from './processes.js';
 import type {Answer, Ask} from './query.js';
 
-/** What one of AMD's tools saw. */
+/** A scan by one of AMD's tools. */
 export type AmdScan =
 	| {
 			readonly gpus: readonly BareReading[];
 			/** Undefined when processes could not be asked for. */
 			readonly processes: ProcessesByGpu | undefined;
-			/** By which programs know the GPUs, by the tool's own numbers. */
+			/** Maps the tool's GPU numbers to the indices that programs use. */
 			readonly numbers: ReadonlyMap<number, number>;
 			readonly driverVersion?: string;
 			readonly warnings: readonly string[];
@@ -29,7 +29,7 @@ export type ScanOptions = {
 	readonly monotonicMs: () => number;
 };
 
-/** What was learned of the GPUs themselves is asked for again after this: one may have been replaced. What was not to be had sooner. */
+/** Facts about the GPUs are read again after this time, as a GPU may have been replaced. Failed reads are repeated sooner. */
 const refreshAfterMs = 10 * 60_000;
 const retryAfterMs = 60_000;
 
@@ -82,7 +82,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 		return {metric, failures};
 	};
 
-	/** What is asked for only now and then. */
+	/** Reads the facts that rarely change. */
 	const askFixed = async (nowMs: number, deadlineMs: number): Promise<Fixed> => {
 		if (known !== undefined && nowMs < known.staleAtMs) {
 			return known;
@@ -136,7 +136,7 @@ export const createAmdSmi = ({command, question, monotonicMs}: ScanOptions) => {
 				list,
 			),
 			warnings: [
-				// What spoiled the answer stands at the GPU that did.
+				// A spoiled answer is reported by the GPU that spoiled it.
 				...(isSpoiled ? [] : remarksOf(metricAnswer, command, gpus)),
 				...warnings,
 			],

@@ -53,7 +53,7 @@ export const createAmdProvider = ({
 	const scanOld = createRocmSmi(optionsFor(oldCommand));
 	const askLinks = optionsFor(command).question(['topology', '--json']);
 	const askOldLinks = optionsFor(oldCommand).question(['--showtopo', '--json']);
-	/** By which programs know the GPUs, by the tool's own numbers. */
+	/** Maps the tool's GPU numbers to the indices that programs use. */
 	let latestNumbers: ReadonlyMap<number, number> = new Map();
 
 	const report = (seen: Pick<Observation, 'gpus' | 'failure' | 'driverVersion' | 'warnings'>): Observation => ({

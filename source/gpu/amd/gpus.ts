@@ -5,10 +5,10 @@ import {normalizePciBusId} from '../../core/model/observation.js';
 import {type BareReading, withoutVoidMemory} from '../reading.js';
 import {isObject, type JsonObject, type Quantity, readQuantity, readText, valueAt} from './json.js';
 
-/** What `amd-smi metric`, `static` and `list` say, by GPU. */
+/** Answers of `amd-smi metric`, `static` and `list`, by GPU. */
 type AmdAnswers = {
 	readonly metric: ReadonlyMap<number, JsonObject>;
-	/** Those that were not to be had are empty. */
+	/** Empty for GPUs that could not be read. */
 	readonly fixed: ReadonlyMap<number, JsonObject>;
 	readonly list: ReadonlyMap<number, JsonObject>;
 	/** GPUs that could not be asked, and why, in the tool's words. */
@@ -64,7 +64,7 @@ const isIntegrated = (measured: JsonObject, fixed: JsonObject): boolean => {
 	return shared.value > own.value && (hasNoSlot || own.value <= largestCarveOutMiB);
 };
 
-/** Those that share the machine's memory, by index. */
+/** Returns the indices of GPUs that share the machine's memory. */
 export const integratedGpus = ({metric, fixed}: Pick<AmdAnswers, 'metric' | 'fixed'>): ReadonlySet<number> =>
 	new Set([...metric].flatMap(([index, measured]) => (isIntegrated(measured, fixed.get(index) ?? {}) ? [index] : [])));
 
@@ -85,7 +85,7 @@ const sensors = ['edge', 'hotspot', 'mem'] as const;
 /** A GPU of which neither any of these was measured nor a temperature does not answer at all. */
 const vital = ['memoryUsedMiB', 'memoryTotalMiB', 'utilizationPercent', 'powerWatts'] as const;
 
-/** Puts the answers together, by index. A GPU that is only listed, or of which not one reading was to be had, bears its `failure`. */
+/** Combines the answers, by index. A GPU that is only listed, or has no readable value, gets a `failure`. */
 export const readGpus = ({metric, fixed, list, failures = new Map()}: AmdAnswers): readonly BareReading[] =>
 	[...new Set([...metric.keys(), ...list.keys(), ...failures.keys()])]
 		.toSorted((a, b) => a - b)

@@ -1,6 +1,6 @@
 /**
-What amd-smi and rocm-smi print with `--json`, and how they tell a quantity. Every version tells it otherwise: `{"value": 91, "unit":
-"%"}`, `91`, `"91"`, `"91 %"`, and a word such as `"N/A"` where there is no reading.
+Parses the `--json` output of amd-smi and rocm-smi. Each version writes quantities differently: `{"value": 91, "unit": "%"}`, `91`, `"91"`,
+`"91 %"`, or a word such as `"N/A"` for a missing reading.
 */
 import {cap} from '../tool/text.js';
 
@@ -69,7 +69,7 @@ export const readQuantity = (raw: unknown, quantity: Quantity, plainUnit = ''): 
 	return amount === undefined || amount > largest[quantity] ? word : {kind: 'number', value: tidy(amount, quantity)};
 };
 
-/** What is no reading, as it was reported: `-1 MB`. */
+/** Returns the text of a value that is no reading, such as `-1 MB`. */
 const wordsFor = (value: unknown, unit: unknown): string => {
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 	return typeof unit === 'string' && typeof value === 'number' ? `${text} ${unit}` : text;
@@ -91,7 +91,7 @@ const splitUnit = (value: unknown): readonly [number: number | undefined, unit: 
 const tidy = (amount: number, quantity: Quantity): number =>
 	quantity === 'memory' ? Math.round(amount) : Math.round(amount * 100) / 100;
 
-/** What stands at a path such as `mem_usage.used_vram`. Where a whole section is a word instead (`"power": "N/A"`), that word. */
+/** Returns the value at a path such as `mem_usage.used_vram`. If a whole section is a word (`"power": "N/A"`), returns the word. */
 export const valueAt = (entry: JsonObject, path: string): unknown => {
 	let value: unknown = entry;
 	for (const key of path.split('.')) {

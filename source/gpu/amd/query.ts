@@ -10,7 +10,7 @@ type Options = {
 	readonly hangs: HangWatch;
 };
 
-/** What came of a question. `json` is undefined where the tool gave no whole answer. */
+/** The answer of a tool. `json` is undefined if it was incomplete. */
 export type Answer = {readonly outcome: ToolOutcome; readonly json?: ToolJson};
 
 /**
@@ -18,7 +18,7 @@ export type Answer = {readonly outcome: ToolOutcome; readonly json?: ToolJson};
 */
 export type Ask = (deadlineMs: number) => Promise<Answer>;
 
-/** Far more than the largest machine tells of itself, and little enough to hold. */
+/** Far more than the output for the largest machine, and small enough to keep in memory. */
 const maxBytes = 16 * 1024 * 1024;
 
 const refusal =

@@ -2,10 +2,10 @@
 import type {GpuLink, GpuLinks} from '../../core/model/types.js';
 import {entriesByGpu, isObject, readIndex, readText, type JsonObject} from './json.js';
 
-/** Of two GPUs, by the tool's own numbers. */
+/** A pair of GPUs, by the tool's own numbers. */
 type Pair = {readonly one: number; readonly other: number; readonly type: unknown; readonly hops: unknown};
 
-/** From a GPU to its processor and on to the other GPU. Farther GPUs are at another processor. */
+/** Hops from a GPU to its processor and on to another GPU. More hops mean another processor. */
 const hopsAtOneProcessor = 2;
 
 function linkOf({type, hops}: Pair): GpuLink | undefined {
@@ -28,7 +28,7 @@ function linksFrom(reported: readonly Pair[], numbers: ReadonlyMap<number, numbe
 			continue;
 		}
 
-		// One of the tools tells each pair once.
+		// One of the tools reports each pair only once.
 		for (const [from, to] of [
 			[one!, other!],
 			[other!, one!],
@@ -52,7 +52,7 @@ const oldPairs = (one: number, entry: JsonObject): readonly Pair[] => {
 	});
 };
 
-/** From ROCm 6.3 on, `{"links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1}]}`. */
+/** Since ROCm 6.3: `{"links": [{"gpu": 1, "link_type": "XGMI", "num_hops": 1}]}`. */
 const newPairs = (one: number, {links}: JsonObject): readonly Pair[] =>
 	(Array.isArray(links) ? links : []).flatMap((link: unknown) => {
 		const other = isObject(link) ? readIndex(link['gpu']) : undefined;

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import type {Reading} from '../error-words.js';
 import type {ToolCall} from '../tool/early-tool.js';
 
-/** What every driver in use knows. */
+/** Fields that every supported driver knows. */
 const basicFields = [
 	'index',
 	'uuid',
@@ -25,7 +25,7 @@ const basicFields = [
 	'driver_version',
 ] as const;
 
-/** What later drivers added, oldest first: the tool complains of the first field that it does not know. */
+/** Fields added by later drivers, oldest first. The tool rejects a query at its first unknown field. */
 const laterFields: ReadonlyArray<{readonly since: number; readonly fields: readonly string[]}> = [
 	{since: 450, fields: ['mig.mode.current', 'mig.mode.pending']},
 	{since: 510, fields: ['memory.reserved', 'compute_cap']},
@@ -34,17 +34,17 @@ const laterFields: ReadonlyArray<{readonly since: number; readonly fields: reado
 	{since: 580, fields: ['remapped_rows.failure']},
 ];
 
-/** What `clocks_event_reasons.active` was called before. */
+/** Earlier name of `clocks_event_reasons.active`. */
 const olderReasons = 'clocks_throttle_reasons.active';
 
-/** What reported `gpu_recovery_action` before that was there. */
+/** Fields used before `gpu_recovery_action` existed. */
 const resetStatus = {
 	since: 535,
 	until: 'gpu_recovery_action',
 	fields: ['reset_status.reset_required', 'reset_status.drain_and_reset_recommended'],
 } as const;
 
-/** What `driver_version` is called since then; it is to go (nvidia-smi -q of 610: "will be removed in CUDA 14.0"). */
+/** New name of `driver_version`, which will be removed (nvidia-smi -q of 610: "will be removed in CUDA 14.0"). */
 const newerVersion = {since: 610, field: 'kmd_version'} as const;
 
 /** The reading that each field becomes. Fields that are not here tell about the health or the mode of the GPU. */
@@ -102,8 +102,8 @@ export const gpuFields = (refused: ReadonlySet<string>, driverMajor = Infinity):
 };
 
 /**
-What is asked of every process (`nvidia-smi --help-query-compute-apps`). The kernel tells its name: in a table without quotes, a name that
-its owner chose could pass for a row about another process.
+Fields for each process (`nvidia-smi --help-query-compute-apps`). The process name comes from the kernel: in a table without quotes, a name
+chosen by its owner could imitate a row about another process.
 */
 export const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory'] as const;
 

@@ -1,4 +1,4 @@
-/** What `nvidia-smi --query-gpu` printed: the lines as GPUs, and their cells as readings. */
+/** Parses the output of `nvidia-smi --query-gpu` into GPUs and readings. */
 import {normalizePciBusId} from '../../core/model/observation.js';
 import {failureOfWords, withoutBrackets, type ReadingWord} from '../error-words.js';
 import {healthOf, olderRecoveryAction} from '../health.js';
@@ -10,7 +10,7 @@ import {isBrakingForHeat, readReasonBits, throttleWords} from './problems/thrott
 import {type BrokenGpu, parseHandleFailure, placeBroken} from './problems/unreachable-gpus.js';
 
 export type GpuTable = {
-	/** By index. GPUs that could not be asked are among them, with their `failure`. */
+	/** By index, including GPUs with a `failure`. */
 	readonly gpus: readonly BareReading[];
 	readonly driverVersion?: string;
 	/** Lines that belong to no GPU, as the tool wrote them. */

@@ -5,7 +5,7 @@ export type ListedGpu = {
 	readonly index: number;
 	readonly name: string;
 	readonly uuid: string;
-	/** What MIG has split off, by the number of the device within the GPU. */
+	/** MIG devices of the GPU, by number. */
 	readonly parts: ReadonlyMap<number, {readonly profile: string; readonly uuid: string}>;
 };
 

@@ -1,6 +1,6 @@
 /**
-What sees NVIDIA GPUs again and again: runs of nvidia-smi, or of a process that calls the driver's library, that go on; and now and then a query
-of what changes rarely.
+Reads NVIDIA GPUs continuously: long-running processes of nvidia-smi or of the driver's library, and an occasional query of facts that
+rarely change.
 */
 import type {GpuReading} from '../../core/model/types.js';
 import type {ToolCall} from '../tool/early-tool.js';
@@ -16,7 +16,7 @@ import {readScans, type WholeScan} from './nvml/lines.js';
 /** Quicker ways to see the GPUs, the best first. Where they fail, the tool is run. */
 type Sources = {
 	readonly whole?: ToolStream<WholeScan>;
-	/** Without the processes. */
+	/** Table of GPUs, without processes. */
 	readonly table?: ToolStream<GpuTable>;
 	/** Adds what is asked for but rarely. Waits for nothing. */
 	readonly enrich: (gpus: readonly GpuReading[]) => readonly GpuReading[];
@@ -26,9 +26,9 @@ type Sources = {
 export type CreateSources = (provider: {
 	readonly command: string;
 	readonly hangs: HangWatch;
-	/** Of the query for the table, without the fields that the tool refused. */
+	/** Arguments of the table query, without refused fields. */
 	readonly tableArguments: () => readonly string[];
-	/** As the last run of the tool reported it. */
+	/** Number of GPUs in the tool's last run. */
 	readonly gpuCount: () => number | undefined;
 }) => Sources;
 
@@ -104,7 +104,7 @@ const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOpt
 		isAsking = false;
 	};
 
-	/** What was found last; asks again when that was long ago. */
+	/** Returns the cached value, and reads again when it is old. */
 	return (): Value | undefined => {
 		if (!isAsking && monotonicMs() >= nextMs) {
 			void refresh();
@@ -117,13 +117,13 @@ const createCachedValue = <Value>({ask, everyMs, retryMs, monotonicMs}: CacheOpt
 type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
-	/** Of one scan of the GPUs. */
+	/** Time limit of one scan. */
 	readonly timeLimitMs: () => number;
 	/** Between two scans. */
 	readonly intervalMs: number;
 	/** Since the start of the machine, as the kernel's log counts. */
 	readonly uptimeSeconds: () => number;
-	/** What prints scans by way of the driver's library, a line each; the milliseconds between two are the last argument. */
+	/** Command that prints a scan per line through the driver's library. The interval in milliseconds is appended. */
 	readonly library?: ToolCall;
 };
 

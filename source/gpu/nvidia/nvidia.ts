@@ -25,9 +25,9 @@ type Options = {
 	/** How long a scan may take; asked for at the beginning of each. Eight GPUs without persistence mode may take many seconds. */
 	readonly timeLimitMs?: () => number;
 	readonly command?: string;
-	/** Where the driver lists its GPUs. */
+	/** Directory where the driver lists its GPUs. */
 	readonly gpusDirectory?: string;
-	/** Where the devices of GPUs are. */
+	/** Directory of the GPU devices. */
 	readonly devicesDirectory?: string;
 	/** Adds where in the machine the GPUs sit. */
 	readonly placed?: (gpus: readonly GpuReading[]) => readonly GpuReading[];
@@ -107,7 +107,7 @@ export const createNvidiaProvider = ({
 		return sinceMs === undefined ? undefined : explainHanging(command, monotonicMs() - sinceMs, nvidiaDriver);
 	};
 
-	/** From the stream where there is one, else by a run of the tool. */
+	/** Reads from the stream if there is one, or runs the tool. */
 	const seeGpus = async (askRemaining: AskRemainingGpus, timeoutMs: number): Promise<SeenTable> => {
 		const streamed = await sources?.table?.latest();
 		if (streamed !== undefined) {
@@ -200,7 +200,7 @@ export const createNvidiaProvider = ({
 			return count > 0 ? count : countSeen(await observe());
 		},
 		async readLinks() {
-			// Where GPUs are hidden, the tool counts the others in its own way.
+			// If GPUs are hidden, the tool numbers the rest in its own way.
 			if (hangs.sinceMs() !== undefined || isPartial) {
 				return undefined;
 			}

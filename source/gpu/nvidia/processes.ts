@@ -8,11 +8,11 @@ import type {DescribeProcesses, HostDetails} from '../tool/tool.js';
 import {isMarker, parseCsv, readNumber} from './csv.js';
 
 export type ProcessTable = {
-	/** By the UUID of the GPU, which for MIG is the one of the whole GPU. */
+	/** By the GPU's UUID, which for MIG is that of the whole GPU. */
 	readonly byGpu: ReadonlyMap<string, readonly ProcessRow[]>;
-	/** GPUs with processes of which not even the pid is reported, and the tool's word for that. */
+	/** GPUs whose processes are hidden, with the tool's word for it. */
 	readonly hidden: ReadonlyMap<string, string>;
-	/** Lines that tell of no process. */
+	/** Lines that do not describe a process. */
 	readonly remarks: readonly string[];
 };
 
@@ -21,7 +21,7 @@ const noGpu = '';
 
 const longestProgram = 4096;
 
-/** What begins as a row does and is none tells of a process all the same. */
+/** A damaged row still proves that there is a process. */
 const damagedRow = /^(?<uuid>(?:GPU|MIG)-[^\s,]{0,100})(?:,|$)/v;
 
 /**

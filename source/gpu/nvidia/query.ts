@@ -5,7 +5,7 @@ type Options = {
 	readonly run: RunTool;
 	readonly command: string;
 	readonly option: Query;
-	/** What to ask for, in this order, when the tool has refused these. */
+	/** Returns the fields to query, in order, without refused ones. */
 	readonly fields: (refused: ReadonlySet<string>) => readonly string[];
 	/** Fields without which the answer is of no use. */
 	readonly essential: readonly string[];
@@ -21,7 +21,7 @@ type ToolQuery = {
 	@param timeoutMs - For all attempts together.
 	*/
 	readonly ask: (timeoutMs: number) => Promise<ToolOutcome>;
-	/** Without the fields that this tool is known to refuse. */
+	/** Arguments without the fields that this tool refuses. */
 	readonly args: () => readonly string[];
 };
 

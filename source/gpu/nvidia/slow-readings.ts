@@ -4,12 +4,10 @@ import type {RunTool} from '../tool/tool.js';
 import {readLoggedProblems} from './problems/kernel-log.js';
 import {addDetailedHealth, askDetails, attachParts} from './details.js';
 
-/**
-What the tool is asked for besides its tables, which is slow on large machines: nothing, the parts of GPUs that MIG has split, or all.
-*/
+/** Additional queries, which are slow on large machines: none, the MIG parts, or everything. */
 export type WantedDetails = 'none' | 'parts' | 'all';
 
-/** What is read beside the two tables, for a caller that scans once. */
+/** Additional readings for a single scan. */
 export type SlowReadings = {
 	/**
 	Begins to read. What it returns adds the findings to the readings, once those are there.
@@ -26,16 +24,14 @@ export type SlowReadings = {
 type Options = {
 	readonly run: RunTool;
 	readonly monotonicMs: () => number;
-	/** Of a run of the tool. */
+	/** Time limit of a run of the tool. */
 	readonly timeLimitMs: () => number;
 	/** Since the start of the machine. */
 	readonly uptimeSeconds: () => number;
 	readonly details: WantedDetails;
 };
 
-/**
-The log usually takes a few milliseconds. On a loaded machine it may take a second, and a log that was given up tells of no broken GPU.
-*/
+/** Reading the log usually takes a few milliseconds, but up to a second on a busy machine. Giving up would hide broken GPUs. */
 const logTimeoutMs = 2000;
 
 /** A waiter scans often, but the log is read no oftener than this; far less often where it is closed to this account. */

@@ -10,14 +10,14 @@ export type DetailedProcess = Pick<
 	'pid' | 'kind' | 'memoryUsedMiB' | 'gpuInstanceId' | 'computeInstanceId'
 >;
 
-/** What only `nvidia-smi -q -x` tells of a GPU. */
+/** Facts about a GPU that only `nvidia-smi -q -x` reports. */
 export type GpuDetails = {
 	readonly pciBusId?: string;
 	readonly uuid?: string;
 	readonly isMigEnabled?: boolean;
 	/** Undefined when nothing is said of parts. */
 	readonly migInstances?: readonly MigInstance[];
-	/** What the driver wants to be done, such as `None` or `GPU Reset`. */
+	/** Recommended action, such as `None` or `GPU Reset`. */
 	readonly recoveryAction?: string;
 	readonly temperatureLimitCelsius?: number;
 	readonly hasFailedRemapping?: boolean;

@@ -1,7 +1,4 @@
-/**
-What a simulated box shows beyond the load of its leases: work of others, failures, GPUs that hide their processes, and so on. All of
-it is a function of the time since the box was switched on.
-*/
+/** The scenario of a simulated box: other users' work, failures, hidden processes and more, as a function of the time since the box started. */
 import type {GpuLink, GpuLinks, GpuReading, HealthProblem, MigInstance} from '../../core/model/types.js';
 
 /** The largest pid that the kernel gives, whatever its settings. */
@@ -30,7 +27,7 @@ type SceneProcess = {
 	readonly instance?: number;
 };
 
-/** What some GPUs of a box are. What is left out is as everywhere in the box. */
+/** Hardware of some GPUs. Missing fields have the box's defaults. */
 type Hardware = {
 	readonly gpus: readonly number[];
 	readonly model?: string;
@@ -61,7 +58,7 @@ export type Person = {
 	/** Time limit of a job, in seconds: from these the waits of others are estimated. */
 	readonly limit?: number;
 	readonly note?: string;
-	/** What the processes on the GPUs of this person are called. */
+	/** Command of this user's processes. */
 	readonly command?: string;
 	/** At the start: for how many seconds the GPUs have been held already, or have been waited for. */
 	readonly since?: number;
@@ -71,7 +68,7 @@ export type Person = {
 export type Scenario = {
 	/** How many GPUs a demonstration has. Elsewhere the pool says. */
 	readonly gpus?: number;
-	/** What the policy of a demonstration says, by key. */
+	/** Policy of the demonstration, by key. */
 	readonly policy?: Readonly<Record<string, string>>;
 	readonly seed?: number;
 	readonly model?: string;
@@ -107,11 +104,11 @@ export const isNow = ({from = 0, until = Infinity, every}: Span, elapsedSeconds:
 	return seconds >= from && seconds < until;
 };
 
-/** What was there from the start began a while before. */
+/** Returns the age. Work that exists from the start began earlier. */
 const ageOf = ({from, every}: Span, elapsedSeconds: number): number =>
 	from === undefined ? elapsedSeconds + 480 : (every === undefined ? elapsedSeconds : elapsedSeconds % every) - from;
 
-/** What one GPU of the box is. */
+/** Returns the hardware of a GPU. */
 export const hardwareOf = ({hardware = []}: Scenario, index: number): Omit<Hardware, 'gpus'> =>
 	Object.assign(
 		{},
@@ -142,7 +139,7 @@ export function linksOf(scenario: Scenario, gpuCount: number): GpuLinks {
 	return indexes.map((one) => indexes.map((other) => linkOf(one, other)));
 }
 
-/** What a scenario says of one GPU at one moment. */
+/** The scenario for one GPU at one time. */
 export type Scene = {
 	readonly processes: ReadonlyArray<SceneProcess & {readonly startedSecondsAgo: number}>;
 	readonly change: (reading: GpuReading) => GpuReading;
@@ -191,7 +188,7 @@ export const sceneOf = (scenario: Scenario, index: number, elapsedSeconds: numbe
 	};
 };
 
-/** What changes where MIG has split a GPU. The load of such a GPU is unknown. */
+/** Returns the readings of a GPU split by MIG. Its load is unknown. */
 const splitReading = (
 	reading: GpuReading,
 	{profiles, mode}: NonNullable<Scenario['mig']>[number],

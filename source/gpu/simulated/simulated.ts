@@ -15,7 +15,7 @@ import {
 } from './scenario.js';
 import {simulateGpu, type SimulatedLease} from './simulation.js';
 
-/** Those before are of the scenario. */
+/** Lower pids belong to the scenario. */
 const firstSharePid = 500;
 
 type Options = {
@@ -28,7 +28,7 @@ type Options = {
 	readonly scenario?: Scenario;
 	/** When the scenario began, in Unix seconds. */
 	readonly startedAtSeconds?: number;
-	/** Where its processes can be acted on. Without it they cannot be distinguished from later ones, and nothing is done to them. */
+	/** Simulated processes that can be signaled. Without them, processes cannot be told from later ones, and are left alone. */
 	readonly processes?: SimulatedProcesses;
 };
 
@@ -137,7 +137,7 @@ export const createSimulatedProvider = ({
 			try {
 				return linksOf(scenario, await gpuCount());
 			} catch {
-				// What keeps the GPUs from being counted is reported by every scan.
+				// Every scan reports why the GPUs cannot be counted.
 				return undefined;
 			}
 		},

@@ -7,7 +7,7 @@ type Input = {
 	/** Unix seconds. */
 	readonly seconds: number;
 	readonly lease?: SimulatedLease;
-	/** What goes on besides. */
+	/** The scenario's part. */
 	readonly scene?: Scene;
 	readonly model?: string;
 	readonly memoryTotalMiB?: number;
@@ -23,10 +23,7 @@ type Load = {readonly work: number; readonly memory: number};
 
 const noLoad: Load = {work: 0, memory: 0};
 
-/**
-One simulated GPU at one moment, modelled on an H100. The same input gives the same reading, and readings a second apart differ by
-little.
-*/
+/** Returns the reading of a simulated GPU, modelled on an H100. Deterministic, with small differences from second to second. */
 export const simulateGpu = ({
 	seed,
 	index,
@@ -170,7 +167,7 @@ const fraction = (seed: number, index: number, salt: number): number => {
 	return wild - Math.floor(wild);
 };
 
-/** What the simulated box needs to know of a lease. */
+/** Facts about a lease that the simulation needs. */
 export type SimulatedLease = {
 	readonly index: number;
 	/** The account whose processes appear. */
@@ -184,6 +181,6 @@ export type SimulatedLease = {
 	readonly pid?: number;
 	/** Unix seconds. Known, the load grows from here on, and a manual lease falls silent after a while. */
 	readonly startTime?: number;
-	/** Its command line; else one is made up. */
+	/** Command line. Made up if absent. */
 	readonly command?: string;
 };

@@ -12,7 +12,7 @@ export type KnownFailure = {
 	readonly hint: string;
 };
 
-/** What to say of the driver behind a tool. */
+/** Words about the driver behind a tool. */
 export type DriverText = {
 	readonly known: readonly KnownFailure[];
 	/** When the tool is not there. */

@@ -8,7 +8,7 @@ export type HangWatch = {
 	readonly sinceMs: () => number | undefined;
 };
 
-/** One for each driver. */
+/** Creates a watch for one driver. */
 export const createHangWatch = (): HangWatch => {
 	const hanging = new Set<Promise<void>>();
 	let firstStartedAtMs = 0;

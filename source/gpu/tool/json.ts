@@ -1,4 +1,4 @@
-/** What a tool printed with `--json`: one document or several in a row, with lines of warnings before, between and after them. */
+/** Output of a tool with `--json`: one or several documents in a row, with warnings around them. */
 export type ToolJson = {
 	/** At least one. */
 	readonly documents: readonly unknown[];
@@ -36,7 +36,7 @@ export const parseToolJson = (text: string): ToolJson | undefined => {
 	return documents.length === 0 ? undefined : {documents, remarks: [...remarks, ...linesOf(text.slice(readUpTo))]};
 };
 
-/** Behind the bracket that closes the first one. Undefined when none does. */
+/** Returns the index after the first document, or undefined if it is incomplete. */
 const endOf = (text: string, start: number): number | undefined => {
 	const step = /\\.|["\[\]\{\}]/gsv;
 	step.lastIndex = start;
@@ -56,7 +56,7 @@ const endOf = (text: string, start: number): number | undefined => {
 	return undefined;
 };
 
-/** What Python writes for a number that is none, and JSON does not know. */
+/** Python's spelling of non-finite numbers, which JSON does not allow. */
 const noNumber = /-?\b(?:NaN|Infinity)\b/gv;
 
 const parseOrUndefined = (text: string): unknown => {

@@ -1,9 +1,9 @@
-/** Where in the machine a GPU sits, by the kernel's own list of PCI devices. */
+/** Finds a GPU's place in the machine from the kernel's list of PCI devices. */
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 import type {GpuReading} from '../../core/model/types.js';
 
-/** Where the kernel lists PCI devices, each a link to its place in the tree of devices. */
+/** The kernel's list of PCI devices. Each entry is a link into the device tree. */
 const devicesDirectory = '/sys/bus/pci/devices';
 
 type Placement = Pick<GpuReading, 'numaNode' | 'pciRoot'>;

@@ -9,7 +9,7 @@ export type ProcessRow = {
 	readonly program?: string;
 	readonly utilizationPercent?: number;
 	readonly kind?: GpuProcess['kind'];
-	/** Of the part that it is on. */
+	/** GPU instance that the process uses. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };

@@ -1,6 +1,6 @@
 import type {GpuProcess} from '../../core/model/types.js';
 
-/** What came of running a tool. `exitCode` is undefined when a signal ended it. */
+/** Outcome of a tool. `exitCode` is undefined if a signal ended it. */
 export type ToolOutcome = {
 	readonly stdout: string;
 	readonly stderr: string;
@@ -30,7 +30,7 @@ export type RunTool = (
 	},
 ) => Promise<ToolOutcome>;
 
-/** What the machine, not the GPU, knows of a process. */
+/** Facts about a process that the machine knows, not the GPU. */
 export type HostDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
 
 /**

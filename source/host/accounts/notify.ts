@@ -16,7 +16,7 @@ const patienceMs = 5000;
 
 type Message = {
 	readonly account: string;
-	/** One harmless line. */
+	/** One line of safe text. */
 	readonly text: string;
 	/** For programs: JSON on one line, in which no text of others is raw. */
 	readonly json: string;
@@ -55,13 +55,13 @@ async function writeTo(file: string, {account, text}: Message, users: Users): Pr
 	try {
 		terminal = openSync(file, flags);
 	} catch {
-		// It is gone, or not ours to write to: that is how terminals are closed to messages.
+		// The terminal is gone, or closed to messages.
 		return;
 	}
 
 	try {
 		const status = fstatSync(terminal);
-		// What `mesg` sets: the group may write.
+		// `mesg` sets the group's write permission.
 		// eslint-disable-next-line no-bitwise
 		const isOpen = status.isCharacterDevice() && (status.mode & constants.S_IWGRP) !== 0;
 		if (isOpen && !isOurs(status.rdev) && (await users.nameOf(status.uid)) === account) {
@@ -86,7 +86,7 @@ function endGroup(pid: number): void {
 	try {
 		process.kill(-pid, 'SIGKILL');
 	} catch {
-		// It is gone, or was given another group.
+		// The terminal is gone, or has another group.
 	}
 }
 
@@ -97,7 +97,7 @@ async function runCommand(
 	signal: AbortSignal,
 ): Promise<string | undefined> {
 	signal.throwIfAborted();
-	// What the system does not even try to start is thrown here: texts with a NUL or too long, a path through a file.
+	// Spawning throws for texts that are too long or contain NUL, and for paths through a file.
 	const child = spawn(command!, args, {
 		stdio: ['pipe', 'ignore', 'ignore'],
 		detached: true,
@@ -131,7 +131,7 @@ async function runCommand(
 		return await promise;
 	} finally {
 		signal.removeEventListener('abort', stop);
-		// What it left behind may hold the other end, and never read.
+		// A leftover child may hold the pipe open without reading it.
 		child.stdin.destroy();
 	}
 }

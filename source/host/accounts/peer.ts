@@ -10,15 +10,13 @@ const peerCredentials = 17;
 /** Three numbers of 32 bits: pid, uid, gid. */
 const credentialBytes = 12;
 
-/** What `getsockopt` of the C library takes. */
+/** Arguments of getsockopt(2). */
 type SocketQuestion = [file: number, level: number, option: number, value: Uint8Array, length: Uint8Array];
 
-/** As koffi calls it; a negative answer is an error. */
+/** As called by koffi. Negative results are errors. */
 type GetSocketOption = (...question: SocketQuestion) => number;
 
-/**
-Loads what asks the kernel. Undefined where that cannot be had: without koffi, in a binary, and on other systems. Node has no way of its own.
-*/
+/** Loads a function that asks the kernel for a peer's uid. Undefined without koffi, in a binary, and on other systems. Node has no API for it. */
 export async function loadPeerUid(): Promise<((socket: Socket) => number | undefined) | undefined> {
 	if (process.platform !== 'linux' || process.versions['bun'] !== undefined || !architectures.has(process.arch)) {
 		return undefined;

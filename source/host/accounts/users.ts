@@ -22,7 +22,7 @@ type Options = {
 	readonly monotonicMs?: () => number;
 };
 
-/** Who knows the accounts that are not in /etc/passwd (LDAP, SSSD, NIS): `getent`, or `id` where that is missing. */
+/** Commands that know accounts outside of /etc/passwd (LDAP, SSSD, NIS): `getent`, or `id` if it is missing. */
 const lookups: ReadonlyArray<{
 	readonly command: string;
 	readonly argsFor: (uid: number) => readonly string[];
@@ -50,7 +50,7 @@ export const createUsers = ({
 	const missedAt = new Map<number, number>();
 	const asked = new Map<number, Promise<string>>();
 
-	/** What is known without a look-up. */
+	/** Returns a cached name. */
 	const recall = (uid: number): string | undefined => {
 		const name = known.get(uid) ?? nameInFile(passwdFile, uid);
 		const missedLately = monotonicMs() - (missedAt.get(uid) ?? -Infinity) < retryAfterMs;
@@ -105,7 +105,7 @@ export const createUsers = ({
 	return {
 		knows: async (name) =>
 			/^\d{1,10}$/v.test(name) ||
-			// What begins with a hyphen would be an option, and the rest no database holds.
+			// A leading hyphen would be an option. No database holds the other names.
 			(/^[^+\-]/v.test(name) &&
 				!/[\p{Control}\/:]/v.test(name) &&
 				(isInPasswd(readPasswd(passwdFile), name) || (await findByName(name)))),

@@ -17,7 +17,7 @@ const lengthAt = (bytes: Uint8Array, start: number): number => {
 	return isUtf8(bytes.subarray(start, start + length)) && start + length <= bytes.length ? length : 0;
 };
 
-/** As Node decodes it, with U+FFFD for what is no UTF-8. */
+/** Decodes like Node, with U+FFFD for invalid UTF-8. */
 const lossyText = ({buffer, byteOffset, byteLength}: Uint8Array): string =>
 	Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength).toString('utf8');
 
@@ -47,7 +47,7 @@ export const encodeBytes = (text: string): Uint8Array =>
 			)
 		: Buffer.from(text);
 
-/** A path for the functions of `node:fs`, which take text and bytes alike. */
+/** Returns a path for `node:fs`, which accepts text and bytes. */
 export const pathOf = (text: string): string | ReturnType<typeof Buffer.from> =>
 	isBytes(text) ? Buffer.from(encodeBytes(text)) : text;
 
@@ -95,7 +95,7 @@ export const exactEnvironment = (environment: Environment, bytes = startedEnviro
 		const name = entry.subarray(0, sign);
 		const lossy = lossyText(name);
 		if (!isUtf8(name)) {
-			// It cannot have been set or removed, because it cannot be named.
+			// This variable cannot be named, so it was neither set nor removed.
 			exact.delete(lossy);
 			exact.set(decodeBytes(name), decodeBytes(entry.subarray(sign + 1)));
 		} else if (exact.get(lossy) === lossyText(entry.subarray(sign + 1))) {

@@ -1,8 +1,8 @@
 /**
-What this process was started with, and Node changes as it starts: it gives every signal its default action, raises the limit of open files, and
-keeps open files from its children. A job is to get what it would get from the shell.
+Restores what Node changes at its start: it resets signals to their default action, raises the limit of open files, and hides open files
+from children. A job must get what it would get from the shell.
 
-source/launcher.sh notes these facts in the environment before it starts Node.
+source/launcher.sh records these facts in the environment before it starts Node.
 */
 import {Buffer} from 'node:buffer';
 import {fstatSync, readdirSync, readFileSync} from 'node:fs';
@@ -10,8 +10,8 @@ import {constants} from 'node:os';
 import process from 'node:process';
 
 /**
-`PID IGNORED LIMIT FILES BYTES`: our own pid, the ignored signals in hexadecimal as /proc tells them, the soft limit of open files, the
-descriptors of open files with commas between, and the environment as od(1) prints it, or nothing where it is too long for that.
+`PID IGNORED LIMIT FILES BYTES`: this process's pid, the ignored signals in hexadecimal as in /proc, the soft limit of open files, the open
+descriptors separated by commas, and the environment as printed by od(1), or nothing if it is too long.
 */
 const variable = 'CANHAZGPU_STARTED';
 
@@ -62,7 +62,7 @@ const restoreEnvironment = (bytes: Uint8Array): void => {
 			.split('\0')
 			.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)] as const)
 			.filter(([name]) => name !== '')
-			// Of two entries of one name the first counts.
+			// The first of two entries with the same name counts.
 			.toReversed(),
 	);
 	for (const name of Object.keys(process.env)) {
@@ -72,7 +72,7 @@ const restoreEnvironment = (bytes: Uint8Array): void => {
 	}
 
 	for (const [name, value] of given) {
-		// What is no UTF-8 is the same U+FFFD on both sides, and stays.
+		// Invalid UTF-8 is U+FFFD on both sides, and stays.
 		if (process.env[name] !== value && !name.includes('\u{FFFD}')) {
 			process.env[name] = value;
 		}
@@ -166,12 +166,12 @@ const isFileOrStream = (descriptor: number): boolean => {
 			status.isFile() || status.isFIFO() || status.isSocket() || status.isCharacterDevice() || status.isDirectory()
 		);
 	} catch {
-		// It was open to list the others alone.
+		// The descriptor was open only to list the others.
 		return false;
 	}
 };
 
-/** What Bun has opened itself by now are queues of events, which are nothing of that. */
+/** Files opened by Bun itself are event queues, which are filtered out. */
 const filesOpenInBun = (): readonly number[] | undefined => {
 	try {
 		return readdirSync('/proc/self/fd')

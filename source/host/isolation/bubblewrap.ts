@@ -70,7 +70,7 @@ const isSameDirectory = (one: string, other: string): boolean => {
 };
 
 type NamespaceOptions = {
-	/** What {@link maskWords} gives. */
+	/** The result of {@link maskWords}. */
 	readonly masks: readonly string[];
 	/** Whether they include a user namespace, which all but root of the machine need. */
 	readonly hasUsers: boolean;

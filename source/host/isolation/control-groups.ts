@@ -1,12 +1,12 @@
-/** Where the control groups of a process are: in version 1 of them one for each hierarchy, in version 2 one for all. */
+/** Finds the control groups of a process: one for each hierarchy in version 1, a single one in version 2. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {exactEnvironment, type Environment} from '../inherited/exact-text.js';
 
 type ControlGroup = {
-	/** Of version 1, such as `devices`; none in version 2. */
+	/** Controllers of version 1, such as `devices`. Empty in version 2. */
 	readonly controllers: readonly string[];
-	/** Where it is mounted: `/sys/fs/cgroup/devices/jobs`. */
+	/** Mount point, such as `/sys/fs/cgroup/devices/jobs`. */
 	readonly directory: string;
 };
 
@@ -18,7 +18,7 @@ type Mounted = {
 	readonly point: string;
 };
 
-/** The kernel writes blanks and the like as `\040`. */
+/** Decodes a path: the kernel writes blanks as `\040`. */
 const plain = (text: string): string =>
 	text.replaceAll(/\\(?<code>[0-7]{3})/gv, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 8)));
 

@@ -8,14 +8,14 @@ import type {GrantedGpu} from '../../core/model/isolation.js';
 import {normalizePciBusId} from '../../core/model/observation.js';
 
 export type DeviceNode = {
-	/** Where a job opens it: `/dev/nvidia3`. */
+	/** Path of the node, such as `/dev/nvidia3`. */
 	readonly file: string;
 	/** `gpu`: the GPU itself. `render`: its node for graphics, which is all that an AMD GPU has. `part`: what MIG asks for a part. */
 	readonly kind: 'gpu' | 'render' | 'part';
-	/** Of its GPU, as {@link normalizePciBusId} spells it. Undefined where that is not reported. */
+	/** PCI address of the GPU in the spelling of {@link normalizePciBusId}, if known. */
 	readonly pciBusId: string | undefined;
 	readonly uuid?: string;
-	/** Of a part: those that the node is for. A GPU instance without a compute instance is for all in it. */
+	/** MIG instances that the node belongs to. A GPU instance without a compute instance covers all of its compute instances. */
 	readonly gpuInstanceId?: number;
 	readonly computeInstanceId?: number;
 };
@@ -46,7 +46,7 @@ const isDevice = (file: string): boolean => {
 
 type Known = {readonly pciBusId: string; readonly uuid: string | undefined};
 
-/** What the driver of NVIDIA tells of its GPUs, by minor number: `Device Minor:`, `Bus Location:` and `GPU UUID:` in /proc/driver/nvidia/gpus. */
+/** Reads the NVIDIA driver's facts about its GPUs, by minor number: `Device Minor:`, `Bus Location:` and `GPU UUID:` in /proc/driver/nvidia/gpus. */
 const nvidiaGpus = (root: string): ReadonlyMap<number, Known> => {
 	const directory = path.join(root, 'proc/driver/nvidia/gpus');
 	return new Map(

@@ -1,17 +1,17 @@
-/** What every fence is made from and gives. */
+/** Input and output of all isolation mechanisms. */
 import path from 'node:path';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 import {lookUpCommand} from '../tool/command.js';
 import type {ProofNodes} from './witness.js';
 
 export type FenceOptions = {
-	/** Where the devices are: `/dev`, or what stands in for it. */
+	/** Device directory: `/dev`, or a stand-in. */
 	readonly devices: string;
 	/** The nodes that are not to open. */
 	readonly foreign: ReadonlyArray<{readonly file: string}>;
-	/** What must be seen from inside before anything else is started there. */
+	/** Devices to check from inside before the job starts. */
 	readonly proof: ProofNodes;
-	/** Where programs are looked for. */
+	/** Environment for finding programs. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** Whether this process is root of the machine. */
 	readonly isRoot: boolean;
@@ -30,7 +30,7 @@ export type MakeFence = (options: FenceOptions) => Promise<Fenced | IsolationPro
 
 type Program = Extract<IsolationProblem, {kind: 'no-program'}>['program'];
 
-/** Where a program is, or that it is not there. */
+/** Returns the path of a program, or reports that it is missing. */
 export const findProgram = (program: Program, environment: FenceOptions['environment']): string | IsolationProblem => {
 	const found = lookUpCommand(program, environment);
 	return found.kind === 'found' ? path.resolve(found.file) : {kind: 'no-program', program};

@@ -16,7 +16,7 @@ import {fenceBySystemd} from './systemd.js';
 import {leakIn, plainEnvironment, proofLines, proofWords, type ProofNodes} from './witness.js';
 
 type IsolationOptions = {
-	/** Where /dev, /proc and /sys of the GPUs are. Undefined where GPUs are simulated without a stand-in. */
+	/** Root of /dev, /proc and /sys of the GPUs. Undefined for simulated GPUs without a stand-in. */
 	readonly root: string | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
@@ -64,7 +64,7 @@ async function findFence(
 	return first!;
 }
 
-/** What a job opens first of all: what ROCm computes on is a render node, and its `card` is for displays. */
+/** Returns the node that a job opens first. ROCm computes on a render node; its `card` node is for displays. */
 const mainNode = (granted: readonly DeviceNode[]): DeviceNode =>
 	granted.find(({kind}) => kind === 'gpu') ?? granted.find(({file}) => file.includes('/render')) ?? granted[0]!;
 

@@ -20,7 +20,7 @@ const latecomers: readonly DeviceNumber[] = [254, 255].map((minor) => ({major: 1
 /** How many drivers may be loaded while a job runs. */
 const loadedLater = 8;
 
-/** What may be opened: the patterns of `DeviceAllow`. */
+/** Returns the patterns for `DeviceAllow`. */
 const allowedPatterns = (
 	foreign: readonly DeviceNumber[],
 	{loaded, present}: {readonly loaded: readonly number[]; readonly present: readonly DeviceNumber[]},
@@ -34,7 +34,7 @@ const allowedPatterns = (
 	return ['block-*', ...whole.map((major) => `char-${major}`), ...new Set(single)];
 };
 
-/** Where systemd says that it runs the machine. */
+/** This directory exists if systemd runs the machine. */
 const systemdDirectory = '/run/systemd/system';
 
 export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, environment}) => {

@@ -15,7 +15,7 @@ export type ProofNodes = {
 	readonly granted: string;
 };
 
-/** It stands behind the numbers of the devices that opened: a shell that broke off has proved nothing. */
+/** Marks the end of the output. A shell that stopped early has proved nothing. */
 const lastWord = 'end';
 
 /** Words that try all devices and say by number which open. `command` keeps a refusal from ending the shell. */
@@ -35,7 +35,7 @@ export function proofLines(output: string): readonly string[] | undefined {
 	return end === -1 ? undefined : lines.slice(0, end);
 }
 
-/** What the lines of a proof say. Undefined: the isolation holds. */
+/** Returns the leak that the lines of a proof show, or undefined if the isolation holds. */
 export function leakIn(lines: readonly string[], {foreign, granted}: ProofNodes): IsolationProblem | undefined {
 	const opened = new Set(lines.map(Number));
 	const leak = foreign.find((_, index) => opened.has(index));
@@ -64,7 +64,7 @@ type WitnessOptions = {
 	readonly words: readonly [string, ...string[]];
 	/** The program that is named where this fails. */
 	readonly program: string;
-	/** What it tries to open before anything else is started inside. */
+	/** Devices that the witness tries to open inside before the job starts. */
 	readonly proof: ProofNodes;
 };
 

@@ -40,7 +40,7 @@ export const descendantsOf = (
 	};
 
 	for (const ancestor of ancestors) {
-		// Its pid may be another's by now.
+		// The pid may belong to another process by now.
 		if (processes.get(ancestor.pid)?.startTicks === ancestor.startTicks) {
 			visit(ancestor);
 		}
@@ -94,6 +94,6 @@ export const signalOne = (target: Running, signal: 'SIGINT' | 'SIGTERM' | 'SIGKI
 			process.kill(target.pid, 'SIGCONT');
 		}
 	} catch {
-		// It ended at this moment, or is not ours to signal.
+		// The process just ended, or belongs to another account.
 	}
 };

@@ -42,10 +42,10 @@ export type JobOptions = {
 };
 
 export type JobEnd = {
-	/** What `run` exits with: the command's own code, 128 + n when signal n ended it, 124 after the time limit. */
+	/** Exit code of `run`: the command's own code, 128 + n after signal n, 124 after the time limit. */
 	readonly exitCode: number;
 	readonly reason: 'exited' | 'signalled' | 'timeout';
-	/** What ended the job itself, after the time limit too. */
+	/** The signal that ended the job, including after the time limit. */
 	readonly signal?: NodeJS.Signals;
 	/** Processes that the job started and that still run, as far as they can be known. */
 	readonly left: readonly Running[];

@@ -30,7 +30,7 @@ const escaped = (text: string): string =>
 
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** What sh does before it becomes another program. */
+/** Returns the shell commands that prepare the process before it becomes the job. */
 const preparationOf = ({ignored, openFiles}: Manner): string =>
 	(openFiles === undefined ? '' : `ulimit -S -n ${openFiles}; `) +
 	(ignored.length === 0 ? '' : `trap '' ${ignored.join(' ')}; `);
@@ -70,7 +70,7 @@ function scriptWithWords(preparation: string, words: readonly string[]): readonl
 	return [decode, shell, ...pieces];
 }
 
-/** What to start instead, with an empty environment; undefined on a machine without the tools for it. */
+/** Returns the launcher, to be started with an empty environment. Undefined if the machine lacks the tools for it. */
 export const launcherOf = (
 	words: readonly string[],
 	environment: Environment,

@@ -2,7 +2,7 @@
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 
-/** Where the daemon listens unless CUDA_MPS_PIPE_DIRECTORY says otherwise. */
+/** The daemon's default directory. CUDA_MPS_PIPE_DIRECTORY overrides it. */
 const usualDirectory = '/tmp/nvidia-mps';
 
 /** How the kernel names the daemon: the first 15 characters of `nvidia-cuda-mps-control`. */

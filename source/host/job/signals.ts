@@ -106,7 +106,7 @@ export const relaySignals = (): SignalRelay => {
 				to.kill(signal);
 			}
 
-			// Behind what Node still has to tell of signals that came up to now.
+			// Waits for signals that Node has not delivered yet.
 			await setImmediate();
 			isEarly = false;
 		},

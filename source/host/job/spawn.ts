@@ -29,7 +29,7 @@ export type StartedProcess = {
 	readonly pid: number;
 	/** Never rejects. */
 	readonly ended: Promise<ProcessEnd>;
-	/** Of one that has ended, nothing happens. */
+	/** Does nothing after the process has ended. */
 	readonly kill: (signal: NodeJS.Signals) => void;
 };
 
@@ -135,7 +135,7 @@ const startInNode = async (
 	};
 };
 
-/** What we use of Bun's own way to start a process. */
+/** The part of Bun's process API that is used here. */
 type BunProcess = Pick<ChildProcess, 'exitCode'> & {
 	readonly pid: number;
 	readonly stderr: AsyncIterable<Uint8Array> | undefined;
@@ -216,7 +216,7 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 	const name = JSON.stringify(file);
 	const code = codeOf(error) ?? '';
 	if (code === 'ENOENT' || code === 'ENOTDIR') {
-		// It was there a moment ago: so it is not the file which is missing.
+		// The file existed a moment ago, so its interpreter is missing.
 		return new CanhazgpuError('command-not-found', `${name} cannot be started: its interpreter is missing`, {
 			cause: error,
 			hint: 'See what follows #! in its first line',
@@ -230,5 +230,5 @@ const startFailure = (error: unknown, file: string): CanhazgpuError => {
 	);
 };
 
-/** What the system says where it has no room for a process: the command is not at fault. */
+/** Error codes that mean the system has no room for a process, so the command is not at fault. */
 const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);

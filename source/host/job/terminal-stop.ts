@@ -15,7 +15,7 @@ export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 
 	const stop = (): void => {
 		process.off(signal, stop);
-		// Without a listener the kernel does what it does by default, which is nothing where no shell could continue us.
+		// Without a listener, the kernel's default applies. It ignores the signal if no shell could continue the process.
 		process.kill(process.pid, signal);
 		process.on(signal, stop);
 	};
@@ -28,7 +28,7 @@ export function deferStop(signal: 'SIGTSTP' | 'SIGTTIN'): () => void {
 
 let isDeferred = false;
 
-/** As {@link deferStop}, once for the whole process, at Ctrl-Z. */
+/** Calls {@link deferStop} for Ctrl-Z, once for the whole process. */
 export function deferTerminalStop(): void {
 	if (isDeferred) {
 		return;

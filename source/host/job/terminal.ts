@@ -44,7 +44,7 @@ export const stopWithJob = (pid: number): (() => void) => {
 		clearTimeout(check);
 		check = setTimeout(() => {
 			if (isStopped(pid) && isInForeground()) {
-				// Nothing happens where no shell could continue us.
+				// The kernel ignores this if no shell could continue the process.
 				process.kill(process.pid, 'SIGTSTP');
 			}
 		}, settleMs);

@@ -36,7 +36,7 @@ type Options = {
 	readonly job: Running;
 	/** A text that only the environment of this job and of what it started holds. */
 	readonly mark: string;
-	/** What asks it to end: a job that ignores SIGINT since its start would not even notice that. */
+	/** Signal that asks the job to end. A job that has ignored SIGINT from its start would not notice SIGINT. */
 	readonly request: 'SIGINT' | 'SIGTERM';
 	/** Between the request and SIGKILL. */
 	readonly graceSeconds: number;
@@ -47,7 +47,7 @@ const pollMs = 50;
 /** New descendants are searched for less often, and for no more than a tenth of the time: that reads all of /proc. */
 const searchEveryMs = 250;
 
-/** What does not even end by SIGKILL (it hangs in a driver, or belongs to another account) is waited for no longer than this. */
+/** Maximum wait for a process that survives SIGKILL because it hangs in a driver or belongs to another account. */
 const killPatienceMs = 5000;
 
 /**

@@ -7,7 +7,7 @@ import type {ProcessStat} from './proc.js';
 import {createProcessFiles, type FileOwner, secondsPerTick} from './files.js';
 import {createOwnerFinder} from './owners.js';
 
-/** What this machine knows of a process. All undefined when it is hidden from us or has ended, as with those of other containers. */
+/** The machine's facts about a process. All undefined for a process that ended or is hidden, as in another container. */
 type ProcessDetails = Omit<GpuProcess, 'pid' | 'memoryUsedMiB' | 'utilizationPercent' | 'kind'>;
 
 type DescribeProcesses = (pids: Iterable<number>) => Promise<ReadonlyMap<number, ProcessDetails>>;

@@ -23,7 +23,7 @@ const opensAny = (pid: number, files: ReadonlySet<string>): boolean | 'unreadabl
 		try {
 			return files.has(readlinkSync(`${directory}/${name}`));
 		} catch {
-			// It was closed meanwhile.
+			// The file was closed meanwhile.
 			return false;
 		}
 	});

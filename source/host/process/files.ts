@@ -3,8 +3,8 @@ import {closeSync, openSync, readFileSync, readSync, statSync} from 'node:fs';
 import {parseStat, type ProcessStat} from './proc.js';
 
 /**
-What the small files of /proc/PID tell. Unlike the command line, none of them needs a lock of the process, so that reading them
-blocks for microseconds only.
+Facts from the small files of /proc/PID. Unlike the command line, they need no lock of the process, so reading them blocks only for
+microseconds.
 */
 type ProcessFiles = {
 	/**
@@ -30,7 +30,7 @@ export const secondsPerTick = 0.01;
 
 type Contained = {readonly startTicks: number; readonly id?: string};
 
-/** Who a file belongs to: a uid, or undefined when there is none. */
+/** Returns the owner of a file as a uid, or undefined. */
 export type FileOwner = (file: string) => number | undefined;
 
 /** The effective uid of a process. Undefined where there is none to be seen. */
@@ -46,7 +46,7 @@ const ownerOfFile: FileOwner = (file) => statSync(file, {throwIfNoEntry: false})
 
 export const createProcessFiles = (procDirectory: string, ownerOf: FileOwner = ownerOfFile): ProcessFiles => {
 	let contained: ReadonlyMap<number, Contained> = new Map();
-	// One buffer serves all files: they are many, and small.
+	// Reused for all files, which are small and many.
 	const buffer = Buffer.allocUnsafe(64 * 1024);
 
 	const read = (file: string): string => {

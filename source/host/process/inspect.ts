@@ -1,4 +1,4 @@
-/** What the kernel tells of processes just now, before an action on one of them. */
+/** Reads the kernel's facts about processes right before an action on one of them. */
 import type {FactsOfProcesses, ProcessFacts} from '../../core/model/types.js';
 import {runSystemTool} from '../tool/system-tool.js';
 import {createUsers, ownUid} from '../accounts/users.js';

@@ -1,10 +1,10 @@
 import {readdirSync, readFileSync} from 'node:fs';
 
-/** What /proc/PID/stat says of one process (proc_pid_stat(5)). */
+/** The fields of /proc/PID/stat (proc_pid_stat(5)). */
 export type ProcessStat = {
 	/** The kernel's short name, at most 15 bytes. */
 	readonly comm: string;
-	/** One letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, ... */
+	/** State as one letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X` and others. */
 	readonly state: string;
 	readonly parentPid: number;
 	readonly processGroup: number;

@@ -69,10 +69,7 @@ const judgeBySignal = (pid: number): Liveness => {
 	return answer === 'ESRCH' ? 'dead' : answer === 'there' || answer === 'EPERM' ? 'alive' : 'unknown';
 };
 
-/**
-What the kernel says to a signal that does nothing: `there`, `ESRCH` when there is no such process, `EPERM` when it belongs to another account. Of a
-process group by its negative number.
-*/
+/** Sends signal 0. Returns `there`, `ESRCH` for a missing process, or `EPERM` for another account's. A negative number is a process group. */
 const signalAnswer = (pid: number): string => {
 	try {
 		process.kill(pid, 0);
@@ -106,7 +103,7 @@ const namespaceOf = (kind: 'pid' | 'time', procDirectory = '/proc'): string | un
 	}
 };
 
-/** What pids and start times count in for this process. */
+/** Returns the namespaces in which this process sees pids and start times. */
 const ownNamespaces = (): Pick<ProcessIdentity, 'namespace' | 'timeNamespace'> => {
 	const time = namespaceOf('time');
 	return {namespace: namespaceOf('pid'), ...(time !== undefined && {timeNamespace: time})};
@@ -121,7 +118,7 @@ pipeline or of a script, still have their shell, or were there before.
 */
 export const livenessOfOrphans = (dead: ProcessIdentity, procDirectory = '/proc'): 'alive' | 'dead' | 'unknown' => {
 	const {group} = dead;
-	// Where the start time cannot be compared, each process of the group may have been started by it.
+	// If start times cannot be compared, any process of the group may be a child.
 	const startTicks = hasOurStartTime(dead, procDirectory) ? (dead.startTicks ?? 0) : 0;
 	// Hardly ever is there such a group at all, and to ask costs nothing.
 	if (group === undefined || group <= 1 || signalAnswer(-group) === 'ESRCH') {
@@ -160,7 +157,7 @@ type AccountOptions = {
 	readonly uid?: number | undefined;
 };
 
-/** What the kernel shows for every account that a user namespace does not know (DEFAULT_OVERFLOWUID). */
+/** The uid that the kernel shows for accounts unknown to a user namespace (DEFAULT_OVERFLOWUID). */
 const usualOverflowUid = 65_534;
 
 /** Whether the kernel shows accounts without a name of their own in this namespace by this uid. */

@@ -4,7 +4,7 @@ import {ownUid} from '../accounts/users.js';
 import {liveness} from './processes.js';
 import {ownerOfProcess} from './files.js';
 
-/** What became of it: `gone` also when another process bears that pid by now. */
+/** `gone` includes a pid that another process has now. */
 type SignalOutcome = 'sent' | 'gone' | 'not-yours' | 'unknown';
 
 /**

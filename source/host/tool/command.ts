@@ -12,7 +12,7 @@ type CommandLookup =
 	| {readonly kind: 'not-found'}
 	| {readonly kind: 'not-executable'; readonly file: string};
 
-/** Where execvp(3) looks when there is no PATH at all. */
+/** Search path of execvp(3) without PATH. */
 const defaultPath = '/bin:/usr/bin';
 
 /**

@@ -16,7 +16,7 @@ import {
 	type RemoteRow,
 } from './ssh.js';
 
-/** What another host tells of itself. Texts are whatever that host says. */
+/** Status of another host. Texts are untrusted. */
 type FollowedStatus = {
 	readonly rows: readonly RemoteRow[];
 	/** The account that it knows us by. */
@@ -32,7 +32,7 @@ const lineSchema = v.object({
 	error: v.fallback(v.optional(v.string()), undefined),
 });
 
-/** What versions say that know no `--follow` of this verb: this program, and the Go program. */
+/** Errors of versions without `--follow`: older versions of this program, and the Go program. */
 const unknownFlag = /unknown (?:flag|option)|does not know|--follow/iv;
 
 /** Longer than any status: the rest of such a line is not kept. */

@@ -10,9 +10,9 @@ export type RemoteCommand = {
 	readonly host: string;
 	/** The words behind `canhazgpu`, up to `--`. */
 	readonly words: readonly string[];
-	/** What follows `--`, as the last words of our own command line. Undefined: there is no `--`. */
+	/** The words after `--`, or undefined without `--`. */
 	readonly rest: readonly string[] | undefined;
-	/** Where it starts, if the box has that directory. Undefined: in the home directory. */
+	/** Working directory, if the box has it. Defaults to the home directory. */
 	readonly directory?: string;
 	/** Variables of its environment there. The names are our own. */
 	readonly environment?: Readonly<Record<string, string>>;
@@ -111,7 +111,7 @@ export type RemoteCall = {
 	readonly host: string;
 	/** The words behind `canhazgpu`. */
 	readonly words: readonly string[];
-	/** It may wait for long: it lasts until `signal` is aborted. */
+	/** Whether it may take long. It then runs until `signal` is aborted. */
 	readonly isUnbounded: boolean;
 	readonly signal?: AbortSignal | undefined;
 };

@@ -15,7 +15,7 @@ another reason, given in `detail`.
 export type ToolFailure = 'not-found' | 'not-executable' | 'timed-out' | 'too-much-output' | 'aborted' | 'failed';
 
 export type ToolOutcome = {
-	/** What it printed up to its end or its failure, as UTF-8; broken bytes become U+FFFD. */
+	/** Output until the end or the failure, as UTF-8. Invalid bytes become U+FFFD. */
 	readonly stdout: string;
 	readonly stderr: string;
 	/** Undefined when a signal ended it, or when it was not seen to end. */
@@ -33,7 +33,7 @@ type ToolOptions = {
 	The tool is ended after this, never if infinite. The outcome comes then, or, if it does not let itself be ended, half a second later.
 	*/
 	readonly timeoutMs: number;
-	/** Of stdout and stderr together. */
+	/** Limit for stdout and stderr together. */
 	readonly maxBytes?: number;
 	/** Ends the tool early, with the failure `aborted`. */
 	readonly signal?: AbortSignal;
@@ -104,7 +104,7 @@ const start = async (
 
 	tool.child = child;
 	const failedToStart = new Promise<ToolOutcome>((resolve) => {
-		// It stays to listen: a signal that may not be sent is reported here, too.
+		// Stays attached: a signal that may not be sent is reported as an error, too.
 		child.on('error', (error) => {
 			resolve({stdout: '', stderr: '', ...startFailure(error, command, environment)});
 		});
@@ -185,7 +185,7 @@ const killGroup = (child: ChildProcess, signal: NodeJS.Signals) => {
 	try {
 		process.kill(-child.pid, signal);
 	} catch {
-		// It gave itself another group, or another account.
+		// The process changed its group or its account.
 		child.kill(signal);
 	}
 };
@@ -242,7 +242,7 @@ export const supervise = async (
 
 			failure = why;
 			if (hasEnded()) {
-				// Its pid may be that of another process by now.
+				// The pid may belong to another process by now.
 				return;
 			}
 
@@ -278,7 +278,7 @@ export const supervise = async (
 
 		child.stderr?.on('data', collect(stderr));
 		child.once('exit', () => {
-			// What it started may hold the pipes open long after, but all that it had to say is in them.
+			// Children of the process can hold the pipes open, but its own output is complete.
 			clearTimeout(timer);
 			timer = setTimeout(settleAsEnded, killGraceMs);
 		});

@@ -3,7 +3,7 @@ import {isPlausibleStatus, isRemoteHost} from '../../core/model/other-hosts.js';
 import {CanhazgpuError, quoted} from '../../errors.js';
 import {runTool, type ToolFailure} from './spawn.js';
 
-/** One GPU of another host, as `status --json` of this program or of the peer prints it. Texts are whatever that host says. */
+/** One GPU of another host, as printed by `status --json` of this program or the Go program. Texts are untrusted. */
 export type RemoteRow = Readonly<Record<string, unknown>> & {readonly gpu_id: number; readonly status: string};
 
 const boundMs = 10_000;
@@ -44,11 +44,11 @@ export function checkRemoteHost(host: string): string {
 
 export const notInstalled = 'canhazgpu is not installed there';
 
-/** Where a host looks for canhazgpu, and how to see whether it is there. */
+/** Says where a host searches for canhazgpu, and how to check it. */
 export const whereItMustBe = (host: string): string =>
 	`It must be in the PATH of a login without a terminal: ssh ${host} 'command -v canhazgpu'`;
 
-/** What to do where a host cannot be asked, by what is said of it. */
+/** Hints by error message. */
 const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => string]> = [
 	[/Permission denied \(/v, (host) => `Nobody is asked for a password. Let it accept your key: ssh-copy-id ${host}`],
 	[
@@ -64,12 +64,12 @@ const remedies: ReadonlyArray<readonly [why: RegExp, hint: (host: string) => str
 export const failed = (host: string, why: string): CanhazgpuError =>
 	new CanhazgpuError('failed', `${host}: ${why}`, {hint: remedies.find(([said]) => said.test(why))?.[1](host)});
 
-/** What ssh prints after the jump host (ProxyJump) has said why it failed. */
+/** What ssh prints after the jump host (ProxyJump) has reported a failure. */
 const afterJump = /^(?:kex_exchange_identification: |Connection closed by UNKNOWN )/v;
 
 /**
-Of canhazgpu there, the error and not its hint; else what ssh says of a key that changed, or its own last word, such as
-`Permission denied (publickey).`
+Returns the error of canhazgpu without its hint, or else ssh's message about a changed key, or its last line, such as `Permission denied
+(publickey).`
 */
 function failureText(said: string): string {
 	const lines = said.trim().split('\n');
@@ -115,7 +115,7 @@ const escapeSequence = /[\p{Control}--\s](?:\]\P{Control}*(?:[\p{Control}--\s]\\
 /** Removes escape sequences, in linear time: `stripVTControlCharacters` of `node:util` takes quadratic time. */
 export const withoutEscapes = (text: string): string => text.replaceAll(escapeSequence, '');
 
-/** What encloses the JSON of an answer, whose first and last lines are its own. */
+/** Brackets around the JSON of an answer, each on its own line. */
 const enclosures = {
 	list: {beginning: /^\[(?=\s*[\]\{])/gmv, end: ']\n'},
 	record: {beginning: /^\{(?=\s*["\}])/gmv, end: '}\n'},
@@ -191,7 +191,7 @@ Asks another host for its status by ssh.
 export const remoteStatus = async (host: string, signal?: AbortSignal): Promise<readonly RemoteRow[]> =>
 	parseRows(host, await askHost(host, ['status', '--json'], signal));
 
-/** Who waits on another host, as `queue --json` of this program or of the peer prints it. Texts are whatever that host says. */
+/** The queue of another host, as printed by `queue --json` of this program or the Go program. Texts are untrusted. */
 type RemoteQueue = {readonly entries: ReadonlyArray<Readonly<Record<string, unknown>>>};
 
 const queueSchema = v.looseObject({entries: v.optional(v.nullable(v.array(v.record(v.string(), v.unknown()))))});

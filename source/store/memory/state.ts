@@ -1,4 +1,4 @@
-/** What the reference store keeps, and how it carries out a plan. */
+/** State of the reference store, and how it commits plans. */
 import {Buffer} from 'node:buffer';
 import type {Expectation} from '../../core/model/plan.js';
 import {decodeRevision, encodeNextRevision, type RawPool} from '../records/index.js';
@@ -21,7 +21,7 @@ export type State = {
 	revision: string | undefined;
 	/** Names the present run; a test that takes the store back to an earlier state begins another. */
 	run: string;
-	/** By id, in microseconds since the epoch: what the order of the queue goes by. */
+	/** Order of the queue: microseconds since the epoch, by id. */
 	readonly scores: Map<string, number>;
 	/** Change id -> the attempt that was carried out. */
 	readonly changes: Map<string, number>;

@@ -14,7 +14,7 @@ import {optionalText, recordOf, requiredText, writeRecord} from './json/write.js
 
 type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
 
-/** What a lease has of its GPU, where others have something beside it. */
+/** The part of a GPU that a share has. */
 type Part = Pick<Lease, 'memoryMiB' | 'mig'>;
 
 function readLease(fields: Fields, user: string, part?: Part): Lease {
@@ -23,7 +23,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		user,
 		actualUser: fields.text('actual_user'),
 		type: fields.choice('type', leaseTypes),
-		// Without a beginning it began when it was last heard of, at the latest.
+		// Without a start time, the last heartbeat is the latest possible start.
 		startTime: fields.required('start_time', fields.time('start_time') ?? lastHeartbeat),
 		lastHeartbeat,
 		expiryTime: fields.end('expiry_time'),
@@ -47,7 +47,7 @@ function readLease(fields: Fields, user: string, part?: Part): Lease {
 		: {...lease, ...part, ...(unknownFields !== undefined && {unknownFields})};
 }
 
-/** Undefined for a record that says nothing of it, or says it in a way that this version does not know: no GPU is lost for that. */
+/** Returns undefined if the record has no readable end. The GPU stays usable. */
 function readEnded(fields: Fields): EndedLease | undefined {
 	const ended = fields.object('ended');
 	const reason = ended?.anyText('reason');
@@ -94,7 +94,7 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 		readLease(share, userOf(share), {mig: readInstance(share.required('mig', share.object('mig')))}),
 	);
 	const capacityMiB = fields.quantity('capacity_mib');
-	// They are the same in every such record, whatever the Go program makes of the times.
+	// These fields are in every record, however the Go program formats times.
 	for (const name of ['type', 'start_time', 'expiry_time', 'last_heartbeat', 'last_released']) {
 		fields.ignore(name);
 	}
@@ -108,7 +108,7 @@ function readShared(fields: Fields): Omit<SharedRecord, 'index' | 'raw'> {
 	};
 }
 
-/** What was read last of each GPU, by its index: from one read of a pool to the next hardly any record changes. */
+/** The last decoded record of each GPU: most records are unchanged between reads. */
 const lastRead: Array<GpuRecord | undefined> = [];
 
 /**

@@ -1,4 +1,4 @@
-/** What a request needs of its GPUs, as an entry of the queue and a record of the audit log store it. */
+/** Encodes the requirements of a request for queue entries and audit records. */
 import type {Need} from '../../core/model/types.js';
 import type {Fields} from './json/fields.js';
 

@@ -48,7 +48,7 @@ export function decodePool(raw: RawPool): Pool | undefined {
 	return raw.machine === undefined ? {gpuCount, provider} : {gpuCount, provider, machine: decodeMachine(raw.machine)};
 }
 
-/** What was read last: it is the same at each read of a pool. */
+/** The last decoded value, which hardly ever changes. */
 let lastMachine: {readonly raw: string; readonly machine: NonNullable<Pool['machine']>} | undefined;
 
 function decodeMachine(raw: string): NonNullable<Pool['machine']> {

@@ -61,7 +61,7 @@ export function readBoot(fields: Fields): string | undefined {
 	return bootId?.startsWith(unreadBootId) === true ? undefined : bootId;
 }
 
-/** Reads the watch over a silent holder. One that cannot be read is none: another is begun in its place, and no GPU is lost for that. */
+/** Reads the watch over a silent holder. An unreadable watch is ignored: a new one begins, and the holder keeps its GPU. */
 export function readSilence(fields: Fields): Silence | undefined {
 	const silence = fields.object('silence');
 	const clock = silence?.anyText('clock');

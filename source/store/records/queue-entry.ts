@@ -20,7 +20,7 @@ const nanoseconds = (seconds: number | undefined): number | undefined =>
 		? undefined
 		: Math.floor(seconds) * nanosecondsPerSecond + Math.round((seconds % 1) * nanosecondsPerSecond);
 
-/** What this version cannot read of it is left out: no one loses a position in the queue for that. */
+/** Unreadable parts are omitted. The entry keeps its position. */
 function readOutage(item: Fields, mig?: NotedOutage['mig']): NotedOutage | undefined {
 	const kind = outageKinds.find((known) => known === item.anyText('kind'));
 	const gpu = item.whole('gpu');
@@ -43,7 +43,7 @@ function readUnavailable(fields: Fields): readonly NotedOutage[] | undefined {
 	return known.length === 0 ? undefined : known;
 }
 
-/** What this version cannot read of them is left out. */
+/** Unreadable parts are omitted. */
 function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] {
 	if (!fields.hasList('eligible_instances')) {
 		fields.ignore('eligible_instances');
@@ -56,7 +56,7 @@ function readEligibleInstances(fields: Fields): QueueEntry['eligibleInstances'] 
 }
 
 function readEntry(fields: Fields, id: string): QueueEntry {
-	// The position in the queue names the entry; what the entry says of itself is a copy.
+	// The position in the queue names the entry. This field is a copy.
 	fields.text('id');
 	const lastHeartbeat = fields.time('last_heartbeat');
 	const enqueueTime = fields.time('enqueue_time') ?? lastHeartbeat;

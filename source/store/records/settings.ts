@@ -1,4 +1,4 @@
-/** What administrators set: which GPUs are out of service, and the policy. Each is a record of one list. */
+/** Encodes what administrators set: drained GPUs and the policy, each as one record. */
 import type {Drain, PolicySetting} from '../../core/model/types.js';
 import {readRecord, type Fields} from './json/fields.js';
 import {formatRfc3339} from './json/time.js';
@@ -15,7 +15,7 @@ function readMap<Key, Value>(
 	return raw === undefined ? {value: new Map()} : readRecord(raw, (fields) => new Map(fields.records(name, read)));
 }
 
-/** By whom it was set, and when. */
+/** Reads who set it, and when. */
 const readOrigin = (item: Fields) => ({by: item.text('by'), since: item.required('since', item.time('since'))});
 
 const originRecord = ({by, since = 0}: Pick<Drain, 'by' | 'since'>) => ({

@@ -4,7 +4,7 @@ import {instanceRecord} from './lease.js';
 import {formatRfc3339} from './json/time.js';
 import {optionalText, requiredText, writeRecord} from './json/write.js';
 
-/** Undefined for what makes no sense: the record counts all the same. */
+/** Returns undefined for an invalid value. The record still counts. */
 function readUsedInstance(fields: Fields | undefined): UsageRecord['mig'] {
 	const uuid = fields?.anyText('uuid');
 	return uuid === undefined

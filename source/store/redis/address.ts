@@ -1,6 +1,4 @@
-/**
-Where a Redis is and how to get in, from what the user configured.
-*/
+/** Address and credentials of a Redis, from the configuration. */
 import type {ConnectionOptions} from 'node:tls';
 import type {RedisOptions} from 'ioredis';
 import {CanhazgpuError} from '../../errors.js';
@@ -16,7 +14,7 @@ export type RedisAddress = {
 	/** Path of a Unix socket, instead of host and port. */
 	readonly socket?: string;
 	readonly tls?: boolean | ConnectionOptions;
-	/** What to do about a server that wants a password, where that is more than to configure one. */
+	/** Additional advice if the server wants a password. */
 	readonly passwordHint?: string;
 };
 
@@ -83,7 +81,7 @@ export const isSameServer = (a: RedisLocation, b: RedisLocation): boolean =>
 		? a.port === b.port && hostOf(a.host) === hostOf(b.host)
 		: a.socket === b.socket;
 
-/** Where it is, and nothing of how to get in. */
+/** Returns the address without credentials. */
 export function withoutSecrets(given: RedisAddress): RedisLocation {
 	const {host, port, db, socket} = withUrl(given);
 	return {host, port, db, socket};

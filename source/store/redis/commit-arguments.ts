@@ -19,7 +19,7 @@ class KeyList {
 	readonly #positions = new Map<string, number>();
 	readonly keys: Argument[] = [];
 
-	/** Of a key that there is once in a pool. */
+	/** Adds a step for a key that exists once in a pool. */
 	value(name: 'gpuCount' | 'drains' | 'alerts' | 'policy' | 'revision'): number {
 		return this.#at(keys[name]);
 	}
@@ -52,7 +52,7 @@ class KeyList {
 	}
 }
 
-/** One step with a value, or another without one. */
+/** Returns a step with a value, or another step without one. */
 const valueSteps = (
 	[withValue, without]: readonly [withValue: string, without: string],
 	position: number,

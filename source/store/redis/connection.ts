@@ -1,6 +1,4 @@
-/**
-One connection to Redis that says clearly when it is down. ioredis reconnects; this decides who waits for that, and how long.
-*/
+/** A connection to Redis that reports clearly when it is down. ioredis reconnects; this class decides who waits, and for how long. */
 import {once, setMaxListeners} from 'node:events';
 import {setTimeout as sleep} from 'node:timers/promises';
 import type {Redis} from 'ioredis';
@@ -52,7 +50,7 @@ export class Connection {
 	#wasUp = false;
 	#downSince = 0;
 	#lastError: unknown;
-	/** What has come since the last whole answer. */
+	/** Bytes received since the last complete answer. */
 	#unreadBytes = 0;
 	/** The server's own word for why this connection is of no use. */
 	#refusal: CanhazgpuError | undefined;
@@ -138,7 +136,7 @@ export class Connection {
 	}
 
 	#noteError(error: unknown): void {
-		// What ended the connection says more than that it ended.
+		// The cause of the end is more useful than the end itself.
 		if (!isCut(error) || this.#lastError === undefined) {
 			this.#lastError = error;
 		}
@@ -147,7 +145,7 @@ export class Connection {
 			this.#refusal = refusal(error, this.endpoint);
 		}
 
-		// Without this, ioredis would go on in database 0 when it cannot select another.
+		// Otherwise ioredis would continue in database 0 if it cannot select another.
 		if (this.#refusal !== undefined || this.client.status === 'connect') {
 			this.client.disconnect(this.#wasUp);
 		}

@@ -1,6 +1,6 @@
 /**
-What went wrong with Redis, in words for the user. The original error is not kept as the cause: ioredis hangs the command on
-it, and the command may be AUTH with the password.
+Turns Redis failures into errors for the user. The original error is not kept as the cause: ioredis attaches the command, which can be AUTH
+with the password.
 */
 import {CanhazgpuError, codeOf} from '../../errors.js';
 import {poolGarbage} from '../records/index.js';
@@ -66,7 +66,7 @@ const isUnreadable = ({message}: Error): boolean => message.includes('Please rep
 export const isMistake = (error: unknown): boolean =>
 	[TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind && !isUnreadable(error));
 
-/** Nothing came for as long as ioredis was told to wait. */
+/** Whether ioredis gave up waiting for an answer. */
 export const hasTimedOut = (error: unknown): boolean => error instanceof Error && /timed out/iv.test(error.message);
 
 /** The end of a connection, which says nothing of what ended it. */
@@ -77,7 +77,7 @@ const untrusted = (code: string): string => `its certificate is not trusted (${c
 
 type TlsFailure = {readonly pattern: RegExp; readonly reason: (code: string) => string; readonly hint: string};
 
-/** By the codes of OpenSSL and of Node. The first that fits counts. */
+/** Failures by the codes of OpenSSL and Node. The first match counts. */
 const tlsFailures: readonly TlsFailure[] = [
 	{
 		pattern: /^ERR_SSL.*_ALERT_/v,
@@ -153,7 +153,7 @@ export function unreachable(endpoint: Endpoint, error: unknown): CanhazgpuError 
 	});
 }
 
-/** It answers in forms that no Redis does. Whether anything was done is not known. */
+/** Returns the error for an answer that no Redis sends. It is unknown whether anything was done. */
 export const strangeAnswer = ({name}: Endpoint): CanhazgpuError =>
 	new CanhazgpuError('store-unreachable', `${name} gives an answer that makes no sense`, {
 		hint: 'Is that redis-server? Name another with --redis-host and --redis-port.',

@@ -76,7 +76,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 				(reply) => parseReadReply(reply, endpoint),
 			);
 			if (typeof read.pool.gpuCount === 'string' && read.pool.provider === undefined) {
-				// An early pool of the peer, which writes this down at the first look, too. Who may not write has read the pool all the same.
+				// An early pool of the Go program, which writes this key on first use. A read-only client has read the pool anyway.
 				await connection.client.setnx(keys.provider, earlyProvider).catch(() => undefined);
 			}
 
@@ -94,7 +94,7 @@ export async function openRedisStore({keepReconnecting, ...address}: RedisStoreO
 					},
 				);
 			} catch (error) {
-				// What is no string, or may not be read alone, is read with everything else.
+				// A value that is no string, or may not be read alone, is read with everything else.
 				if (error instanceof CanhazgpuError && error.code === 'store-unreachable') {
 					throw error;
 				}

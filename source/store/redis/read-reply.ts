@@ -9,7 +9,7 @@ import {wrongKey} from './failures.js';
 import {changeKeyPrefix, keys} from './keys.js';
 import {bytesOf, integerOf, listOf, optional} from './replies.js';
 
-/** What read.lua is given, number of keys first. */
+/** Arguments of read.lua, starting with the number of keys. */
 export const readArguments = ({user, change, withoutQueue}: ReadOptions): ReadonlyArray<string | number> => [
 	...(change === undefined ? [0] : [1, `${changeKeyPrefix}${change}`]),
 	withoutQueue === true ? '1' : '0',

@@ -44,7 +44,7 @@ export function listOf<Item>(reply: unknown, itemOf: (reply: unknown) => Item): 
 	return reply.map((item) => itemOf(item));
 }
 
-/** One of the words that a script answers. */
+/** Returns the answer of a script if it is one of the words. */
 export function wordOf<Word extends string>(reply: unknown, words: readonly Word[]): Word {
 	const word = words.find((each) => each === reply);
 	if (word === undefined) {

@@ -1,6 +1,4 @@
-/**
-What the scripts read.lua and commit.lua know without being told at each call: the keys that are the same in every pool, and limits.
-*/
+/** Constants of the scripts read.lua and commit.lua: keys that are the same in every pool, and limits. */
 import {auditCap} from '../decode-audit.js';
 import {
 	changeSeconds,

@@ -1,4 +1,4 @@
-/** What is in the files that let a user in: the password, and what TLS needs. */
+/** Reads credentials from files: the password, and what TLS needs. */
 import type {Stats} from 'node:fs';
 import {createSecureContext, type SecureContextOptions} from 'node:tls';
 import {CanhazgpuError, messageOf} from '../../errors.js';

@@ -1,4 +1,4 @@
-/** What the server says of itself, where this account may ask. */
+/** Reads the server's description, if this account is allowed to. */
 import type {Redis} from 'ioredis';
 import type {StoreCondition} from '../../core/model/ports.js';
 import type {Connection} from './connection.js';
@@ -44,7 +44,7 @@ export class Uptime {
 	}
 }
 
-/** Nothing where this account may not ask. */
+/** Empty if this account is not allowed to ask. */
 export async function readCondition(connection: Connection): Promise<StoreCondition> {
 	const text = await ask(connection, async (client) => infoText(client), textOf);
 	const facts = new Map(text.split('\n').map((line) => line.trim().split(':', 2) as [string, string]));
@@ -54,7 +54,7 @@ export async function readCondition(connection: Connection): Promise<StoreCondit
 	return {
 		version: version === undefined ? undefined : `Redis ${version}`,
 		isDurable: appendOnly === undefined ? undefined : appendOnly === '1',
-		// Without a limit nothing is ever thrown away.
+		// Without a memory limit, Redis never evicts keys.
 		evicts: policy === undefined ? undefined : facts.get('maxmemory') !== '0' && policy !== 'noeviction',
 	};
 }

@@ -18,9 +18,9 @@ export type ChannelListener = {
 type Listening = {readonly channel: string; readonly listener: ChannelListener; readonly keepReconnecting: boolean};
 
 /**
-Listens to a channel until told to stop.
+Listens to a channel.
 
-@returns The way to stop, once listening.
+@returns A function that stops listening, once the subscription is active.
 */
 export async function subscribe(
 	endpoint: Endpoint,
@@ -46,7 +46,7 @@ export async function subscribe(
 	});
 	await connection.open();
 	const timer = setInterval(() => {
-		// A failure is not for us: the connection has told the listener.
+		// Failures are reported by the connection.
 		connection.run(async (client) => client.ping(), {isRepeatable: false}).catch(() => undefined);
 	}, pingIntervalMs);
 	return async () => {

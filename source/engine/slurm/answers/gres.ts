@@ -52,13 +52,13 @@ export const shardCount = (gres: string): number =>
 const sharedNames = ['shard', 'mps'] as const;
 type SharedName = (typeof sharedNames)[number];
 
-/** What a job holds on one node. */
+/** Resources that a job holds on one node. */
 export type HeldGres = {
 	/** GPUs that it has alone, by the numbers of its node. */
 	readonly gpus: readonly number[];
 	/** GPUs that it has, as Slurm says, though not which. */
 	readonly unnamed: number;
-	/** By GPU, how many shards of it, or how much of what MPS shares. */
+	/** Shards, or MPS percentage, by GPU. */
 	readonly shards: ReadonlyMap<number, number>;
 };
 
@@ -81,7 +81,7 @@ export function heldGres(detail: string): HeldGres {
 			gpus.push(...named);
 			unnamed += Math.max(0, count - named.length);
 		} else if (sharedNames.includes(name as SharedName)) {
-			// Of a job some versions name the GPUs instead, and how many shards it has of all of them: shard:2(IDX:0).
+			// Some versions list the GPUs and the total number of shards: shard:2(IDX:0).
 			const own = named.map((gpu) => [gpu, Math.ceil(count / named.length)] as const);
 			for (const [gpu, used] of [...shardsIn(details), ...own]) {
 				shards.set(gpu, (shards.get(gpu) ?? 0) + used);
@@ -95,7 +95,7 @@ export function heldGres(detail: string): HeldGres {
 /** The GPUs of which something is held, as far as it is said which. */
 export const namedGpus = ({gpus, shards}: HeldGres): readonly number[] => [...gpus, ...shards.keys()];
 
-/** By what Slurm multiplies what a job asks for. */
+/** Multipliers of a job's request. */
 export type Wishes = {
 	readonly perNode: string;
 	readonly perJob: string;
@@ -105,7 +105,7 @@ export type Wishes = {
 	readonly tasks: number;
 };
 
-/** What a job asks for in all, and the type that it names. Undefined: it asks for none of it. */
+/** Returns the total request of a job and its type, or undefined for no request. */
 export function wantedGres(wishes: Wishes, name: 'gpu' | SharedName): GpuKind | undefined {
 	const {perNode, perJob, perTask, perSocket, nodes, tasks} = wishes;
 	const texts = [
@@ -127,7 +127,7 @@ export function wantedGres(wishes: Wishes, name: 'gpu' | SharedName): GpuKind | 
 	return undefined;
 }
 
-/** What a job asks for of GPUs that it shares with others. */
+/** Request for shared GPUs. */
 export type WantedShares = GpuKind & {readonly name: SharedName};
 
 export const wantedShares = (wishes: Wishes): WantedShares | undefined =>

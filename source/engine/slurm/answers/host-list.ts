@@ -24,7 +24,7 @@ export function splitOutside(text: string): readonly string[] {
 /** `0-2,5` -> 0, 1, 2, 5. What is no range of whole numbers gives nothing. */
 export const rangeNumbers = (text: string): readonly number[] => rangeTexts(text).map(Number);
 
-/** As {@link rangeNumbers}, with leading zeros as they are written: `08-10` -> `08`, `09`, `10`. */
+/** Like {@link rangeNumbers}, with leading zeros: `08-10` becomes `08`, `09`, `10`. */
 function rangeTexts(text: string): readonly string[] {
 	return text.split(',').flatMap((range) => {
 		const {first, last = first} = /^(?<first>\d{1,9})(?:-(?<last>\d{1,9}))?$/v.exec(range)?.groups ?? {};

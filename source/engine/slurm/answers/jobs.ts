@@ -6,22 +6,22 @@ import {CanhazgpuError} from '../../../errors.js';
 import {heldGres, wantedGres, wantedShares, type GpuKind, type HeldGres, type WantedShares} from './gres.js';
 import {hostsOf} from './host-list.js';
 
-/** What is empty or unknown is absent. Texts are those of other people. */
+/** A job. Empty and unknown values are absent. Texts are untrusted. */
 export type SlurmJob = {
-	/** That of an array is also the one of its last task. */
+	/** The id. An array has the same id as its last task. */
 	readonly id: number;
-	/** Of a job that stands for tasks of an array: those, in Slurm's own words, such as `3` or `4-7%2`. */
+	/** Set for pending tasks of an array, in Slurm's notation, such as `3` or `4-7%2`. */
 	readonly array?: {readonly id: number; readonly tasks: string; readonly isOne: boolean};
-	/** Of a part of a heterogeneous job: the first part, by which all of it ends. */
+	/** First part of a heterogeneous job. Ending it ends all parts. */
 	readonly leader?: number;
 	readonly user: string;
 	readonly name: string;
 	readonly comment: string;
 	/** `pending`: it waits. `holding`: it has what it asked for, whatever it does. `ended`: it has nothing any more. */
 	readonly state: 'pending' | 'holding' | 'ended';
-	/** Slurm's own word, such as `PENDING` or `TIMEOUT`. Of one that has ended: how, also while its nodes are cleared, as far as that is told. */
+	/** Slurm's word for the state, such as `PENDING` or `TIMEOUT`. For an ended job it says how, also during cleanup if known. */
 	readonly stateWord: string;
-	/** It has its GPUs, and its processes are stopped until somebody lets them go on. */
+	/** Whether the job is suspended: it keeps its GPUs, and its processes are stopped. */
 	readonly isSuspended?: boolean;
 	/** Slurm's own word for why it waits, such as `Resources`. */
 	readonly reason: string;
@@ -30,19 +30,19 @@ export type SlurmJob = {
 	readonly priority: number;
 	/** Seconds since the epoch, on the controller's clock. */
 	readonly submitTime: number;
-	/** Of one that waits: when Slurm expects to start it. */
+	/** Expected start of a pending job. */
 	readonly startTime?: number;
 	/** A job without a time limit has none, nor has one that is suspended, whose time does not run; one that ended has its end. */
 	readonly endTime?: number;
 	readonly timeLimitSeconds?: number;
-	/** Of one that has ended; of one that still runs it is 0. */
+	/** Exit code of an ended job. 0 while it runs. */
 	readonly exitCode?: number;
-	/** Of one that has ended and whose nodes are not cleared yet: these. Nothing starts there. */
+	/** Nodes of an ended job that are still being cleaned up. Nothing can start there. */
 	readonly clearing?: readonly string[];
-	/** What it asks for. Absent: it asks for no GPU. */
+	/** Requested GPUs, if any. */
 	readonly gpus?: GpuKind;
 	readonly shards?: WantedShares;
-	/** What it holds, by node. */
+	/** Held resources, by node. */
 	readonly held: ReadonlyArray<{readonly node: string} & HeldGres>;
 };
 
@@ -85,7 +85,7 @@ const endedStates = new Set([
 	'RECONFIG_FAIL',
 ]);
 
-/** One that completes may still have its GPUs, until Slurm has cleaned up. */
+/** A completing job may hold its GPUs until Slurm has cleaned up. */
 function stateOf(words: readonly string[]): SlurmJob['state'] {
 	if (words.includes('COMPLETING')) {
 		return 'holding';
@@ -103,7 +103,7 @@ const endByReason: ReadonlyMap<string, string> = new Map([
 const stateWordOf = (words: readonly string[], reason: string): string =>
 	words.find((word) => word !== 'COMPLETING') ?? endByReason.get(reason) ?? words[0] ?? '';
 
-/** Of a job: a status as of wait(2), and since Slurm 23.02 the code by itself. */
+/** Returns the exit code from a wait(2) status, or since Slurm 23.02 from the code itself. */
 function exitCodeOf(value: unknown): number | undefined {
 	if (isFields(value)) {
 		return numberOf(value['return_code']);
@@ -115,7 +115,7 @@ function exitCodeOf(value: unknown): number | undefined {
 
 const secondsPerMinute = 60;
 
-/** What the scheduler gives to a job that was started without a limit: a year. */
+/** The limit of jobs without a time limit: a year. */
 const noLimitMinutes = 365 * 24 * 60;
 
 function arrayOf(fields: Fields): SlurmJob['array'] {
@@ -163,9 +163,9 @@ function jobOf(fields: Fields): SlurmJob | undefined {
 		command: textOf(fields['command']),
 		priority: numberOf(fields['priority']) ?? 0,
 		submitTime: positiveOf(fields['submit_time']) ?? 0,
-		// One that ended in the queue, or was never taken, has no nodes, and as its start Slurm writes its end.
+		// A job that ended in the queue, or was never accepted, has no nodes, and Slurm writes its end as its start.
 		startTime: state === 'ended' && nodes.length === 0 ? undefined : positiveOf(fields['start_time']),
-		// Of a job without a limit Slurm writes a day in a year.
+		// For a job without a limit, Slurm writes an end a year ahead.
 		endTime:
 			state === 'ended' || isClearing || (limitMinutes !== undefined && !words.includes('SUSPENDED'))
 				? positiveOf(fields['end_time'])

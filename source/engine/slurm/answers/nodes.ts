@@ -8,12 +8,12 @@ import {gpuKinds, heldGres, namedGpus, shardCount, type GpuKind} from './gres.js
 type NodeTrouble =
 	/** An administrator took it out of service; what runs there goes on. */
 	| {readonly kind: 'drained'; readonly reason?: string; readonly by?: string; readonly since?: number}
-	/** It is down, or does not answer. `words` are for people. */
+	/** Down or not responding. `words` are for people. */
 	| {readonly kind: 'down'; readonly words: string};
 
 export type SlurmNode = {
 	readonly name: string;
-	/** By type, in the order in which Slurm numbers them. */
+	/** By type, in Slurm's numbering. */
 	readonly gpus: readonly GpuKind[];
 	/** How many GPUs Slurm counts as in use there, also by jobs that it does not show. */
 	readonly usedGpus: number;
@@ -30,7 +30,7 @@ const field = (line: string, name: string): string =>
 
 const runningStates = new Set(['IDLE', 'MIXED', 'ALLOCATED', 'PLANNED', 'COMPLETING']);
 
-/** By flag, what it says where nobody wrote why. */
+/** Default reasons, by flag. */
 const drainFlags: ReadonlyMap<string, string | undefined> = new Map([
 	...['DRAIN', 'DRAINED', 'DRAINING', 'MAINTENANCE', 'MAINT'].map((flag) => [flag, undefined] as const),
 	['RESERVED', 'kept for a reservation of Slurm'],
@@ -50,11 +50,11 @@ function reasonIn(line: string): Omit<Extract<NodeTrouble, {kind: 'drained'}>, '
 	return {reason: reason === '' ? undefined : reason, by, since: Number.isNaN(since) ? undefined : since};
 }
 
-/** What a partition says of its nodes. */
+/** Settings of a partition. */
 type Partition = {
 	/** `up` where its jobs start, `down`, `drained`, `inactive`, ... */
 	readonly state: string;
-	/** Several jobs get the same cores, without having asked for that. */
+	/** Whether jobs share cores without having asked for it. */
 	readonly sharesCores: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** What we use of Bun's foreign functions; `ptr` takes memory. */
+/** The part of Bun's FFI that is used here. `ptr` takes memory. */
 declare module 'bun:ffi' {
 	type ForeignFunction = {readonly args: readonly string[]; readonly returns: 'i32'};
 

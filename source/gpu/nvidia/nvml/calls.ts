@@ -1,7 +1,7 @@
 /** Calls of NVML, by its public header nvml.h: what goes in, what comes out, and how it says no. */
 import type {Argument, NativeFunction, NativeLibrary, Parameter} from './library.js';
 
-/** What came of a call: its value, or why there is none. */
+/** Result of a call: its value, or why there is none. */
 export type Answer<Value> = {readonly value: Value} | {readonly no: Refusal};
 
 /** A code of `nvmlReturn_t`, or that there is no such function in this library. */
@@ -54,7 +54,7 @@ export const createCalls = (library: NativeLibrary): Calls => {
 type Question = {
 	readonly handle?: bigint | undefined;
 	readonly numbers?: readonly number[];
-	/** Of the memory that is written to, in bytes. */
+	/** Size of the output buffer in bytes. */
 	readonly size?: number;
 	/** The function asks for the size, behind the memory. */
 	readonly isSizeGiven?: boolean;

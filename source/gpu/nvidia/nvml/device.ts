@@ -43,7 +43,7 @@ const readMemory = (calls: Calls, handle: bigint): Answer<Memory> => {
 			}));
 };
 
-/** Of the GPU, not of the library's age. */
+/** Whether the refusal is about the GPU and not about an old library. */
 const isAnswer = (no: Refusal): boolean =>
 	new Set<Refusal>([codes.gpuIsLost, codes.resetRequired, codes.unknown]).has(no);
 
@@ -116,7 +116,7 @@ const askNumbers = (calls: Calls, name: string, handle: bigint, count: number): 
 
 const isOne = (number: number | undefined): boolean | undefined => (number === undefined ? undefined : number === 1);
 
-/** What is known of failing memory, and of what the driver wants to be done. Absent where this GPU or library does not tell. */
+/** Returns facts about failing memory and the recommended action, if the GPU and the library report them. */
 const readRepairs = (
 	calls: Calls,
 	handle: bigint,
@@ -139,7 +139,7 @@ export const brokenDevice = (index: number, no: Refusal): BareReading => {
 	return {index, failure, ...healthOf({failure}), unknown: {}};
 };
 
-/** Everything that the library tells of one GPU but its processes. */
+/** Reads everything about a GPU except its processes. */
 export const readDevice = (calls: Calls, handle: bigint, index: number): BareReading => {
 	const unknown: Record<string, string> = {};
 	const words: ReadingWord[] = [];

@@ -1,4 +1,4 @@
-/** As `library.ts`, where the program runs in Bun: koffi's addon cannot be in one file with it. */
+/** Counterpart of `library.ts` for Bun, where koffi's addon cannot be part of a single file. */
 import {dlopen} from 'bun:ffi';
 import type {NativeFunction, NativeLibrary, Parameter} from './library.js';
 
@@ -14,7 +14,7 @@ const noFunction = 'no function of any library';
 export const openLibrary = (file: string): NativeLibrary => {
 	const find = (name: string, parameters: readonly Parameter[]): NativeFunction | undefined => {
 		try {
-			// One at a time: where one is missing, it gives none of them.
+			// Functions are loaded one by one, because dlopen fails for all if one is missing.
 			const library = dlopen(file, {
 				[name]: {args: parameters.map((parameter) => nativeTypes[parameter]), returns: 'i32'},
 			});

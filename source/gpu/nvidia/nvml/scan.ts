@@ -27,7 +27,7 @@ export const openScanner = (library: NativeLibrary): LibraryScanner => {
 		throw new Error(`NVML does not begin: ${begun}`);
 	}
 
-	/** By UUID, when the use of its processors by each process was last reported. */
+	/** Time of the last utilization sample of each GPU's processes, by UUID. */
 	const latestSamples = new Map<string, number>();
 
 	const withUtilization = (rows: readonly ProcessRow[], handle: bigint, uuid: string): readonly ProcessRow[] => {

@@ -2,7 +2,7 @@ import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import type {RunTool} from '../../tool/tool.js';
 
-/** Where the driver lists its GPUs, one directory a PCI address. Not there under WSL. */
+/** Directory where the driver lists its GPUs by PCI address. Missing under WSL. */
 export const driverGpusDirectory = '/proc/driver/nvidia/gpus';
 
 /**
@@ -18,7 +18,7 @@ export const listDriverGpus = async (directory: string): Promise<readonly string
 	}
 };
 
-/** What the driver writes of a GPU beside its directory. */
+/** The driver's facts about a GPU. */
 type DriverGpu = {
 	readonly directory: string;
 	/** The number in the name of its device. */
@@ -28,8 +28,8 @@ type DriverGpu = {
 };
 
 /**
-What the driver writes of the GPUs that it lists. It writes these files while they are read, and may hang over that: so a child reads them. Where
-that does not answer in time, no GPU has a minor number or is excluded.
+Reads the driver's facts about its GPUs. The driver creates these files while they are read, which can hang, so a child process reads them.
+Without an answer in time, no GPU has a minor number or is excluded.
 */
 export const readDriverGpus = async (run: RunTool, gpusDirectory: string): Promise<readonly DriverGpu[]> => {
 	const directories = await listDriverGpus(gpusDirectory);

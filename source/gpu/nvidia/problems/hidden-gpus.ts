@@ -10,15 +10,15 @@ import {listDriverGpus, readDriverGpus} from './driver.js';
 
 type Options = {
 	readonly run: RunTool;
-	/** Where the driver lists its GPUs. */
+	/** Directory where the driver lists its GPUs. */
 	readonly gpusDirectory: string;
-	/** Where their devices are. */
+	/** Directory of the GPU devices. */
 	readonly devicesDirectory: string;
 };
 
 type Listed = {readonly pciBusId: string; readonly device: string};
 
-/** What the driver says of its GPUs, in the order in which the tool counts them where it sees them all. */
+/** Returns the driver's facts about its GPUs, in the order in which the tool numbers them. */
 async function readListed({run, gpusDirectory, devicesDirectory}: Options): Promise<readonly Listed[]> {
 	const gpus = await readDriverGpus(run, gpusDirectory);
 	return gpus
@@ -47,12 +47,12 @@ async function areKeptFromUs(run: RunTool, devices: readonly string[]): Promise<
 	return stdout === 'kept\n';
 }
 
-/** What the tool saw, each GPU under the number that it has outside of the job. */
+/** The visible GPUs, with the numbers that they have outside of the job. */
 type PlacedGpus = Pick<Observation, 'gpus' | 'isPartial'>;
 
 /** @returns The same GPUs, where none is hidden. */
 export const createHiddenGpus = (options: Options): ((gpus: readonly GpuReading[]) => Promise<PlacedGpus>) => {
-	/** What opens for a process stays so as long as it runs; by the GPUs that were seen. */
+	/** The devices that a process can open stay the same while it runs. Cached for the visible GPUs. */
 	let known: {readonly seen: string; readonly all: readonly Listed[] | undefined} | undefined;
 
 	const findAll = async (gpus: readonly GpuReading[]): Promise<readonly Listed[] | undefined> => {

@@ -5,7 +5,7 @@ import {isComplete, type RunTool} from '../../tool/tool.js';
 type Options = {
 	readonly run: RunTool;
 	readonly signal: AbortSignal;
-	/** Of each way to the log. */
+	/** Time limit for each way to read the log. */
 	readonly timeoutMs?: number;
 };
 
@@ -44,10 +44,10 @@ const readKernelLog = async ({run, signal, timeoutMs = 3000}: Options): Promise<
 	return undefined;
 };
 
-/** What the driver wrote into the kernel's log of one GPU. */
+/** An Xid that the driver wrote to the kernel log for a GPU. */
 type Xid = {
 	readonly pciBusId: string;
-	/** Its number in NVIDIA's catalogue. Undefined for a GPU that is off the bus, which older drivers tell in words alone. */
+	/** Number in NVIDIA's catalog. Undefined for a GPU that has fallen off the bus, which older drivers report without a number. */
 	readonly number?: number;
 	readonly words: string;
 	/** Since the start of the machine. Undefined where the log has other times. */
@@ -94,7 +94,7 @@ const readLine = (raw: string): readonly Xid[] => {
 
 	const line = raw.trimEnd();
 	const {address, number, words} = (xidForm.exec(line) ?? lostForm.exec(line))?.groups ?? {};
-	// Without a domain it is that of the first.
+	// The default PCI domain is 0000.
 	const pciBusId = normalizePciBusId(`${address?.length === 5 ? '0000:' : ''}${address}.0`);
 	if (pciBusId === undefined) {
 		return [];
@@ -129,18 +129,19 @@ const grave: ReadonlyMap<number, HealthProblem['kind']> = new Map([
 	[143, 'xid'],
 ]);
 
-/** Of NVLink from Blackwell on: each says itself whether it is fatal. */
+/** First Xid of the NVLink errors since Blackwell. Each line says whether it is fatal. */
 const firstLink = 144;
 const lastLink = 150;
 
 /** The driver asks for another action than before. */
 const recoveryChanged = 154;
 
-/** A memory error that was kept to one program: the line says whether the GPU needs a reset all the same. */
+/** A memory error contained to one program. The line says whether the GPU needs a reset. */
 const containedError = 94;
 
 /**
-What the log says against each GPU, by PCI address. What is older than `longestAgoSeconds` counts no more: the log tells of no repair.
+Returns the logged problems of each GPU, by PCI address. Entries older than `longestAgoSeconds` are ignored, because the log does not record
+repairs.
 */
 export const judgeXids = (
 	xids: readonly Xid[],
@@ -183,9 +184,9 @@ const kindOf = (number: number, words: string): HealthProblem['kind'] | undefine
 const longestAgoSeconds = 24 * 3600;
 
 /**
-What the kernel's log says against each GPU, by PCI address.
+Reads the logged problems of each GPU, by PCI address.
 
-@param uptimeSeconds - Since the start of the machine, as the log counts.
+@param uptimeSeconds - Seconds since boot, as used in the log.
 */
 export const readLoggedProblems = async (
 	options: Options,

@@ -24,10 +24,7 @@ export type AskRemainingGpus = (
 
 const maxBytes = 4 * 1024 * 1024;
 
-/**
-Some versions of nvidia-smi give up on every GPU when one of them cannot be reached, and list the others all the same: those are then
-asked for by their UUIDs. For one scan.
-*/
+/** Some versions of nvidia-smi fail completely if one GPU is unreachable, but still list the others. Queries those by UUID. For one scan. */
 export const createRemainingGpus = ({run, command, monotonicMs, deadlineMs, signal}: Options): AskRemainingGpus => {
 	const ask = async (args: readonly string[]) =>
 		run(command, args, {timeoutMs: Math.max(1, deadlineMs - monotonicMs()), maxBytes, signal});
@@ -47,7 +44,7 @@ export const createRemainingGpus = ({run, command, monotonicMs, deadlineMs, sign
 		}
 
 		const answer = await ask([...args, '-i', uuids.join(',')]);
-		// What was said of the one that is lost belongs to the answer.
+		// The message about the lost GPU is part of the answer.
 		return isComplete(answer) && isTable(answer.stdout)
 			? {...answer, stderr: `${said}\n${answer.stderr}`, exitCode: outcome.exitCode}
 			: outcome;

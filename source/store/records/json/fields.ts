@@ -19,7 +19,7 @@ const isDeeperThan = (value: unknown, depth: number): boolean =>
 	(depth === 0 || Object.values(value).some((inner) => isDeeperThan(inner, depth - 1)));
 
 function describe(value: unknown): string {
-	// What JSON.parse can follow, JSON.stringify cannot always.
+	// JSON.stringify supports less nesting than JSON.parse.
 	const text = isDeeperThan(value, deepest) ? 'nested too deeply' : (JSON.stringify(value) ?? String(value));
 	return text.length > 40 ? `${text.slice(0, 40)}...` : text;
 }
@@ -27,7 +27,7 @@ function describe(value: unknown): string {
 /** A JSON object, asked field by field. `null`, an empty string and absence all mean "not set". */
 export class Fields {
 	readonly #object: Readonly<Record<string, unknown>>;
-	/** Those of its fields that were asked for. Few: a list is several times as fast as a set, and a report reads a million records. */
+	/** Names of the fields that were read. A list is several times as fast as a set for few names, and a report reads a million records. */
 	readonly #asked: string[] = [];
 
 	constructor(object: Readonly<Record<string, unknown>>) {
@@ -74,7 +74,7 @@ export class Fields {
 		return time === 'invalid' ? this.#fail(name, value, 'a time') : time;
 	}
 
-	/** The time when something is over. One before 1970 is none: people write -1 for "never", and nothing may become free by that. */
+	/** Reads an end time. Times before 1970 are ignored: people write -1 for "never", and must not lose a GPU. */
 	end(name: string): number | undefined {
 		const time = this.time(name);
 		return time === undefined || time >= 0 ? time : this.#fail(name, time, 'a time');
@@ -132,7 +132,7 @@ export class Fields {
 		return typeof value === 'string' ? value : undefined;
 	}
 
-	/** A JSON object, asked field by field in its turn; undefined for anything else, where that does no harm. */
+	/** Reads a nested object, or undefined for anything else. */
 	object(name: string): Fields | undefined {
 		const value = this.#take(name);
 		return isObject(value) ? new Fields(value) : undefined;
@@ -144,7 +144,7 @@ export class Fields {
 		return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 	}
 
-	/** A list of JSON objects, each asked field by field in its turn. */
+	/** Reads a list of objects. */
 	records<Value>(name: string, read: (fields: Fields) => Value): readonly Value[] {
 		const value = this.#take(name) ?? [];
 		return Array.isArray(value) && value.every((item) => isObject(item))

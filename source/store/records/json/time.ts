@@ -45,9 +45,9 @@ function midnightOf(date: string): number {
 }
 
 /**
-What we and Go write, `2026-11-21T14:32:07.25Z`, without a regular expression: six times as fast.
+Parses the format of this program and of Go, `2026-11-21T14:32:07.25Z`, six times as fast as a regular expression.
 
-@returns Undefined for any other form, and for what is no time.
+@returns Undefined for other formats and invalid times.
 */
 function parseCanonical(text: string): number | undefined {
 	const last = text.length - 1;
@@ -73,7 +73,7 @@ function parseRfc3339(text: string): number | undefined {
 		return undefined;
 	}
 
-	// A leap second is the last second of its minute, told twice.
+	// A leap second repeats the last second of its minute.
 	const utc = Date.parse(`${date}T${time.endsWith(':60') ? time.replace(/:60$/v, ':59') : time}Z`);
 	// JavaScript takes the 30th of February for the 2nd of March, and 24:00 for the next day.
 	if (new Date(utc).getUTCDate() !== Number(date.slice(-2))) {
@@ -165,7 +165,7 @@ export function wholePast(seconds: number): number {
 
 /** Whole seconds for the end of a promise: never earlier than was promised. */
 export function wholePromise(seconds: number): number {
-	// What ended before 1970 is not read back: see `end` of the fields.
+	// Ends before 1970 are not read back: see `end` in fields.ts.
 	if (seconds < 0) {
 		throw new RangeError(`An end to be stored is ${seconds}`);
 	}

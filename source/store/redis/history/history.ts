@@ -15,7 +15,7 @@ type Page = {
 
 type Replies = Awaited<ReturnType<ReturnType<Redis['pipeline']>['exec']>>;
 
-/** What the commands answered, or the first refusal. */
+/** Returns the answers of all commands, or throws the first error. */
 const resultsOf = (replies: Replies): readonly unknown[] =>
 	(replies ?? []).map(([error, result]) => {
 		if (error) {
@@ -43,7 +43,7 @@ async function readPage(connection: Connection, rank: number, [from, to]: readon
 					.zcount(keys.history, '-inf', `(${from}`)
 					.exec();
 				const results = resultsOf(replies);
-				// What is no number is no count, and never equal to another.
+				// A value that is no number is not a count.
 				if (results[0] === results[3] || typeof results[0] !== 'number') {
 					return results;
 				}
@@ -94,7 +94,7 @@ export async function* readPages(
 		next = readPage(connection, before + done, time);
 		// A reader that stops here does not care why the next page cannot be read.
 		next.catch(() => undefined);
-		// It goes out before this page is looked at, which takes as long as reading the next.
+		// Sends the next request before this page is decoded, which takes as long as reading.
 		await setImmediate();
 		yield withoutRepeated(records, last);
 		last = records;

@@ -29,7 +29,7 @@ export function createOldHistoryCopier(connection: Connection): () => Promise<nu
 	const run = async <Result>(send: (client: Scripted) => Promise<Result>): Promise<Result> =>
 		connection.run(async (client) => send(client as Scripted), {isRepeatable: true});
 
-	/** What makes no sense stays where it is. */
+	/** Invalid records stay where they are. */
 	const copy = async (found: readonly Uint8Array[]): Promise<number> => {
 		const values = await ask(
 			connection,
