@@ -1,4 +1,4 @@
-/** A request that this pool can never serve is refused at once, with what there is instead. */
+/** Refuses requests that the pool can never serve, with a hint about what the pool has. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import {instancesOf, instanceText, isWhole} from '../mig/instances.js';
 import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation, InstanceOfGpu} from '../../model/types.js';
@@ -10,7 +10,7 @@ import {instancesFor, byProfile} from './instances.js';
 const impossible = (message: string, hint: string | undefined): CanhazgpuError =>
 	new CanhazgpuError('impossible', message, {hint});
 
-/** `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
+/** Returns `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
 export function wantedInstanceText(need: InstanceNeed, count: number): string {
 	const noun = `MIG ${('instances' in need ? need.instances.length : count) === 1 ? 'instance' : 'instances'}`;
 	return 'instances' in need
@@ -18,10 +18,10 @@ export function wantedInstanceText(need: InstanceNeed, count: number): string {
 		: `${count} ${noun} of ${cutShort(need.profile)} or larger`;
 }
 
-/** Named one by one before the rest is only counted. */
+/** The most instances that a message lists. */
 const fewInstances = 8;
 
-/** `0:0 (1g.10gb), 0:1 (1g.10gb)`. */
+/** Returns `0:0 (1g.10gb), 0:1 (1g.10gb)`. */
 function listOf(instances: readonly InstanceOfGpu[]): string {
 	const named = instances
 		.slice(0, fewInstances)
@@ -29,7 +29,7 @@ function listOf(instances: readonly InstanceOfGpu[]): string {
 	return `${named.join(', ')}${instances.length > fewInstances ? ` and ${instances.length - fewInstances} more` : ''}`;
 }
 
-/** `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
+/** Returns `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
 const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 	byProfile(instances)
 		.map(({profile = 'an unknown profile', instances: all}) => `${all.length} of ${profile}`)
@@ -37,7 +37,7 @@ const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 
 const noInstancesHint = 'It has no instances yet: an administrator makes them by nvidia-smi mig.';
 
-/** Returns a hint about what can be requested of a GPU split by MIG. */
+/** Returns a hint about the instances of GPUs split by MIG. */
 function splitHint(readings: readonly GpuReading[]): string {
 	if (readings.some((reading) => instancesOf(reading) === undefined)) {
 		return 'See its instances: canhazgpu status';
@@ -53,7 +53,7 @@ function splitHint(readings: readonly GpuReading[]): string {
 	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceText(first)}${profile}`;
 }
 
-/** Why an instance that was named is not there. */
+/** Returns why a requested instance does not exist. */
 function missingProblem(gpu: number, name: string, reading: GpuReading | undefined): CanhazgpuError {
 	if (isWhole(reading) === true) {
 		return impossible(
@@ -69,7 +69,7 @@ function missingProblem(gpu: number, name: string, reading: GpuReading | undefin
 	);
 }
 
-/** Returns the requirements in words that follow `2 GPUs`, such as ` with 40G or more, of one model`. Empty if there are none. */
+/** Returns requirements to append to `2 GPUs`, such as ` with 40G or more, of one model`. */
 export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
@@ -82,10 +82,9 @@ export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel,
 	return words.join(',');
 }
 
-/** Returns the model without the vendor, which all GPUs of a box share. */
 const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
 
-/** `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty: nothing is known. */
+/** Returns `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty if nothing is known. */
 export function inventoryText(readings: readonly GpuReading[]): string {
 	const kinds = Map.groupBy(readings, ({name = 'unknown', memoryTotalMiB, computeCapability}) =>
 		[
@@ -100,7 +99,6 @@ export function inventoryText(readings: readonly GpuReading[]): string {
 		.join(', ');
 }
 
-/** Returns the largest possible count with the same need. */
 function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number, links: GpuLinks | undefined): number {
 	const least: Need = {...wanted.need, sameModel: isOfOneModel(wanted)};
 	for (let count = wanted.count - 1; count > 0; count--) {
@@ -112,7 +110,6 @@ function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number
 	return 0;
 }
 
-/** Returns an example request for GPUs split by MIG. */
 function migExample(split: readonly GpuReading[]): string {
 	const [first] = split.flatMap((reading) => instancesOf(reading) ?? []);
 	return first === undefined
@@ -129,7 +126,7 @@ function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation:
 		.entries()
 		.filter(([, reading]) => meets(need!, reading) === true)
 		.toArray();
-	/** Requirements in words that follow `GPU`. Empty if every GPU meets them. */
+	/** Requirements to append to `GPU`. Empty if every GPU meets them. */
 	const besides = fit.length === readings.length ? '' : cutShort(needText(need));
 	const gpusHint = `The GPUs: ${inventoryText(observation.gpus)}.`;
 	const all = readings.flatMap((reading) => instancesOf(reading) ?? []);
@@ -179,7 +176,7 @@ type Circumstances = {
 	readonly links?: GpuLinks;
 };
 
-/** Why the GPUs that were asked for by their ids can never serve the need: some are split, or lack what is needed. */
+/** Returns why requested GPUs can never meet the need: they are split by MIG, or lack something. */
 function namedProblem(
 	ids: readonly number[],
 	need: Need,
@@ -204,9 +201,7 @@ function namedProblem(
 	return impossible(`${words}${cutShort(needText(need))}`, hint);
 }
 
-/**
-@throws CanhazgpuError `impossible` when no GPUs of this pool could ever serve the need. Its hint names those that there are.
-*/
+/** @throws CanhazgpuError `impossible` if this pool can never serve the need. The hint lists what the pool has. */
 export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCount, links}: Circumstances): void {
 	if (eligibility.isPossible || observation === undefined) {
 		return;
@@ -239,7 +234,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 		throw impossible(`No GPU${cutShort(words)} in this pool`, hint);
 	}
 
-	// The caller may not know that GPUs are of one model by default.
+	// The user may not know that GPUs are of one model by default.
 	const isByDefault =
 		need.sameModel === undefined &&
 		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;
