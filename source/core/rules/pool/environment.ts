@@ -1,4 +1,3 @@
-/** Judges the environment of this process for `doctor`: each missing fact is a finding, and a complete environment has none. */
 import type {EnvironmentFacts} from '../../model/environment.js';
 import type {Finding} from './diagnosis.js';
 
