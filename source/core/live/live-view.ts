@@ -232,10 +232,7 @@ export function startLiveView(
 			const enough = new AbortController();
 			const [snapshot] = await Promise.all([
 				readNext(),
-				Promise.race([
-					scanLoop.fresh(),
-					clock.sleep(patienceMs, enough.signal).catch(() => undefined),
-				]),
+				Promise.race([scanLoop.fresh(), clock.sleep(patienceMs, enough.signal).catch(() => undefined)]),
 			]);
 			enough.abort();
 			if (shownScan() === undefined) {

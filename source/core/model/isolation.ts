@@ -1,4 +1,3 @@
-
 /** `require` refuses to start a job that cannot be isolated. `off` leaves every GPU accessible. */
 export const isolationLevels = ['off', 'prefer', 'require'] as const;
 

@@ -1,4 +1,3 @@
-
 /** A MIG instance as people write it, such as `0:1`: GPU index and number. `nvidia-smi -L` shows the number. */
 export type InstanceName = {readonly gpu: number; readonly number: number};
 

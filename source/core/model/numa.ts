@@ -1,4 +1,3 @@
-
 /** Why a job is not bound to the CPUs and memory near its GPUs. */
 export type NumaProblem =
 	| {readonly kind: 'unknown-node'; readonly gpu: number}

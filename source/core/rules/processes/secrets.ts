@@ -1,4 +1,3 @@
-
 /** Endings of names that hold secrets, in flags, assignments and headers. `--max-tokens 512` is not a secret. */
 const secretName = '(?:token|key|secret|passw(?:or)?d|passphrase|pwd|credentials?)';
 

@@ -1,4 +1,3 @@
-
 import type {EngineVerdict, QueueEntry, Snapshot} from '../../model/types.js';
 import {silentSecondsOf} from '../leases/liveness.js';
 import {foreseeWaits, type Blocker} from './estimates.js';
