@@ -17,7 +17,6 @@ type AuditFeed = {
 	readonly refresh: () => void;
 	/** Reads the whole log again, because entries may have been missed or removed. */
 	readonly restart: () => void;
-	/** How many entries of each kind were added since the feed started. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
 	readonly stop: () => void;
 };

@@ -22,7 +22,6 @@ export type LiveState = {
 	readonly lastScan: Observation | undefined;
 	readonly rows: readonly StatusRow[];
 	readonly queue: readonly QueueRow[];
-	/** The newest events, oldest first. */
 	readonly events: readonly AuditEntry[];
 	readonly eventsProblem: string | undefined;
 	/** Set while the store cannot be reached. The whole state is then as old as `since`. */
@@ -38,7 +37,6 @@ export type LiveView = {
 	readonly current: () => LiveState;
 	/** Store time in seconds. May be later than `current().now`. */
 	readonly now: () => number;
-	/** How many events of each kind occurred since the start. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
 	/**
 	Reads the store and waits for recent readings. Rejects with a CanhazgpuError while the store cannot be reached.
@@ -85,7 +83,6 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 
 /** How long the last successful readings are still shown when scans fail. */
 const oldReadingsMs = 30_000;
-/** How long a request waits for a scan. */
 const patienceMs = 5000;
 
 /** Returns a key that changes when a GPU changes hands, but not with every heartbeat. */

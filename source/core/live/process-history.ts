@@ -7,7 +7,6 @@ type ProcessSeries = {
 	readonly firstMs: number;
 	readonly lastMs: number;
 	readonly stepMs: number;
-	/** How many scans the last point averages. */
 	readonly lastCount: number;
 	readonly utilization: Float32Array;
 	readonly memory: Float32Array;
@@ -24,7 +23,6 @@ const mostPoints = 240;
 const keptMs = 5 * 60_000;
 /** The most processes that are followed. Newer ones are ignored. */
 const mostProcesses = 2000;
-/** The longest gap, in steps, that is filled with the next value. */
 const bridgedSteps = 3;
 
 export const emptyProcessHistory = (stepMs: number): ProcessHistory => ({stepMs, series: new Map()});

@@ -22,7 +22,6 @@ export type ScanIntervals = {
 
 /** The shortest pause between two scans, however often the loop is poked. */
 const restMs = 250;
-/** The greatest age of a scan that `fresh` accepts. */
 const freshMs = 5000;
 
 /** Scans at once and then repeatedly, one scan at a time. Ends at an error, which `broken` receives. */

@@ -11,7 +11,6 @@ export const auditKinds = [
 	'extended',
 	/** A manual reservation reached its end. */
 	'expired',
-	/** The lease ended for another reason: see `reason`. */
 	'ended',
 	/** A request got nothing, at once or when its waiting time was up. */
 	'refused',
@@ -23,13 +22,10 @@ export const auditKinds = [
 	'policy',
 	/** The pool was created, replaced or restored: see `reason`. */
 	'pool',
-	/** A GPU is used without a reservation. */
 	'unreserved',
-	/** A GPU that one account reserved is used by another. */
 	'squatter',
 	/** A share uses more of a GPU's memory than it reserved. With `reason`: the overuse ended. */
 	'overuse',
-	/** A GPU became unhealthy or healthy again. */
 	'health',
 	/** Anything else worth knowing, in words. */
 	'notice',
@@ -43,7 +39,6 @@ export type AuditBefore = {
 	/** The pool's previous store, if it has moved. */
 	readonly location?: string;
 	readonly reason?: string;
-	/** The previous value of a policy key. Absent if the key was not set. */
 	readonly value?: string;
 };
 
@@ -53,12 +48,10 @@ export type AuditRecord = {
 	readonly kind: AuditKind;
 	/** OS account that did it. For an expiry or another automatic event: the owner's account. */
 	readonly account?: string;
-	/** The label, if it differs from the account. */
 	readonly label?: string;
 	/** OS account of the owner, if somebody else did it. */
 	readonly owner?: string;
 	readonly host?: string;
-	/** Sorted. For a refusal: the ids that were requested. */
 	readonly gpus: readonly number[];
 	/** The MIG instances concerned. Absent for whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[];
@@ -71,17 +64,13 @@ export type AuditRecord = {
 	readonly usedMiB?: number;
 	/** The policy key that changed, or `all` if an unreadable record was removed. */
 	readonly key?: string;
-	/** The new value of the policy key. Absent if the key was unset. */
 	readonly value?: string;
-	/** The values that a configuration change replaced. */
 	readonly before?: AuditBefore;
 	readonly leaseId?: string;
-	/** Id of the queue entry. */
 	readonly entryId?: string;
 	/** Whether use without a reservation or an unknown reading was ignored. */
 	readonly forced?: boolean;
 	readonly until?: number;
-	/** An EndReason, or words. */
 	readonly reason?: string;
 	readonly note?: string;
 	/** The interface through which it was done. Absent for a terminal. */

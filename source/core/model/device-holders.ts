@@ -13,7 +13,6 @@ export type DeviceHolder = Omit<GpuProcess, 'memoryUsedMiB' | 'utilizationPercen
 	readonly hasOpen: boolean | undefined;
 	/** Whether its pids belong to another namespace, as in a container. Undefined if unknown. */
 	readonly isInOtherPidNamespace: boolean | undefined;
-	/** Whether it runs as this account. */
 	readonly isOwn: boolean;
 };
 

@@ -8,7 +8,6 @@ export const fences = ['bwrap', 'systemd', 'cgroup'] as const;
 
 export type Fence = (typeof fences)[number];
 
-/** A MIG instance, by the ids of the driver. */
 export type GrantedPart = {readonly gpuInstanceId: number; readonly computeInstanceId: number};
 
 export type GrantedGpu = {
@@ -16,7 +15,6 @@ export type GrantedGpu = {
 	/** In the spelling of {@link normalizePciBusId}. */
 	readonly pciBusId?: string;
 	readonly uuid?: string;
-	/** The granted MIG instances. Absent for a whole GPU. */
 	readonly parts?: readonly GrantedPart[];
 };
 
@@ -24,7 +22,6 @@ export type GrantedGpu = {
 export type NamespaceSetting = {
 	readonly name: string;
 	readonly value: string;
-	/** A value that allows namespaces. */
 	readonly wanted: string;
 };
 

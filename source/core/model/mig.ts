@@ -14,7 +14,6 @@ export type HeldInstance = {
 	readonly computeInstanceId?: number;
 };
 
-/** A MIG instance that can serve a queue entry. */
 export type EligibleInstance = {readonly gpu: number; readonly uuid: string};
 
 export type InstanceOfGpu = HeldInstance & {readonly gpu: number};

@@ -3,7 +3,6 @@
 import type {InstanceNeed} from './mig.js';
 
 export type Need = {
-	/** The least total memory of each GPU. */
 	readonly minMemoryMiB?: number;
 	/** Memory of a share on each GPU. Absent if the GPUs are not shared. */
 	readonly shareMiB?: number;

@@ -17,7 +17,6 @@ export type GpuProcess = {
 	/** Unix seconds. */
 	readonly startTime?: number;
 	readonly parentPid?: number;
-	/** OS account. Undefined if unknown. */
 	readonly user?: string;
 	readonly name?: string;
 	readonly commandLine?: string;
@@ -40,7 +39,6 @@ export const healthKinds = ['ecc', 'xid', 'needs-reset', 'fell-off-the-bus', 'te
 /** A problem that makes a GPU unfit for use, even if the GPU still answers. */
 export type HealthProblem = {
 	readonly kind: (typeof healthKinds)[number];
-	/** Text for people, such as `Xid 79: GPU has fallen off the bus`. */
 	readonly words: string;
 };
 
@@ -82,7 +80,6 @@ export type GpuReading = {
 	/** The driver's compute mode, such as `Default` or `Exclusive_Process`. */
 	readonly computeMode?: string;
 	readonly computeCapability?: string;
-	/** The nearest NUMA node, by the kernel's number. */
 	readonly numaNode?: number;
 	/** The PCI root complex, by the kernel's name, such as `pci0000:3a`. */
 	readonly pciRoot?: string;
@@ -124,9 +121,7 @@ export type Observation = {
 	readonly failure?: {readonly message: string; readonly hint?: string};
 	/** Set if some GPUs cannot be read from here, as in an isolated job. Such a scan is not shared. */
 	readonly isPartial?: true;
-	/** Problems that do not affect the readings. */
 	readonly warnings: readonly string[];
-	/** Idle times, in a shared scan. */
 	readonly idle?: readonly IdleSpan[];
 };
 

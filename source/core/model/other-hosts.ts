@@ -18,7 +18,6 @@ export const otherHosts = (names: readonly string[], hostname: string): readonly
 	...new Set(names.filter((name) => name !== hostname)),
 ];
 
-/** The greatest nesting depth of a status. */
 const deepest = 6;
 
 const isDeeper = (value: unknown, levels: number): boolean =>

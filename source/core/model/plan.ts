@@ -51,11 +51,8 @@ export type Write =
 			/** Store time of joining, which determines the position. Absent: joins at the end. */
 			readonly at?: number;
 	  }
-	/** Replaces a queue entry. */
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
-	/** Removes the id from the queue, and its entry. */
 	| {readonly kind: 'leave'; readonly id: string}
-	/** Replaces all drains. */
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
 	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
 	| {
@@ -87,7 +84,6 @@ export type Plan = {
 	readonly writes: readonly Write[];
 	readonly usage: readonly UsageRecord[];
 	readonly audit: readonly AuditRecord[];
-	/** Published after the writes. */
 	readonly event: PoolEvent | undefined;
 	/** Whether a free GPU becomes a lease. The commit then waits for the Go program's allocation lock. */
 	readonly grants: boolean;
@@ -97,6 +93,5 @@ export type Plan = {
 
 export const emptyPlan: Plan = {expect: [], writes: [], usage: [], audit: [], event: undefined, grants: false};
 
-/** Whether a commit would change nothing. */
 export const isEmpty = ({writes, usage, audit}: Plan): boolean =>
 	writes.length === 0 && usage.length === 0 && audit.length === 0;

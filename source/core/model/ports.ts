@@ -64,7 +64,6 @@ export type ScanBoard = {
 	readonly subscribe: (posted: () => void) => Promise<() => Promise<void>>;
 };
 
-/** The greatest length of a posted scan, in characters. */
 export const longestScan = 2 ** 20;
 
 /** The greatest length of one hour of load history, in characters. */
@@ -84,13 +83,10 @@ export type LoadHistory = {
 	readonly read: (fromHour: number, toHour: number) => Promise<ReadonlyMap<number, string>>;
 };
 
-/** Diagnostics of a store. Undefined fields are unknown. */
 export type StoreCondition = {
-	/** Name and version, such as `Redis 7.2.4`. */
 	readonly version?: string;
 	/** Whether commits survive a crash of the store. */
 	readonly isDurable?: boolean;
-	/** Whether the store evicts records when it is full. */
 	readonly evicts?: boolean;
 	readonly damage?: string;
 };
@@ -131,7 +127,6 @@ export type Store = {
 	Imports the history of an older version once, and returns the number of records. Can be interrupted and repeated.
 	*/
 	readonly takeOverHistory?: () => Promise<number>;
-	/** Returns diagnostics for `doctor`, if there are any. */
 	readonly inspect?: () => Promise<StoreCondition>;
 	readonly scans: ScanBoard;
 	readonly loads: LoadHistory;
@@ -150,7 +145,6 @@ export type GpuProvider = {
 	readonly close?: () => Promise<void>;
 };
 
-/** The OS account that runs this process. */
 export type Account = {
 	/** Looked up by uid in the user database, never from `$USER`. */
 	readonly name: string;
@@ -174,7 +168,6 @@ type MonotonicClock = {
 	readonly seconds: () => number | undefined;
 };
 
-/** This machine and its processes. */
 export type Host = {
 	readonly hostname: string;
 	readonly machineId: string;
@@ -182,10 +175,8 @@ export type Host = {
 	readonly monotonic: MonotonicClock;
 	/** Seconds since boot, including sleep. */
 	readonly uptimeSeconds: () => number;
-	/** This process, as the holder of its leases. */
 	readonly self: ProcessIdentity;
 	readonly account: Account;
-	/** Returns one answer for each process, in order. */
 	readonly liveness: (processes: readonly ProcessIdentity[]) => readonly Liveness[];
 	/** Whether a process is alive and runs as this account, whatever its uid is called here. False if unknown. */
 	readonly runsAsCaller: (process: ProcessIdentity) => boolean;
@@ -197,12 +188,10 @@ export type Clock = {
 	/** Milliseconds that never decrease. For measuring only. */
 	readonly monotonicMs: () => number;
 	readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-	/** Returns a number in [0, 1). */
 	readonly random: () => number;
 	readonly uuid: () => string;
 };
 
-/** Everything that operations of the core need. */
 export type World = {
 	readonly store: Store;
 	readonly gpus: GpuProvider;

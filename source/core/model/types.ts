@@ -44,9 +44,7 @@ export type ProcessIdentity = {
 export type ProcessFacts = {
 	readonly pid: number;
 	readonly startTicks: number;
-	/** Whether it runs as this account. */
 	readonly isOwn: boolean;
-	/** The account's name, if it has one. */
 	readonly user?: string;
 	readonly name?: string;
 	readonly commandLine?: string;
@@ -59,7 +57,6 @@ export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 export type Silence = {
 	/** The monotonic clock of `seconds`: the `id` of {@link MonotonicClock}. */
 	readonly clock: string;
-	/** When the watch began, on that clock. */
 	readonly seconds: number;
 	/** The last heartbeat before the watch. If the record has another one, an older version has written it. */
 	readonly lastHeartbeat?: number;
@@ -67,14 +64,12 @@ export type Silence = {
 	readonly since: number;
 };
 
-/** The holder of a lease, or of a queue position. */
 type Held = {
 	/** The label: the account, or the name given with `--user`. */
 	readonly user: string;
 	/** The owner's OS account. Absent in very old records, where `user` is the owner. */
 	readonly actualUser?: string;
 	readonly note?: string;
-	/** Machine id of the holder's machine. */
 	readonly machine?: string;
 	readonly bootId?: string;
 	/** The wrapper of a job, or the process that waits. */
@@ -84,12 +79,10 @@ type Held = {
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
-/** A reservation of GPUs. */
 export type Lease = Held & {
 	readonly type: LeaseType;
 	readonly startTime: number;
 	readonly lastHeartbeat?: number;
-	/** Manual leases only. */
 	readonly expiryTime?: number;
 	/** The end that the holder was reminded of. A changed end needs another reminder. */
 	readonly remindedOf?: number;
@@ -107,7 +100,6 @@ export type Lease = Held & {
 	readonly partialQueueId?: string;
 	/** Id of the whole grant, checked by every later change. Absent in records of the Go program. */
 	readonly leaseId?: string;
-	/** The job of a `run` lease, or an adopted process. */
 	readonly job?: ProcessIdentity;
 };
 
@@ -120,7 +112,6 @@ export type EndedLease = {
 	readonly leaseId?: string;
 	/** The owner's account. Present with `left`. */
 	readonly account?: string;
-	/** Known processes that outlived their job. */
 	readonly left?: readonly LeftProcess[];
 };
 
@@ -135,12 +126,10 @@ export type GpuRecord =
 			readonly ended?: EndedLease;
 	  }
 	| {readonly kind: 'leased'; readonly index: number; readonly raw: string; readonly lease: Lease}
-	/** Several leases hold a part each. */
 	| {
 			readonly kind: 'shared';
 			readonly index: number;
 			readonly raw: string;
-			/** In the order of their grants, at least one. */
 			readonly shares: readonly Lease[];
 			/** Memory that all shares may have together, read at the first grant. */
 			readonly capacityMiB?: number;
@@ -150,7 +139,6 @@ export type GpuRecord =
 	| {
 			readonly kind: 'garbage';
 			readonly index: number;
-			/** Undefined if the key is not a string. */
 			readonly raw: string | undefined;
 			readonly problem: string;
 	  };
@@ -169,7 +157,6 @@ export type NotedOutage = {
 	readonly since: number;
 };
 
-/** A waiting request. */
 export type QueueEntry = Held & {
 	readonly id: string;
 	readonly requestedCount: number;
@@ -178,7 +165,6 @@ export type QueueEntry = Held & {
 	readonly need?: Need;
 	/** The GPUs that can serve the entry, by its last scan: any of one group. Absent: any GPU. Empty: no known GPU. */
 	readonly eligible?: readonly GpuGroup[];
-	/** The MIG instances that can serve the entry. */
 	readonly eligibleInstances?: readonly EligibleInstance[];
 	/** A copy. `partialQueueId` of the leases is authoritative. */
 	readonly allocatedGpus: readonly number[];
@@ -187,24 +173,20 @@ export type QueueEntry = Held & {
 	readonly timeLimitSeconds?: number;
 	readonly enqueueTime: number;
 	readonly lastHeartbeat: number;
-	/** When the request gives up. */
 	readonly waitTimeout?: number;
 	/** Whether use without a reservation and health problems are ignored. */
 	readonly force?: boolean;
 	/** Unavailable GPUs that the request needs, by its last scan. Absent if it can be served. */
 	readonly unavailable?: readonly NotedOutage[];
-	/** The answer of an engine with its own queue. */
 	readonly verdict?: EngineVerdict;
 };
 
 export type EngineVerdict = {
 	/** Why the request waits, in the engine's word, such as `Resources`. */
 	readonly reason: string;
-	/** The expected start, if the engine predicts one. */
 	readonly startsAt?: number;
 };
 
-/** A position of the queue, in order. */
 export type QueueRecord =
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string; readonly entry: QueueEntry}
 	/** The id is in the queue, but its entry is missing. */
@@ -233,7 +215,6 @@ export type Drain = {
 	readonly since?: number;
 };
 
-/** A policy value set by an administrator. */
 export type PolicySetting = {
 	/** As typed. `core/rules/policy/keys.ts` parses it. */
 	readonly value: string;
@@ -255,24 +236,19 @@ export type Revision = {
 	readonly raw: string | undefined;
 };
 
-/** An atomic read of the store. */
 export type Snapshot = {
-	/** Store time of the read. */
 	readonly now: number;
 	/** Uptime of the store; `Infinity` for a store without a process. */
 	readonly storeUptimeSeconds: number;
-	/** Undefined if there is no pool. */
 	readonly pool: Pool | undefined;
 	/** One record for each GPU, by index. There are `pool.gpuCount`. */
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
 	/** By GPU. If the record is unreadable, it contains every GPU of the pool: unknown is not free. */
 	readonly drains: ReadonlyMap<number, Drain>;
-	/** Why the drains cannot be read. */
 	readonly drainProblem?: string;
 	/** Policy set by an administrator, by key. It may contain keys of later versions. Empty if the record is unreadable. */
 	readonly policy: ReadonlyMap<string, PolicySetting>;
-	/** Why the policy cannot be read. */
 	readonly policyProblem?: string;
 	readonly alerts: readonly Alert[];
 	/** By GPU, while the policy requires clean GPUs. */
@@ -286,7 +262,6 @@ export type Snapshot = {
 		readonly alerts: string | undefined;
 		readonly policy: string | undefined;
 	};
-	/** The last loss of commits that was repaired. */
 	readonly dataLoss?: DataLoss;
 	readonly revision: Revision;
 	/** When the asking user last released each GPU, from the newest 100 usage records. */
@@ -316,7 +291,6 @@ export const endReasons = [
 
 export type EndReason = (typeof endReasons)[number];
 
-/** Use of one GPU by one lease, from grant to end. */
 export type UsageRecord = Pick<
 	Lease,
 	'user' | 'actualUser' | 'startTime' | 'leaseId' | 'note' | 'model' | 'memoryMiB' | 'mig'
@@ -355,7 +329,6 @@ export type PoolEvent = {
 
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
-/** The requesting OS account, and the label for the reservation. */
 export type Requester = {
 	/** The owner of what is granted, see `requesterOf`. */
 	readonly account: string;
@@ -364,7 +337,6 @@ export type Requester = {
 	readonly userNamespace?: string;
 	/** The proved account outside of a user namespace. Then equal to `account`. */
 	readonly outsideName?: string | undefined;
-	/** Equal to `account` unless `--user` is given. */
 	readonly label: string;
 };
 
@@ -375,7 +347,6 @@ export type PoolRecord =
 			readonly host: string;
 			readonly port: number;
 			readonly db: number;
-			/** Path of a Unix socket, instead of host and port. */
 			readonly socket?: string;
 	  }
 	| {readonly store: 'embedded'; readonly directory: string};

@@ -254,7 +254,6 @@ type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly read: () => Promise<Snapshot>;
 	/** @param failures - How many plans in a row were not executed. */
 	readonly plan: (snapshot: Snapshot, failures: number) => Planned | Promise<Planned>;
-	/** Called with each executed plan. */
 	readonly committed?: (planned: Planned) => void;
 };
 

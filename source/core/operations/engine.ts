@@ -15,21 +15,16 @@ import type {Quality} from '../rules/allocation/need.js';
 export type Progress =
 	| {
 			readonly kind: 'waiting';
-			/** Position in the queue, from 1. */
 			readonly position: number;
 			readonly waiting: number;
 			readonly wanted: Wanted;
-			/** GPUs held until the rest is available. */
 			readonly held: readonly number[];
-			/** Required GPUs that are out of service. */
 			readonly outOfService: readonly number[];
 			/** Unreserved GPUs that cannot be granted because they are in use or unfit. */
 			readonly unusable: readonly UnusableGpu[];
 			/** GPUs that may qualify, with the quality that is unknown. */
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
-			/** Undefined if the estimate depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
-			/** Reason in the words of the engine that keeps the queue. */
 			readonly reason?: string;
 	  }
 	/** The store cannot be reached. The position in the queue is kept. */
@@ -46,12 +41,10 @@ export type GaveUp = {
 };
 
 export type WaitOptions = {
-	/** 0: do not wait. Undefined: no limit. */
 	readonly waitSeconds: number | undefined;
 	/** Aborting leaves the queue and releases held GPUs. */
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
-	/** Unique id for the queue entry, if the caller needs to know it. */
 	readonly entryId?: string | undefined;
 	/**
 	Receives work for others, such as recording alerts, to run after the grant is in use. Absent: the grant waits for
@@ -81,31 +74,24 @@ export type ExtendResult = {
 	readonly notYours: readonly HeldPart[];
 	/** Requested leases that end with their job and not at a time. */
 	readonly notTimed: readonly number[];
-	/** Store time, to compute the remaining time. */
 	readonly now: number;
 };
 
 export type LeaveResult =
 	| {readonly kind: 'left'; readonly id: string; readonly freed: readonly number[]}
 	| {readonly kind: 'not-found'}
-	/** An id prefix that matches several entries. */
 	| {readonly kind: 'ambiguous'; readonly ids: readonly string[]}
 	| {readonly kind: 'not-yours'; readonly entry: QueueEntry};
 
-/** Start conditions and repetitions of a command. */
 export type Later = {
-	/** Ids of jobs that must end first, or a condition in the engine's syntax. */
 	readonly after?: string | undefined;
-	/** Seconds since the epoch, on the local clock. */
 	readonly begin?: number | undefined;
 	readonly array?: string | undefined;
 };
 
-/** A command for the engine to run on the GPUs that it grants. */
 export type Submission = {
 	readonly request: AcquireRequest;
 	readonly words: readonly [command: string, ...args: readonly string[]];
-	/** 0: do not wait. Undefined: no limit. */
 	readonly waitSeconds: number | undefined;
 	readonly later: Later;
 	/** Whether the command waits for `begin` of {@link Submitted}, so that the grant is reported first. */
@@ -125,7 +111,6 @@ export type Submitted = {
 	@param signal - Aborted when the program has ended. Resolves with undefined then, or if nothing is to be reported.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
-	/** Starts a command that is held. */
 	readonly begin: () => void;
 	/**
 	Maps the program's exit code to that of `run`.
@@ -140,7 +125,6 @@ export type DetachedJob = {
 	readonly output: string;
 };
 
-/** Features that the local engine has and other engines may lack. */
 export const wishes = [
 	'ids',
 	'label',
@@ -156,7 +140,6 @@ export const wishes = [
 
 export type Wish = (typeof wishes)[number];
 
-/** Commands that only the local engine supports. */
 export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
 
 export type Engine = {
@@ -187,7 +170,6 @@ export type Engine = {
 	readonly refusalOf: (verb: LocalVerb) => Error;
 };
 
-/** A world and its engine. Absent for the local engine. */
 export type EngineWorld = World & {readonly engine?: Engine | undefined};
 
 /**

@@ -35,7 +35,6 @@ import {createWakeSignal} from './waiting/wake-signal.js';
 import {isTransient} from './waiting/waiter.js';
 import {commitUntilSettled} from './change-once.js';
 
-/** Average pause between requests to a store that is away. */
 const retryMs = 1000;
 
 /** `capacityMiB`: the memory for all shares of the GPU. A free GPU's record does not contain this. */
@@ -47,17 +46,14 @@ export type JobLease = {
 	readonly gpus: readonly number[];
 	/** The lease of each GPU or instance, by {@link partKey}. GPUs held while waiting have an earlier start. */
 	readonly leases: ReadonlyMap<string, OwnPart>;
-	/** Store time at which the lease was last seen. */
 	readonly seenAt: number;
 };
 
-/** A new lease, and the pool's isolation policy for its job. */
 type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
 
 const partsOf = (parts: readonly OwnPart[]): JobLease['leases'] =>
 	new Map(parts.map((part) => [partKey(part.index, part.lease), part]));
 
-/** Returns the MIG instances of a job, or undefined for whole GPUs and shares. */
 export const instancesOfJob = ({leases}: Pick<JobLease, 'leases'>): readonly InstanceOfGpu[] | undefined =>
 	instancesHeld(leases.values().toArray());
 
@@ -91,7 +87,6 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 }
 
 type FindOptions = {
-	/** Aborted when the caller gives the lease up. */
 	readonly signal: AbortSignal;
 	/** Called once for each reason why the store cannot be reached. */
 	readonly away: (reason: string) => void;
@@ -218,10 +213,8 @@ function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 
 const endedIn = (record: VacantRecord): EndedLease | undefined => (record.kind === 'free' ? record.ended : undefined);
 
-/** A lost part whose GPU has room for it. */
 type Vacancy = {readonly part: OwnPart; readonly record: VacantRecord};
 
-/** Known ends of this lease, from the records and the audit log. */
 type KnownEnds = {
 	readonly over: ReadonlySet<HeldPart>;
 	/** Time up to which each part is charged, on the store's clock. */
@@ -390,7 +383,6 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 			};
 }
 
-/** Returns the current holder of a lost GPU or instance. */
 const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | undefined =>
 	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
 		?.lease;

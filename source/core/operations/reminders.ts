@@ -56,9 +56,7 @@ function dueTime({lease}: Holding, due: number, sender: ReminderSender): number 
 
 type RemindersPlan = {
 	readonly plan: Plan;
-	/** At most one reminder per reservation, to send after the commit. */
 	readonly reminders: readonly Reminder[];
-	/** Known seconds until the next reminder is due. */
 	readonly nextSeconds: number;
 };
 

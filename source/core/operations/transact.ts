@@ -13,7 +13,6 @@ type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
 
 type CurrentOptions = {
 	readonly user?: string | undefined;
-	/** Id of a change whose outcome is also read. */
 	readonly change?: string | undefined;
 	/** Returns which queue entries are checked for life. Absent: all. */
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;

@@ -13,12 +13,10 @@ import {transact} from './transact.js';
 import {createFreshScan, answeringIn} from './acquire-now.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
-/** How long a release can be undone in the interface. */
 export const undoMs = 10_000;
 
 export type Released = {
 	readonly gpus: readonly number[];
-	/** The released MIG instances. Absent for whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly lease: Lease;
 };
@@ -29,9 +27,7 @@ export type Undone = {
 		readonly leaseId: string;
 		readonly expiryTime: number;
 	}>;
-	/** Reservations that are blocked by a holder or by the queue. */
 	readonly refused: readonly Refusal[];
-	/** GPUs whose reservation would have ended by now. */
 	readonly over: readonly number[];
 };
 

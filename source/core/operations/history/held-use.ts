@@ -16,11 +16,8 @@ const hoursAtOnce = 12;
 
 export type HeldUseReport = {
 	readonly window: TimeWindow;
-	/** Most hours first. */
 	readonly rows: readonly HeldUse[];
-	/** Hours of the window with scans. */
 	readonly recordedHours: number;
-	/** Times without scans of ten minutes or more, oldest first. */
 	readonly gaps: readonly TimeWindow[];
 };
 

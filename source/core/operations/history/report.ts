@@ -14,15 +14,12 @@ import {readForDisplay} from '../transact.js';
 const secondsPerDay = 86_400;
 
 export type ReportQuestion = {
-	/** Days to go back. Can be a fraction. */
 	readonly days: number;
 	/** Start in seconds since the epoch, instead of `days`. */
 	readonly from?: number;
-	/** End in seconds since the epoch. Defaults to now. */
 	readonly to?: number;
 	readonly split: Split;
 	readonly user?: string;
-	/** Options for hours over time. Absent: totals only. */
 	readonly series?: (window: TimeWindow) => SeriesOptions;
 };
 

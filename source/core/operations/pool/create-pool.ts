@@ -11,7 +11,6 @@ import {changeOnce} from '../change-once.js';
 export type PoolRequest = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
-	/** Whether to replace an existing pool and end its leases. */
 	readonly force: boolean;
 	readonly movedFrom?: string;
 };
@@ -19,7 +18,6 @@ export type PoolRequest = {
 export type PoolMade = {
 	readonly pool: Pool;
 	readonly droppedLeases: number;
-	/** Whether the pool existed, and only its public record was missing. */
 	readonly wasThere?: boolean;
 };
 

@@ -62,7 +62,6 @@ async function acquireHere(
 	const leaseId = world.clock.uuid();
 	const {waitSeconds = Infinity} = options;
 	const isNowOrNever = waitSeconds === 0;
-	// The first scan counts towards the time limit.
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
 	const scan = createFreshScan(world, deadlineMs, options.signal);
 	let lastScan: Observation | undefined;
@@ -90,7 +89,6 @@ async function acquireHere(
 		? first
 		: await new Waiter({world, request, options, leaseId, scan: observeToWait, deadlineMs}).wait();
 	if (answer.kind === 'granted' && options.signal.aborted) {
-		// Granted at the moment of cancellation.
 		await release(world, request.requester, {by: 'lease', leaseId});
 		return {kind: 'gave-up', reason: 'aborted'};
 	}

@@ -54,11 +54,9 @@ type WaiterOptions = {
 	readonly world: World;
 	readonly request: AcquireRequest;
 	readonly options: WaitOptions;
-	/** The lease id of all GPUs of the request. */
 	readonly leaseId: string;
 	/** Scans the GPUs. Results are cached for 2 s. */
 	readonly scan: () => Promise<Observation>;
-	/** Deadline on the monotonic clock. */
 	readonly deadlineMs: number;
 };
 
@@ -72,7 +70,6 @@ export class Waiter {
 	readonly #readLinks: ReadLinks;
 	readonly #wakeSignal = createWakeSignal();
 	readonly #recordAlerts: AlertRecorder;
-	/** Background work. Never rejects. */
 	#aside: Promise<unknown> = Promise.resolve();
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
@@ -140,7 +137,6 @@ export class Waiter {
 			return await this.#leave('aborted');
 		} catch (error) {
 			const end = await this.#leave('aborted');
-			// Canceled during a scan.
 			if (error === signal.reason) {
 				return end;
 			}
@@ -221,7 +217,6 @@ export class Waiter {
 		}
 	}
 
-	/** Returns the store time now, from the time of the last read. */
 	#now({now}: Snapshot): number {
 		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
 	}
@@ -436,7 +431,6 @@ export class Waiter {
 
 const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};
 
-/** Codes of errors that may pass. The waiter continues after them. */
 const transientCodes = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
 
 export const isTransient = (error: unknown): error is CanhazgpuError =>
@@ -445,7 +439,6 @@ export const isTransient = (error: unknown): error is CanhazgpuError =>
 type JoinOptions = {
 	readonly id: string;
 	readonly request: AcquireRequest;
-	/** Undefined: no limit. */
 	readonly waitSeconds: number | undefined;
 	/** The scan that determines the eligible GPUs. Absent if any GPU is eligible. */
 	readonly observation?: Observation | undefined;

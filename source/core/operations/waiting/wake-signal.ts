@@ -1,7 +1,6 @@
 import type {Clock} from '../../model/ports.js';
 
 type WakeSignal = {
-	/** Ends the current wait, or else the next one. */
 	readonly wake: () => void;
 	/** Wakes after a time unless aborted. Further calls keep the first time. */
 	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;

@@ -176,7 +176,6 @@ export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box:
 	}
 
 	const scoreOfSet: Score = (chosen) => setScore({kept, chosen}, box);
-	// The order of the strategy decides between equally good sets.
 	const sets = ordered.length <= mostForAllSets ? setsOf(ordered, count) : grownSets(ordered, count, scoreOfSet);
 	return bestSet(sets, scoreOfSet) ?? [];
 }
@@ -188,7 +187,6 @@ export type Preference = {
 };
 
 export type CandidateGroup = {
-	/** Held GPUs that stay. */
 	readonly kept: readonly number[];
 	/** For shares: shared GPUs with room. They come before all free GPUs, in this order. */
 	readonly shared?: readonly number[];
@@ -260,7 +258,6 @@ export function chooseGpus(
 
 		const keptGpus = candidatesOf([...kept, ...fromShared]);
 		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: missing - needed}, box);
-		// A single group needs no score.
 		const score = groups.length === 1 ? [] : scoreOf(strategy, {kept: keptGpus, chosen}, box);
 		return [
 			{

@@ -8,7 +8,6 @@ import {isWhole} from '../mig/instances.js';
 import {usageOfShares} from '../usage/share-usage.js';
 
 type ShareBlock =
-	/** Remaining memory in MiB, and the number of shares. */
 	| {
 			readonly kind: 'no-room';
 			readonly freeMiB: number;
@@ -109,12 +108,10 @@ export type GpuBlock =
 	| {readonly kind: 'leased'; readonly lease: Lease}
 	/** MIG has split the GPU, so only its instances are granted, or the MIG mode is unknown. */
 	| {readonly kind: 'split'; readonly isUnknown: boolean}
-	/** The GPU is shared, and the request wants it alone. */
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}
 	| {readonly kind: 'garbage'; readonly problem: string};
 
 type CandidateOptions = {
-	/** Undefined if the request wants the GPU alone. */
 	readonly share: ShareLimits | undefined;
 	/** Returns whether a holding can be taken over, because its holder waits. */
 	readonly canTake: (lease: Lease) => boolean;

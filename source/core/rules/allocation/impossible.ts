@@ -18,10 +18,8 @@ export function wantedInstanceText(need: InstanceNeed, count: number): string {
 		: `${count} ${noun} of ${cutShort(need.profile)} or larger`;
 }
 
-/** The most instances that a message lists. */
 const fewInstances = 8;
 
-/** Returns `0:0 (1g.10gb), 0:1 (1g.10gb)`. */
 function listOf(instances: readonly InstanceOfGpu[]): string {
 	const named = instances
 		.slice(0, fewInstances)
@@ -37,7 +35,6 @@ const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 
 const noInstancesHint = 'It has no instances yet: an administrator makes them by nvidia-smi mig.';
 
-/** Returns a hint about the instances of GPUs split by MIG. */
 function splitHint(readings: readonly GpuReading[]): string {
 	if (readings.some((reading) => instancesOf(reading) === undefined)) {
 		return 'See its instances: canhazgpu status';
@@ -53,7 +50,6 @@ function splitHint(readings: readonly GpuReading[]): string {
 	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceText(first)}${profile}`;
 }
 
-/** Returns why a requested instance does not exist. */
 function missingProblem(gpu: number, name: string, reading: GpuReading | undefined): CanhazgpuError {
 	if (isWhole(reading) === true) {
 		return impossible(
@@ -119,7 +115,6 @@ function migExample(split: readonly GpuReading[]): string {
 			: `--mig ${first.profile}`;
 }
 
-/** Returns why no GPU can ever provide the instances. */
 function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation: Observation, gpuCount: number) {
 	const readings = readingsByIndex(observation.gpus, gpuCount);
 	const fit = readings

@@ -15,9 +15,7 @@ const isWanted = (need: InstanceNeed, {gpu, number, profile}: InstanceOfGpu): bo
 		: need.instances.some((name) => name.gpu === gpu && name.number === number);
 
 type InstancesFor = {
-	/** Instances that can be combined for the request. */
 	readonly instances: readonly InstanceOfGpu[];
-	/** GPUs with unknown instances. */
 	readonly unknown: readonly number[];
 };
 
@@ -119,7 +117,6 @@ export function chooseInstances(
 
 type OfProfile = {readonly profile: string | undefined; readonly instances: readonly InstanceOfGpu[]};
 
-/** Groups instances by profile, the smallest first and unknown ones last. */
 export const byProfile = (instances: readonly InstanceOfGpu[]): readonly OfProfile[] =>
 	[...Map.groupBy(instances, ({profile}) => profile)]
 		.toSorted(([a], [b]) => compareNumbers(sizeOfProfile(a), sizeOfProfile(b)))

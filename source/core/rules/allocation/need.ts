@@ -14,7 +14,6 @@ export type Eligibility = {
 	readonly groups: readonly GpuGroup[] | undefined;
 	/** The groups if all of them are too small, to tell how many GPUs are free. */
 	readonly tooSmall?: readonly GpuGroup[];
-	/** The eligible MIG instances, for a request of instances. */
 	readonly instances?: readonly InstanceOfGpu[];
 	/** GPUs that may qualify, with the quality that is unknown. */
 	readonly unknown: ReadonlyMap<number, Quality>;
@@ -180,11 +179,9 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 	return linked;
 }
 
-/** Returns whether all GPUs of a request must be of one model. */
 export const isOfOneModel = ({count, ids, need}: Wanted): boolean =>
 	need?.sameModel ?? (count > 1 && ids === undefined && need?.mig === undefined);
 
-/** Returns the readings of GPUs 0 to `gpuCount` - 1. */
 export function readingsByIndex(gpus: readonly GpuReading[], gpuCount: number): ReadonlyArray<GpuReading | undefined> {
 	// Fast path: usually every GPU is seen in its place.
 	if (gpus.length === gpuCount && gpus.every(({index}, position) => index === position)) {
@@ -325,12 +322,10 @@ const asksForNothing = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, 
 
 export const gpusOf = (groups: readonly GpuGroup[]): GpuGroup => [...new Set(groups.flat())].toSorted((a, b) => a - b);
 
-/** Returns whether a scan can change which GPUs serve a request. */
 export const dependsOnGpus = (wanted: Wanted): boolean => wanted.need !== undefined || isOfOneModel(wanted);
 
 export type Eligible = Pick<QueueEntry, 'eligible' | 'eligibleInstances'>;
 
-/** Returns the eligible GPUs to store when an entry joins. */
 export const eligibleOf = ({groups, instances}: Eligibility): Eligible => ({
 	eligible: groups,
 	eligibleInstances: instances?.map(({gpu, uuid}) => ({gpu, uuid})),

@@ -2,7 +2,6 @@
 import {CanhazgpuError} from '../../../errors.js';
 import type {CudaInstallation, CudaSearch} from '../../model/cuda.js';
 
-/** `12`, `12.4` or `12.4.1`. */
 export const cudaVersionPattern = /^\d{1,4}(?:\.\d{1,4}){0,2}$/v;
 
 const partsOf = (version: string): readonly number[] => version.split('.').map(Number);
@@ -54,7 +53,6 @@ export function requireCuda(search: CudaSearch, wanted: string, supported: strin
 	throw new CanhazgpuError('impossible', `CUDA ${wanted} is not installed here`, {hint: sentences.join(' ')});
 }
 
-/** Returns a warning if the driver is too old for programs of this version. */
 export function cudaWarning({version, root}: CudaInstallation, supported: string | undefined): string | undefined {
 	// Within one major version, programs also run on older drivers.
 	return supported !== undefined && partsOf(version)[0]! > partsOf(supported)[0]!

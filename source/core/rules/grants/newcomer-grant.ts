@@ -55,7 +55,6 @@ export type Refusal = {
 	readonly wanted: Wanted;
 	readonly available: number;
 	readonly blocked: readonly BlockedGpu[];
-	/** Store time of the snapshot. */
 	readonly now: number;
 };
 
@@ -68,7 +67,6 @@ type AllocationRequest = {
 	/** Ignores unreserved use, unknown readings and failures. Leases, queue positions and drains still count. */
 	readonly force: boolean;
 	readonly memoryThresholdMiB: number;
-	/** Defaults to the strategy of the policy. */
 	readonly strategy?: StrategyName;
 	readonly links?: GpuLinks;
 	readonly isAnswering: (entry: QueueEntry) => boolean;

@@ -68,7 +68,6 @@ const takingRule =
 		);
 	};
 
-/** Orders partial holdings so that the last entry of the queue loses first. */
 const lastInQueueFirst = ({queue}: Snapshot) => {
 	const lastOf = ({takes}: Pick<Taken, 'takes'>): number =>
 		Math.max(-1, ...takes.map(({lease}) => positionOf(queue, lease)));
@@ -98,7 +97,6 @@ type Chosen = {
 type Circumstances = {
 	readonly position: number;
 	readonly held: readonly Holding[];
-	/** Groups with enough GPUs in service. */
 	readonly groups: readonly GpuGroup[];
 	/** Whether only one group could serve the entry, even with all GPUs in service. */
 	readonly isOnlyGroup: boolean;

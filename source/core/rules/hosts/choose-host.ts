@@ -12,14 +12,12 @@ export type HostAnswer =
 			readonly freeInSeconds: ReadonlyMap<number, number>;
 			readonly waitingCount: number | undefined;
 	  }
-	/** Why the host does not answer, or refuses. */
 	| {readonly host: string; readonly error: string};
 
 type HostChoice =
 	| {
 			readonly kind: 'chosen';
 			readonly host: string;
-			/** Number of free GPUs that can serve the request. */
 			readonly freeCount: number;
 			/** Seconds until there are enough, 0 for now. Undefined if unknown. */
 			readonly waitSeconds: number | undefined;

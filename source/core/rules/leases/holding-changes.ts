@@ -141,7 +141,6 @@ export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lea
 });
 
 export type GrantedParts = {
-	/** Sorted and unique. */
 	readonly gpus: readonly number[];
 	/** Sorted. Absent for GPUs and shares. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
@@ -158,7 +157,6 @@ export function grantedParts(additions: readonly Addition[]): GrantedParts {
 	};
 }
 
-/** Returns the MIG instances of leases, or undefined if there are none. */
 export function instancesHeld(
 	holdings: ReadonlyArray<{readonly index: number; readonly lease?: Pick<Lease, 'mig'>}>,
 ): readonly InstanceOfGpu[] | undefined {

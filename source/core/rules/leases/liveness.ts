@@ -10,7 +10,6 @@ export const leaseHeartbeatSeconds = 60;
 
 export const entryHeartbeatSeconds = 30;
 
-/** Tolerated silence of a holder whose process cannot be judged. */
 type Patience = {
 	/** On the store's clock, which can step. Afterwards somebody starts to watch. */
 	readonly limitSeconds: number;
@@ -79,7 +78,6 @@ const holds = {kind: 'holds'} as const;
 const isLongerAgo = (time: number, seconds: number, {now}: Snapshot, inFutureSeconds: number): boolean =>
 	now - time > seconds || time - now > inFutureSeconds;
 
-/** Returns the store time of the last sign of life. */
 const lastSignOf = (held: Lease | QueueEntry): number =>
 	held.lastHeartbeat ?? ('startTime' in held ? held.startTime : held.enqueueTime);
 
@@ -153,7 +151,6 @@ function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 	}
 }
 
-/** Returns the store time at which this machine booted. */
 const startOf = (host: Host, {now}: Snapshot): number => now - host.uptimeSeconds();
 
 /**
@@ -237,7 +234,6 @@ export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgem
 	return judgeRunLease(lease, snapshot, host);
 }
 
-/** Returns when and why a lease ended, or undefined while it holds. */
 export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
 	const judgement = judgeLease(lease, snapshot, host);
 	return judgement.kind === 'ended' ? judgement.ending : undefined;

@@ -70,7 +70,6 @@ type PolicyRow = {
 	/** The default. Absent for a key that this version does not know and ignores. */
 	readonly fallback?: string;
 	readonly summary?: string;
-	/** Who set the value, and when. Absent if unset. */
 	readonly setting?: PolicySetting;
 	readonly problem?: string;
 	/** The resulting behavior, as a clause. */
@@ -133,9 +132,7 @@ function checkValue(key: PolicyKeyName, value: string, gpuCount: number): void {
 
 export type PolicyChanged = {
 	readonly key: string;
-	/** Undefined if the key was unset. */
 	readonly value: string | undefined;
-	/** Undefined if the key was not set. */
 	readonly before: string | undefined;
 };
 

@@ -24,7 +24,6 @@ const procProblems = {
 	],
 } as const;
 
-/** Returns one warning for each missing fact. */
 export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 	const {stateDirectory, directory, proc, temporaryDirectory, unknownTimeZone} = facts;
 	const problems: ReadonlyArray<readonly [isMissing: boolean, words: string, fix: string]> = [

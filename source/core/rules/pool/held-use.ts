@@ -10,7 +10,6 @@ const secondsPerHour = 3600;
 /** A lower mean load over a minute counts as idle. Percentages are stored as whole numbers. */
 const idleBelow = 0.005;
 
-/** All values are GPU hours. */
 export type HeldUse = {
 	readonly user: string;
 	readonly held: number;
@@ -40,9 +39,7 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	readonly addLoads: (lines: readonly MinuteLoads[]) => void;
 	readonly add: (record: UsageRecord) => void;
 	readonly rows: () => readonly HeldUse[];
-	/** Seconds of the window with scans. */
 	readonly recordedSeconds: () => number;
-	/** Gaps of ten minutes or more, oldest first. */
 	readonly gaps: () => readonly TimeWindow[];
 } {
 	const first = Math.floor(window.from / secondsPerMinute);

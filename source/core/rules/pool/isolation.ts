@@ -1,4 +1,3 @@
-/** Decides whether a job must be isolated from GPUs that it was not granted. */
 import {fences, isolationLevels, type Fence, type IsolationLevel} from '../../model/isolation.js';
 import {policyDoubtOf, policyValue, type PolicyDoubt, type StoredPolicy} from '../policy/policy.js';
 
@@ -9,7 +8,6 @@ export type IsolationWish = (typeof isolationWishes)[number];
 export const isIsolationWish = (typed: string): typed is IsolationWish =>
 	(isolationWishes as readonly string[]).includes(typed);
 
-/** Returns the mechanism that was requested by name, if any. */
 export const wishedFence = (wish: IsolationWish | undefined): Fence | undefined =>
 	fences.find((fence) => fence === wish);
 
@@ -28,7 +26,6 @@ export const poolIsolationOf = (snapshot: StoredPolicy): PoolIsolation => ({
 });
 
 type IsolationRules = {
-	/** The user's choice for this job. */
 	readonly wish?: IsolationWish;
 	readonly setting?: IsolationLevel;
 	readonly policy?: IsolationLevel;

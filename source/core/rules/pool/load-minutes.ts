@@ -54,7 +54,6 @@ type Sums = {readonly utilization?: Sum; readonly memory?: Sum};
 export type MinuteUnderWay = {
 	readonly minute: number;
 	readonly scans: number;
-	/** By {@link loadName}. */
 	readonly sums: ReadonlyMap<string, Sums>;
 };
 

@@ -5,7 +5,6 @@ import {memoryOf} from '../usage/share-usage.js';
 
 export type MemoryHolder = DeviceHolder & {
 	readonly isListed: boolean;
-	/** As the tool reports it. */
 	readonly memoryUsedMiB: number | undefined;
 	/** Whether it only reads devices, as a monitoring service does, and holds no memory. */
 	readonly isObserver: boolean;
@@ -36,7 +35,6 @@ export type HolderAdvice =
 
 export type HoldersReport = {
 	readonly index: number;
-	/** Undefined if unknown. */
 	readonly memoryUsedMiB: number | undefined;
 	/** Memory of the listed processes. Undefined if unknown. */
 	readonly listedMiB: number | undefined;

@@ -14,7 +14,6 @@ export type OccupancySpan = Pick<UsageRecord, 'user' | 'startTime' | 'endTime' |
 	/** Number of leases. Short leases close together are merged. */
 	readonly leaseCount: number;
 	readonly isLive: boolean;
-	/** The latest end of a live lease, if known. */
 	readonly endsBy?: number;
 };
 

@@ -1,7 +1,6 @@
 import type {GpuProcess} from '../../model/types.js';
 import type {StatusRow} from './status.js';
 
-/** In order of urgency. */
 export const processRights = ['not-holder', 'unreserved', 'unknown', 'little', 'desktop', 'holder'] as const;
 
 /**

@@ -5,7 +5,6 @@ import type {Snapshot, UsageRecord} from '../../model/types.js';
 
 const secondsPerHour = 3600;
 
-/** Seconds since the epoch. */
 export type TimeWindow = {readonly from: number; readonly to: number};
 
 /** The part of a use that falls under one key, such as one day. */
@@ -30,18 +29,14 @@ export type ReportRow = {
 	readonly manualCount: number;
 };
 
-/** GPU hours over time, for a chart. Excludes MIG instances. */
 export type ReportSeries = {
-	/** The names of all time bins, in order. */
 	readonly bins: readonly string[];
 	/** Users with most hours first, with hours for each bin. */
 	readonly rows: ReadonlyArray<{readonly key: string; readonly gpuHours: readonly number[]}>;
-	/** Sum of all other rows for each bin. Absent if there are none. */
 	readonly otherGpuHours?: readonly number[];
 };
 
 export type Report = {
-	/** Most GPU hours first, then most instance hours. */
 	readonly rows: readonly ReportRow[];
 	/** Absent if not requested, or if there are too many bins to draw. */
 	readonly series?: ReportSeries;

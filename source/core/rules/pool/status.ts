@@ -27,15 +27,12 @@ export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 type LeaseFacts = {
 	readonly lease: Lease;
 	readonly owner: string;
-	/** The label, if it differs from the account. */
 	readonly label?: string | undefined;
 	readonly heldSeconds: number;
 	readonly heartbeatAgeSeconds?: number | undefined;
 	/** Set if the last heartbeat is in the future, because a clock was set back. */
 	readonly isHeartbeatAhead?: true | undefined;
-	/** Seconds until the latest end: the expiry, or the time limit of the job. */
 	readonly remainingSeconds?: number | undefined;
-	/** Observed seconds without a process of the lease. Absent if the lease is active or unknown. */
 	readonly idleSeconds?: number | undefined;
 };
 
@@ -45,7 +42,6 @@ export type ShareRow = LeaseFacts & {
 	readonly overSeconds?: number | undefined;
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model | undefined;
-	/** Set if an administrator removed the lease's MIG instance. */
 	readonly isGone?: true;
 };
 
@@ -53,13 +49,10 @@ export type ShareRow = LeaseFacts & {
 export type StatusRow = Partial<LeaseFacts> & {
 	readonly index: number;
 	readonly state: GpuState;
-	/** In the order of their grants. */
 	readonly shares?: readonly ShareRow[];
 	readonly capacityMiB?: number | undefined;
-	/** For free GPUs that were used before. */
 	readonly freeSeconds?: number;
 	readonly lastReleased?: number;
-	/** Undefined if the scan does not show the GPU. */
 	readonly reading?: GpuReading;
 	readonly use: GpuUsage;
 	/** Secrets are masked. Empty if unknown: see `reading.processes`. */
@@ -67,12 +60,9 @@ export type StatusRow = Partial<LeaseFacts> & {
 	readonly model?: Model;
 	/** Accounts that use the GPU without a lease. Empty if the users are unknown. */
 	readonly unreservedUsers: readonly string[];
-	/** Processes that the last job left on a GPU without a lease. */
 	readonly left?: LeftByJob | undefined;
-	/** Processes of other accounts on a leased GPU. */
 	readonly squatters: readonly GpuProcess[];
 	readonly drain?: Drain;
-	/** Health problems that prevent grants. */
 	readonly health: readonly HealthProblem[];
 	readonly problem?: string;
 };
@@ -299,7 +289,6 @@ export type View = {
 	readonly rows: readonly StatusRow[];
 };
 
-/** Counts of whole GPUs, free ones, and GPUs split by MIG. */
 export type WholeGpus = {readonly total: number; readonly free: number; readonly split: number};
 
 export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {

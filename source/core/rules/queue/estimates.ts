@@ -32,10 +32,8 @@ export type Blocker = {
 
 type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<Blocker, {kind: 'waiter'}>, 'gpus'>;
 
-/** The forecast for one GPU or MIG instance. */
 type Future = {
 	readonly index: number;
-	/** UUID of the MIG instance. */
 	readonly uuid?: string;
 	/** Store time at which the queue can have it at the latest. `Infinity` if unknown. */
 	readonly freeAt: number;
@@ -121,7 +119,6 @@ const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 	expirySeconds ?? timeLimitSeconds ?? Infinity;
 
 type Wait = {
-	/** Seconds until it is served. Undefined if unknown. */
 	readonly seconds: number | undefined;
 	/** Returns the holders of the GPUs that it may get, the soonest end first. */
 	readonly blockers: () => readonly Blocker[];

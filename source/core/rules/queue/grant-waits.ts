@@ -13,7 +13,6 @@ const isGrantOfRequest = ({kind, reason}: AuditRecord): boolean =>
 
 type GrantWaits = {
 	readonly joined: JoinTimes;
-	/** Seconds for each granted request, 0 without a wait. */
 	readonly waits: readonly number[];
 };
 

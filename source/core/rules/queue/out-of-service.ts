@@ -31,7 +31,6 @@ export type Outage = Pick<NotedOutage, 'gpu' | 'mig' | 'detail'> & {
 	readonly since?: number;
 };
 
-/** By GPU index or MIG instance UUID. */
 export type OutOfService = ReadonlyMap<number | string, Outage>;
 
 const keyOf = ({gpu, mig}: Pick<Outage, 'gpu' | 'mig'>): number | string => mig?.uuid ?? gpu;

@@ -6,15 +6,11 @@ import {holdingsOf} from './queue.js';
 import {isPossible} from './eligible.js';
 
 export type QueueRow = {
-	/** Position, from 1. */
 	readonly position: number;
 	readonly id: string;
-	/** Undefined if the entry cannot be read. */
 	readonly entry: QueueEntry | undefined;
-	/** GPUs held until the rest is available. */
 	readonly held: readonly number[];
 	readonly waitedSeconds: number;
-	/** Undefined if the estimate depends on when a job ends. */
 	readonly estimateSeconds: number | undefined;
 	/** The holders of the GPUs that it may get, the soonest end first. */
 	readonly blockers: readonly Blocker[];
@@ -26,7 +22,6 @@ export type QueueRow = {
 	/** Seconds since the entry last answered. Undefined for an entry that answers. */
 	readonly silentSeconds: number | undefined;
 	readonly isPossible: boolean;
-	/** Whether it is unknown which GPUs meet its requirements. */
 	readonly isUnknown: boolean;
 };
 

@@ -83,7 +83,6 @@ type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'forc
 	readonly id: string;
 	readonly wanted: Wanted;
 	readonly eligible?: Eligible;
-	/** Undefined: no limit. */
 	readonly waitSeconds: number | undefined;
 };
 

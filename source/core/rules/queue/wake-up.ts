@@ -99,7 +99,6 @@ export function readAfterMs(
 type NextReadOptions = {
 	/** Seconds until an observed state may end. `Infinity` if unknown. */
 	readonly nextEndSeconds: number;
-	/** A number in [0, 1). */
 	readonly random: number;
 };
 

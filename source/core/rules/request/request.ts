@@ -64,7 +64,6 @@ export function checkIds(ids: readonly number[], gpuCount: number): void {
 	}
 }
 
-/** Returns the number of requested instances. */
 function checkInstances(need: InstanceNeed, count: number, gpuCount: number): number {
 	if ('instances' in need) {
 		const {instances} = need;
@@ -126,7 +125,6 @@ export type AcquireRequest = {
 	readonly count: number;
 	readonly ids?: readonly number[];
 	readonly need?: Need;
-	/** Defaults to the strategy of the policy. */
 	readonly strategy?: StrategyName;
 	readonly tenure: Tenure;
 	readonly note?: string;

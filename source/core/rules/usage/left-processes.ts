@@ -1,7 +1,6 @@
 import type {GpuProcess, GpuRecord} from '../../model/types.js';
 
 export type LeftByJob = {
-	/** The account of the job. */
 	readonly account: string;
 	readonly leaseId: string | undefined;
 	readonly endedAt: number;

@@ -6,18 +6,15 @@ import {ownerOf} from '../leases/ownership.js';
 type ShareUsage = {
 	readonly lease: Lease;
 	readonly processes: readonly GpuProcess[];
-	/** Memory of its processes. Undefined if any of it is unknown. */
 	readonly memoryUsedMiB: number | undefined;
 };
 
 type SharesUsage = {
-	/** One for each share, in order. */
 	readonly shares: readonly ShareUsage[];
 	/** Processes of no share, and those with an unknown user. */
 	readonly others: readonly GpuProcess[];
 };
 
-/** Returns the memory of these processes. Undefined if any of it is unknown. */
 export const memoryOf = (processes: readonly GpuProcess[]): number | undefined =>
 	processes.some(({memoryUsedMiB}) => memoryUsedMiB === undefined)
 		? undefined
