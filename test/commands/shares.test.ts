@@ -30,7 +30,7 @@ test('what cannot be is said with what can', async () => {
 	expect(await said('reserve --share 8')).toEqual([2, 'Error: --share: "8" has no unit', 'Did you mean 8G?']);
 	expect(await said('run --share 0 -- true')).toEqual([
 		2,
-		'Error: --share: "0" is no size of memory',
+		'Error: --share: "0" is not a memory size',
 		'Write a number and a unit, 1M or more: 8G, 512M or 8GiB.',
 	]);
 	expect(await said('run --share 200G -- true')).toEqual([
@@ -75,7 +75,9 @@ test('shares fit beside each other and beside what others use, are shown, and ea
 	]);
 	const refused = await run('reserve --share 60G --nonblock');
 	expect(refused.exitCode).toBe(3);
-	expect(refused.stderr).toMatch(new RegExp(String.raw`^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are ${account} \(ann\)'s\.$`, 'mv'));
+	expect(refused.stderr).toMatch(
+		new RegExp(String.raw`^GPU 0 has \d\d(?:\.\d)?G of 79\.6G left, 8G are ${account} \(ann\)'s\.$`, 'mv'),
+	);
 	expect((await run('reserve --nonblock')).exitCode).toBe(3);
 	const {stdout} = await run('status');
 	expect(stdout).toMatch(new RegExp(String.raw`IN_USE +│ 1 shared │ .*8/79\.6G ${account} \(ann\) 8G`, 'v'));

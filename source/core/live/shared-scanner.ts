@@ -224,7 +224,7 @@ class SharedScanner {
 					takenAtMs: clock.monotonicMs(),
 					simulated: name === 'fake',
 					gpus: [],
-					failure: {message: 'no longer looking'},
+					failure: {message: 'the viewer was closed'},
 					warnings: [],
 				}
 			: this.#scan();

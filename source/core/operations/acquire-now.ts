@@ -79,7 +79,7 @@ const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	simulated: gpus.simulated,
 	gpus: [],
 	failure: {
-		message: 'The GPUs could not be read before the time to wait was over',
+		message: 'The GPUs could not be read before the waiting time was up',
 		hint: 'See how long the GPU tool takes: canhazgpu doctor',
 	},
 	warnings: [],

@@ -50,7 +50,7 @@ type Seen = {readonly process: GpuProcess; readonly used: readonly UsedGpu[]};
 
 function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Seen {
 	if (failure !== undefined) {
-		throw new CanhazgpuError('provider', `The GPUs cannot be looked at: ${failure.message}`, {hint: failure.hint});
+		throw new CanhazgpuError('provider', `The GPUs cannot be read: ${failure.message}`, {hint: failure.hint});
 	}
 
 	const on = gpus.filter(({processes}) => processes?.some((process) => process.pid === pid));
@@ -58,13 +58,13 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 	if (process === undefined) {
 		throw new CanhazgpuError('not-found', `Process ${pid} is not seen on any GPU`, {
 			hint: gpus.some(({processes}) => processes === undefined)
-				? 'The GPU tool does not tell which processes are on some of them.'
-				: 'See which are: canhazgpu status',
+				? 'The GPU tool does not report the processes of some GPUs.'
+				: 'See the processes on GPUs: canhazgpu status',
 		});
 	}
 
 	if (startTicks !== undefined && process.startTicks !== undefined && process.startTicks !== startTicks) {
-		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another has its number by now`, {
+		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another process has its pid now`, {
 			hint: 'Nothing was reserved. See what runs on a GPU: canhazgpu who 3',
 		});
 	}
@@ -98,7 +98,7 @@ function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester): string {
 	const hint = doubtAbout(requester) ?? 'Only its owner may adopt a process, or root.';
 	if (user === undefined || startTicks === undefined) {
-		throw new CanhazgpuError('not-owner', `It cannot be told whose process ${pid} is`, {hint});
+		throw new CanhazgpuError('not-owner', `The owner of process ${pid} is unknown`, {hint});
 	}
 
 	if (user !== requester.account && !isRoot(requester)) {
@@ -125,7 +125,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 
 	if (record.kind === 'garbage') {
 		throw new CanhazgpuError('unavailable', `GPU ${index} has an unreadable record: ${record.problem}`, {
-			hint: 'The way to fix it: canhazgpu doctor',
+			hint: 'To fix it: canhazgpu doctor',
 		});
 	}
 
@@ -133,7 +133,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 		throw new CanhazgpuError(
 			'unavailable',
 			`GPU ${index} is out of service${drain.reason === undefined ? '' : `: ${drain.reason}`}`,
-			{hint: `An administrator brings it back: canhazgpu admin --undrain ${index}`},
+			{hint: `An administrator can return it to service: canhazgpu admin --undrain ${index}`},
 		);
 	}
 

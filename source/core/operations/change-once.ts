@@ -60,7 +60,7 @@ const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 				'busy',
 				'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
 				{
-					hint: `Nothing was changed. The Go program holds it while it hands out GPUs. If none runs: ${lockedIn} del canhazgpu:allocation_lock`,
+					hint: `Nothing was changed. The Go program holds it while it grants GPUs. If none is running: ${lockedIn} del canhazgpu:allocation_lock`,
 				},
 			);
 
@@ -68,7 +68,10 @@ const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
 	error instanceof CanhazgpuError
 		? new CanhazgpuError(error.code, error.message, {
-				hint: [error.hint, `It may have been done, or be done yet: see canhazgpu ${shownBy} before you try again.`]
+				hint: [
+					error.hint,
+					`The change may have happened, or may still happen: see canhazgpu ${shownBy} before you try again.`,
+				]
 					.filter((line) => line !== undefined)
 					.join(' '),
 				cause: error.cause,

@@ -66,11 +66,11 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 	const {gpus, now} = snapshot;
 	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	if (holdings.length === 0) {
-		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
+		throw new CanhazgpuError('failed', 'The GPUs were lost before the command could start', {
 			hint:
 				secondsUntilGrants(snapshot) > 0
 					? 'The store lost its data, and what was put back is older. Try again.'
-					: 'Somebody released them, or the pool was made again. Try again.',
+					: 'Somebody released them, or the pool was replaced. Try again.',
 		});
 	}
 

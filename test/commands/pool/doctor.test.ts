@@ -105,7 +105,7 @@ test('what is said of records that make no sense works as it is typed, without R
 	const {file, statement} = /^ +Remove that record alone: sqlite3 (?<file>\S+) "(?<statement>.*)"\. Then nobody/mv.exec(
 		stdout,
 	)!.groups!;
-	expect(stdout).toMatch(/^ +An administrator puts the others back into service: canhazgpu admin --undrain IDS\. /mv);
+	expect(stdout).toMatch(/^ +An administrator can return the others to service: canhazgpu admin --undrain IDS\. /mv);
 	const again = new DatabaseSync(file!);
 	again.exec(statement!);
 	again.close();

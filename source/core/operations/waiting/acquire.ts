@@ -22,8 +22,8 @@ function checkNotBlind({isPartial}: Observation): void {
 	if (isPartial === true) {
 		throw new CanhazgpuError(
 			'unavailable',
-			'The GPUs are not free, or cannot be seen from here: an isolated job sees its own alone, and cannot wait for others',
-			{hint: 'Ask outside of the job.'},
+			'The GPUs are not free, or not visible from here: an isolated job sees only its own, and cannot wait for others',
+			{hint: 'Run the command outside of the job.'},
 		);
 	}
 }

@@ -221,7 +221,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 
 	const most = mostPossible(wanted, observation, gpuCount, links);
 	if (split.length > 0 && split.length === ofPool.length) {
-		throw impossible('MIG has split every GPU of this pool, and none is handed out whole', hint);
+		throw impossible('Every GPU of this pool is split by MIG, so only instances can be reserved', hint);
 	}
 
 	if (most === 0) {
@@ -236,6 +236,6 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	const words = needText({...need, sameModel: isOfOneModel(wanted)});
 	throw impossible(
 		`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`,
-		`${hint ?? ''}${isByDefault ? ' Different models will do with --mixed.' : ''}`.trim(),
+		`${hint ?? ''}${isByDefault ? ' To allow different models, add --mixed.' : ''}`.trim(),
 	);
 }

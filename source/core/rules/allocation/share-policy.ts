@@ -24,7 +24,7 @@ export function withinSharePolicy(
 
 	const doubt = policyDoubtOf(snapshot, ['share', 'share.max', 'share.gpus']);
 	if (doubt !== undefined) {
-		throw new CanhazgpuError('pool-garbage', `It cannot be told whether this pool shares GPUs: ${doubt.problem}`, {
+		throw new CanhazgpuError('pool-garbage', `Cannot tell whether this pool shares GPUs: ${doubt.problem}`, {
 			hint: `${doubt.fix}. Without --share you get whole GPUs.`,
 		});
 	}

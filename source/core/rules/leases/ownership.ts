@@ -31,7 +31,7 @@ export const doubtAbout = ({
 		? undefined
 		: userNamespace === unreadableNamespace
 			? 'Without /proc it is unknown which account asks. Mount it: mount -t proc proc /proc'
-			: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
+			: 'In a user namespace (a rootless container, unshare) the account cannot be verified: run the command outside.';
 
 /** Returns the owning account. Old records have no account, and their label is the account. */
 export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? held.user;

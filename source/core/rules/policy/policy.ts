@@ -122,8 +122,8 @@ function checkValue(key: PolicyKeyName, value: string, gpuCount: number): void {
 	const {expects, read, check} = policyKeys[key] as PolicyKey<unknown>;
 	const meant = read(value);
 	if (meant === undefined) {
-		throw new CanhazgpuError('usage', `${key} must be ${expects}, and not ${quoted(value)}`, {
-			hint: 'Nothing was changed. See what holds now: canhazgpu admin --policy',
+		throw new CanhazgpuError('usage', `${key} must be ${expects}, not ${quoted(value)}`, {
+			hint: 'Nothing was changed. See the current policy: canhazgpu admin --policy',
 		});
 	}
 
@@ -207,7 +207,7 @@ export const unreadablePolicy = (
 	fix:
 		stored === undefined
 			? `Move it out of the way: ${shell} RENAME canhazgpu:policy canhazgpu:policy.damaged, and set the keys again at once: canhazgpu admin --set KEY=VALUE`
-			: 'An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells',
+			: 'An administrator can replace it in one step: canhazgpu admin --unset all --set KEY=VALUE. See what was set: canhazgpu events',
 });
 
 function writePolicy(snapshot: Snapshot, context: AuditContext, changed: readonly PolicyChanged[]): PlannedPolicy {

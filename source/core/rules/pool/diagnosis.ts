@@ -106,7 +106,7 @@ export const unreadableDrains = (
 	fix:
 		stored === undefined
 			? moveAway(shell, 'canhazgpu:drain')
-			: 'An administrator puts the others back into service: canhazgpu admin --undrain IDS. What was drained, canhazgpu events tells',
+			: 'An administrator can return the others to service: canhazgpu admin --undrain IDS. See what was drained: canhazgpu events',
 });
 
 /** Returns a command that removes one record. */
@@ -161,7 +161,7 @@ export function judgeRecords(
 			alertsProblem !== undefined,
 			'store',
 			'warning',
-			`The record of notices cannot be read, and nothing more is told of use without a reservation: ${alertsProblem}`,
+			`The record of notices cannot be read, so no new alerts are recorded: ${alertsProblem}`,
 			moveAway(store.shell, 'canhazgpu:notices'),
 		),
 	];
@@ -216,7 +216,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			unseen.length > 0,
 			'gpus',
 			'warning',
-			`GPU ${unseen.join(', ')} cannot be looked at from here: an isolated job opens its own GPUs alone`,
+			`GPU ${unseen.join(', ')} cannot be read from here: an isolated job can open only its own GPUs`,
 			'Outside of the job, canhazgpu doctor sees them all.',
 		),
 		...gpus.filter(({index}) => !unseen.includes(index)).flatMap((gpu) => judgeGpu(gpu)),

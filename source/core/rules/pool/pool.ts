@@ -119,7 +119,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 
 	if (machine?.movedTo !== undefined) {
 		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
-			hint: 'Start again what was started before. A setting or flag that names the old place has to go.',
+			hint: 'Restart programs that were started before. Remove settings and flags that name the old location.',
 		});
 	}
 

@@ -64,7 +64,7 @@ export function shareMiBOf(typed: string, name: string): number {
 	}
 
 	const isBare = /^\d+(?:\.\d+)?$/v.test(typed) && Number(typed) > 0;
-	throw new CanhazgpuError('usage', `${name}: ${quoted(typed)} ${isBare ? 'has no unit' : 'is no size of memory'}`, {
+	throw new CanhazgpuError('usage', `${name}: ${quoted(typed)} ${isBare ? 'has no unit' : 'is not a memory size'}`, {
 		hint: isBare ? `Did you mean ${typed}G?` : 'Write a number and a unit, 1M or more: 8G, 512M or 8GiB.',
 	});
 }

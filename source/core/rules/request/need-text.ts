@@ -52,7 +52,7 @@ function sortWords(text: string): Words {
 	const strategies = of('strategy').map((word) => word.toLowerCase() as StrategyName);
 	const wrong = of('wrong')[0] ?? sizes[1] ?? capabilities[1] ?? profiles[1] ?? strategies[1];
 	if (wrong !== undefined) {
-		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is one too many, or nothing that a GPU can have`, {
+		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is unknown, or one too many`, {
 			hint: `Write 40G for memory, 8.0 for compute capability, models such as h100, nvlink or mixed; 1g.10gb for an instance of MIG; ${strategyNames.join(', ')} for which of them.`,
 		});
 	}
@@ -105,7 +105,7 @@ function withShare(need: Need | undefined, typed: string): Need | undefined {
 	}
 
 	if (need?.mig !== undefined) {
-		throw new CanhazgpuError('usage', 'Share: an instance of MIG is needed, and a share is about whole GPUs', {
+		throw new CanhazgpuError('usage', 'Share: a MIG instance cannot be shared', {
 			hint: 'Leave out one of them.',
 		});
 	}

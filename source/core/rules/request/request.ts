@@ -18,7 +18,9 @@ function checkLength(text: string | undefined, what: string, most: number): void
 	// A character is one or two UTF-16 units.
 	const count = text === undefined || text.length <= most ? 0 : characterCount(text);
 	if (count > most) {
-		throw new CanhazgpuError('usage', `${what} has ${count} characters, and may have ${most}`, {hint: 'Shorten it.'});
+		throw new CanhazgpuError('usage', `${what} has ${count} characters, but the limit is ${most}`, {
+			hint: 'Shorten it.',
+		});
 	}
 }
 
