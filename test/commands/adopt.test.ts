@@ -40,7 +40,7 @@ test('--short prints the ids, and invalid combinations are refused', async () =>
 		[
 			['--pid', String(process.pid)],
 			1,
-			`Process ${process.pid} is not seen on any GPU\nSee which are: canhazgpu status`,
+			`Process ${process.pid} is not seen on any GPU\nSee the processes on GPUs: canhazgpu status`,
 		],
 		[['--pid', pid, '--gpus', '1'], 2, '--pid and --gpus cannot be used together'],
 		[['--pid', pid, '--gpu-ids', '1'], 2, '--pid and --gpu-ids cannot be used together'],

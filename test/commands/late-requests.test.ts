@@ -229,7 +229,9 @@ slowTest('a command that can no longer ask says that it may have taken effect', 
 	await proxy.shut();
 	const ended = await verb.ended;
 	expect(ended).toMatchObject({exitCode: 4, stdout: ''});
-	expect(ended.stderr).toContain('It may have been done, or be done yet: see canhazgpu status before you try again.');
+	expect(ended.stderr).toContain(
+		'The change may have happened, or may still happen: see canhazgpu status before you try again.',
+	);
 	expect(await holders(box)).toBe('0:- 1:- 2:-');
 	await proxy.deliver();
 	expect(await holders(box)).toBe('0:MANUAL 1:- 2:-');

@@ -30,7 +30,7 @@ test('an impossible request is refused with what is possible', async () => {
 	expect(await said('reserve --share 8')).toEqual([2, 'Error: --share: "8" has no unit', 'Did you mean 8G?']);
 	expect(await said('run --share 0 -- true')).toEqual([
 		2,
-		'Error: --share: "0" is no size of memory',
+		'Error: --share: "0" is not a memory size',
 		'Write a number and a unit, 1M or more: 8G, 512M or 8GiB.',
 	]);
 	expect(await said('run --share 200G -- true')).toEqual([

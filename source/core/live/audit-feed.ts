@@ -1,31 +1,26 @@
-/** The newest entries of the audit log: new ones are read when something changed, one read at a time. */
+/** Follows the audit log: reads new entries after each change, one read at a time. */
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind} from '../model/types.js';
 import {grantWaits, type JoinTimes} from '../rules/queue/grant-waits.js';
 
 type AuditListener = {
-	/** All known entries, oldest first. */
 	readonly arrived: (entries: readonly AuditEntry[]) => void;
-	/** A request was granted after so many seconds in the queue; 0 for one that did not wait. */
+	/** A request was granted after waiting this long in the queue, or 0 if it did not wait. */
 	readonly granted: (waitSeconds: number) => void;
-	/** The log cannot be read; `reason` is for the user. */
+	/** The log cannot be read. `reason` is shown to the user. */
 	readonly lost: (reason: string) => void;
-	/** Gets an error that is a bug. */
 	readonly broken: (error: unknown) => void;
 };
 
 type AuditFeed = {
-	/** Reads what was added. */
 	readonly refresh: () => void;
-	/** Reads everything, because entries may have been missed or taken back. */
+	/** Reads the whole log again, because entries may have been missed or removed. */
 	readonly restart: () => void;
-	/** Number of entries of each kind since the feed began. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
 	readonly stop: () => void;
 };
 
-/** Follows the log; `newest` entries of it are kept. */
 export function followAuditLog(
 	{store}: Pick<World, 'store'>,
 	newest: number,
@@ -33,7 +28,6 @@ export function followAuditLog(
 ): AuditFeed {
 	const counts = new Map<AuditKind, number>();
 	let joined: JoinTimes = new Map();
-	/** Undefined until the log was read for the first time. */
 	let entries: readonly AuditEntry[] | undefined;
 	let isWholeWanted = true;
 	let isStopped = false;
@@ -54,11 +48,11 @@ export function followAuditLog(
 		}
 
 		const knownIds = new Set(known.map(({id}) => id));
-		// A store that does not know the last id any more answers with everything.
+		// A store that no longer knows the last id answers with all entries.
 		const added = found.filter(({id}) => !knownIds.has(id));
 		const next = grantWaits(joined, added);
 		joined = next.joined;
-		// Entries from before this feed are not counted.
+		// Entries that are older than this feed are not counted.
 		if (entries !== undefined) {
 			for (const {kind} of added) {
 				counts.set(kind, (counts.get(kind) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
-Follows other hosts, over one connection each that stays open while somebody asks for its answers. A host of an older version, which sends
-nothing by itself, is asked now and then.
+Follows other hosts over one connection each, which stays open while somebody asks for answers. Older versions are
+polled.
 */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
@@ -8,45 +8,42 @@ import type {Clock} from '../model/ports.js';
 type HostFeedOptions<Value> = {
 	/**
 	Opens a connection. `onValue` is called with each status that the host sends.
-
-	@returns `unsupported` where the host knows no such thing. Rejects with a CanhazgpuError, in words, when it ends otherwise.
+	@returns `unsupported` if the host does not know the command. Rejects with a CanhazgpuError when the connection ends
+	otherwise.
 	*/
 	readonly open: (name: string, onValue: (value: Value) => void, signal: AbortSignal) => Promise<'unsupported'>;
-	/** Asks once. Rejects with a CanhazgpuError within a time that is bounded. */
+	/** Asks once. Rejects with a CanhazgpuError after a bounded time. */
 	readonly askOnce: (name: string, signal: AbortSignal) => Promise<Value>;
-	/** Called with the name of a host that has a new answer, or that answers no more. */
+	/** Called with the name of a host that has a new answer or stopped answering. */
 	readonly onUpdate?: (name: string) => void;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-	/** Gets an error that is a bug. */
 	readonly broken: (error: unknown) => void;
 };
 
 export type HostFeed<Value> = {
-	/** The last answer of the host. Rejects with a CanhazgpuError, in words, when none comes for too long. */
+	/** The host's last answer. Rejects with a CanhazgpuError if there has been no answer for too long. */
 	readonly ask: (name: string) => Promise<Value>;
-	/** Ends all connections. */
 	readonly stop: () => void;
 };
 
-/** A host that sends nothing for so long hangs: a healthy one sends something every 5 s. */
+/** A healthy host sends something every 5 s. A host that is silent for longer than this hangs. */
 const silentMs = 15_000;
-/** The first answer, with the login before it, may take so long. */
+/** Time allowed for the first answer, login included. */
 const firstMs = 15_000;
-/** A host that failed is not asked again for so long, and neither is one that must be asked. */
+/** How long the answer of a host that failed or must be polled is reused. */
 const againMs = 10_000;
-/** A connection for which no one asks is closed after this long. */
+/** A connection is closed when nobody has asked for its answers for this long. */
 const idleMs = 20_000;
-/** A host that cannot be followed is tried again after this long: it may have been updated. */
+/** How long a host counts as unsupported. It may be updated in the meantime. */
 const unsupportedMs = 10 * 60_000;
 
 type Answer<Value> = {readonly value: Value} | {readonly error: CanhazgpuError};
 
 type Connection<Value> = {
 	readonly controller: AbortController;
-	/** The last answer, and when it came. */
 	latest?: {readonly answer: Answer<Value>; readonly atMs: number};
 	askedMs: number;
-	/** Resolved with the next answer, or with the end of the connection. */
+	/** Resolves with the next answer, or when the connection ends. */
 	next: PromiseWithResolvers<Answer<Value>>;
 };
 
@@ -61,7 +58,7 @@ export function createHostFeed<Value>({
 	broken,
 }: HostFeedOptions<Value>): HostFeed<Value> {
 	const connections = new Map<string, Connection<Value>>();
-	/** The last answer of hosts that failed or must be asked, kept for a while. */
+	/** Recent answers of hosts that failed or must be polled. */
 	const kept = new Map<string, {readonly answer: Answer<Value>; readonly untilMs: number}>();
 	const unsupportedUntilMs = new Map<string, number>();
 	const pending = new Map<string, Promise<Answer<Value>>>();
@@ -92,7 +89,7 @@ export function createHostFeed<Value>({
 		}
 	}
 
-	/** Ends the connection: all who wait for its next answer get this one. */
+	/** Ends the connection and passes `answer` to everyone waiting for its next one. */
 	function close(name: string, connection: Connection<Value>, answer: Answer<Value>): void {
 		if (connections.get(name) === connection) {
 			connections.delete(name);
@@ -102,7 +99,6 @@ export function createHostFeed<Value>({
 		connection.controller.abort();
 	}
 
-	/** Closes the connection when the host falls silent, and when no one asks any more. */
 	async function supervise(name: string, connection: Connection<Value>): Promise<void> {
 		const {signal} = connection.controller;
 		const openedMs = clock.monotonicMs();

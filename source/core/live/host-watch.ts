@@ -1,16 +1,13 @@
-/**
-The other hosts as a face watches them: however many subscribe, each is asked once at a time, a dead one delays only its own answer, and while
-no one subscribes none is asked.
-*/
+/** Watches other hosts: each is asked once at a time for all subscribers, and none is asked while nobody subscribes. */
 import {CanhazgpuError} from '../../errors.js';
 import type {Clock} from '../model/ports.js';
 
 type HostAnswer<Status> = {readonly status: Status} | {readonly error: string};
 
-/** An answer, and when it came. An answer that a host gives again, as the same object, keeps its age. */
+/** An answer and its time. Getting the same object again does not make the answer newer. */
 type Dated<Answer> = {readonly answer: Answer; readonly answeredMs: number};
 
-/** The last answer of a host, and, where that is no status, the last status before it. */
+/** The last answer of a host. If the last answer is an error, `before` holds the last status. */
 export type KnownHost<Status> = Dated<HostAnswer<Status>> & {
 	readonly name: string;
 	readonly before?: Dated<{readonly status: Status}>;
@@ -18,30 +15,28 @@ export type KnownHost<Status> = Dated<HostAnswer<Status>> & {
 
 export type HostWatch<Status> = {
 	readonly names: readonly string[];
-	/** An answer that is not old. Never rejects for a host's sake. Undefined for a host that is not one of them. */
+	/** A recent answer. Never rejects because of the host. Undefined for an unknown host. */
 	readonly answer: (name: string) => Promise<HostAnswer<Status> | undefined>;
-	/** The last answers, however old, of those that ever gave one. */
+	/** The last answer of each host that ever answered, however old. */
 	readonly known: () => ReadonlyArray<KnownHost<Status>>;
-	/** Asks these hosts again and again, and passes on each answer of any host, until the returned function is called. */
+	/** Polls these hosts and passes on each answer of any host until the returned function is called. */
 	readonly subscribe: (listener: (host: KnownHost<Status>) => void, names?: readonly string[]) => () => void;
-	/** Asks a host that is known to have a new answer at once, for those who subscribe. */
+	/** Asks a host at once, for the current subscribers, because it has a new answer. */
 	readonly refresh: (name: string) => void;
-	/** Ends what is being asked. */
 	readonly stop: () => void;
 };
 
 export type HostWatchOptions<Status> = {
 	readonly names: readonly string[];
-	/** Rejects with a CanhazgpuError, in words, within a time that is bounded. */
+	/** Rejects with a CanhazgpuError after a bounded time. */
 	readonly ask: (name: string, signal: AbortSignal) => Promise<Status>;
 	readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-	/** Milliseconds between two rounds. Each round asks the hosts that have answered the previous one. */
+	/** Time between the starts of two rounds. A round asks only the hosts that are not still being asked. */
 	readonly roundMs: number;
-	/** Gets an error that is a bug. */
 	readonly broken: (error: unknown) => void;
 };
 
-/** Everybody else who asks within this time gets the same answer. */
+/** An answer is shared with everyone who asks within this time. */
 const rememberMs = 5000;
 
 export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWatchOptions<Status>): HostWatch<Status> {
@@ -63,7 +58,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 		}
 	}
 
-	/** The status to remember when the next answer is a failure: the last one, or what the last failure remembers. */
+	/** Returns the last status, which is remembered if the next answer is an error. */
 	function statusBefore(name: string): KnownHost<Status>['before'] {
 		const last = known.get(name);
 		return last !== undefined && 'status' in last.answer
@@ -96,7 +91,7 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 		}
 	}
 
-	/** A caller that asks while it is being asked gets the answer that is on its way. */
+	/** Returns a known answer if it is recent enough. Concurrent callers share one request. */
 	async function answerOf(name: string, oldestMs: number): Promise<HostAnswer<Status>> {
 		const last = known.get(name);
 		if (last !== undefined && clock.monotonicMs() - last.answeredMs < oldestMs) {
@@ -111,11 +106,10 @@ export function watchHosts<Status>({names, ask, clock, roundMs, broken}: HostWat
 	async function keepAsking(wanted: readonly string[], signal: AbortSignal): Promise<void> {
 		while (!signal.aborted) {
 			for (const name of wanted) {
-				// Not waited for: one that hangs is asked again when it has answered, and delays no other.
+				// Not awaited: a host that hangs delays no other host.
 				answerOf(name, Math.min(rememberMs, roundMs / 2)).catch(broken);
 			}
 
-			// The sleep was aborted: no one subscribes any more.
 			await clock.sleep(roundMs, signal).catch(() => undefined);
 		}
 	}

@@ -1,7 +1,4 @@
-/**
-The live view of the pool that a face shows: one subscription to the store, one scan at a time, the newest audit entries. The monitor and the
-web server stand on it.
-*/
+/** The live view of the pool behind the monitor and the web server: snapshots of the store, scans and audit entries. */
 import {CanhazgpuError} from '../../errors.js';
 import type {World} from '../model/ports.js';
 import type {AuditEntry, AuditKind, Observation, Snapshot} from '../model/types.js';
@@ -14,70 +11,63 @@ import {followAuditLog} from './audit-feed.js';
 import {startScanLoop, type ScanIntervals, type Watched} from './scan-loop.js';
 import {startStoreFeed} from './store-feed.js';
 
-/** Until the store and the GPUs were read for the first time there is nothing to show. */
+/** The state to show. The snapshot and the readings are undefined until the first read and scan. */
 export type LiveState = {
-	/** Grows with every change. */
 	readonly revision: number;
 	readonly snapshot: Snapshot | undefined;
-	/** Seconds on the store's clock when this state was made. */
+	/** Store time, in seconds, at which this state was made. */
 	readonly now: number;
-	/** The readings that are shown: the last that succeeded, unless they are old. */
+	/** The readings to show: the last successful ones, unless they are old. */
 	readonly observation: Observation | undefined;
-	/** The last scan, failed or not. */
 	readonly lastScan: Observation | undefined;
 	readonly rows: readonly StatusRow[];
 	readonly queue: readonly QueueRow[];
-	/** The newest, oldest first. */
 	readonly events: readonly AuditEntry[];
-	/** Why the events cannot be read. */
 	readonly eventsProblem: string | undefined;
-	/** Set while the store cannot be reached: then everything here is as old as `since`. */
+	/** Set while the store cannot be reached. The whole state is then as old as `since`. */
 	readonly lost: {readonly reason: string; readonly since: number} | undefined;
-	/** Set while the GPUs cannot be read: then the readings are older than `since`. */
+	/** Set while the GPUs cannot be read. The readings are then older than `since`. */
 	readonly blind: {readonly reason: string; readonly hint?: string; readonly since: number} | undefined;
 };
 
-/** The part that changed. `store-lost` is repeated after each failed attempt. */
+/** The kind of a change. `store-lost` is repeated with each failed try. */
 export type LiveChange = 'snapshot' | 'store-lost' | 'scan' | 'events';
 
 export type LiveView = {
 	readonly current: () => LiveState;
-	/** Seconds on the store's clock; what is current may be older, where nothing changes. */
+	/** Store time in seconds. May be later than `current().now`. */
 	readonly now: () => number;
-	/** Number of events of each kind since the start. */
 	readonly counts: ReadonlyMap<AuditKind, number>;
-	/** Reads the store and scans unless the readings are recent. Rejects with a CanhazgpuError while the store is unreachable. */
+	/**
+	Reads the store and waits for recent readings. Rejects with a CanhazgpuError while the store cannot be reached.
+	*/
 	readonly fresh: () => Promise<LiveState>;
 	readonly subscribe: (changed: (state: LiveState, change: LiveChange) => void) => () => void;
-	/** Calls `granted` for each request that is granted from now on, with how long it has waited. */
+	/** Calls `granted` with the waiting time of each later grant. */
 	readonly subscribeToGrants: (granted: (waitSeconds: number) => void) => void;
-	/** Somebody watches until the returned function is called: the GPUs are scanned more often. */
+	/** Scans the GPUs more often until the returned function is called. */
 	readonly watch: () => () => void;
-	/** Reads the store and scans the GPUs as soon as possible. */
 	readonly refresh: () => void;
 	readonly stop: () => void;
 };
 
 export type LiveViewOptions = {
-	/** GPUs as they are shown; those of the world, unless given. */
 	readonly watched?: Watched;
 	readonly intervals: ScanIntervals;
-	/** Maximum number of events to keep. */
 	readonly mostEvents: number;
 	/** Whether new findings of scans are written to the audit log. False for read-only faces. */
 	readonly recordsAlerts: boolean;
-	/** Gets an error that is a bug in what runs in the background. */
 	readonly broken: (error: unknown) => void;
 };
 
-/** Shares reads among all who ask: each is given one that began after they asked, and there is one at a time. */
+/** Shares reads among callers: each caller gets a read that began after the call, and only one read runs at a time. */
 export function createNextRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
 	let running: Promise<unknown> = Promise.resolve();
 	let next: Promise<Value> | undefined;
 
 	const begin = async (): Promise<Value> => {
 		const before = running;
-		// The read before has its own callers, who learn that it failed.
+		// The callers of the previous read handle its failure.
 		await before.catch(() => undefined);
 		next = undefined;
 		const own = read();
@@ -91,12 +81,11 @@ export function createNextRead<Value>(read: () => Promise<Value>): () => Promise
 	};
 }
 
-/** A failed scan takes nothing away for so long; then what it says stands. */
+/** How long the last successful readings are still shown when scans fail. */
 const oldReadingsMs = 30_000;
-/** A request waits so long for a scan. */
 const patienceMs = 5000;
 
-/** Changes when a GPU changes hands, and not with every heartbeat. */
+/** Returns a key that changes when a GPU changes hands, but not with every heartbeat. */
 const holdersOf = (snapshot: Snapshot | undefined): string =>
 	(snapshot?.gpus ?? [])
 		.map((record) => {
@@ -109,7 +98,7 @@ const holdersOf = (snapshot: Snapshot | undefined): string =>
 
 type Known = Omit<LiveState, 'rows' | 'queue' | 'now' | 'observation'>;
 
-/** Rows are made when a face asks for them, once for each state. */
+/** Makes a state. Rows are computed on first use, once for each state. */
 function stateOf(
 	known: Known,
 	now: number,
@@ -143,7 +132,6 @@ export function startLiveView(
 ): LiveView {
 	const {clock, memoryThresholdMiB} = world;
 	const listeners = new Set<(state: LiveState, change: LiveChange) => void>();
-	/** The last scan that succeeded. */
 	let readings: Observation | undefined;
 	let known: Known = {
 		revision: 0,
@@ -154,7 +142,7 @@ export function startLiveView(
 		lost: undefined,
 		blind: undefined,
 	};
-	/** Seconds that the store's clock shows when the monotonic clock shows zero. Before the first read it is taken from the clock here. */
+	/** Store time, in seconds, at which the monotonic clock is zero. Before the first read: an estimate. */
 	let storeZero = Date.now() / 1000 - clock.monotonicMs() / 1000;
 	const storeNow = (): number => storeZero + clock.monotonicMs() / 1000;
 
@@ -241,11 +229,7 @@ export function startLiveView(
 			const enough = new AbortController();
 			const [snapshot] = await Promise.all([
 				readNext(),
-				Promise.race([
-					scanLoop.fresh(),
-					// An aborted sleep may reject; the scan came first then.
-					clock.sleep(patienceMs, enough.signal).catch(() => undefined),
-				]),
+				Promise.race([scanLoop.fresh(), clock.sleep(patienceMs, enough.signal).catch(() => undefined)]),
 			]);
 			enough.abort();
 			if (shownScan() === undefined) {

@@ -1,20 +1,20 @@
-/** Adds what the one scanner of a host sees to the load history, a line a minute. */
+/** Writes what the host's scanner sees to the load history, one line per minute. */
 import {withFallback} from '../../errors.js';
 import type {Store} from '../model/ports.js';
 import type {Observation} from '../model/types.js';
 import {encodeMinute, hourOf, withScan, type MinuteUnderWay} from '../rules/pool/load-minutes.js';
 
 export type LoadKeeper = {
-	/** Takes a scan of this time, in seconds on the store's clock. Never rejects for the store's sake. */
+	/** Adds a scan at this store time, in seconds. Does not reject when the store fails. */
 	readonly add: (observation: Pick<Observation, 'gpus' | 'failure'>, time: number) => Promise<void>;
-	/** Writes the minute that is under way: from now on somebody else scans, or no one. */
+	/** Writes the unfinished minute. Called when this process stops scanning. */
 	readonly end: () => Promise<void>;
 };
 
 export function createLoadKeeper({loads}: Pick<Store, 'loads'>): LoadKeeper {
 	let underWay: MinuteUnderWay | undefined;
 
-	/** A minute that the store does not take, because it is away or full, counts as one that was not seen. */
+	/** Writes a minute. If the store is away or full, the minute is lost and appears as a gap. */
 	async function write(minute: MinuteUnderWay | undefined): Promise<void> {
 		if (minute === undefined || minute.sums.size === 0) {
 			return;

@@ -1,35 +1,28 @@
-/**
-Resource use of each process since the first scan that saw it. The number of points is bounded: in a full series, pairs of points are
-merged, so a process of a week has as many points as one of an hour.
-*/
+/** The load of each process over time. A full series merges neighboring points, so that its length is bounded. */
 
 import type {Load} from '../model/observation.js';
 
-/** One process. Each point covers `stepMs`, starting at `firstMs`. NaN is unknown. */
+/** The series of one process. Each point covers `stepMs`, starting at `firstMs`. NaN is an unknown value. */
 type ProcessSeries = {
 	readonly firstMs: number;
 	readonly lastMs: number;
 	readonly stepMs: number;
-	/** Number of scans in the last point. */
 	readonly lastCount: number;
 	readonly utilization: Float32Array;
 	readonly memory: Float32Array;
 };
 
 export type ProcessHistory = {
-	/** The time of one point while a process is young. */
+	/** The step of a series before its first merge. */
 	readonly stepMs: number;
-	/** The key is that of a process. */
 	readonly series: ReadonlyMap<string, ProcessSeries>;
 };
 
-/** Points of one series. */
 const mostPoints = 240;
-/** A process that has ended is kept for so long: its graph may be open. */
+/** How long the series of an ended process is kept, because its graph may be open. */
 const keptMs = 5 * 60_000;
-/** More processes than these are not followed: the newest are left out. */
+/** The most processes that are followed. Newer ones are ignored. */
 const mostProcesses = 2000;
-/** A scan that was missed leaves no gap. */
 const bridgedSteps = 3;
 
 export const emptyProcessHistory = (stepMs: number): ProcessHistory => ({stepMs, series: new Map()});
@@ -45,7 +38,6 @@ const halved = (points: Float32Array): Float32Array =>
 		meanOf(points[2 * index]!, points[2 * index + 1] ?? NaN),
 	);
 
-/** The series with one point for each two that it had. */
 const coarser = (series: ProcessSeries): ProcessSeries => ({
 	...series,
 	stepMs: 2 * series.stepMs,
@@ -54,7 +46,7 @@ const coarser = (series: ProcessSeries): ProcessSeries => ({
 	memory: halved(series.memory),
 });
 
-/** A point more, after as many that are unknown or, across a short gap, the same. */
+/** Returns the points with `value` at `index`. A short gap before it is filled with `value`, a longer one with NaN. */
 function extended(points: Float32Array, index: number, value: number): Float32Array {
 	const longer = new Float32Array(index + 1);
 	longer.set(points);
@@ -92,12 +84,7 @@ function withLoad(before: ProcessSeries, load: Load, atMs: number): ProcessSerie
 	};
 }
 
-/**
-Adds a scan.
-
-@param seen - The processes of the scan, by key.
-@param atMs - When it was taken; one that is not newer than the last of a process adds nothing to it.
-*/
+/** Returns the history with a scan added. Ignores processes with a newer last point. */
 export function recordedProcesses(
 	{stepMs, series: before}: ProcessHistory,
 	seen: ReadonlyMap<string, Load>,
@@ -105,7 +92,7 @@ export function recordedProcesses(
 ): ProcessHistory {
 	const series = new Map<string, ProcessSeries>();
 	for (const [key, last] of before) {
-		// A clock that was set back leaves nothing to compare with.
+		// After a clock was set back, older points cannot be compared.
 		if (last.lastMs > atMs - keptMs && last.lastMs <= atMs + keptMs) {
 			series.set(key, last);
 		}
@@ -135,7 +122,6 @@ export function recordedProcesses(
 
 type Values = ReadonlyArray<number | undefined>;
 
-/** The points of a stretch of a series as one; undefined where none is known. */
 function meanBetween(points: Float32Array, from: number, to: number): number | undefined {
 	let sum = 0;
 	let count = 0;
@@ -152,9 +138,7 @@ function meanBetween(points: Float32Array, from: number, to: number): number | u
 }
 
 /**
-Returns the history of a process in a number of columns.
-
-@returns Undefined for an unknown process.
+Returns the whole series of a process, resampled to `columns` points. Undefined for a process that was never seen.
 */
 export function processSeriesOf(
 	{series}: ProcessHistory,

@@ -1,6 +1,5 @@
 /**
-A store for processes that go on for long: it remembers the last read, and when the store comes back without its data, it puts back what it knew before
-anybody plans by what is left.
+A store for long-running processes, which restores what they last read when the store comes back without its data.
 */
 import {withFallback} from '../../errors.js';
 import {emptyPlan, type Plan} from '../model/plan.js';
@@ -14,21 +13,19 @@ type KnownSnapshot = Snapshot & {readonly pool: Pool};
 const isOfThisMachine = ({machine}: Pool, {machineId}: Host): boolean =>
 	machine === undefined || machine.id === machineId;
 
-/** Whether both are pools of this machine: what another machine knows is none of this pool's business. */
+/** Whether both are pools of this machine. This process does not restore the pool of another machine. */
 const mayRestore = (known: KnownSnapshot, found: Snapshot, host: Host): boolean =>
 	isOfThisMachine(known.pool, host) && (found.pool === undefined || isOfThisMachine(found.pool, host));
 
 const isKnown = (snapshot: Snapshot): snapshot is KnownSnapshot => snapshot.pool !== undefined;
 
 /**
-Wraps a store so that each read compares what is there with what was read before, and fixes a loss.
-
-@returns A store whose `read` rejects as that of the given one does. A loss that cannot be fixed now is fixed at a later read.
+Wraps a store so that each read restores lost data. A loss that cannot be repaired is tried again at a later read.
 */
 export function createRestoringStore(store: Store, {host, clock}: {readonly host: Host; readonly clock: Clock}): Store {
 	let known: KnownSnapshot | undefined;
 
-	/** Reads the audit log; it is empty where the store keeps none. */
+	/** Reads the audit log. Returns no records if the store keeps no log. */
 	const auditSince = async (fromTime: number): Promise<readonly AuditRecord[]> =>
 		withFallback(
 			async () => store.audit({fromTime}),
@@ -36,7 +33,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			'store-refused',
 		);
 
-	/** Resolves to true when everything is restored, by whichever process. */
+	/** Returns true when all data is back, no matter who restored it. */
 	const restore = async (from: KnownSnapshot): Promise<boolean> => {
 		const settling = async (): Promise<true> => {
 			await commitUntilSettled(
@@ -48,7 +45,8 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 							return {plan: emptyPlan};
 						}
 
-						// GPU records cannot be read without the pool size, so the size is restored first.
+						// GPU records cannot be read without the size of the pool. If some exist, the pool record goes
+						// first, alone.
 						return {
 							plan:
 								failures > 0 && found.pool === undefined
@@ -61,7 +59,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			return true;
 		};
 
-		// A read-only store can still be read.
+		// A store that rejects writes can still be read.
 		return withFallback(settling, () => false, 'busy', 'store-refused');
 	};
 
@@ -80,7 +78,7 @@ export function createRestoringStore(store: Store, {host, clock}: {readonly host
 			}
 		}
 
-		// Of two concurrent reads, the earlier one can finish later.
+		// The earlier of two concurrent reads may finish later.
 		const isNewest = known === before || known === undefined || found.revision.count >= known.revision.count;
 		if (isKnown(found) && isNewest) {
 			known = found;

@@ -1,37 +1,30 @@
-/** When the GPUs are scanned: often while somebody watches, now and then for the history of utilization, and on demand. */
+/** Schedules the scans of the GPUs: often while somebody watches, rarely for the utilization history, and on demand. */
 import type {World} from '../model/ports.js';
 import type {Observation} from '../model/types.js';
 import {createTimer} from './timer.js';
 
-/** Which GPUs are scanned, and by which clock. */
 export type Watched = Pick<World, 'gpus' | 'clock'>;
 
 type ScanLoop = {
 	/** Scans soon, because something changed. */
 	readonly poke: () => void;
-	/** Resolves once there is a scan that is not old. */
+	/** Resolves when there is a recent scan. */
 	readonly fresh: () => Promise<void>;
-	/** Somebody watches until the returned function is called. */
+	/** Scans more often until the returned function is called. */
 	readonly watch: () => () => void;
 	readonly stop: () => void;
 };
 
 export type ScanIntervals = {
-	/** Milliseconds between scans while somebody watches. */
 	readonly watchedMs: number;
 	readonly unwatchedMs: number;
 };
 
-/** The GPU tool gets this much rest, however often the loop is poked. */
+/** The shortest pause between two scans, however often the loop is poked. */
 const restMs = 250;
-/** A request gets no scan that is older than this. */
 const freshMs = 5000;
 
-/**
-Scans at once, and then again and again, one scan at a time.
-
-@param broken - Gets an error that is a bug; the loop has ended then.
-*/
+/** Scans at once and then repeatedly, one scan at a time. Ends at an error, which `broken` receives. */
 export function startScanLoop(
 	{gpus, clock}: Watched,
 	{watchedMs, unwatchedMs}: ScanIntervals,
@@ -59,7 +52,6 @@ export function startScanLoop(
 		});
 	}
 
-	/** Callers during a scan get the result of that scan. */
 	async function scan(): Promise<void> {
 		timer.stop();
 		running ??= scanOnce();

@@ -1,4 +1,4 @@
-/** A viewer of the GPUs beside others: it scans for all when it has the role, and is shown what the others saw when not. */
+/** Shares scans among viewers: the viewer that holds the scanner role scans for all, and the others show its scans. */
 import {withFallback} from '../../errors.js';
 import {createWakeSignal} from '../operations/waiting/wake-signal.js';
 import {requirePool} from '../rules/pool/pool.js';
@@ -10,28 +10,30 @@ import {planServedModels} from '../rules/processes/served-model.js';
 import {isEmpty} from '../model/plan.js';
 import {createLoadKeeper, type LoadKeeper} from './load-keeper.js';
 
-/** The role ends this long after it was renewed, and is renewed in a third of that. */
+/** How long the role lasts without renewal. It is renewed after a third of that. */
 const roleSeconds = 3;
-/** Interval of the check for a vacant scanner role. */
+/** How often a viewer checks whether the role is vacant. */
 const tickMs = 500;
-/** A scan from before a viewer began is worth showing for as many intervals. */
+/** The greatest age, in intervals, of the first scan that a new viewer shows. */
 const earlierScanIntervals = 2;
-/** A scan that has waited for longer than this share of the interval is not worth showing: the next one comes soon. */
+/** The greatest age of later scans, as a share of the interval. The next scan comes soon. */
 const staleShare = 0.25;
-/** If the scanner posts nothing for this long, everybody scans. */
+/** If the scanner never posts, each viewer scans for itself after this long. */
 const patienceMs = 15_000;
 
 type SharedScannerOptions = Pick<World, 'store' | 'host' | 'clock' | 'memoryThresholdMiB'> & {
 	readonly name: ProviderName;
-	/** Milliseconds between scans that this viewer wants. */
 	readonly intervalMs: number;
-	/** Makes what scans: when the role is won, and when there is no store to share it in. Closed when it is lost. */
+	/**
+	Creates the provider that scans. Called when the role is won and when there is no store. Closed when the role is
+	lost.
+	*/
 	readonly createScanner: () => GpuProvider;
 };
 
 type Seen = {readonly posted: PostedScan; readonly scan: SharedScan};
 
-/** Ignores a failure of the store: the change is made later, or is not needed any more. */
+/** Ignores a failure of the store. The change is made later or is no longer needed. */
 const unlessStoreFails = async (work: () => Promise<void>): Promise<void> => withFallback(work, () => undefined);
 
 class SharedScanner {
@@ -41,14 +43,14 @@ class SharedScanner {
 	readonly #closed = new AbortController();
 	#unsubscribe: Promise<() => Promise<void>> | undefined;
 	#scanner: GpuProvider | undefined;
-	/** Ends the renewal of the role; set while we hold it. */
+	/** Ends the renewal of the role. Set while this viewer holds the role. */
 	#role: AbortController | undefined;
 	#isScanning = false;
-	/** Not all GPUs can be seen from here, and so this viewer scans for itself alone. */
+	/** Whether this viewer cannot see all GPUs. It then scans only for itself. */
 	#isPartial = false;
-	/** When the last scan was asked for: a viewer that asks no more does not keep the role. */
+	/** When the last `observe` ended. A viewer that no longer asks gives up the role. */
 	#lastObservedMs = 0;
-	/** When the last scan was passed on. */
+	/** The time of the last scan that was shown. */
 	#shownTime: number | undefined;
 	#idle: readonly IdleSpan[] = [];
 	readonly #loadKeeper: LoadKeeper;
@@ -81,7 +83,7 @@ class SharedScanner {
 			const unsubscribe = await this.#unsubscribe;
 			await unsubscribe?.();
 			if (isOurs) {
-				// Otherwise the role ends by itself.
+				// If this fails, the role expires.
 				await scans.resign(this.#owner);
 			}
 		});
@@ -129,7 +131,7 @@ class SharedScanner {
 			return;
 		}
 
-		// This machine's GPUs do not matter to another machine's pool.
+		// The scans of this machine are useless to the pool of another one.
 		requirePool(await store.read(), host, store.location);
 		this.#unsubscribe = store.scans.subscribe(() => {
 			this.#wakeSignal.wake();
@@ -156,13 +158,13 @@ class SharedScanner {
 	}
 
 	async #show({posted, scan}: Seen): Promise<Observation> {
-		// Applies role changes that were pending while the store was unreachable.
+		// Drop the scanner that was used while the store was away.
 		await this.#dropRole();
 		this.#shownTime = posted.time;
 		return {...scan, takenAtMs: this.#options.clock.monotonicMs() - posted.ageSeconds * 1000};
 	}
 
-	/** Takes the role, or keeps it. False for a viewer that was closed meanwhile: then the role ends by itself. */
+	/** Takes or renews the role. Returns false if the viewer was closed meanwhile. The role then expires. */
 	async #claim(): Promise<boolean> {
 		const {store, intervalMs} = this.#options;
 		const isGranted = await store.scans.claim({owner: this.#owner, intervalMs}, roleSeconds);
@@ -177,7 +179,6 @@ class SharedScanner {
 		return isOurs;
 	}
 
-	/** Renews the role for as long as this viewer asks for scans. */
 	async #keepRole(signal: AbortSignal): Promise<void> {
 		const {clock, intervalMs, store} = this.#options;
 		const wakeSignal = createWakeSignal();
@@ -215,7 +216,6 @@ class SharedScanner {
 		}
 	}
 
-	/** What no one is shown. */
 	async #scanAlone(): Promise<Observation> {
 		const {clock, name} = this.#options;
 		return this.#closed.signal.aborted
@@ -224,7 +224,7 @@ class SharedScanner {
 					takenAtMs: clock.monotonicMs(),
 					simulated: name === 'fake',
 					gpus: [],
-					failure: {message: 'no longer looking'},
+					failure: {message: 'the viewer was closed'},
 					warnings: [],
 				}
 			: this.#scan();
@@ -233,7 +233,7 @@ class SharedScanner {
 	async #scanAndPost(): Promise<Observation> {
 		const seen = await this.#scan();
 		if (seen.isPartial === true) {
-			// Somebody who sees all GPUs is to scan for the others.
+			// A viewer that sees all GPUs should scan for the others.
 			this.#isPartial = true;
 			await this.#dropRole();
 			await unlessStoreFails(async () => this.#options.store.scans.resign(this.#owner));
@@ -244,7 +244,7 @@ class SharedScanner {
 		return {...seen, idle: this.#idle};
 	}
 
-	/** Leaves a scan for the others, with what it says of idle leases, and writes down how busy the GPUs were and the models that were seen. */
+	/** Posts a scan with its idle leases, adds it to the load history, and records the models that it found. */
 	async #post(seen: Observation): Promise<void> {
 		const {store, memoryThresholdMiB} = this.#options;
 		const snapshot = await store.read();
@@ -262,7 +262,7 @@ class SharedScanner {
 
 		const models = planServedModels(snapshot, seen);
 		if (!isEmpty(models)) {
-			// After a conflict the next scan tries again.
+			// After a conflict, the next scan tries again.
 			await store.commit(models);
 		}
 
@@ -270,7 +270,7 @@ class SharedScanner {
 	}
 }
 
-/** Sees GPUs as `createScanner` does, at the price of one scan for all viewers. To be closed. */
+/** Creates a provider that shares the scans of all viewers. Must be closed. */
 export function createSharedGpus(options: SharedScannerOptions): GpuProvider {
 	const shared = new SharedScanner(options);
 	let underWay: Promise<Observation> | undefined;

@@ -1,4 +1,4 @@
-/** Keeps a face's snapshot of the pool up to date: subscribes, then reads, and reads again whenever something may have changed. */
+/** Keeps a snapshot of the pool up to date: subscribes, and reads whenever something may have changed. */
 import {CanhazgpuError} from '../../errors.js';
 import {secondsToNextEnd} from '../rules/leases/liveness.js';
 import type {Host, World} from '../model/ports.js';
@@ -9,31 +9,29 @@ import {createTimer} from './timer.js';
 type FeedListener = {
 	readonly arrived: (snapshot: Snapshot) => void;
 	/**
-	The store cannot be reached or makes no sense; `reason` is for the user. The feed keeps trying. What arrived last was true until `sinceMs` of
-	the monotonic clock.
+	The store cannot be reached or its data is invalid, so the last snapshot was valid until `sinceMs`. The feed
+	retries.
 	*/
 	readonly lost: (reason: string, sinceMs: number) => void;
-	/** Gets an error that is a bug, and no state of the store. */
 	readonly broken: (error: unknown) => void;
 };
 
 type Feed = {
-	/** Reads as soon as possible. */
 	readonly refresh: () => void;
 	readonly stop: () => void;
 };
 
-/** Events come in bursts: the first is answered at once, then there is at most one read in this time. */
+/** Events come in bursts. The first is answered at once, and after that there is at most one read in this time. */
 const coolingMs = 50;
-/** An event that got lost costs no more than this. */
+/** The time until the next read if an event was lost. */
 const safetyMs = 10_000;
 const longestRetryMs = 5000;
-/** A read that takes longer marks the shown values as stale, without an error yet. */
+/** A read that takes longer than this is reported as `lost`, although it may still succeed. */
 const patienceMs = 5000;
 
-/** When to read again if nothing happens: at the next end of a lease, and in any case soon. */
+/** Returns when to read again if nothing happens: at the next end of a lease, or after `safetyMs`. */
 function nextReadMs(snapshot: Snapshot, host: Host): number {
-	// A little late, so that the lease has ended when it is read.
+	// A little late, so that the lease has ended by then.
 	const untilEndMs = secondsToNextEnd(snapshot, host) * 1000 + 20;
 	return Math.min(safetyMs, Math.max(coolingMs, untilEndMs));
 }
@@ -46,7 +44,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 	let isCooling = false;
 	let isWanted = false;
 	let failures = 0;
-	/** Counts losses: the answer to a read that began before a loss says nothing of the connection now. */
+	/** Counts losses. If a read began before a loss, its answer does not show that the connection is back. */
 	let losses = 0;
 	let unsubscribe: (() => Promise<void>) | undefined;
 	const nextRead = createTimer(world.clock);
@@ -65,7 +63,7 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 		}
 	};
 
-	/** Says what is wrong, and tries again later unless it is a bug. */
+	/** Reports an error and, unless it is a bug, tries again later. */
 	const fail = (error: unknown, sinceMs: number, tryAgain: (milliseconds: number) => void): void => {
 		if (isStopped) {
 			return;
@@ -160,7 +158,6 @@ export function startStoreFeed(world: World, listener: FeedListener): Feed {
 			cooling.stop();
 			lateness.stop();
 			nextSubscribe.stop();
-			// The store may be gone already, and then there is nothing to stop.
 			unsubscribe?.().catch(() => undefined);
 		},
 	};

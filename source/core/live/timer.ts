@@ -1,12 +1,12 @@
 import type {Clock} from '../model/ports.js';
 
 type Timer = {
-	/** Runs once, so many milliseconds from now. A run that was planned before is dropped. */
+	/** Runs once after this delay. Replaces a run that was planned before. */
 	readonly runIn: (milliseconds: number, run: () => void) => void;
 	readonly stop: () => void;
 };
 
-/** Schedules one run at a time, using the clock of the world. */
+/** Creates a timer with at most one planned run, driven by the clock of the world. */
 export function createTimer(clock: Pick<Clock, 'sleep'>): Timer {
 	let planned: AbortController | undefined;
 	const stop = (): void => {
@@ -20,7 +20,7 @@ export function createTimer(clock: Pick<Clock, 'sleep'>): Timer {
 			const own = new AbortController();
 			planned = own;
 			const wait = async (): Promise<void> => {
-				// A clock may end an aborted sleep early or by an error: either way the run was dropped.
+				// A clock may end an aborted sleep early or reject it. Either way the run is canceled.
 				await clock.sleep(milliseconds, own.signal).catch(() => undefined);
 				if (planned !== own) {
 					return;

@@ -3,17 +3,16 @@ import {readingOf} from '../rules/mig/instances.js';
 import type {StatusRow} from '../rules/pool/status.js';
 import type {LiveState, LiveView} from './live-view.js';
 
-/** GPU-seconds. A share or an instance of a GPU counts with its part of the memory. */
+/** GPU-seconds of a user. A share or a MIG instance counts as its part of the GPU's memory. */
 export type UserSeconds = {
-	/** GPU seconds in which the user held GPUs. */
 	readonly reserved: number;
-	/** Seconds of these without a process on the GPUs. Unknown seconds are not counted. */
+	/** The part of `reserved` in which nothing ran. Excludes seconds in which the usage was unknown. */
 	readonly idle: number;
 };
 
 type Part = {readonly user: string; readonly weight: number; readonly isIdle: boolean};
 
-/** The parts of a GPU that somebody holds. A share of a GPU whose memory is unknown has no part that can be counted. */
+/** Returns the held parts of a GPU. Omits shares of a GPU with unknown memory, which cannot be counted. */
 function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow): readonly Part[] {
 	if (owner !== undefined) {
 		return [{user: owner, weight: 1, isIdle: idleSeconds !== undefined}];
@@ -29,9 +28,8 @@ function partsOf({owner, idleSeconds, shares, capacityMiB, reading}: StatusRow):
 }
 
 /**
-Counts how long each user holds GPUs and leaves them idle, from now on. Nothing is counted while the store is unreachable.
-
-@returns A function that returns the sums so far. They never decrease.
+Counts how long each user holds GPUs and leaves them idle, and returns a function that returns the current sums. Nothing
+is counted while the store is away, because the holders are then unknown.
 */
 export function countUserSeconds(
 	view: Pick<LiveView, 'current' | 'subscribe'>,

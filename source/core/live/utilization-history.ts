@@ -1,4 +1,4 @@
-/** Load of each GPU for graphs. A time without a reading is a gap, never zero. */
+/** The load of each GPU over time, for the graphs. A time without a reading is a gap, never a zero. */
 import type {Load, MinuteLoads} from '../model/observation.js';
 import type {GpuReading, Observation} from '../model/types.js';
 import {loadOf, loadIn} from '../rules/pool/load-minutes.js';
@@ -10,20 +10,18 @@ type Means = {readonly utilization?: Mean; readonly memory?: Mean};
 type Sample = {readonly atMs: number; readonly means: ReadonlyMap<string, Means>};
 
 type HistoryLimits = {
-	/** Length of the history. */
 	readonly windowMs: number;
-	/** Scans of the same stretch of this length become one sample, their mean. */
+	/** Scans in the same step become one sample, their mean. */
 	readonly stepMs: number;
-	/** A reading stands for at most so long before and after it, so that one scan that was missed leaves no gap. */
+	/** How long a reading stands for the time around it, so that one missed scan leaves no gap. */
 	readonly coverMs: number;
 };
 
 export type UtilizationHistory = HistoryLimits & {
-	/** Oldest first, none older than `windowMs`. */
 	readonly samples: readonly Sample[];
 };
 
-/** A scan dated this much before the previous one means that a clock was set back. */
+/** A scan this much older than the last one means that the clock was set back. */
 const leastSetBackMs = 60_000;
 
 export const emptyHistory = (limits: HistoryLimits): UtilizationHistory => ({...limits, samples: []});
@@ -36,11 +34,7 @@ const withValue = (mean: Mean | undefined, value: number | undefined): Mean | un
 				count: (mean?.count ?? 0) + 1,
 			};
 
-/**
-Adds a scan. A failed or repeated scan adds nothing.
-
-@param keyOf - Returns the key of a GPU in this history, such as its UUID.
-*/
+/** Returns the history with a scan added. A failed scan, or the same scan again, adds nothing. */
 export function recorded(
 	history: UtilizationHistory,
 	{gpus, failure}: Pick<Observation, 'gpus' | 'failure'>,
@@ -70,20 +64,20 @@ export function recorded(
 	return {...history, samples: [...kept, {atMs, means}]};
 }
 
-/** Which GPUs have a sample in the stretch of time that ends at `nowMs`. */
+/** Returns the keys of the GPUs with a sample after `sinceMs`. */
 export const keysSince = ({samples}: UtilizationHistory, sinceMs: number): ReadonlySet<string> =>
 	new Set(samples.filter(({atMs}) => atMs > sinceMs).flatMap(({means}) => means.keys().toArray()));
 
 const mean = (values: readonly number[]): number | undefined =>
 	values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Columns stand on whole multiples of their time, so that a graph moves by columns and not with every second. */
+/** Returns the start of the first column. Columns start at multiples of their width, so that a graph moves in steps. */
 export const firstColumnMs = (
 	columnMs: number,
 	{columns, nowMs}: {readonly columns: number; readonly nowMs: number},
 ): number => (Math.ceil(nowMs / columnMs) - columns) * columnMs;
 
-/** The last `spanMs` (the whole window, if not given) in so many columns, the newest last; undefined where nothing is known. */
+/** Returns the last `spanMs` as `columns` values, the newest last. Unknown values are undefined. */
 export function seriesOf(
 	{samples, coverMs, windowMs}: UtilizationHistory,
 	key: string,
@@ -120,13 +114,11 @@ export function seriesOf(
 }
 
 const minuteMs = 60_000;
-/** A minute ends before the next begins. */
+/** Just under a minute, because a minute ends before the next one begins. */
 const coveredMs = minuteMs - 1;
 
 type PastOptions = {
-	/** Key of the GPU in the stored load history. */
 	readonly name: string;
-	/** Key of the GPU in the history of this face, and in the result. */
 	readonly key: string;
 	readonly windowMs: number;
 	/** Added to the times of `own` to get milliseconds since the epoch. */
@@ -137,8 +129,7 @@ const meanOf = (value: number | undefined, count: number): Mean | undefined =>
 	value === undefined ? undefined : {value, count};
 
 /**
-Combines the load history written by all scanners with what this face has seen since. Times are milliseconds since the epoch. A minute
-without a reading is a gap.
+Returns the shared load history, continued with newer samples of this process. Times are milliseconds since the epoch.
 */
 export function pastHistory(
 	minutes: readonly MinuteLoads[],

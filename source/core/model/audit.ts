@@ -1,40 +1,31 @@
-/**
-The audit log: what happened to the pool, by whom. A record is appended in the same commit as the change that it is about, so that neither is
-there without the other. Heartbeats have no records.
-*/
+/** The audit log: what happened to the pool. A record is appended in the commit of its change. Heartbeats have none. */
 
 import type {InstanceOfGpu} from './mig.js';
 import type {Need} from './need.js';
 
 export const auditKinds = [
-	/** GPUs became somebody's. */
 	'granted',
-	/** GPUs are held for somebody who waits for more of them. */
+	/** GPUs are held for a request that waits for more of them. */
 	'held',
 	'released',
 	'extended',
-	/** The time of a manual reservation was over. */
+	/** A manual reservation reached its end. */
 	'expired',
-	/** Ended for another reason: see `reason`. */
 	'ended',
-	/** Somebody asked and got nothing, at once or when the time to wait was over. */
+	/** A request got nothing, at once or when its waiting time was up. */
 	'refused',
 	'joined',
-	/** Left the queue without having been served. */
+	/** A request left the queue without a grant. */
 	'left',
 	'drained',
 	'undrained',
-	/** A key of the policy was set or unset: see `key` and `value`. */
 	'policy',
-	/** The pool was made, remade, or put back after the store had lost it: see `reason`. */
+	/** The pool was created, replaced or restored: see `reason`. */
 	'pool',
-	/** Somebody uses a GPU that no one reserved. */
 	'unreserved',
-	/** Somebody uses a GPU that another has reserved. */
 	'squatter',
-	/** A share uses more of a GPU's memory than it asked for; with `reason`, it no longer does. */
+	/** A share uses more of a GPU's memory than it reserved. With `reason`: the overuse ended. */
 	'overuse',
-	/** A GPU became unfit to be handed out, or fit again. */
 	'health',
 	/** Anything else worth knowing, in words. */
 	'notice',
@@ -45,61 +36,48 @@ export type AuditKind = (typeof auditKinds)[number];
 export type AuditBefore = {
 	readonly count?: number;
 	readonly provider?: string;
-	/** The pool was there before, when that is another store. */
+	/** The pool's previous store, if it has moved. */
 	readonly location?: string;
-	/** Why GPUs were out of service. */
 	readonly reason?: string;
-	/** Value of a policy key. Absent if the key was not set. */
 	readonly value?: string;
 };
 
 export type AuditRecord = {
-	/** On the store's clock: the time of the event, or of its discovery. */
+	/** Store time of the event. For something that nobody did, such as an expiry: when it was noticed. */
 	readonly time: number;
 	readonly kind: AuditKind;
-	/** OS account that did it; of what happens by itself: whose it was. */
+	/** OS account that did it. For an expiry or another automatic event: the owner's account. */
 	readonly account?: string;
-	/** The label, when that is not simply the account. */
 	readonly label?: string;
-	/** OS account it was done to, when that is another. */
+	/** OS account of the owner, if somebody else did it. */
 	readonly owner?: string;
-	/** Name of the host on which it was done or noticed. */
 	readonly host?: string;
-	/** Sorted. What was asked for by id, where nothing was got. */
 	readonly gpus: readonly number[];
-	/** Instances of MIG among those GPUs that it is about. Absent: the GPUs themselves. */
+	/** The MIG instances concerned. Absent for whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[];
-	/** Number of requested GPUs if none were granted, or the size of a pool. */
+	/** How many GPUs were requested, for a refusal. How many the pool has, for `pool`. */
 	readonly count?: number;
-	/** Requirements of the request. */
 	readonly need?: Need;
-	/** Provider of the pool. */
 	readonly provider?: string;
-	/** Memory requested for a share of a GPU. */
+	/** The memory that a share reserves on each GPU. */
 	readonly memoryMiB?: number;
-	/** Memory in use by a share's processes. Absent for a whole GPU. */
 	readonly usedMiB?: number;
-	/** This key of the policy changed, or `all` when a record that could not be read was removed. */
+	/** The policy key that changed, or `all` if an unreadable record was removed. */
 	readonly key?: string;
-	/** New value of the key. Absent if the key was unset. */
 	readonly value?: string;
-	/** Configuration before the change. */
 	readonly before?: AuditBefore;
 	readonly leaseId?: string;
-	/** The queue entry. */
 	readonly entryId?: string;
-	/** Whether unreserved use or an unknown reading was ignored. */
+	/** Whether use without a reservation or an unknown reading was ignored. */
 	readonly forced?: boolean;
-	/** When the lease ends; of one that ended: when it did. */
 	readonly until?: number;
-	/** An EndReason, or words. */
 	readonly reason?: string;
 	readonly note?: string;
-	/** The face it was done by, where that is another than a terminal. */
+	/** The interface through which it was done. Absent for a terminal. */
 	readonly via?: 'web';
 };
 
-/** A record as it stands in the audit log. The id says where, and nothing else. */
+/** A record of the audit log. The id is its position. */
 export type AuditEntry = AuditRecord & {readonly id: string};
 
 export type AuditQuery = {
@@ -107,6 +85,6 @@ export type AuditQuery = {
 	readonly fromTime?: number;
 	/** Only entries after this one. Ids from another store are ignored. */
 	readonly afterId?: string;
-	/** Maximum number of entries, newest first. */
+	/** The greatest number of entries. The newest are returned. */
 	readonly newest?: number;
 };

@@ -16,14 +16,14 @@ import type {
 
 /** A precondition of a commit, compared byte for byte before anything is written. */
 export type Expectation =
-	/** `raw` undefined: the key must be absent. */
+	/** `raw` is undefined if the key must be absent. */
 	| {readonly kind: 'gpu'; readonly index: number; readonly raw: string | undefined}
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string | undefined}
-	/** The queue must be exactly these ids (`whole`), or begin with them (`prefix`). */
+	/** The queue must equal these ids (`whole`) or start with them (`prefix`). */
 	| {readonly kind: 'queue'; readonly ids: readonly string[]; readonly scope: 'whole' | 'prefix'}
-	/** There must be a pool of this size, or none (undefined). */
+	/** `gpuCount` is undefined if there must be no pool. */
 	| {readonly kind: 'pool'; readonly gpuCount: number | undefined}
-	/** `raw` undefined: none are stored. */
+	/** `raw` is undefined if the record must be absent. */
 	| {readonly kind: 'drains' | 'alerts' | 'policy' | 'revision'; readonly raw: string | undefined};
 
 export type Write =
@@ -33,31 +33,26 @@ export type Write =
 			readonly kind: 'shares';
 			readonly index: number;
 			readonly shares: readonly Lease[];
-			/** Memory that all shares may have together. */
 			readonly capacityMiB?: number | undefined;
 			readonly unknownFields?: Readonly<Record<string, unknown>> | undefined;
 	  }
-	/** Makes the GPU free. `lastReleased` undefined: as if never used; the key is removed. */
+	/** Frees the GPU. Without `lastReleased`, the key is removed, as if the GPU was never used. */
 	| {
 			readonly kind: 'free';
 			readonly index: number;
 			readonly lastReleased: number | undefined;
-			/** Which lease ended, and why. */
 			readonly ended?: EndedLease;
 	  }
-	/** Makes or replaces the pool. GPU records are written apart. */
+	/** Creates or replaces the pool, but not its GPU records. */
 	| {readonly kind: 'pool'; readonly pool: Pool}
 	| {
 			readonly kind: 'join';
 			readonly entry: QueueEntry;
-			/** The entry gets the position of one that joined at this time, in seconds on the store's clock. Absent: it joins at the end. */
+			/** Store time of joining, which determines the position. Absent: joins at the end. */
 			readonly at?: number;
 	  }
-	/** Replaces the entry of somebody who stands in the queue. */
 	| {readonly kind: 'entry'; readonly entry: QueueEntry}
-	/** Removes the id from the queue, and its entry. */
 	| {readonly kind: 'leave'; readonly id: string}
-	/** Replaces all of them. */
 	| {readonly kind: 'drains'; readonly drains: ReadonlyMap<number, Drain>}
 	| {readonly kind: 'policy'; readonly policy: ReadonlyMap<string, PolicySetting>}
 	| {
@@ -67,41 +62,36 @@ export type Write =
 			readonly baselines?: ReadonlyMap<number, MemoryBaseline>;
 			readonly overuse?: readonly Overuse[];
 	  }
-	/** Says that every commit up to this count is in the store again, as far as a reader knew of it. */
+	/** Records that all known commits up to this count are restored. */
 	| {readonly kind: 'restored'; readonly count: number};
 
 /**
-An idempotency key. A request may reach the store late, after the caller has sent the next attempt, so a store carries out at most one of
-all plans with the same id, and remembers which for an hour.
+An idempotency key. A commit can reach the store late, after the next attempt. A store therefore executes at most one
+plan of each id, and remembers it for an hour.
 */
 export type Change = {
-	/** New for each change that a verb makes. */
 	readonly id: string;
 	/** Starts at 1. {@link withdrawn} marks a plan that only invalidates earlier attempts. */
 	readonly attempt: number;
 };
 
-/** The attempt that stands for giving up. */
+/** The attempt number of a canceled change. */
 export const withdrawn = 0;
 
-/** Either all of it is committed or nothing. */
+/** A set of changes that is committed completely or not at all. */
 export type Plan = {
 	readonly expect: readonly Expectation[];
 	readonly writes: readonly Write[];
-	/** Appended to the history. */
 	readonly usage: readonly UsageRecord[];
-	/** Appended to the audit log. */
 	readonly audit: readonly AuditRecord[];
-	/** Published after the writes. */
 	readonly event: PoolEvent | undefined;
 	/** Whether a free GPU becomes a lease. The commit then waits for the Go program's allocation lock. */
 	readonly grants: boolean;
-	/** Absent: doing it twice, or late, is prevented by what is expected. */
+	/** Absent if the expectations already prevent a second or late execution. */
 	readonly change?: Change;
 };
 
 export const emptyPlan: Plan = {expect: [], writes: [], usage: [], audit: [], event: undefined, grants: false};
 
-/** Whether a commit would change nothing. */
 export const isEmpty = ({writes, usage, audit}: Plan): boolean =>
 	writes.length === 0 && usage.length === 0 && audit.length === 0;

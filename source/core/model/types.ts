@@ -1,8 +1,6 @@
 /**
-The words of the whole project. Everything here is a readonly value: snapshots flow up, intents flow down.
-
-Times are seconds since the Unix epoch (fractions allowed) on the store's clock unless a name says otherwise. An unknown
-value is `undefined`, never 0.
+The shared data types, all of them readonly. Times are seconds since the Unix epoch, with fractions, on the store's
+clock, unless a name says otherwise. An unknown value is `undefined`, never 0.
 */
 
 import type {ProviderName} from './observation.js';
@@ -35,7 +33,7 @@ export type ProcessIdentity = {
 	readonly pid: number;
 	/** Start time in clock ticks since boot, field 22 of /proc/PID/stat. */
 	readonly startTicks?: number;
-	/** Which pid namespace the pid counts in, such as `4026531836`. A container's pid says nothing about ours of the same number. */
+	/** Pid namespace of the pid, such as `4026531836`. The same pid in another namespace is another process. */
 	readonly namespace?: string;
 	/** Time namespace in which `startTicks` was read. The kernel shifts the value for readers in other namespaces. */
 	readonly timeNamespace?: string;
@@ -43,79 +41,68 @@ export type ProcessIdentity = {
 	readonly group?: number;
 };
 
-/** Current facts about a running process. */
 export type ProcessFacts = {
 	readonly pid: number;
 	readonly startTicks: number;
-	/** Whether it belongs to this account. */
 	readonly isOwn: boolean;
-	/** The account it belongs to, where that has a name. */
 	readonly user?: string;
 	readonly name?: string;
 	readonly commandLine?: string;
 };
 
-/** By pid, without processes that have ended or are hidden. */
+/** By pid. Ended and hidden processes are absent. */
 export type FactsOfProcesses = ReadonlyMap<number, ProcessFacts>;
 
-/** Somebody watches whether a holder stays silent that cannot be judged by its process. The next heartbeat ends the watch. */
+/** A watch for heartbeats of a holder that cannot be judged by its process. The next heartbeat ends the watch. */
 export type Silence = {
-	/** Which monotonic clock `seconds` is read from: `id` of {@link MonotonicClock}. */
+	/** The monotonic clock of `seconds`: the `id` of {@link MonotonicClock}. */
 	readonly clock: string;
-	/** When the watch began, on that clock. */
 	readonly seconds: number;
-	/** The last heartbeat by then. A record that bears another one was written by a version that does not know of watches. */
+	/** The last heartbeat before the watch. If the record has another one, an older version has written it. */
 	readonly lastHeartbeat?: number;
-	/** When the watch began, on the store's clock, which may step: it tells only when another clock may take the watch over. */
+	/** Store time at which the watch began. That clock can step, so it only decides when another clock takes over. */
 	readonly since: number;
 };
 
-/** The holder of a lease, or of a queue position. */
 type Held = {
-	/** The label under which it is shown: the account, or what `--user` said. */
+	/** The label: the account, or the name given with `--user`. */
 	readonly user: string;
-	/** The OS account that owns it. Absent in very old records: then `user` owns it. */
+	/** The owner's OS account. Absent in very old records, where `user` is the owner. */
 	readonly actualUser?: string;
 	readonly note?: string;
-	/** Machine-id of the box the holder runs on. */
 	readonly machine?: string;
-	/** Absent: it could not be read. */
 	readonly bootId?: string;
 	/** The wrapper of a job, or the process that waits. */
 	readonly holder?: ProcessIdentity;
 	readonly silence?: Silence;
-	/** Fields of the stored record that this version does not know; written back as they were. */
+	/** Stored fields of later versions, written back unchanged. */
 	readonly unknownFields?: Readonly<Record<string, unknown>>;
 };
 
-/** A promise that a GPU is held, with an owner. */
 export type Lease = Held & {
 	readonly type: LeaseType;
 	readonly startTime: number;
 	readonly lastHeartbeat?: number;
-	/** Manual leases only. */
 	readonly expiryTime?: number;
-	/** The end that its holder was reminded of; another end wants another reminder. */
+	/** The end that the holder was reminded of. A changed end needs another reminder. */
 	readonly remindedOf?: number;
-	/** Run leases with a time limit: when the job is stopped at the latest. Says nothing of who is alive. */
+	/** When a job with a time limit is stopped. Does not show that the job is alive. */
 	readonly endsBy?: number;
 	/** Whether an engine has suspended the job. A suspended job keeps its GPUs. */
 	readonly isSuspended?: boolean;
-	/** The model that its processes serve or train, the first that was seen. Absent: no one has seen one. */
+	/** The first model that its processes were seen to serve or train. */
 	readonly model?: string;
 	/** Memory requested for a share. Without this and `mig`, the lease has its GPUs alone. */
 	readonly memoryMiB?: number;
-	/** The instance of MIG that it has of a GPU. A grant of several instances is as many leases of one id. */
+	/** The MIG instance. A grant of several instances is several leases with the same id. */
 	readonly mig?: HeldInstance;
-	/** Set while a queue entry holds this GPU and waits for the rest. */
+	/** The queue entry that holds this GPU while it waits for the rest. */
 	readonly partialQueueId?: string;
-	/** Fences every later change. Absent in the peer's records. One id covers all GPUs of one grant. */
+	/** Id of the whole grant, checked by every later change. Absent in records of the Go program. */
 	readonly leaseId?: string;
-	/** The job of a `run` lease, or an adopted process. */
 	readonly job?: ProcessIdentity;
 };
 
-/** A process that a job started and that still ran when the job ended. */
 export type LeftProcess = {readonly pid: number; readonly startTicks: number};
 
 /** The last lease, as kept in the record of a free GPU. */
@@ -123,9 +110,8 @@ export type EndedLease = {
 	/** An {@link EndReason}, or a word of a later version. */
 	readonly reason: string;
 	readonly leaseId?: string;
-	/** The account that owned the lease. Present with `left`. */
+	/** The owner's account. Present with `left`. */
 	readonly account?: string;
-	/** Processes of its job that outlived the job. Absent: none are known. */
 	readonly left?: readonly LeftProcess[];
 };
 
@@ -135,34 +121,29 @@ export type GpuRecord =
 			readonly kind: 'free';
 			readonly index: number;
 			readonly raw: string | undefined;
-			/** Absent: never used. */
 			readonly lastReleased?: number;
-			/** Which lease ended last, and why. Absent where nothing says so: the peer and earlier versions do not write it. */
+			/** The last lease. Absent in records of the Go program and of earlier versions. */
 			readonly ended?: EndedLease;
 	  }
 	| {readonly kind: 'leased'; readonly index: number; readonly raw: string; readonly lease: Lease}
-	/** Several hold a part of it each. */
 	| {
 			readonly kind: 'shared';
 			readonly index: number;
 			readonly raw: string;
-			/** In the order of their grants, at least one. */
 			readonly shares: readonly Lease[];
 			/** Memory that all shares may have together, read at the first grant. */
 			readonly capacityMiB?: number;
-			/** Fields of the stored record that this version does not know; written back as they were. */
+			/** Stored fields of later versions, written back unchanged. */
 			readonly unknownFields?: Readonly<Record<string, unknown>>;
 	  }
 	| {
 			readonly kind: 'garbage';
 			readonly index: number;
-			/** Undefined when the key is not even a string. */
 			readonly raw: string | undefined;
-			/** The problem, in words for the user. */
 			readonly problem: string;
 	  };
 
-/** `used`: without a reservation. `unknown`: it is unknown whether it is used. `mode`: it is unknown whether, or into what, MIG splits it. */
+/** `used`: without a reservation. `unknown`: usage unknown. `mode`: MIG mode or layout unknown. */
 export const outageKinds = ['broken', 'used', 'unknown', 'mode'] as const;
 
 /** A GPU or instance that a waiting request saw out of service. The words can be written by any account. */
@@ -171,57 +152,44 @@ export type NotedOutage = {
 	/** The MIG instance. Absent if the whole GPU is out of service. */
 	readonly mig?: Pick<HeldInstance, 'uuid' | 'number'>;
 	readonly kind: (typeof outageKinds)[number];
-	/** The words of the tool, or the accounts that use it. */
+	/** The tool's words, or the accounts that use the GPU. */
 	readonly detail?: string;
 	readonly since: number;
 };
 
-/** Somebody who waits in the queue. */
 export type QueueEntry = Held & {
 	readonly id: string;
 	readonly requestedCount: number;
-	/** Empty: any GPUs will do that have what is needed. */
+	/** Empty if any suitable GPUs will do. */
 	readonly requestedIds: readonly number[];
-	/** Requirements for its GPUs, if any. */
 	readonly need?: Need;
-	/**
-	The GPUs that can serve it, as it saw with its last scan: any as many as it wants of one of these groups. Absent: any of the pool. None: no
-	GPUs are known to have what it needs.
-	*/
+	/** The GPUs that can serve the entry, by its last scan: any of one group. Absent: any GPU. Empty: no known GPU. */
 	readonly eligible?: readonly GpuGroup[];
-	/** An entry that wants instances of MIG can be served by these, any as many as it wants. */
 	readonly eligibleInstances?: readonly EligibleInstance[];
-	/** A copy; `partialQueueId` of the leases is the truth. */
+	/** A copy. `partialQueueId` of the leases is authoritative. */
 	readonly allocatedGpus: readonly number[];
 	readonly reservationType: LeaseType;
-	/** Manual reservations only. */
 	readonly expirySeconds?: number;
-	/** Jobs with a time limit. */
 	readonly timeLimitSeconds?: number;
 	readonly enqueueTime: number;
 	readonly lastHeartbeat: number;
-	/** When it gives up, absolute. */
 	readonly waitTimeout?: number;
-	/** Takes GPUs in spite of use without a reservation and of what is wrong with them. */
+	/** Whether use without a reservation and health problems are ignored. */
 	readonly force?: boolean;
 	/** Unavailable GPUs that the request needs, by its last scan. Absent if it can be served. */
 	readonly unavailable?: readonly NotedOutage[];
-	/** An engine that keeps the queue itself says this of the entry. */
 	readonly verdict?: EngineVerdict;
 };
 
-/** What an engine reports about a request in its queue. */
 export type EngineVerdict = {
-	/** Why it waits, in the engine's own word, such as `Resources`. */
+	/** Why the request waits, in the engine's word, such as `Resources`. */
 	readonly reason: string;
-	/** When the engine expects to serve it. Absent: it does not tell. */
 	readonly startsAt?: number;
 };
 
-/** A position of the queue, in order. */
 export type QueueRecord =
 	| {readonly kind: 'entry'; readonly id: string; readonly raw: string; readonly entry: QueueEntry}
-	/** The id stands in the queue but its entry is gone. */
+	/** The id is in the queue, but its entry is missing. */
 	| {readonly kind: 'orphan'; readonly id: string}
 	| {readonly kind: 'garbage'; readonly id: string; readonly raw: string | undefined; readonly problem: string};
 
@@ -230,7 +198,7 @@ export type EntryRecord = Extract<QueueRecord, {kind: 'entry'}>;
 export type Pool = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
-	/** The box the pool belongs to. Absent when the peer made the pool. */
+	/** The pool's machine. Absent if the Go program created the pool. */
 	readonly machine?: {
 		readonly id: string;
 		readonly bootId?: string;
@@ -239,77 +207,66 @@ export type Pool = {
 	};
 };
 
-/** A GPU taken out of service by hand: its holder keeps it, and no one else gets it. */
+/** A GPU that an administrator took out of service. Its holder keeps it, and nobody else gets it. */
 export type Drain = {
 	readonly reason?: string;
-	/** OS account that did it. */
 	readonly by?: string;
-	/** Every store keeps it; Slurm does not tell it of a node that its configuration drains. */
+	/** Absent only for Slurm nodes that are drained in Slurm's configuration. */
 	readonly since?: number;
 };
 
-/** The value that an administrator gave to one key of the policy. */
 export type PolicySetting = {
 	/** As typed. `core/rules/policy/keys.ts` parses it. */
 	readonly value: string;
-	/** OS account that set it. */
 	readonly by?: string;
 	readonly since: number;
 };
 
 /** Progress of a store, from which a reader detects lost commits. See `restoring.ts`. */
 export type Revision = {
-	/** Commits of this program so far; those of the peer and of earlier versions are not counted. */
+	/** Commits of this program. Those of the Go program and of earlier versions are not counted. */
 	readonly count: number;
-	/** The count at which the present run began: of an earlier run, what was committed after that is lost. */
+	/** The count at the start of the current run. Later commits of an earlier run are lost. */
 	readonly base: number;
-	/** Names the present run: another one after each restart of a server, and in each new file. */
+	/** Id of the current run. Changes with each restart of a server and with each new file. */
 	readonly run: string;
-	/** When the first commit of this run was made, or the last that restored something. Undefined: none was made in this run. */
+	/** Time of the run's first commit or last restore. Undefined if there was none. */
 	readonly since: number | undefined;
-	/** The stored form, which a commit compares; undefined when there is none. */
+	/** The stored value, for comparison in a commit. */
 	readonly raw: string | undefined;
 };
 
-/** An atomic read of the store. */
 export type Snapshot = {
-	/** The store's clock at the read. */
 	readonly now: number;
 	/** Uptime of the store; `Infinity` for a store without a process. */
 	readonly storeUptimeSeconds: number;
-	/** Undefined: there is no pool here. */
 	readonly pool: Pool | undefined;
 	/** One record for each GPU, by index. There are `pool.gpuCount`. */
 	readonly gpus: readonly GpuRecord[];
 	readonly queue: readonly QueueRecord[];
 	/** By GPU. If the record is unreadable, it contains every GPU of the pool: unknown is not free. */
 	readonly drains: ReadonlyMap<number, Drain>;
-	/** Why their record cannot be read. */
 	readonly drainProblem?: string;
 	/** Policy set by an administrator, by key. It may contain keys of later versions. Empty if the record is unreadable. */
 	readonly policy: ReadonlyMap<string, PolicySetting>;
-	/** Why the record of the policy cannot be read. */
 	readonly policyProblem?: string;
-	/** The alerts that stand. */
 	readonly alerts: readonly Alert[];
 	/** By GPU, while the policy requires clean GPUs. */
 	readonly baselines: ReadonlyMap<number, MemoryBaseline>;
-	/** Shares that use more than they asked for. */
 	readonly overuse: readonly Overuse[];
-	/** Why their record can neither be read nor replaced: no more alerts are raised. */
+	/** Why the alerts can be neither read nor replaced. No alerts are then raised. */
 	readonly alertsProblem?: string;
-	/** The stored forms, which a commit compares; undefined when there are none. */
+	/** The stored values, for comparison in a commit. */
 	readonly stored: {
 		readonly drains: string | undefined;
 		readonly alerts: string | undefined;
 		readonly policy: string | undefined;
 	};
-	/** The last time that the store had lost commits and somebody put back what they knew. Absent when that never was. */
 	readonly dataLoss?: DataLoss;
 	readonly revision: Revision;
-	/** When the asking user last gave back each GPU, from the newest 100 usage records; empty when no one was named. */
+	/** When the asking user last released each GPU, from the newest 100 usage records. */
 	readonly lastUsed: ReadonlyMap<number, number>;
-	/** Which attempt of the change that was asked about was carried out; undefined when none was, or no one asked. */
+	/** The attempt of the requested change that was executed, if any. */
 	readonly attemptDone?: number;
 };
 
@@ -324,22 +281,21 @@ export const endReasons = [
 	'reboot',
 	'pool-reset',
 	'queue-left',
-	/** Held while waiting, and taken over by somebody earlier in the queue. */
+	/** Held while waiting, and taken by an earlier request. */
 	'taken-by-earlier',
-	/** Held while waiting, and taken over because the waiter was stopped. */
+	/** Held while waiting, and taken because the waiter was stopped. */
 	'holder-stopped',
-	/** Held while waiting for GPUs that are out of service, and taken over. */
+	/** Held while waiting for GPUs that are out of service, and taken. */
 	'drained',
 ] as const;
 
 export type EndReason = (typeof endReasons)[number];
 
-/** Use of one GPU by one lease, from grant to end. */
 export type UsageRecord = Pick<
 	Lease,
 	'user' | 'actualUser' | 'startTime' | 'leaseId' | 'note' | 'model' | 'memoryMiB' | 'mig'
 > & {
-	/** Undefined: an engine reported that it was a GPU, and not which. */
+	/** Undefined if an engine did not report which GPU it was. */
 	readonly gpuId: number | undefined;
 	readonly endTime: number;
 	readonly durationSeconds: number;
@@ -360,44 +316,40 @@ export const eventKinds = [
 	'notice',
 ] as const;
 
-/** A hint that something changed; the truth is always read again. */
+/** A hint that something changed. The store is always read again. */
 export type PoolEvent = {
 	readonly kind: (typeof eventKinds)[number];
 	readonly gpus: readonly number[];
-	/** The label of the account that did it. */
 	readonly user?: string;
-	/** Entries that left the queue: those behind them move up without having to read. */
+	/** Entries that left the queue. Those behind them move up without reading. */
 	readonly left?: readonly string[];
-	/** The grant is a share of each GPU, and there may be room beside it. */
+	/** Set for a share, because other requests may fit beside it. */
 	readonly shared?: true;
 };
 
 export type Liveness = 'alive' | 'stopped' | 'dead' | 'unknown';
 
-/** The requesting OS account, and the label for the reservation. */
 export type Requester = {
-	/** The name that owns what is taken, see `requesterOf`. */
+	/** The owner of what is granted, see `requesterOf`. */
 	readonly account: string;
 	readonly uid: number;
-	/** Set where nothing vouches for the account, see `Account`. */
+	/** Set if nothing vouches for the account, see `Account`. */
 	readonly userNamespace?: string;
-	/** Set in a user namespace where it is proved which account this is outside: then it is `account`. */
+	/** The proved account outside of a user namespace. Then equal to `account`. */
 	readonly outsideName?: string | undefined;
-	/** Equal to `account` unless `--user` said otherwise. */
 	readonly label: string;
 };
 
-/** The record that `admin` leaves for everybody on this machine, or that a user's own visits leave for that user. */
+/** The location of the pool, saved by `admin` for the whole machine or by a user's commands for that user. */
 export type PoolRecord =
 	| {
 			readonly store: 'redis';
 			readonly host: string;
 			readonly port: number;
 			readonly db: number;
-			/** Path of a Unix socket, instead of host and port. */
 			readonly socket?: string;
 	  }
 	| {readonly store: 'embedded'; readonly directory: string};
 
-/** The last second that JavaScript has a date for. Milliseconds that somebody took for seconds are before it. */
+/** The last second that a JavaScript Date can hold. Milliseconds mistaken for seconds are smaller. */
 export const latestTime = 8_640_000_000_000;

@@ -1,4 +1,4 @@
-/** Getting GPUs now or not at all; what `reserve` and `run` have in common. */
+/** Grants GPUs immediately or refuses. Shared by `reserve` and `run`. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Refusal} from '../rules/grants/newcomer-grant.js';
 import {requirePossible} from '../rules/allocation/impossible.js';
@@ -17,10 +17,10 @@ import type {GpuLinks, Lease, Observation, QueueEntry, Snapshot} from '../model/
 import type {EngineWorld} from './engine.js';
 import {transact} from './transact.js';
 
-/** A scan older than this is repeated before GPUs are handed out on its word. */
+/** The greatest age of a scan that a grant relies on. */
 export const freshMs = 2000;
 
-/** The lease that the request gets at this moment, on the store's clock. */
+/** Returns the lease of a request that is granted now. */
 export function leaseFor(
 	{requester, tenure, note, need}: AcquireRequest,
 	leaseId: string,
@@ -50,7 +50,6 @@ export function leaseFor(
 	};
 }
 
-/** Returns the facts of a grant for the caller. */
 export const grantOf = (
 	{gpus, instances}: Pick<Grant, 'gpus'> & {readonly instances?: Grant['instances'] | undefined},
 	leaseId: string,
@@ -64,7 +63,7 @@ export const grantOf = (
 	endsBy: latestEndOf(lease),
 });
 
-/** Returns which entries take their turn. The others claim nothing until they do. */
+/** Returns which entries are answering. The others claim nothing until they do. */
 export const answeringIn =
 	(snapshot: Snapshot, host: Host) =>
 	(entry: QueueEntry): boolean =>
@@ -73,23 +72,22 @@ export const answeringIn =
 /** Minimum time for a scan. Most take much less. */
 const leastScanMs = 2000;
 
-/** Stands for a scan that was given up while it was under way. */
+/** Returns the result of a scan that did not finish in time. */
 const unfinishedScan = ({gpus, clock}: World): Observation => ({
 	provider: gpus.name,
 	takenAtMs: clock.monotonicMs(),
 	simulated: gpus.simulated,
 	gpus: [],
 	failure: {
-		message: 'The GPUs could not be read before the time to wait was over',
+		message: 'The GPUs could not be read before the waiting time was up',
 		hint: 'See how long the GPU tool takes: canhazgpu doctor',
 	},
 	warnings: [],
 });
 
 /**
-Scans the GPUs, again only when the last scan is older than 2 s. A scan that would go beyond the deadline is given up, as a failed one.
-
-@param signal - A scan rejects with its reason as soon as it is aborted.
+Scans the GPUs if the last scan is older than 2 s. At the deadline, returns a failed scan instead. Rejects with the
+signal's reason when it is aborted.
 */
 export function createFreshScan(world: World, deadlineMs = Infinity, signal?: AbortSignal): () => Promise<Observation> {
 	const {gpus, clock} = world;
@@ -105,7 +103,6 @@ export function createFreshScan(world: World, deadlineMs = Infinity, signal?: Ab
 
 		signal?.addEventListener('abort', callOff, {signal: enough.signal});
 		const late = async (): Promise<Observation> => {
-			// An aborted sleep may reject; the scan came first then.
 			await clock.sleep(Math.max(leastScanMs, deadlineMs - clock.monotonicMs()), enough.signal).catch(() => undefined);
 			return unfinishedScan(world);
 		};
@@ -128,7 +125,7 @@ export function createFreshScan(world: World, deadlineMs = Infinity, signal?: Ab
 
 export type ReadLinks = (wanted: Wanted, strategy: StrategyName) => Promise<GpuLinks | undefined>;
 
-/** Reads how the GPUs are linked, once, and only for a request that depends on it. What could not be read is asked for again. */
+/** Reads the links between GPUs once, for requests that depend on them. A failed read is repeated. */
 export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 	let known: GpuLinks | undefined;
 	return async ({need}, strategy) => {
@@ -142,9 +139,9 @@ export function createLinkReader({gpus}: Pick<World, 'gpus'>): ReadLinks {
 }
 
 /**
-Takes GPUs now, or says what is in the way.
-
-@throws CanhazgpuError `impossible` when the pool could never give it; `usage` for a note that is too long; `busy`, `store-unreachable`, ...
+Grants GPUs now, or returns what is in the way.
+@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `usage` for a note that is too long,
+`busy`, `store-unreachable`, ...
 */
 export async function acquireNow(
 	world: World,
@@ -153,8 +150,8 @@ export async function acquireNow(
 	scan = createFreshScan(world),
 ): Promise<Grant | Refusal> {
 	checkNote(request.note);
-	// Scan, then read, then commit: what is seen is no newer than what is read. Only a scan that has become too old is repeated after the read;
-	// a GPU that was taken in between makes the commit a conflict.
+	// Scan, read, commit: the scan is no newer than the read. Only an outdated scan is repeated after the read. A GPU
+	// that is taken in between makes the commit a conflict.
 	await scan();
 	const readLinks = createLinkReader(world);
 	return transact<Grant | Refusal>(world, {
@@ -187,7 +184,7 @@ export async function acquireNow(
 	});
 }
 
-/** Acquires now, and tells the audit log when somebody gets nothing: the refusal is the answer. */
+/** Grants GPUs now, or records the refusal in the audit log. */
 export async function acquireOrRefuse(
 	world: EngineWorld,
 	request: AcquireRequest,
@@ -227,7 +224,7 @@ export async function acquireOrRefuse(
 			event: {kind: 'notice', gpus: []},
 		});
 	} catch (error) {
-		// A store that went away, or takes nothing more, changes nothing for a request that was refused.
+		// A failed audit record does not change the refusal.
 		if (!(error instanceof CanhazgpuError)) {
 			throw error;
 		}

@@ -1,4 +1,6 @@
-/** Adopting a process that runs without a reservation: its GPUs become its owner's, for as long as it lives. */
+/**
+Adopts a process that runs without a reservation: its owner gets a lease on its GPUs for as long as the process lives.
+*/
 import {CanhazgpuError} from '../../errors.js';
 import {additionOf, grantedParts, type Addition, planHoldings} from '../rules/leases/holding-changes.js';
 import {holdingsOn} from '../rules/leases/holdings.js';
@@ -25,7 +27,7 @@ import {requireLocal, type EngineWorld} from './engine.js';
 export type AdoptRequest = {
 	readonly requester: Requester;
 	readonly pid: number;
-	/** When it began, where that was seen: a later process with the same pid is not meant. */
+	/** Start time of the process, if it was seen. Guards against a later process with the same pid. */
 	readonly startTicks?: number;
 	/** The name to show instead of the owner's account. */
 	readonly label?: string;
@@ -33,26 +35,22 @@ export type AdoptRequest = {
 };
 
 type Adopted = {
-	/** Sorted. */
 	readonly gpus: readonly number[];
-	/** The instances of MIG that the process is on, where it is on some. */
+	/** The MIG instances that the process uses, if any. */
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
-	/** OS account that the process and now the lease belong to. */
+	/** OS account that owns the process and now the lease. */
 	readonly owner: string;
-	/** Short name of the process, such as `python3`. */
 	readonly name: string | undefined;
 };
 
-/** A GPU that a process uses, or one of its instances. */
 type UsedGpu = {readonly index: number; readonly instance?: InstanceOfGpu};
 
 type Seen = {readonly process: GpuProcess; readonly used: readonly UsedGpu[]};
 
-/** Finds a process on the GPUs. */
 function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Seen {
 	if (failure !== undefined) {
-		throw new CanhazgpuError('provider', `The GPUs cannot be looked at: ${failure.message}`, {hint: failure.hint});
+		throw new CanhazgpuError('provider', `The GPUs cannot be read: ${failure.message}`, {hint: failure.hint});
 	}
 
 	const on = gpus.filter(({processes}) => processes?.some((process) => process.pid === pid));
@@ -60,13 +58,13 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 	if (process === undefined) {
 		throw new CanhazgpuError('not-found', `Process ${pid} is not seen on any GPU`, {
 			hint: gpus.some(({processes}) => processes === undefined)
-				? 'The GPU tool does not tell which processes are on some of them.'
-				: 'See which are: canhazgpu status',
+				? 'The GPU tool does not report the processes of some GPUs.'
+				: 'See the processes on GPUs: canhazgpu status',
 		});
 	}
 
 	if (startTicks !== undefined && process.startTicks !== undefined && process.startTicks !== startTicks) {
-		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another has its number by now`, {
+		throw new CanhazgpuError('not-found', `Process ${pid} has ended, and another process has its pid now`, {
 			hint: 'Nothing was reserved. See what runs on a GPU: canhazgpu who 3',
 		});
 	}
@@ -74,7 +72,9 @@ function find({gpus, failure}: Observation, {pid, startTicks}: AdoptRequest): Se
 	return {process, used: on.map((reading) => usedGpuOf(reading, pid))};
 }
 
-/** @throws CanhazgpuError `unavailable` where MIG has split the GPU, and the tool does not say which instance the process is on. */
+/**
+@throws CanhazgpuError `unavailable` if MIG has split the GPU and the tool does not report the process's instance.
+*/
 function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	const {index} = reading;
 	if (isWhole(reading) === true) {
@@ -94,11 +94,11 @@ function usedGpuOf(reading: GpuReading, pid: number): UsedGpu {
 	return {index, instance};
 }
 
-/** Only the owner or root may adopt a process, and only if it can be distinguished from a later one with its pid. */
+/** Returns the owner. Only the owner or root may adopt, and the process must be distinguishable from a later one. */
 function ownerAllowed({pid, user, startTicks}: GpuProcess, requester: Requester): string {
 	const hint = doubtAbout(requester) ?? 'Only its owner may adopt a process, or root.';
 	if (user === undefined || startTicks === undefined) {
-		throw new CanhazgpuError('not-owner', `It cannot be told whose process ${pid} is`, {hint});
+		throw new CanhazgpuError('not-owner', `The owner of process ${pid} is unknown`, {hint});
 	}
 
 	if (user !== requester.account && !isRoot(requester)) {
@@ -125,7 +125,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 
 	if (record.kind === 'garbage') {
 		throw new CanhazgpuError('unavailable', `GPU ${index} has an unreadable record: ${record.problem}`, {
-			hint: 'The way to fix it: canhazgpu doctor',
+			hint: 'To fix it: canhazgpu doctor',
 		});
 	}
 
@@ -133,7 +133,7 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 		throw new CanhazgpuError(
 			'unavailable',
 			`GPU ${index} is out of service${drain.reason === undefined ? '' : `: ${drain.reason}`}`,
-			{hint: `An administrator brings it back: canhazgpu admin --undrain ${index}`},
+			{hint: `An administrator can return it to service: canhazgpu admin --undrain ${index}`},
 		);
 	}
 
@@ -141,9 +141,8 @@ function checkFree(record: GpuRecord | undefined, {index, instance}: UsedGpu, dr
 }
 
 /**
-Gives a running process a `run` lease on the GPUs it is seen on. There is no wrapper and no heartbeat: the lease lives by the process
-alone. Those who wait cannot have these GPUs anyway, so the queue does not matter.
-
+Grants a running process a `run` lease on its GPUs. There is no wrapper and no heartbeat: the lease lasts as long as the
+process. The queue is irrelevant, because waiting requests cannot get these GPUs anyway.
 @throws CanhazgpuError `not-found`, `not-owner`, `unavailable`, `provider`, ...
 */
 export async function adopt(world: EngineWorld, request: AdoptRequest): Promise<Adopted> {

@@ -1,9 +1,7 @@
 /**
-Making one change of state exactly once or not at all, whatever becomes of the requests and answers that carry it; and changes that need no answer,
-which are planned again after each read until there is nothing left to change.
-
-Every attempt of a change bears the id of the change, and the store carries out at most one of them: a request that comes late, after the next attempt
-was sent or after the caller was told that nothing was done, does nothing.
+Makes a change exactly once or not at all, even if requests or answers are lost. Each attempt carries the id of the
+change, and the store executes at most one of them. A request that arrives late therefore does nothing. Also makes
+changes that need no answer: they are planned again after each read until nothing is left to change.
 */
 import {secondsUntilGrants} from '../rules/pool/alerts.js';
 import {CanhazgpuError, hasCode} from '../../errors.js';
@@ -11,48 +9,48 @@ import {emptyPlan, isEmpty, withdrawn, type Plan} from '../model/plan.js';
 import type {Clock, World} from '../model/ports.js';
 import type {Snapshot} from '../model/types.js';
 
-/** After this long a conflict is reported as "busy". */
+/** How long conflicts are retried before they are reported as "busy". */
 const patienceMs = 10_000;
 /** Minimum number of attempts. On a busy machine, one read of an embedded pool can take seconds. */
 const leastTries = 5;
-/** After this long without a store, a change is given up. Verbs promise an answer within 6 s. */
+/** How long a change waits for an unreachable store. Commands promise an answer within 6 s. */
 const outageMs = 5000;
 const lockedWaitMs = 20;
 const shortestWaitMs = 2;
 const longestWaitMs = 250;
 /**
-After this long a conflict about leases is reported. Each conflict is a change that somebody else has made, so that a crowd that gives back its GPUs
-at the same moment is through with it some time; who is sent away instead keeps GPUs from others.
+The same for changes of leases. Every conflict means that another change succeeded, so even a crowd of releases gets
+through in time. A release that gives up would keep GPUs from others.
 */
 const leasePatienceMs = 60_000;
-/** The pause after a conflict about leases grows no further than after so many conflicts, to 16 ms: who gives something back goes before those who wait. */
+/** Caps the pause after a lease conflict at 16 ms, so that releases go before waiting requests. */
 const briefTries = 3;
-/** After so many conflicts those who collide give something back themselves: asking at once, they would only keep each other from the store. */
+/** After this many conflicts the competitors are other releases, which an immediate retry would only slow down. */
 const hastyTries = 32;
 
 type Attempt<Result> = {readonly plan: Plan; readonly result: Result};
 
 export type ChangeOptions<Result> = {
-	/** Reads what the attempts go by; with an id, it also asks which attempt of that change was carried out. */
+	/** Reads the pool. With an id, also asks which attempt of that change was executed. */
 	readonly read: (change: string | undefined) => Promise<Snapshot>;
-	/** Makes the plan from what was read. It is called again after a conflict. An empty plan ends it without a change. */
+	/** Makes the plan from a read. Called again after a conflict. An empty plan ends the change. */
 	readonly attempt: (snapshot: Snapshot) => Attempt<Result> | Promise<Attempt<Result>>;
 	/**
-	Leases alone decide, and are changed: after a conflict the queue is not read again, and the next attempt follows at once, so that who gives
-	something back is not held up by the crowd that waits for it. Leases that have ended may then still be in what the attempt gets.
+	Whether only leases matter and change. After a conflict, the queue is not read again and the next attempt follows at
+	once, so that waiting requests do not delay a release. Expired leases can then still be in the snapshot.
 	*/
 	readonly isAboutLeases?: boolean;
-	/** The verb that shows whether the change was made, for a caller who gets no answer. `status` by default. */
+	/** The command that shows whether the change was made, for the hint of an error. Default: `status`. */
 	readonly shownBy?: 'status' | 'queue';
 };
 
 const isUnreachable = (error: unknown): boolean => hasCode(error, 'store-unreachable');
 
-/** Doubles from 2 ms to 250 ms, each a random share of it: so that many who collide spread out. */
+/** Returns a random pause with an upper limit that doubles from 2 ms to 250 ms, so that competitors spread out. */
 const backoffMs = (tries: number, random: number): number =>
 	Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(tries, 10)) * (0.25 + 0.75 * random);
 
-/** @param lockedIn - What is typed to look after the store, when the lock of the Go program was held all the time, which a crash of it may leave behind. */
+/** @param lockedIn - The store's shell, if the Go program held its lock all the time, perhaps after a crash. */
 const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 	lockedIn === undefined
 		? new CanhazgpuError('busy', `The GPU pool is too busy: others kept changing it for ${forMs / 1000} seconds`, {
@@ -62,15 +60,18 @@ const busy = (lockedIn?: string, forMs = patienceMs): CanhazgpuError =>
 				'busy',
 				'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
 				{
-					hint: `Nothing was changed. The Go program holds it while it hands out GPUs. If none runs: ${lockedIn} del canhazgpu:allocation_lock`,
+					hint: `Nothing was changed. The Go program holds it while it grants GPUs. If none is running: ${lockedIn} del canhazgpu:allocation_lock`,
 				},
 			);
 
-/** The same error, for a caller whose change may have been made, or be made yet by a request that is still on its way. */
+/** Returns the same error with a hint that the change may have happened or may still happen. */
 const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
 	error instanceof CanhazgpuError
 		? new CanhazgpuError(error.code, error.message, {
-				hint: [error.hint, `It may have been done, or be done yet: see canhazgpu ${shownBy} before you try again.`]
+				hint: [
+					error.hint,
+					`The change may have happened, or may still happen: see canhazgpu ${shownBy} before you try again.`,
+				]
 					.filter((line) => line !== undefined)
 					.join(' '),
 				cause: error.cause,
@@ -78,7 +79,6 @@ const unsure = (error: unknown, shownBy: 'status' | 'queue'): unknown =>
 			})
 		: error;
 
-/** Returns the result for the caller, or throws. */
 type End<Result> = () => Result;
 
 class OneChange<Result> {
@@ -87,7 +87,6 @@ class OneChange<Result> {
 	readonly #options: ChangeOptions<Result>;
 	readonly #id: string;
 	readonly #startMs: number;
-	/** By the number of the attempt. */
 	readonly #ends = new Map<number, End<Result>>();
 	#attempts = 0;
 	#lostAnswers = 0;
@@ -114,14 +113,14 @@ class OneChange<Result> {
 		}
 	}
 
-	/** Settles it by what was read, or sends the next attempt. Undefined: the next read tells. */
+	/** Ends the change based on a read, or sends the next attempt. Undefined: read again. */
 	async #endOrSend(snapshot: Snapshot): Promise<End<Result> | undefined> {
 		const {attemptDone} = snapshot;
 		if (attemptDone !== undefined) {
 			return this.#ends.get(attemptDone);
 		}
 
-		// A store that can be read and takes no changes is as good as away. One that is merely slow gets as long as one that is busy.
+		// A readable store that rejects writes counts as away. A store that is only slow gets as long as a busy one.
 		if (this.#lostAnswers > 1 && this.#isOverdue()) {
 			throw this.#forCaller(this.#lastLoss);
 		}
@@ -160,7 +159,7 @@ class OneChange<Result> {
 		}
 	}
 
-	/** Undefined: nothing was done, or no one knows. */
+	/** Returns undefined if nothing was done or the outcome is unknown. */
 	async #send(attempt: number, plan: Plan, end: End<Result>): Promise<End<Result> | undefined> {
 		this.#ends.set(attempt, end);
 		const random = this.#clock.random();
@@ -189,7 +188,7 @@ class OneChange<Result> {
 		return undefined;
 	}
 
-	/** Reads until the store answers, for at most 5 s; then the first error stands. */
+	/** Reads until the store answers. After 5 s, throws the first error. */
 	async #readAgain(): Promise<Snapshot> {
 		const until = this.#clock.monotonicMs() + outageMs;
 		for (let tries = 4; ; tries++) {
@@ -219,7 +218,7 @@ class OneChange<Result> {
 		try {
 			return await this.#options.read(change);
 		} catch (error) {
-			// Others clear away what is dead, and need no help: no one's own leases depend on it.
+			// Other processes remove the dead. No lease of the caller depends on that.
 			if (isAboutLeases && hasCode(error, 'busy')) {
 				return asItIs();
 			}
@@ -244,11 +243,10 @@ class OneChange<Result> {
 }
 
 /**
-Makes one change of state, atomically against what was read.
-
-@returns What the attempt that was carried out said.
-@throws CanhazgpuError `busy`, `store-unreachable`, whatever `read` or `attempt` throws. Where the change may have been made all the same,
-the hint says so.
+Makes one change atomically.
+@returns The result of the attempt that was executed.
+@throws CanhazgpuError `busy`, `store-unreachable`, or any error of `read` or `attempt`. The hint tells if the change
+may have been made.
 */
 export const changeOnce = async <Result>(
 	world: Pick<World, 'store' | 'clock'>,
@@ -257,18 +255,15 @@ export const changeOnce = async <Result>(
 
 type Settling<Planned extends {readonly plan: Plan}> = {
 	readonly read: () => Promise<Snapshot>;
-	/** @param failures - How many plans in a row were not carried out. */
+	/** @param failures - How many plans in a row were not executed. */
 	readonly plan: (snapshot: Snapshot, failures: number) => Planned | Promise<Planned>;
-	/** Called with each plan that was carried out. */
 	readonly committed?: (planned: Planned) => void;
 };
 
 /**
-Reads and commits what is planned, again and again, until the plan is empty.
-
-@returns The last read, and what was planned for it.
-@throws CanhazgpuError `busy` after ten seconds; whatever `read`, `plan` or the store throws. A commit whose answer was lost is not an error: the
-next read shows whether it was carried out.
+Reads and commits until the plan is empty. A lost answer is not an error, because the next read shows the outcome.
+@returns The last read and its plan.
+@throws CanhazgpuError `busy` after ten seconds, or any error of `read`, `plan` or the store.
 */
 export async function commitUntilSettled<Planned extends {readonly plan: Plan}>(
 	{store, clock}: Pick<World, 'store' | 'clock'>,

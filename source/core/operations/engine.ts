@@ -1,7 +1,7 @@
 /**
-The engine that grants GPUs. The local one is what the operations beside this do themselves: they read, plan by the rules and commit to a store.
-Another engine, such as Slurm, is asked instead, by the same operations. To view its queue and its GPUs there are the store and the GPU
-provider of the same world, which read what the engine tells, and commit nothing.
+The interface of an external engine, such as Slurm, that grants the GPUs. Without one, the operations plan by the rules
+and commit to the store. With one, they ask the engine. Its queue and GPUs are shown by a read-only store and a GPU
+provider in the same world.
 */
 import type {HeldPart, Holding} from '../rules/leases/holdings.js';
 import type {Selection} from '../rules/leases/selection.js';
@@ -15,200 +15,171 @@ import type {Quality} from '../rules/allocation/need.js';
 export type Progress =
 	| {
 			readonly kind: 'waiting';
-			/** Position in the queue, from 1. */
 			readonly position: number;
 			readonly waiting: number;
 			readonly wanted: Wanted;
-			/** GPUs that are held until the rest comes. */
 			readonly held: readonly number[];
-			/** GPUs that have to be put back into service first. */
 			readonly outOfService: readonly number[];
 			/** Unreserved GPUs that cannot be granted because they are in use or unfit. */
 			readonly unusable: readonly UnusableGpu[];
-			/** GPUs that may have what is needed, with what is unknown of them. */
+			/** GPUs that may qualify, with the quality that is unknown. */
 			readonly unknown: ReadonlyArray<{readonly index: number; readonly quality: Quality}>;
-			/** Undefined: no one can know, it depends on when a job ends. */
 			readonly estimateSeconds: number | undefined;
-			/** Reason in the words of the engine that keeps the queue. */
 			readonly reason?: string;
 	  }
-	/** The store cannot be asked now; the position in the queue is kept. */
+	/** The store cannot be reached. The position in the queue is kept. */
 	| {readonly kind: 'store-lost'; readonly reason: string}
-	/** The position was lost, with the store's data or while stopped for long. `isLast`: the new one is not the old one, but at the end. */
+	/** The entry was lost and joined again. `isLast`: at the end, not at its old position. */
 	| {readonly kind: 'rejoined'; readonly isLast?: boolean};
 
 export type GaveUp = {
 	readonly kind: 'gave-up';
-	/** `removed`: somebody took us out of the queue. */
+	/** `removed`: somebody removed the entry from the queue. */
 	readonly reason: 'timeout' | 'aborted' | 'removed';
-	/** The store could not be reached, nor asked whether something was granted in the last moment. */
+	/** Whether a grant at the last moment is possible, because the store could not be asked. */
 	readonly isUnsure?: boolean;
 };
 
 export type WaitOptions = {
-	/** 0: do not wait. Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
-	/** Aborted: leave the queue, giving back what is held. */
+	/** Aborting leaves the queue and releases held GPUs. */
 	readonly signal: AbortSignal;
 	readonly onProgress: (progress: Progress) => void;
-	/** The id of the entry in the queue, where the caller must know it: unique for all times. */
 	readonly entryId?: string | undefined;
 	/**
-	Gets work for others, such as recording what the last scan showed, which the caller does once it uses what was granted. Absent: the
-	grant waits for that work.
+	Receives work for others, such as recording alerts, to run after the grant is in use. Absent: the grant waits for
+	it.
 	*/
 	readonly afterwards?: ((work: () => Promise<void>) => void) | undefined;
-	/** Gets what fails beside the waiting and does not end it: alerts, and the end of the subscription. */
+	/** Receives errors of background work that do not end the wait. */
 	readonly failed?: (error: unknown) => void;
 };
 
 export type ReleaseResult = {
-	/** Sorted by GPU. */
 	readonly released: readonly Holding[];
-	/** Named, but somebody else's: then nothing at all was released. */
+	/** Requested GPUs of somebody else. If there are any, nothing is released. */
 	readonly notYours: readonly HeldPart[];
 };
 
-/** `by` adds to each lease's own end; `until` sets it, in seconds since the epoch on the store's clock. */
+/** `by` extends each lease. `until` sets the end, in seconds since the epoch on the store's clock. */
 export type NewEnd = {readonly by: number} | {readonly until: number};
 
 export type ExtendResult = {
-	/** `lease`: of an instance of MIG, which. */
+	/** `lease` identifies the MIG instance, if any. */
 	readonly extended: ReadonlyArray<{
 		readonly index: number;
 		readonly lease?: Pick<Lease, 'mig'>;
 		readonly expiryTime: number;
 	}>;
 	readonly notYours: readonly HeldPart[];
-	/** Named and yours, but they end with their job and not at a time. */
+	/** Requested leases that end with their job and not at a time. */
 	readonly notTimed: readonly number[];
-	/** The store's clock, to say how long is left. */
 	readonly now: number;
 };
 
 export type LeaveResult =
 	| {readonly kind: 'left'; readonly id: string; readonly freed: readonly number[]}
 	| {readonly kind: 'not-found'}
-	/** The beginning of an id that several have. */
 	| {readonly kind: 'ambiguous'; readonly ids: readonly string[]}
 	| {readonly kind: 'not-yours'; readonly entry: QueueEntry};
 
-/** When a command may begin, and how often it runs. */
 export type Later = {
-	/** Jobs that must have ended before: their ids, or a condition in the engine's own words. */
 	readonly after?: string | undefined;
-	/** Seconds since the epoch, here. */
 	readonly begin?: number | undefined;
-	/** Array specification in the engine's syntax. */
 	readonly array?: string | undefined;
 };
 
-/** A command that the engine shall run on the GPUs that it grants. */
 export type Submission = {
 	readonly request: AcquireRequest;
-	/** The command, word by word. */
 	readonly words: readonly [command: string, ...args: readonly string[]];
-	/** Seconds to wait in the queue; 0 not at all, undefined for as long as it takes. */
 	readonly waitSeconds: number | undefined;
 	readonly later: Later;
-	/** The command begins only when `begin` of {@link Submitted} is called: what it got is said before. */
+	/** Whether the command waits for `begin` of {@link Submitted}, so that the grant is reported first. */
 	readonly isHeld: boolean;
-	/** Whether the grant is not reported. */
 	readonly isQuiet: boolean;
-	/** Whether the job shares this terminal. */
 	readonly hasTerminal: boolean;
-	/** The environment of this program. */
 	readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** A submission: a program of the engine that runs as long as the command. */
+/** A started program of the engine, which runs as long as the command. */
 export type Submitted = {
 	readonly words: readonly [command: string, ...args: readonly string[]];
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/**
-	Finds the job, and which GPUs the command got, once it has them.
-
-	@param pid - Of the program that was started.
-	@param signal - Aborted when that has ended. Then this resolves with undefined, as where nothing is to be reported.
+	Waits for the grant of the job.
+	@param pid - The engine's program.
+	@param signal - Aborted when the program has ended. Resolves with undefined then, or if nothing is to be reported.
 	*/
 	readonly granted: (pid: number, signal: AbortSignal) => Promise<Grant | undefined>;
-	/** Lets the command begin, where it is held. */
 	readonly begin: () => void;
 	/**
-	Returns the exit code of `run` for the exit code of the program.
-
-	@throws CanhazgpuError if the engine never ran the command: `unavailable`, `impossible`, `store-unreachable` and others.
+	Maps the program's exit code to that of `run`.
+	@throws CanhazgpuError if the engine never ran the command: `unavailable`, `impossible`, `store-unreachable` and
+	others.
 	*/
 	readonly exitCodeOf: (exitCode: number) => Promise<number>;
 };
 
 export type DetachedJob = {
 	readonly jobId: string;
-	/** A file in the directory of the submission. */
 	readonly output: string;
 };
 
-/** Features that the local engine has and other engines may lack. */
 export const wishes = [
-	/** GPUs by their indices. */
 	'ids',
-	/** On behalf of another user. */
 	'label',
 	'strategy',
-	/** GPUs that are in use without a reservation. */
 	'force',
 	'min-memory',
 	'min-compute',
 	'nvlink',
 	'same-model',
 	'share',
-	/** Releasing some GPUs of a reservation. */
 	'partial-release',
 ] as const;
 
 export type Wish = (typeof wishes)[number];
 
-/** Commands that only the local engine supports. */
 export type LocalVerb = 'adopt' | 'drain' | 'policy' | 'undo' | 'pool' | 'who';
 
 export type Engine = {
 	readonly name: 'slurm';
-	/** Returns the name of the engine, such as `Slurm, cluster lab`. Never rejects: the cluster's name is omitted if unknown. */
+	/** Returns the engine's name, such as `Slurm, cluster lab`. Never rejects: an unknown cluster name is omitted. */
 	readonly label: () => Promise<string>;
-	/** @throws CanhazgpuError `unavailable` when waiting was not wanted and there are not enough, `usage` for what it has no counterpart of, ... */
+	/**
+	@throws CanhazgpuError `unavailable` if too few GPUs are free and the request does not wait, `usage` for unsupported
+	options.
+	*/
 	readonly acquire: (request: AcquireRequest, options: WaitOptions) => Promise<Grant | GaveUp>;
 	/** @throws CanhazgpuError As `acquire`, without waiting. */
 	readonly acquireNow: (request: AcquireRequest) => Promise<Grant>;
 	readonly release: (requester: Requester, selection: Selection) => Promise<ReleaseResult>;
 	readonly extend: (requester: Requester, selection: Selection, end: NewEnd) => Promise<ExtendResult>;
 	readonly leaveQueue: (requester: Requester, id: string) => Promise<LeaveResult>;
-	/** @throws CanhazgpuError `usage` for what it has no counterpart of. */
+	/** @throws CanhazgpuError `usage` for unsupported options. */
 	readonly submit: (submission: Submission) => Promise<Submitted>;
 	/**
-	Hands a command over, to be run in the background.
-
-	@param directory - Where it runs, and where its output goes.
-	@throws CanhazgpuError As `submit`, and where it is not taken.
+	Submits a command to run in the background.
+	@param directory - The working directory, which also gets the output.
+	@throws CanhazgpuError As `submit`, and if the engine rejects the job.
 	*/
 	readonly submitDetached: (submission: Submission, directory: string) => Promise<DetachedJob>;
-	/** Features that the engine lacks. Faces do not offer them. */
+	/** Features that the engine lacks. The interfaces do not offer them. */
 	readonly lacks: ReadonlySet<Wish>;
-	/** Why it cannot do this, and which ways there are instead. */
+	/** Returns an error that explains why the engine cannot do this, and the alternatives. */
 	readonly refusalOf: (verb: LocalVerb) => Error;
 };
 
-/** A world with its engine. Absent: the local one. */
 export type EngineWorld = World & {readonly engine?: Engine | undefined};
 
 /**
-Whether a part of a GPU can be asked for: the policy allows it, or the engine, which has no policy here.
-
-@param lacks - What the engine cannot do; undefined where this program grants the GPUs.
+Returns whether shares are available, by the engine's features or the local policy.
+@param lacks - Features that the engine lacks. Undefined for the local engine.
 */
 export const offersShares = (lacks: ReadonlySet<Wish> | undefined, policy: StoredPolicy | undefined): boolean =>
 	lacks === undefined ? policy !== undefined && policyValue(policy, 'share') === 'on' : !lacks.has('share');
 
-/** @throws CanhazgpuError `failed` on a world whose engine cannot do that. */
+/** @throws CanhazgpuError `failed` if the world's engine cannot do that. */
 export function requireLocal({engine}: EngineWorld, verb: LocalVerb): void {
 	if (engine !== undefined) {
 		throw engine.refusalOf(verb);

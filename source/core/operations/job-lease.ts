@@ -1,4 +1,4 @@
-/** Holding a `run` lease: its job is named in it, its heartbeats go to the store, and it ends once, with its reason. */
+/** Keeps the `run` lease of a job: names the job, sends heartbeats, and ends the lease once, with a reason. */
 import {CanhazgpuError, hasCode} from '../../errors.js';
 import {planHoldings, type HoldingChange, instancesHeld} from '../rules/leases/holding-changes.js';
 import {
@@ -35,51 +35,42 @@ import {createWakeSignal} from './waiting/wake-signal.js';
 import {isTransient} from './waiting/waiter.js';
 import {commitUntilSettled} from './change-once.js';
 
-/** Between two questions to a store that is away, on average. */
 const retryMs = 1000;
 
-/** `capacityMiB`: of a share of memory, what all shares of its GPU may have together: a GPU that became free does not tell it. */
+/** `capacityMiB`: the memory for all shares of the GPU. A free GPU's record does not contain this. */
 type OwnPart = HeldPart & {readonly capacityMiB?: number | undefined};
 
-/** What a wrapper knows about its lease: enough to recognize it, and to take it back. */
+/** A wrapper's knowledge of its lease, enough to recognize and to restore it. */
 export type JobLease = {
 	readonly leaseId: string;
-	/** Sorted, each once. */
 	readonly gpus: readonly number[];
-	/**
-	The lease of each GPU, or of each instance: those held while waiting began earlier than the last. With the job since it runs. By the key of the
-	part: see {@link partKey}.
-	*/
+	/** The lease of each GPU or instance, by {@link partKey}. GPUs held while waiting have an earlier start. */
 	readonly leases: ReadonlyMap<string, OwnPart>;
-	/** When it was last seen, on the store's clock. */
 	readonly seenAt: number;
 };
 
-/** A lease that was just granted, and how strictly the pool isolates its job. */
 type FoundJobLease = JobLease & {readonly poolIsolation: PoolIsolation};
 
 const partsOf = (parts: readonly OwnPart[]): JobLease['leases'] =>
 	new Map(parts.map((part) => [partKey(part.index, part.lease), part]));
 
-/** The instances of MIG that a job has, by GPU and number; undefined where it has GPUs or shares. */
 export const instancesOfJob = ({leases}: Pick<JobLease, 'leases'>): readonly InstanceOfGpu[] | undefined =>
 	instancesHeld(leases.values().toArray());
 
 /**
-The lease as the store has it now, right after it was granted.
-
-@throws CanhazgpuError `failed` when it is gone already.
+Returns the stored lease right after the grant.
+@throws CanhazgpuError `failed` if the lease is already gone.
 */
 export async function findJobLease(world: World, leaseId: string): Promise<FoundJobLease> {
 	const snapshot = await readCurrent(world);
 	const {gpus, now} = snapshot;
 	const holdings = holdingsIn(gpus).filter(({lease}) => lease.leaseId === leaseId);
 	if (holdings.length === 0) {
-		throw new CanhazgpuError('failed', 'The GPUs were taken away again before the command could start', {
+		throw new CanhazgpuError('failed', 'The GPUs were lost before the command could start', {
 			hint:
 				secondsUntilGrants(snapshot) > 0
 					? 'The store lost its data, and what was put back is older. Try again.'
-					: 'Somebody released them, or the pool was made again. Try again.',
+					: 'Somebody released them, or the pool was replaced. Try again.',
 		});
 	}
 
@@ -96,17 +87,15 @@ export async function findJobLease(world: World, leaseId: string): Promise<Found
 }
 
 type FindOptions = {
-	/** Is aborted when the caller gives the lease up. */
 	readonly signal: AbortSignal;
-	/** Gets, in words, why the store cannot be asked, once for each reason. */
+	/** Called once for each reason why the store cannot be reached. */
 	readonly away: (reason: string) => void;
 };
 
 /**
-The same for one who has waited for the lease, and waits on while the store is away: the GPUs are granted, and this process keeps the lease alive.
-
-@returns Undefined when the signal was aborted before the store answered.
-@throws CanhazgpuError `failed` when the lease is gone.
+Returns the stored lease after a wait, and retries while the store is away. This process keeps the lease alive.
+@returns Undefined if the signal is aborted first.
+@throws CanhazgpuError `failed` if the lease is gone.
 */
 export async function awaitJobLease(
 	world: World,
@@ -140,7 +129,8 @@ export async function awaitJobLease(
 }
 
 /**
-The same with its job, so that the lease stays with that even if the wrapper is killed, and with the model that its command names. The next heartbeat writes both down.
+Returns the lease with its job, so that it outlives a killed wrapper, and with the model in the command. The next
+heartbeat stores both.
 */
 export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string): JobLease => ({
 	...jobLease,
@@ -149,18 +139,17 @@ export const withJob = (jobLease: JobLease, job: ProcessIdentity, model?: string
 	),
 });
 
-/** The lease without the parts that were lost. */
 function without(jobLease: JobLease, lost: readonly HeldPart[]): JobLease {
 	const leases = new Map([...jobLease.leases].filter(([, part]) => !lost.includes(part)));
 	return {...jobLease, leases, gpus: gpusOf(leases.values().toArray())};
 }
 
-/** A GPU that was free although its job runs and no one had given it up. `reason`: for which its lease had ended, where the record says that. */
+/** A GPU that was free although its job runs. `reason` is the recorded reason for the end of its lease. */
 type TakenBack = {readonly index: number; readonly reason: string | undefined};
 
 export type HeartbeatResult =
 	| {readonly kind: 'held'; readonly jobLease: JobLease; readonly takenBack: readonly TakenBack[]}
-	/** Some or all of its GPUs are not ours any more; `holder` has them now, if anybody. `hold` is the rest. */
+	/** Some or all GPUs were lost. `holder` is their new holder, if any. `hold` is the rest. */
 	| {
 			readonly kind: 'lost';
 			readonly jobLease: JobLease;
@@ -168,7 +157,6 @@ export type HeartbeatResult =
 			readonly gpus: ReadonlyArray<{readonly index: number; readonly holder: Lease | undefined}>;
 	  };
 
-/** Returns the known lease of a holding. */
 const ownOf = ({leases}: JobLease, {index, lease}: HeldPart): Lease | undefined =>
 	leases.get(partKey(index, lease))?.lease;
 
@@ -178,11 +166,10 @@ const ownHoldings = (snapshot: Snapshot, jobLease: JobLease): readonly Holding[]
 		return own !== undefined && isSameLease(holding.lease, own);
 	});
 
-/** Whether the holding is that of the part. */
 const isOfPart = (holding: HeldPart, part: HeldPart): boolean =>
 	partKey(holding.index, holding.lease) === partKey(part.index, part.lease);
 
-/** Returns the lease to write: the complete one if the Go program dropped fields, or one with a new heartbeat. */
+/** Returns the lease to write: complete if the Go program dropped fields, otherwise with a new heartbeat. */
 function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 	const {job, model, unknownFields} = own;
 	return lease.leaseId === undefined
@@ -193,7 +180,7 @@ function withOwnFacts(lease: Lease, own: Lease, now: number): Lease {
 const isDue = (lease: Lease, own: Lease, now: number): boolean =>
 	lease.leaseId === undefined || lease.job?.pid !== own.job?.pid || isLeaseHeartbeatDue(lease, now);
 
-/** Reasons that end a lease for good: somebody ended it, or its own job did. Any other end while the job runs was a mistake. */
+/** Reasons that end a lease for good. Any other end while the job runs was a mistake. */
 const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'released',
 	'pool-reset',
@@ -202,10 +189,10 @@ const endsForGood: ReadonlySet<string> = new Set<EndReason>([
 	'timeout',
 ]);
 
-/** A GPU that is without our lease and has room for it: it is free, or those who share it leave enough. */
+/** A GPU without this lease that has room for it. */
 type VacantRecord = Extract<GpuRecord, {kind: 'free'}> | SharedRecord;
 
-/** Whether what others have of the GPU leaves room for our lease. */
+/** Returns whether the leases on the GPU leave room for this one. */
 function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 	if (record.kind !== 'shared') {
 		return record.kind === 'free';
@@ -226,26 +213,22 @@ function isVacant(record: GpuRecord, own: Lease): record is VacantRecord {
 
 const endedIn = (record: VacantRecord): EndedLease | undefined => (record.kind === 'free' ? record.ended : undefined);
 
-/** A part of ours whose GPU has room for it and does not have it. */
 type Vacancy = {readonly part: OwnPart; readonly record: VacantRecord};
 
-/** Known ends of this lease, from the records and the audit log. */
 type KnownEnds = {
-	/** Parts that have ended for good. */
 	readonly over: ReadonlySet<HeldPart>;
 	/** Time up to which each part is charged, on the store's clock. */
 	readonly chargedTo: ReadonlyMap<HeldPart, number>;
 };
 
 /**
-Returns which leases have ended for good. The GPU's record says so, or the audit log if somebody else has used the GPU since, shares it, or
-an older version wrote the record. Without evidence a lease goes on, except a share where no audit log is kept.
+Returns which parts have ended for good. The GPU's record tells, or the audit log if the GPU was used since, is shared,
+or was written by an older version. Without evidence the lease continues, except for a share if there is no audit log.
 */
 async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, seenAt}: JobLease): Promise<KnownEnds> {
-	// For several instances of one GPU, the record names only the last one to end.
+	// With several instances on one GPU, the record names only the last one that ended.
 	const isAlone = ({part}: Vacancy): boolean => part.lease.mig === undefined;
 	const isSaid = (vacancy: Vacancy): boolean => isAlone(vacancy) && endedIn(vacancy.record)?.leaseId === leaseId;
-	// The GPU is free, and nobody else has had it since.
 	const isLast = (vacancy: Vacancy): boolean =>
 		isAlone(vacancy) && (endedIn(vacancy.record)?.leaseId === undefined || isSaid(vacancy));
 	const over = new Set(
@@ -256,7 +239,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	const chargedTo = new Map<HeldPart, number>();
 	for (const vacancy of vacant) {
 		const {record, part} = vacancy;
-		// The time up to the mistaken end is charged already if a record says so.
+		// Time before the mistaken end is already charged if a record says so.
 		if (record.kind === 'free' && isLast(vacancy)) {
 			chargedTo.set(part, record.lastReleased ?? part.lease.startTime);
 		}
@@ -280,7 +263,7 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 			}
 		}
 	} catch (error) {
-		// A store that keeps no audit log says nothing.
+		// A store without an audit log gives no evidence.
 		if (!hasCode(error, 'store-refused')) {
 			throw error;
 		}
@@ -294,13 +277,13 @@ async function knownEnds({store}: World, vacant: readonly Vacancy[], {leaseId, s
 	return {over, chargedTo};
 }
 
-/** Returns the lease as it continues on a GPU that it had lost. Charged time is not charged again. */
+/** Returns the lease as it continues on a GPU that was lost. Charged time is not charged again. */
 const resumed = (own: Lease, chargedTo: number | undefined, now: number): Lease =>
 	withHeartbeat({...own, startTime: Math.max(own.startTime, Math.floor(chargedTo ?? 0))}, now);
 
 type Back = Vacancy & {readonly lease: Lease};
 
-/** Takes back GPUs that no one gave up and no one has, in one commit. */
+/** Plans to take back GPUs that are vacant by mistake, in one commit. */
 function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): Plan {
 	const {now} = snapshot;
 	const gpus = gpusOf(back.map(({record}) => record));
@@ -323,13 +306,12 @@ function planTakeBack(snapshot: Snapshot, back: readonly Back[], host: string): 
 	};
 }
 
-/** The lease with the parts that were just written. */
 const withLeases = (jobLease: JobLease, back: readonly Back[]): JobLease => ({
 	...jobLease,
 	leases: new Map([...jobLease.leases, ...partsOf(back.map(({part, lease}) => ({...part, lease})))]),
 });
 
-/** Plans the writes: GPUs to take back, or heartbeats that are due. */
+/** Plans to take back lost GPUs, or the heartbeats that are due. */
 async function planHeartbeat(
 	world: World,
 	snapshot: Snapshot,
@@ -362,10 +344,9 @@ async function planHeartbeat(
 }
 
 /**
-Finds out whether we still are the holder, and says that we live where that is due. A GPU that is free although no one gave it up is taken
-back. It writes nothing else, so that it may be called as often as something happens.
-
-@throws CanhazgpuError `store-unreachable`, `no-pool`, ... : then nothing is known, and the lease stays for a quarter of an hour.
+Checks that the lease still exists, and sends a heartbeat if due. Takes back GPUs that were lost by mistake. Writes
+nothing else, so frequent calls are fine.
+@throws CanhazgpuError `store-unreachable`, `no-pool`, ... The lease then lasts another quarter of an hour.
 */
 export async function sendHeartbeat(world: World, granted: JobLease): Promise<HeartbeatResult> {
 	const takenBack: TakenBack[] = [];
@@ -402,15 +383,13 @@ export async function sendHeartbeat(world: World, granted: JobLease): Promise<He
 			};
 }
 
-/** Returns the current holder of a GPU that this lease had. */
 const holderNow = ({gpus}: Snapshot, {index, lease: {mig}}: HeldPart): Lease | undefined =>
 	holdingsOn(gpus[index]).find(({lease}) => mig === undefined || lease.mig === undefined || lease.mig.uuid === mig.uuid)
 		?.lease;
 
 /**
-Ends the lease on all GPUs that still are ours. Returns which; those that were lost before are not touched.
-
-@param left - Processes of the job that outlive it.
+Ends the lease on all GPUs that it still has, and returns them.
+@param left - Processes that outlive the job.
 */
 export const endJobLease = async (
 	world: World,
@@ -428,7 +407,7 @@ export const endJobLease = async (
 				: {
 						plan: planEnd(
 							holdings.map((holding) => ({
-								// Fields that the Go program dropped from the record are known from the lease.
+								// The Go program may have dropped fields from the record.
 								holding: holding.lease.leaseId === undefined ? {...holding, lease: ownOf(jobLease, holding)!} : holding,
 								ending: {reason, endTime: snapshot.now, left},
 							})),

@@ -1,4 +1,4 @@
-/** Records what a scan shows in the audit log, once for all who scan: the store keeps which alerts stand. */
+/** Records the findings of scans in the audit log. The store keeps the active alerts, so that each is recorded once. */
 import {CanhazgpuError} from '../../errors.js';
 import {nextBaselines} from '../rules/usage/cleanliness.js';
 import {alertChanges, alertsWrite} from '../rules/pool/alerts.js';
@@ -9,12 +9,12 @@ import {statusRows} from '../rules/pool/status.js';
 import type {Observation, Snapshot} from '../model/types.js';
 import type {EngineWorld} from './engine.js';
 
-/** @param snapshot - Read just now: its clock dates the records. */
+/** @param snapshot - A new read. Its clock dates the records. */
 export type AlertRecorder = (snapshot: Snapshot, observation: Observation) => Promise<void>;
 
 /**
-Makes what tells the events and the audit log of a scan what they do not know yet. It never fails for the store's sake: the next scan
-tells it then. Nothing is sent while nothing differs, nor while the last news is still on its way.
+Creates a recorder of alerts. Errors of the store are ignored, because the next scan tries again. Nothing is sent if
+nothing changed or if a commit is still under way.
 */
 export function createAlertRecorder({
 	store,
@@ -23,7 +23,6 @@ export function createAlertRecorder({
 	engine,
 }: Pick<EngineWorld, 'store' | 'host' | 'memoryThresholdMiB' | 'engine'>): AlertRecorder {
 	if (engine !== undefined) {
-		// An engine with its own log takes no entries.
 		return async () => undefined;
 	}
 
@@ -45,7 +44,7 @@ export function createAlertRecorder({
 		const audit = [...(changes?.audit ?? []), ...(shares?.audit ?? [])];
 		isRecording = true;
 		try {
-			// A conflict is ignored: somebody else recorded something, and the next scan shows what is left.
+			// After a conflict, the next scan shows what is left.
 			await store.commit({
 				...emptyPlan,
 				expect: [

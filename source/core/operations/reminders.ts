@@ -1,6 +1,6 @@
 /**
-Sends each reminder at most once: the sending process first writes the reminder into the lease, against what it read, so only one of several
-processes sends it. If the answer to that commit is lost, nobody sends it.
+Sends each reminder at most once. The sender first records the reminder in the lease, so only one of several processes
+sends it. If the answer to that commit is lost, nobody sends it.
 */
 import {gpusOf, holdingsIn, type Holding} from '../rules/leases/holdings.js';
 import {judgedByWaiter, planChange} from '../rules/leases/lease-changes.js';
@@ -12,41 +12,40 @@ import type {Requester, Snapshot} from '../model/types.js';
 import {readCurrent} from './transact.js';
 import type {EngineWorld} from './engine.js';
 
-/** A manual reservation is reminded of when this is left of it. */
+/** Remaining time at which the holder of a manual reservation is reminded. */
 const remindSeconds = 600;
 
-/** Seconds during which only the holder's own processes and root's may send, as they can reach the holder's terminals. */
+/**
+Seconds during which only the holder's processes and root's may send, because they can reach the holder's terminals.
+*/
 const ownersFirstSeconds = 60;
 
-/** A reminder for one account. */
 export type Reminder = {
-	/** `ending`: a reservation ends soon. `served`: GPUs that were waited for are there. `overuse`: a share uses more than it asked for. */
+	/**
+	`ending`: a reservation ends soon. `served`: a queued request was granted. `overuse`: a share uses too much memory.
+	*/
 	readonly kind: 'ending' | 'served' | 'overuse';
 	readonly account: string;
-	/** Label of the reservation, if it differs from the account. */
 	readonly label?: string;
-	/** Sorted. */
 	readonly gpus: readonly number[];
 	readonly leaseId?: string;
-	/** Until it ends. */
 	readonly remainingSeconds?: number;
-	/** Memory that a share requested, and its memory in use. Absent for a whole GPU. */
+	/** Reserved memory and memory in use. Absent for a whole GPU. */
 	readonly memoryMiB?: number;
 	readonly usedMiB?: number;
 	readonly note?: string;
 };
 
-/** The process that would send the reminder. */
 export type ReminderSender = Pick<Requester, 'account' | 'uid' | 'userNamespace'> & {
 	/** Whether this process can reach all accounts, not only its own. */
 	readonly reachesAll: boolean;
 };
 
-/** Of this end no one has been reminded yet; one that was moved is another. What was short from the start is no surprise. */
+/** Whether nobody was reminded of this end. Reservations that are short from the start need no reminder. */
 const isUnreminded = ({lease}: Holding): boolean =>
 	(timedEndOf(lease) ?? -Infinity) - lease.startTime > remindSeconds && lease.remindedOf !== lease.expiryTime;
 
-/** From when on this sender may remind of what its owner is to know by `due`, on the store's clock; undefined: never. */
+/** Returns when this sender may send a reminder that is due at `due`, or undefined for never. Store time. */
 function dueTime({lease}: Holding, due: number, sender: ReminderSender): number | undefined {
 	if (isRoot(sender) || ownerOf(lease) === sender.account) {
 		return due;
@@ -57,20 +56,16 @@ function dueTime({lease}: Holding, due: number, sender: ReminderSender): number 
 
 type RemindersPlan = {
 	readonly plan: Plan;
-	/** One reminder a reservation, to be sent once the plan is committed. */
 	readonly reminders: readonly Reminder[];
-	/** Seconds until the next is due, as far as can be seen now. */
 	readonly nextSeconds: number;
 };
 
 type Due = {
 	readonly reminders: readonly Reminder[];
 	readonly plan: Pick<Plan, 'expect' | 'writes' | 'usage'>;
-	/** Seconds until each of those that are not due yet. */
 	readonly laterSeconds: readonly number[];
 };
 
-/** Reservations that end soon. */
 function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	const unreminded = holdingsIn(snapshot.gpus).filter((holding) => isUnreminded(holding));
 	const dueIn = (holding: Holding): number =>
@@ -96,7 +91,7 @@ function endingsDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	};
 }
 
-/** Shares that use more than they asked for, and are in the audit log already. */
+/** Returns the recorded overuses whose owner was not reminded. */
 function overusesDue(snapshot: Snapshot, sender: ReminderSender): Due {
 	const {overuse, now, alertsProblem, stored} = snapshot;
 	const holdings = holdingsIn(snapshot.gpus);
@@ -170,17 +165,16 @@ export function planReminders(snapshot: Snapshot, sender: ReminderSender): Remin
 }
 
 /**
-Takes over the telling of what is due now.
-
-@returns What to tell: no one else will. And when to read again, at the latest.
-@throws CanhazgpuError `store-unreachable`, ... : then there is nothing to tell.
+Claims the reminders that are due.
+@returns The reminders to send, and when to read again.
+@throws CanhazgpuError `store-unreachable`, ... There is then nothing to send.
 */
 export async function claimReminders(
 	world: EngineWorld,
 	sender: ReminderSender,
 ): Promise<Pick<RemindersPlan, 'reminders' | 'nextSeconds'>> {
 	if (world.engine !== undefined) {
-		// Another engine cannot keep who was reminded already, and sends mails of its own.
+		// Other engines cannot record reminders, and send mails themselves.
 		return {reminders: [], nextSeconds: Infinity};
 	}
 
@@ -192,7 +186,7 @@ export async function claimReminders(
 		return {reminders: [], nextSeconds};
 	}
 
-	// After a conflict somebody else was first, or the lease has changed: the next read shows it.
+	// After a conflict, another process was first or the lease has changed. The next read shows which.
 	const isOurs = (await world.store.commit(plan)) === 'done';
 	return isOurs ? {reminders, nextSeconds} : {reminders: [], nextSeconds: 1};
 }

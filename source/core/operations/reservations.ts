@@ -1,4 +1,3 @@
-/** Status, reserve, release and extend, as every face calls them. */
 import {CanhazgpuError, withFallback} from '../../errors.js';
 import type {Refusal} from '../rules/grants/newcomer-grant.js';
 import {planExtend, planRelease} from '../rules/leases/lease-changes.js';
@@ -18,18 +17,18 @@ import type {EngineWorld, ExtendResult, NewEnd, ReleaseResult} from './engine.js
 import {readForDisplay, transact} from './transact.js';
 import {acquireOrRefuse} from './acquire-now.js';
 
-/** Reads what watching programs know about idle time. Empty if that cannot be read. */
+/** Reads the idle times of the last shared scan. Empty if unavailable. */
 const watchedIdle = async ({store}: World): Promise<Pick<Observation, 'idle'>> =>
 	withFallback(
 		async () => {
 			const posted = await store.scans.latest();
 			return {idle: posted && decodeSharedScan(posted.text)?.idle};
 		},
-		// This needs no message: the read beside this one reports whatever is wrong with the store.
+		// No error here: the read beside this one reports problems of the store.
 		() => ({}),
 	);
 
-/** Scans and reads, planning away the dead: what `status` shows. */
+/** Scans the GPUs and reads the pool without the dead, for `status`. */
 export async function readStatus(world: EngineWorld): Promise<View> {
 	const [seen, snapshot, watched] = await Promise.all([
 		world.gpus.observe(),
@@ -48,9 +47,8 @@ export async function readStatus(world: EngineWorld): Promise<View> {
 type ReserveRequest = Omit<AcquireRequest, 'tenure'> & {readonly durationSeconds: number};
 
 /**
-Reserves GPUs for a time, now or not at all.
-
-@throws CanhazgpuError `impossible` when the pool could never give it; `busy`, `store-unreachable`, ...
+Reserves GPUs now or not at all.
+@throws CanhazgpuError `impossible` if the pool can never satisfy the request, `busy`, `store-unreachable`, ...
 */
 export const reserve = async (
 	world: EngineWorld,
@@ -58,7 +56,7 @@ export const reserve = async (
 ): Promise<Grant | Refusal> =>
 	acquireOrRefuse(world, {...request, tenure: {type: 'manual', durationSeconds}}, world.clock.uuid());
 
-/** Gives GPUs back at once: all that were named, or none. */
+/** Releases all selected GPUs, or none. */
 export const release = async (world: EngineWorld, requester: Requester, selection: Selection): Promise<ReleaseResult> =>
 	world.engine?.release(requester, selection) ??
 	transact<ReleaseResult>(world, {
@@ -75,9 +73,8 @@ export const release = async (world: EngineWorld, requester: Requester, selectio
 	});
 
 /**
-Moves the end of manual reservations: of all that were named, or of none.
-
-@throws CanhazgpuError `usage` when the new end lies in the past, or farther ahead than any duration.
+Changes the end of all selected reservations, or of none.
+@throws CanhazgpuError `usage` if the new end is in the past or too far ahead.
 */
 export const extend = async (
 	world: EngineWorld,
@@ -89,7 +86,7 @@ export const extend = async (
 	transact<ExtendResult>(world, {
 		isAboutLeases: true,
 		attempt(snapshot) {
-			// After a conflict, or where the dead cannot be cleared away, what has ended is still there.
+			// After a conflict, expired leases can still be in the snapshot.
 			const isOver = (lease: Lease): boolean => (timedEndOf(lease) ?? Infinity) <= snapshot.now;
 			const {records, notYours} = select(snapshot, requester, selection, isOver);
 			const notTimed = gpusOf(records.filter(({lease}) => timedEndOf(lease) === undefined));

@@ -1,4 +1,4 @@
-/** Read -> plan -> commit -> again on conflict: the one way in which the pool changes. */
+/** Changes the pool: reads, plans, commits, and starts again after a conflict. */
 import {withFallback} from '../../errors.js';
 import {planExpiry} from '../rules/leases/lease-changes.js';
 import {requireNoClone, requirePool} from '../rules/pool/pool.js';
@@ -8,26 +8,23 @@ import type {EngineWorld} from './engine.js';
 import {changeOnce, commitUntilSettled, type ChangeOptions} from './change-once.js';
 
 type Transaction<Result> = Omit<ChangeOptions<Result>, 'read'> & {
-	/** Label for which `snapshot.lastUsed` is filled in. */
 	readonly user?: string;
 };
 
 type CurrentOptions = {
-	/** Label for which `snapshot.lastUsed` is filled in. */
 	readonly user?: string | undefined;
-	/** Id of a change that is asked about, too. */
 	readonly change?: string | undefined;
-	/** Which entries of the queue are judged; all, if not given. */
+	/** Returns which queue entries are checked for life. Absent: all. */
 	readonly judged?: (snapshot: Snapshot) => (record: QueueRecord) => boolean;
 };
 
-/** Reads, planning away whatever is dead until nothing is. */
+/** Reads the pool and removes what is dead, until nothing is. */
 export async function readCurrent(
 	{store, host, clock, engine}: Pick<EngineWorld, 'store' | 'host' | 'clock' | 'engine'>,
 	{user, change, judged}: CurrentOptions = {},
 ): Promise<Snapshot> {
 	if (engine !== undefined) {
-		// Another engine judges who is dead.
+		// Other engines decide what is dead.
 		return store.read();
 	}
 
@@ -45,9 +42,7 @@ export async function readCurrent(
 	return snapshot;
 }
 
-/**
-Reads for display: a store that takes no changes now, for its disk is full or it is a replica, can still be shown, with the dead.
-*/
+/** Reads for display. A store that rejects writes, such as a replica, is shown with the dead. */
 export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	const snapshot = await withFallback(
 		async () => readCurrent(world),
@@ -58,6 +53,6 @@ export async function readForDisplay(world: EngineWorld): Promise<Snapshot> {
 	return snapshot;
 }
 
-/** Changes the pool, without the dead: see {@link changeOnce}, and `no-pool` where there is none. */
+/** Changes the pool after the dead are removed: see {@link changeOnce}. Throws `no-pool` if there is none. */
 export const transact = async <Result>(world: World, {user, ...transaction}: Transaction<Result>): Promise<Result> =>
 	changeOnce(world, {...transaction, read: async (change) => readCurrent(world, {user, change})});

@@ -1,4 +1,4 @@
-/** Undoing a release: the very GPUs again, for what was left of their time, while no one else has them. */
+/** Undoes a release: grants the same GPUs for the remaining time if nobody else has them. */
 import {CanhazgpuError} from '../../errors.js';
 import {allocate, type Allocation, type Refusal} from '../rules/grants/newcomer-grant.js';
 import {gpusOf, type Holding} from '../rules/leases/holdings.js';
@@ -13,37 +13,31 @@ import {transact} from './transact.js';
 import {createFreshScan, answeringIn} from './acquire-now.js';
 import {requireLocal, type EngineWorld} from './engine.js';
 
-/** Milliseconds for which a face offers to undo a release. */
 export const undoMs = 10_000;
 
-/** A released reservation with its GPUs. */
 export type Released = {
 	readonly gpus: readonly number[];
-	/** Which instances of MIG were released; absent for whole GPUs. */
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly lease: Lease;
 };
 
-/** Outcome for each reservation: all of its GPUs are back, or none. */
 export type Undone = {
 	readonly undone: ReadonlyArray<{
 		readonly gpus: readonly number[];
 		readonly leaseId: string;
 		readonly expiryTime: number;
 	}>;
-	/** Somebody has one of its GPUs, or waits in the queue for it. */
 	readonly refused: readonly Refusal[];
-	/** GPUs of those that would have ended by now. */
 	readonly over: readonly number[];
 };
 
-/** Why a release of this lease could never be undone, for the user; undefined when it can for a while. */
+/** Returns why a release of this lease cannot be undone, for the user, or undefined if it can. */
 export const reasonAgainstUndo = ({type, expiryTime}: Lease): string | undefined =>
 	type === 'run' || expiryTime === undefined
 		? 'A release of a running job cannot be undone: nothing would give its GPUs back when it ends'
 		: undefined;
 
-/** Returns what can be undone for a while. The GPUs of one lease can have different ends. */
+/** Returns the reservations that can be undone. The GPUs of one lease can have different ends. */
 export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 	Map.groupBy(
 		released.filter(({lease}) => reasonAgainstUndo(lease) === undefined),
@@ -60,7 +54,7 @@ export const undoableOf = (released: readonly Holding[]): readonly Released[] =>
 		})
 		.toArray();
 
-/** Grants that were planned from one snapshot, as one: beside their GPUs they expect the same. */
+/** Merges plans from one snapshot. Apart from their GPUs, they have the same expectations. */
 function joined(plans: readonly Plan[]): Plan {
 	const [first = emptyPlan, ...others] = plans;
 	const {event} = first;
@@ -74,7 +68,7 @@ function joined(plans: readonly Plan[]): Plan {
 		}
 	}
 
-	// Each plan went on from the one before, so of a GPU that two of them share the last write has both.
+	// Each plan continues the one before, so the last write of a shared GPU contains all shares.
 	const writes = new Map(
 		plans.flatMap((plan) => plan.writes.map((write) => ['index' in write ? write.index : write, write] as const)),
 	);
@@ -88,7 +82,7 @@ function joined(plans: readonly Plan[]): Plan {
 	};
 }
 
-/** The same with shares granted that are not committed yet. The records are still compared as they were read. */
+/** Returns the snapshot with shares that are not committed yet. Commits still compare the records as read. */
 const withShares = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => ({
 	...snapshot,
 	gpus: snapshot.gpus.map((record): GpuRecord => {
@@ -97,7 +91,7 @@ const withShares = (snapshot: Snapshot, writes: readonly Write[]): Snapshot => (
 	}),
 });
 
-/** The very instances again, as far as they are still there. */
+/** Returns the instances that still exist as the only eligible ones. */
 function onlyThese(instances: readonly InstanceOfGpu[], {gpus}: Observation): Eligibility {
 	const there = instances.filter(({gpu, uuid}) =>
 		instancesOf(gpus.find(({index}) => index === gpu))?.some((instance) => instance.uuid === uuid),
@@ -117,10 +111,11 @@ function checkUndoable(requester: Requester, {lease}: Released): void {
 }
 
 /**
-Reserves what was released again, with the same ends, notes and labels, in one commit: of each reservation all of it or nothing. The
-history keeps the release, and the reservations begin again. Whatever runs on these GPUs by now is taken for what ran there before.
-
-@throws CanhazgpuError `not-owner`; `unavailable` when none of it can be undone or its time is over; `busy`, `store-unreachable`, ...
+Reserves released GPUs again with the same ends, notes and labels, in one commit. Each reservation is restored
+completely or not at all. The history keeps the release. Processes that now run on the GPUs count as those of the
+reservation.
+@throws CanhazgpuError `not-owner`, `unavailable` if nothing can be undone or the time is up, `busy`,
+`store-unreachable`, ...
 */
 export async function undoRelease(
 	world: EngineWorld,
@@ -134,7 +129,6 @@ export async function undoRelease(
 
 	const named = released.map((each) => ({...each, leaseId: world.clock.uuid()}));
 	const scan = createFreshScan(world);
-	// Scan, then read, then commit: as every grant.
 	await scan();
 	return transact<Undone>(world, {
 		async attempt(snapshot) {

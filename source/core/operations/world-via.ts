@@ -1,14 +1,13 @@
-/** A world in which the audit log says by which face something was done. */
 import type {World} from '../model/ports.js';
 import type {AuditKind, AuditRecord} from '../model/types.js';
 
-/** Actions of people. Other kinds happen by themselves, and can appear in the same plan. */
+/** Actions of people. Automatic events can be in the same plan. */
 const deeds: ReadonlySet<AuditKind> = new Set(['granted', 'held', 'released', 'extended', 'joined', 'refused']);
 
-/** An entry that leaves the queue by itself has a reason. */
+/** An entry that leaves the queue automatically has a reason. */
 const isDeed = ({kind, reason}: AuditRecord): boolean => deeds.has(kind) || (kind === 'left' && reason === undefined);
 
-/** The same world; what is done through it is marked in the audit log. */
+/** Returns a world whose actions are marked with this interface in the audit log. */
 export const worldVia = <Given extends World>(world: Given, via: NonNullable<AuditRecord['via']>): Given => ({
 	...world,
 	store: {

@@ -175,7 +175,7 @@ export function createSweep(ground: Ground): Sweep {
 			const whole = await wholeOf(verb);
 			const outcome = await killAt(ground, {...verb, again: undefined}, at);
 			// What was granted right before that is forgotten with all the rest.
-			if (!(outcome.exitCode === 1 && outcome.stderr.startsWith('Error: The GPUs were taken away again'))) {
+			if (!(outcome.exitCode === 1 && outcome.stderr.startsWith('Error: The GPUs were lost'))) {
 				checkWords(outcome, whole);
 			}
 

@@ -14,7 +14,7 @@ test('a lock left behind by a crash is named, with how to remove it', async () =
 	await expect(reserve(world, {requester: person('alice'), count: 1, durationSeconds: 60})).rejects.toMatchObject({
 		code: 'busy',
 		message: 'The GPU pool is too busy: its lock canhazgpu:allocation_lock was held for 10 seconds',
-		hint: expect.stringContaining('If none runs: redis-cli -p 7000 del canhazgpu:allocation_lock') as unknown,
+		hint: expect.stringContaining('If none is running: redis-cli -p 7000 del canhazgpu:allocation_lock') as unknown,
 	});
 });
 

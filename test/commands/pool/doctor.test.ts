@@ -103,7 +103,7 @@ test('the fixes for damaged records work as typed, without Redis', async () => {
 	const {file, statement} = /^ +Remove that record alone: sqlite3 (?<file>\S+) "(?<statement>.*)"\. Then nobody/mv.exec(
 		stdout,
 	)!.groups!;
-	expect(stdout).toMatch(/^ +An administrator puts the others back into service: canhazgpu admin --undrain IDS\. /mv);
+	expect(stdout).toMatch(/^ +An administrator can return the others to service: canhazgpu admin --undrain IDS\. /mv);
 	const again = new DatabaseSync(file!);
 	again.exec(statement!);
 	again.close();

@@ -38,7 +38,7 @@ test('admin --force elsewhere ends the former reservations, and the former pool 
 		exitCode: 0,
 		stdout: `Made a pool of 3 GPU(s) (fake) in redis localhost:${redis.port}/6\nEnded 3 reservation(s) of the pool before it\n`,
 	});
-	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nStart again what was started before. A setting or flag that names the old place has to go.\n`;
+	const moved = `Error: The pool that was in ${box.poolDirectory}/pool.sqlite is in redis localhost:${redis.port}/6 now\nRestart programs that were started before. Remove settings and flags that name the old location.\n`;
 	const {exitCode, stderr} = await waiting;
 	expect([exitCode, stderr.endsWith(moved)]).toEqual([4, true]);
 	expect((await box.run('status --json', anywhere)).stdout).not.toContain('IN_USE');
@@ -50,7 +50,7 @@ test('admin --force elsewhere ends the former reservations, and the former pool 
 	});
 	expect(await box.run('reserve -g 3 --short', anywhere)).toMatchObject({exitCode: 0, stdout: '0,1,2\n'});
 	expect((await box.run('status', inRedis)).stderr).toBe(
-		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nStart again what was started before. A setting or flag that names the old place has to go.\n`,
+		`Error: The pool that was in redis localhost:${redis.port}/6 is in ${box.poolDirectory} now\nRestart programs that were started before. Remove settings and flags that name the old location.\n`,
 	);
 });
 

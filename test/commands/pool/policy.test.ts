@@ -84,7 +84,7 @@ test('an invalid value and an unset key are refused without a change', async () 
 		exitCode: 2,
 		stdout: '',
 		stderr:
-			'Error: strategy must be one of mru, lru, pack, spread, cool, topology, and not "fast"\nNothing was changed. See what holds now: canhazgpu admin --policy\n',
+			'Error: strategy must be one of mru, lru, pack, spread, cool, topology, not "fast"\nNothing was changed. See the current policy: canhazgpu admin --policy\n',
 	});
 	expect(await box.run('admin --unset nothing')).toMatchObject({
 		exitCode: 2,
@@ -115,7 +115,7 @@ slowTest('an unreadable policy is reported by every command and replaced by --un
 	expect((await box.run('reserve --gpus 1 --duration 1h --short')).exitCode).toBe(0);
 	expect(await box.run('reserve --share 1G --duration 1h')).toMatchObject({
 		exitCode: 4,
-		stderr: expect.stringContaining('It cannot be told whether this pool shares GPUs: it is not JSON\n') as string,
+		stderr: expect.stringContaining('Cannot tell whether this pool shares GPUs: it is not JSON\n') as string,
 	});
 	expect(await box.run('run -- touch started')).toMatchObject({
 		exitCode: 1,
@@ -134,10 +134,10 @@ slowTest('an unreadable policy is reported by every command and replaced by --un
 		exitCode: 4,
 		stdout: '',
 		stderr:
-			'Error: The record of the policy cannot be read: it is not JSON\nNothing was changed. An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells\n',
+			'Error: The record of the policy cannot be read: it is not JSON\nNothing was changed. An administrator can replace it in one step: canhazgpu admin --unset all --set KEY=VALUE. See what was set: canhazgpu events\n',
 	});
 	expect((await box.run('doctor')).stdout).toMatch(
-		/✗ store {7}The record of the policy cannot be read: it is not JSON\. Meanwhile: .*\n +An administrator writes it new, /v,
+		/✗ store {7}The record of the policy cannot be read: it is not JSON\. Meanwhile: .*\n +An administrator can replace it /v,
 	);
 	expect((await box.run('admin --unset all --set isolate=prefer')).stdout).toBe(
 		'Removed the unreadable record of the policy\nSet isolate=prefer\n',

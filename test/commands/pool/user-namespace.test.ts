@@ -65,7 +65,7 @@ function runAs(
 
 const redis = redisOfFile();
 
-const because = /user namespace .* it cannot be told which account asks: run it outside/v;
+const because = /user namespace .* the account cannot be verified: run the command outside/v;
 
 /** As root of a namespace, and as the owner's uid. */
 const forgeries: ReadonlyArray<readonly [string, readonly string[]]> = [

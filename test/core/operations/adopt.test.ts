@@ -96,7 +96,7 @@ test('one whose owner or start cannot be told is nobody’s', async () => {
 		{...training, startTicks: undefined},
 	]) {
 		seeProcess(hidden);
-		await refusal({requester: root}, 'not-owner', 'It cannot be told whose process 700 is');
+		await refusal({requester: root}, 'not-owner', 'The owner of process 700 is unknown');
 	}
 });
 
@@ -107,7 +107,7 @@ test('there must be such a process, and it must be on a GPU', async () => {
 });
 
 test('a later process with the same number is not the one that was seen', async () => {
-	await refusal({startTicks: 7006}, 'not-found', 'Process 700 has ended, and another has its number by now');
+	await refusal({startTicks: 7006}, 'not-found', 'Process 700 has ended, and another process has its pid now');
 	expect(await adopting({startTicks: 7007})).toMatchObject({gpus: [1, 3]});
 });
 
@@ -143,7 +143,7 @@ test('nobody may hold any of its GPUs', async () => {
 
 test('without a scan of the GPUs nothing is adopted', async () => {
 	world.see(() => observationOf([], {failure: {message: 'the tool hangs', hint: 'fix it'}}));
-	await refusal({}, 'provider', 'The GPUs cannot be looked at: the tool hangs');
+	await refusal({}, 'provider', 'The GPUs cannot be read: the tool hangs');
 });
 
 test('a GPU that the pool does not have is told', async () => {

@@ -63,7 +63,7 @@ test.each(Object.entries(entrances))('%s: one character too many changes nothing
 	await expect(call('x'.repeat(most + 1))).rejects.toMatchObject({
 		code: 'usage',
 		exitCode: 2,
-		message: expect.stringMatching(new RegExp(`has ${most + 1} characters, and may have ${most}$`, 'v')) as unknown,
+		message: expect.stringMatching(new RegExp(`has ${most + 1} characters, but the limit is ${most}$`, 'v')) as unknown,
 	});
 	expect(stored()).toEqual(before);
 });
@@ -85,7 +85,7 @@ test("the monitor's dialog complains of it, and stays open", async () => {
 		),
 	).toEqual({
 		kind: 'refused',
-		complaint: {message: 'The note has 120000 characters, and may have 500', hint: 'Shorten it.'},
+		complaint: {message: 'The note has 120000 characters, but the limit is 500', hint: 'Shorten it.'},
 	});
 	expect(stored()).toEqual(before);
 });

@@ -132,7 +132,7 @@ test('while it cannot be read, no share is granted, and clean GPUs alone are han
 	world.memory.state.policy = 'not json';
 	await expect(share()).rejects.toMatchObject({
 		code: 'pool-garbage',
-		message: 'It cannot be told whether this pool shares GPUs: it is not JSON',
+		message: 'Cannot tell whether this pool shares GPUs: it is not JSON',
 		hint: expect.stringContaining('canhazgpu admin --unset all --set KEY=VALUE') as string,
 	});
 	world.see(() =>
@@ -144,7 +144,7 @@ test('while it cannot be read, no share is granted, and clean GPUs alone are han
 	world.see(() => observationOf([0, 1].map((gpu) => idleReading(gpu))));
 	await expect(changePolicy(world, root, [{key: 'strategy', value: 'lru'}])).rejects.toMatchObject({
 		code: 'pool-garbage',
-		hint: 'Nothing was changed. An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells',
+		hint: 'Nothing was changed. An administrator can replace it in one step: canhazgpu admin --unset all --set KEY=VALUE. See what was set: canhazgpu events',
 	});
 	expect(world.memory.state.policy).toBe('not json');
 	expect(await replacePolicy(world, root)).toEqual([{key: 'all', value: undefined, before: undefined}]);

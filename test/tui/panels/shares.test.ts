@@ -94,9 +94,9 @@ test('where the pool shares GPUs, a share is asked for in the dialog, as by the 
 });
 
 test.each([
-	['0', 'Share: "0" is no size of memory'],
+	['0', 'Share: "0" is not a memory size'],
 	['8', 'Share: "8" has no unit'],
-	['lots', 'Share: "lots" is no size of memory'],
+	['lots', 'Share: "lots" is not a memory size'],
 ])('a share of %s is refused before anything is done, and says what can be typed', async (text, words) => {
 	const box = await createBox(2);
 	await box.write(allow);

@@ -86,7 +86,7 @@ test('a process that ended meanwhile is not adopted, though another has its numb
 	await session.shows('$ canhazgpu reserve --pid 81234');
 	box.readings = started(2);
 	await session.press('y');
-	await session.shows('ERR Process 81234 has ended, and another has its number by now');
+	await session.shows('ERR Process 81234 has ended, and another process has its pid now');
 	expect(await view(box)).toMatchObject({gpus: ['free']});
 });
 

@@ -122,7 +122,7 @@ test('what any GPUs must have is typed in words, and goes into the request and t
 		'canhazgpu reserve --gpus 2 --min-memory 40G --model h100 --nvlink --duration 8h',
 	);
 	const wrong = await typed('40')();
-	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is one too many, or nothing that a GPU can have');
+	expect(() => reservationOf(wrong)).toThrow('Needs: "40" is unknown, or one too many');
 });
 
 test('the equivalent command quotes what a shell would read differently, and names another label', async () => {

@@ -69,8 +69,8 @@ test('needs select GPUs, and an impossible need is refused with what there is', 
 	const wrong: ReadonlyArray<
 		readonly [request: Readonly<Record<string, unknown>>, error: string, hint: RegExp | string]
 	> = [
-		[{needs: '40'}, 'Needs: "40" is one too many, or nothing that a GPU can have', /^Write 40G for memory/v],
-		[{needs: 'cool pack'}, 'Needs: "pack" is one too many, or nothing that a GPU can have', /mru, lru, pack/v],
+		[{needs: '40'}, 'Needs: "40" is unknown, or one too many', /^Write 40G for memory/v],
+		[{needs: 'cool pack'}, 'Needs: "pack" is unknown, or one too many', /mru, lru, pack/v],
 		[{needs: 'h100'}, 'No GPU of model h100 in this pool', there],
 		[{needs: '100G'}, 'No GPU with 100G or more in this pool', there],
 		[{needs: 'nvlink'}, 'Needs: nvlink is about the links between GPUs, and one GPU is wanted', /^Ask for more GPUs/v],
@@ -80,7 +80,7 @@ test('needs select GPUs, and an impossible need is refused with what there is', 
 			/^The pool has 2 A100.*Different models/v,
 		],
 		[{needs: '1g.10gb'}, 'No GPU of this pool is split by MIG', /^Leave out --mig for whole GPUs/v],
-		[{share: '0'}, 'Share: "0" is no size of memory', /^Write a number and a unit/v],
+		[{share: '0'}, 'Share: "0" is not a memory size', /^Write a number and a unit/v],
 		[{share: '8'}, 'Share: "8" has no unit', 'Did you mean 8G?'],
 		[{share: '8G'}, 'This pool does not share GPUs', /^An administrator allows it/v],
 	];
@@ -130,7 +130,7 @@ test('a MIG instance is granted by its profile', async () => {
 	]);
 	expect(await said('reserve', {count: 1, needs: '1g.10gb', share: '8G'})).toEqual([
 		400,
-		'Share: an instance of MIG is needed, and a share is about whole GPUs',
+		'Share: a MIG instance cannot be shared',
 		'Leave out one of them.',
 	]);
 	expect((await said('reserve', {gpus: [1]}))[1]).toBe('GPU 1 is split by MIG, and not handed out whole');

@@ -9,25 +9,21 @@ import {takeOverHistory} from './report.js';
 
 const secondsPerHour = 3600;
 
-/** Hours for which the load is known at most. */
 export const mostHeldUseHours = loadHours - 1;
 
-/** Hours of the load history that are read at once: others whom this process serves wait no longer for it. */
+/** Hours of load history per read. A larger read would delay other clients of this process. */
 const hoursAtOnce = 12;
 
 export type HeldUseReport = {
 	readonly window: TimeWindow;
-	/** Most hours first. */
 	readonly rows: readonly HeldUse[];
-	/** Hours of the window in which somebody scanned the GPUs. */
 	readonly recordedHours: number;
-	/** When no one did for ten minutes or more, oldest first. */
 	readonly gaps: readonly TimeWindow[];
 };
 
 /**
-@param hours - Time range. Load older than {@link mostHeldUseHours} is unknown.
-@param nameOf - Returns the key of a GPU in the load history, or undefined if unknown.
+@param hours - Time range, at most {@link mostHeldUseHours}.
+@param nameOf - Returns the key of a GPU in the load history.
 @throws CanhazgpuError if the store fails.
 */
 export async function heldUseOf(world: World, hours: number, nameOf: HeldUseOptions['nameOf']): Promise<HeldUseReport> {

@@ -10,11 +10,10 @@ const secondsPerHour = 3600;
 export type Occupancy = {
 	readonly window: TimeWindow;
 	readonly gpuCount: number;
-	/** Sorted by GPU and time. */
 	readonly spans: readonly OccupancySpan[];
 };
 
-/** Rejects with a CanhazgpuError where the store does. */
+/** Rejects with a CanhazgpuError if the store fails. */
 export async function occupancyOf(world: World, hours: number): Promise<Occupancy> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);

@@ -1,23 +1,22 @@
-/** The past of the pool, as a face draws it: how busy the GPUs were, and who held them. */
+/** Reads the past of the pool for graphs: the load of the GPUs, and their leases. */
 import type {MinuteLoads} from '../../model/observation.js';
 import type {Store} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';
 import {decodeHour, hourOf, minuteOf} from '../../rules/pool/load-minutes.js';
 
 export type Past = {
-	/** Seconds since the epoch, on the store's clock. */
 	readonly from: number;
 	readonly to: number;
 	/** Oldest first. A minute can occur several times. Missing minutes were not observed. */
 	readonly minutes: readonly MinuteLoads[];
-	/** Leases that ended in this time, in the order of their ends. */
+	/** Leases that ended in this time, by end. */
 	readonly usage: readonly UsageRecord[];
 };
 
-/** A face draws some hundred columns: the newest of so many leases are more than enough. */
+/** The most leases to keep, the newest. A graph has a few hundred columns. */
 const mostUsage = 20_000;
 
-/** Later writes are found only by a complete read. */
+/** How late a record can be written. Later ones are found only by a complete read. */
 const lateSeconds = 120;
 
 async function usageBetween({history}: Pick<Store, 'history'>, from: number, to: number): Promise<UsageRecord[]> {
@@ -44,9 +43,8 @@ export async function readLoads(
 }
 
 /**
-Reads the last `seconds` up to `now`, both on the store's clock. Rejects with a CanhazgpuError where the store does.
-
-@param before - What was read last: only what came since then is read again.
+Reads the last `seconds` before `now`. Rejects with a CanhazgpuError if the store fails.
+@param before - The last result, so that only newer records are read.
 */
 export async function readPast(
 	{store}: {readonly store: Pick<Store, 'loads' | 'history'>},

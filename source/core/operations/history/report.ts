@@ -1,4 +1,3 @@
-/** The report of the last days, as every face shows it. */
 import {withFallback} from '../../../errors.js';
 import type {UsageHistory, World} from '../../model/ports.js';
 import type {UsageRecord} from '../../model/types.js';
@@ -15,20 +14,16 @@ import {readForDisplay} from '../transact.js';
 const secondsPerDay = 86_400;
 
 export type ReportQuestion = {
-	/** Days to go back, which can be a fraction. */
 	readonly days: number;
 	/** Start in seconds since the epoch, instead of `days`. */
 	readonly from?: number;
-	/** Until when, in seconds since the epoch; until now where it is left out. */
 	readonly to?: number;
 	readonly split: Split;
-	/** Restricts to this user. */
 	readonly user?: string;
-	/** Asks for hours over time, too. */
 	readonly series?: (window: TimeWindow) => SeriesOptions;
 };
 
-/** An account that may not search the store reports what is in the history. */
+/** Imports older history. An account that cannot do so reports the history as it is. */
 export async function takeOverHistory({store}: World): Promise<void> {
 	await withFallback(
 		async () => store.takeOverHistory?.(),
@@ -37,12 +32,12 @@ export async function takeOverHistory({store}: World): Promise<void> {
 	);
 }
 
-/** Most hours first. Rejects with a CanhazgpuError where the store does. */
+/** Returns the report, most hours first. Rejects with a CanhazgpuError if the store fails. */
 export async function reportOf(world: World, {days, from, to, split, user, series}: ReportQuestion): Promise<Report> {
 	const snapshot = await readForDisplay(world);
 	await takeOverHistory(world);
 	const window = {from: from ?? snapshot.now - days * secondsPerDay, to: Math.min(to ?? snapshot.now, snapshot.now)};
-	// Reads up to now: a lease that ended after the window may have begun in it.
+	// Reads up to now, because a lease that ended after the window may have started in it.
 	return makeReport(world.store.history(window.from, snapshot.now), liveUsage(snapshot), {
 		window,
 		split,
@@ -51,7 +46,7 @@ export async function reportOf(world: World, {days, from, to, split, user, serie
 	});
 }
 
-/** Tenths of a percent that add up to 100.0: the largest remainders are rounded up. */
+/** Returns tenths of a percent that add up to 100.0, by the largest remainders. */
 function percentages(hours: readonly number[], total: number): readonly number[] {
 	if (!(total > 0)) {
 		return hours.map(() => 0);
@@ -111,14 +106,14 @@ export async function makeReport(
 			sums.set(key, sum);
 			sum[isInstance ? 'instanceSeconds' : 'seconds'] += seconds;
 			sum.sharedMiBSeconds += seconds * (record.memoryMiB ?? 0);
-			// Counted where it begins, so that the counts add up to the reservations.
+			// Counted only in the first part, so that the counts add up to the reservations.
 			const counted = index === 0 ? 1 : 0;
 			sum.runs += record.reservationType === 'run' ? counted : 0;
 			sum.manuals += record.reservationType === 'manual' ? counted : 0;
 		}
 	};
 
-	// Adds up whole pages: awaiting each of a million records would take longer than adding them.
+	// Adds whole pages. Awaiting each of a million records would take longer than adding them.
 	for await (const page of 'pages' in records ? records.pages() : [records]) {
 		for (const record of page) {
 			add(record);

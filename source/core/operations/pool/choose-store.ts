@@ -1,4 +1,4 @@
-/** Which store holds the pool. Pure: the caller gathers the facts. */
+/** Decides which store holds the pool. The caller gathers the facts. */
 
 import type {PoolRecord} from '../../model/types.js';
 
@@ -9,9 +9,8 @@ export type StoreFacts = {
 	readonly asked: PoolRecord['store'] | undefined;
 	/** Whether a flag, the environment or a config names a Redis. */
 	readonly isRedisGiven: boolean;
-	/** The shared pool recorded by `admin`. */
 	readonly recorded: PoolRecord | undefined;
-	/** The store that this user last found. May be a getter, read only if it matters. */
+	/** The store that this user found last. Can be a getter, which is called only on demand. */
 	readonly remembered: PoolRecord | undefined;
 	readonly hasPrivatePool: boolean;
 };
@@ -20,18 +19,18 @@ export type StoreChoice =
 	| {readonly kind: 'redis'; readonly record?: Extract<PoolRecord, {store: 'redis'}>}
 	| {readonly kind: 'shared'; readonly directory: string}
 	| {readonly kind: 'private'}
-	/** There is no pool at all: verbs fail, the monitor makes a private one. */
+	/** No pool exists. Commands fail, and the monitor creates a private pool. */
 	| {readonly kind: 'none'}
-	/** A private pool was asked for beside a shared one, where no one would see it. */
+	/** A private pool was requested although a shared one exists. */
 	| {readonly kind: 'private-refused'; readonly because: PoolRecord | 'redis'};
 
 const byRecord = (record: PoolRecord): StoreChoice =>
 	record.store === 'redis' ? {kind: 'redis', record} : {kind: 'shared', directory: record.directory};
 
 /**
-Decides. Redis being down is never a reason to go elsewhere: that would hand one GPU to two people.
-
-@param probe - Asks the configured Redis, only when it matters.
+Chooses the store. A Redis outage is never a reason to choose another store, because one GPU could then be granted
+twice.
+@param probe - Asks the configured Redis. Called on demand.
 */
 export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisAnswer>): Promise<StoreChoice> {
 	const {asked, isRedisGiven, recorded, hasPrivatePool} = facts;
@@ -60,7 +59,7 @@ export async function chooseStore(facts: StoreFacts, probe: () => Promise<RedisA
 	}
 
 	const {remembered} = facts;
-	// A Redis that held the pool the last time and is down or empty now is an error to be seen, not to be worked around.
+	// A Redis that held the pool and is now down or empty is an error, not a reason to use another store.
 	if (remembered?.store === 'redis') {
 		return byRecord(remembered);
 	}

@@ -1,4 +1,4 @@
-/** The verb `admin`: makes the pool, or remakes it by force. */
+/** Creates the pool, or replaces it by force, for the command `admin`. */
 import {CanhazgpuError, hasCode} from '../../../errors.js';
 import {holdingsIn} from '../../rules/leases/holdings.js';
 import {accountName} from '../../rules/leases/ownership.js';
@@ -11,25 +11,21 @@ import {changeOnce} from '../change-once.js';
 export type PoolRequest = {
 	readonly gpuCount: number;
 	readonly provider: ProviderName;
-	/** Replaces a pool that is there, ending its leases. */
 	readonly force: boolean;
-	/** Earlier location in another store, for the audit log. */
 	readonly movedFrom?: string;
 };
 
 export type PoolMade = {
 	readonly pool: Pool;
 	readonly droppedLeases: number;
-	/** Whether the pool existed, and only its public record was missing. */
 	readonly wasThere?: boolean;
 };
 
 type PoolCreation = Pick<World, 'store' | 'host' | 'clock'>;
 
 /**
-Reads; a pool whose own keys are garbage is overwritten first, by `replacement` if that is given.
-
-@returns Also whether it was.
+Reads the pool. If its keys are garbage, first overwrites them with `replacement`, if given.
+@returns Also whether they were garbage.
 */
 async function readEvenGarbage(
 	{store}: PoolCreation,
@@ -43,16 +39,16 @@ async function readEvenGarbage(
 			throw error;
 		}
 
-		// Only the size and the provider are set here. Leases are read next, and end together with their records and audit entries.
+		// Sets only size and provider. The leases are read next, and end with their records and audit entries.
 		await store.commit({...emptyPlan, writes: [{kind: 'pool', pool: replacement}]});
 		return {snapshot: await store.read({change}), wasGarbage: true};
 	}
 }
 
-/** A new pool after a loss of data may be overtaken by processes that know the old one and put it back. */
+/** After a loss of data, a process that knows the old pool may restore it just before a new one is created. */
 const restoredRecentlySeconds = 60;
 
-/** Whether somebody who stays has just put back the very pool that is asked for. */
+/** Returns whether another process has just restored exactly the requested pool. */
 const isJustRestored = (
 	snapshot: Snapshot,
 	{gpuCount, provider, force}: PoolRequest,
@@ -63,9 +59,7 @@ const isJustRestored = (
 	snapshot.dataLoss !== undefined &&
 	snapshot.now - snapshot.dataLoss.restoredAt < restoredRecentlySeconds;
 
-/**
-@throws CanhazgpuError `pool-exists`, with the pool as its details, when there is one and `force` is not set.
-*/
+/** @throws CanhazgpuError `pool-exists`, with the pool in its details, if there is one and `force` is not set. */
 export async function createPool(makers: PoolCreation, request: PoolRequest): Promise<PoolMade> {
 	checkPoolSize(request.gpuCount);
 	const {store, host} = makers;
@@ -79,7 +73,7 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 	return changeOnce<PoolMade>(makers, {
 		async read(change) {
 			const {snapshot, wasGarbage} = await readEvenGarbage(makers, request.force ? pool : undefined, change);
-			// A retry reads the new values: what stood there before them stays unknown.
+			// A retry reads the new values, so the previous ones stay unknown.
 			isUnknown ||= wasGarbage;
 			return snapshot;
 		},
@@ -117,10 +111,10 @@ export async function createPool(makers: PoolCreation, request: PoolRequest): Pr
 }
 
 /**
-Closes this machine's pool in a store because it moved to another one. Programs that use the old store learn about it with their next read.
-
-@returns Number of ended leases.
-@throws CanhazgpuError as `requirePool` does.
+Closes this machine's pool in a store because it moved to another one. Programs that use the old store learn the new
+location at their next read.
+@returns How many leases ended.
+@throws CanhazgpuError As `requirePool` does.
 */
 export const closePool = async (makers: PoolCreation, movedTo: string): Promise<number> =>
 	changeOnce(makers, {

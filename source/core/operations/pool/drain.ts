@@ -1,4 +1,3 @@
-/** Taking GPUs out of service by hand, and putting them back: a holder keeps the GPU, and no one else gets it, not even by force. */
 import {CanhazgpuError} from '../../../errors.js';
 import {holdingsOn} from '../../rules/leases/holdings.js';
 import {unreadableDrains} from '../../rules/pool/diagnosis.js';
@@ -47,10 +46,9 @@ function planDrains(snapshot: Snapshot, {world, requester, gpus, kind, drains, r
 }
 
 /**
-Takes GPUs out of service. One that is out already gets the new reason.
-
-@returns The GPUs, sorted, and which of them somebody has now and keeps.
-@throws CanhazgpuError `impossible` for an id that is not in the pool, `usage` for a reason that is too long, `pool-garbage` when the
+Takes GPUs out of service, or changes the reason.
+@returns The GPUs, sorted, and those that a holder keeps.
+@throws CanhazgpuError `impossible` for an unknown id, `usage` for a reason that is too long, `pool-garbage` if the
 record cannot be replaced.
 */
 export const drain = async (
@@ -82,10 +80,9 @@ export const drain = async (
 };
 
 /**
-Puts GPUs back into service.
-
-@returns Which of them were out.
-@throws CanhazgpuError `impossible` for an id that is not in the pool, `pool-garbage` when the record cannot be replaced.
+Returns GPUs to service.
+@returns The GPUs that were out of service.
+@throws CanhazgpuError `impossible` for an unknown id, `pool-garbage` if the record cannot be replaced.
 */
 export const undrain = async (
 	world: EngineWorld,

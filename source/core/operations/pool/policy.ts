@@ -1,4 +1,3 @@
-/** Changing the policy of the pool: all that is asked for at once, or nothing. */
 import type {Requester} from '../../model/types.js';
 import {planPolicy, planPolicyReplacement, type PolicyChange, type PolicyChanged} from '../../rules/policy/policy.js';
 import {auditContextOf} from '../../rules/leases/audit-entries.js';
@@ -21,19 +20,17 @@ const change = async (
 };
 
 /**
-Sets and unsets keys of the policy.
-
-@returns The keys whose value is another one now, each with the value before.
-@throws CanhazgpuError `usage` or `impossible` for a value that a key cannot have, `pool-garbage` when the record cannot be read.
+Sets and unsets policy keys, all or none.
+@returns The keys with a new value, and the old values.
+@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be read.
 */
 export const changePolicy = async (world: EngineWorld, requester: Requester, changes: readonly PolicyChange[]) =>
 	change(planPolicy, world, requester, changes);
 
 /**
-Replaces the whole policy, also one that cannot be read, by these settings alone; by none, if none are given.
-
-@returns The keys whose value is another one now; `all` for a record that could not be read.
-@throws CanhazgpuError `usage` or `impossible` for a value that a key cannot have, `pool-garbage` when the record cannot be replaced.
+Replaces the whole policy with these settings, even if it cannot be read.
+@returns The keys with a new value, or `all` if the old record was unreadable.
+@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the record cannot be replaced.
 */
 export const replacePolicy = async (world: EngineWorld, requester: Requester, settings: readonly PolicyChange[] = []) =>
 	change(planPolicyReplacement, world, requester, settings);

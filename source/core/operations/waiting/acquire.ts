@@ -1,4 +1,4 @@
-/** Getting GPUs, now or in the queue: what `run` and `reserve` call. */
+/** Grants GPUs now or after a wait in the queue, for `run` and `reserve`. */
 import {CanhazgpuError, withFallback} from '../../../errors.js';
 import type {World} from '../../model/ports.js';
 import type {Observation} from '../../model/types.js';
@@ -9,7 +9,7 @@ import {release} from '../reservations.js';
 import type {EngineWorld, GaveUp, WaitOptions} from '../engine.js';
 import {Waiter} from './waiter.js';
 
-/** Returns undefined if other writers, such as a scanning Go program, were in the way for too long. The caller can still join the queue. */
+/** Returns undefined if conflicts lasted too long. The caller can still join the queue. */
 const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Promise<Grant | Refusal | undefined> =>
 	withFallback(
 		async () => acquireNow(...request),
@@ -17,22 +17,21 @@ const acquireUnlessBusy = async (...request: Parameters<typeof acquireNow>): Pro
 		'busy',
 	);
 
-/** @throws CanhazgpuError `unavailable` where not all GPUs can be seen. */
+/** @throws CanhazgpuError `unavailable` if not all GPUs are visible from here. */
 function checkNotBlind({isPartial}: Observation): void {
 	if (isPartial === true) {
 		throw new CanhazgpuError(
 			'unavailable',
-			'The GPUs are not free, or cannot be seen from here: an isolated job sees its own alone, and cannot wait for others',
-			{hint: 'Ask outside of the job.'},
+			'The GPUs are not free, or not visible from here: an isolated job sees only its own, and cannot wait for others',
+			{hint: 'Run the command outside of the job.'},
 		);
 	}
 }
 
 /**
-Takes GPUs now, or waits in the queue for them.
-
-@returns A refusal only when waiting was not wanted.
-@throws CanhazgpuError `impossible` when the pool can never give it, ...
+Grants GPUs now, or waits in the queue for them.
+@returns A refusal only if the request does not wait.
+@throws CanhazgpuError `impossible` if the pool can never satisfy the request, ...
 */
 export async function acquire(
 	world: EngineWorld,
@@ -46,7 +45,7 @@ export async function acquire(
 	try {
 		return await acquireHere(world, request, options);
 	} catch (error) {
-		// Called off during a scan of the GPUs, before there was anything to leave.
+		// Canceled during the first scan, before joining the queue.
 		if (error === options.signal.reason) {
 			return {kind: 'gave-up', reason: 'aborted'};
 		}
@@ -63,7 +62,6 @@ async function acquireHere(
 	const leaseId = world.clock.uuid();
 	const {waitSeconds = Infinity} = options;
 	const isNowOrNever = waitSeconds === 0;
-	// The first scan counts towards the time limit.
 	const deadlineMs = isNowOrNever ? Infinity : world.clock.monotonicMs() + waitSeconds * 1000;
 	const scan = createFreshScan(world, deadlineMs, options.signal);
 	let lastScan: Observation | undefined;
@@ -72,7 +70,7 @@ async function acquireHere(
 		return lastScan;
 	};
 
-	/** A waiter that cannot see the GPUs could never take one, and would block everybody behind it. */
+	/** A waiter that cannot see the GPUs could not take any, and would block everyone behind it. */
 	const observeToWait = async (): Promise<Observation> => {
 		const seen = await observe();
 		checkNotBlind(seen);
@@ -91,7 +89,6 @@ async function acquireHere(
 		? first
 		: await new Waiter({world, request, options, leaseId, scan: observeToWait, deadlineMs}).wait();
 	if (answer.kind === 'granted' && options.signal.aborted) {
-		// Granted in the very moment in which it was called off.
 		await release(world, request.requester, {by: 'lease', leaseId});
 		return {kind: 'gave-up', reason: 'aborted'};
 	}

@@ -1,4 +1,3 @@
-/** Taking an entry out of the queue: one of the caller, or, for root, anybody's. */
 import {auditContextOf} from '../../rules/leases/audit-entries.js';
 import {isRoot, mayChange} from '../../rules/leases/ownership.js';
 import {emptyPlan} from '../../model/plan.js';
@@ -7,19 +6,15 @@ import type {Requester} from '../../model/types.js';
 import type {EngineWorld, LeaveResult} from '../engine.js';
 import {transact} from '../transact.js';
 
-/** The entry holds these GPUs, but the caller allowed it to leave only without GPUs. */
+/** The entry holds these GPUs, but may only leave without any. */
 type Holds = {readonly kind: 'holds'; readonly gpus: readonly number[]};
 
-/** Takes an entry out of the queue, with what it holds. `id` may be the beginning of one. */
+/** Removes an entry and releases what it holds. `id` can be a prefix. Root can remove any entry. */
 export const leaveQueue = async (world: EngineWorld, requester: Requester, id: string): Promise<LeaveResult> =>
 	world.engine?.leaveQueue(requester, id) ??
-	// The entry leaves, whatever it holds.
 	((await leave(world, requester, {id, isWhileEmpty: false})) as LeaveResult);
 
-/**
-The same, unless it holds a GPU already: then it stays. A GPU that is granted at the same moment makes the two conflict, and this is decided
-again.
-*/
+/** Removes an entry unless it holds a GPU. A concurrent grant causes a conflict and another check. */
 export const leaveQueueWhileEmpty = async (
 	world: EngineWorld,
 	requester: Requester,

@@ -22,28 +22,28 @@ type Options = {
 	readonly entryId: string;
 	readonly scan: () => Promise<Observation>;
 	readonly readLinks: ReadLinks;
-	/** Whether to scan although there is nothing to take: what it holds, or has written down, keeps or guides others. */
+	/** Whether to scan even if nothing can be taken, because others rely on what the entry holds or notes. */
 	readonly isScanDue?: boolean;
-	/** Gets the scan, when it is no newer than what was read. */
+	/** Receives the scan if it is no newer than the read. */
 	readonly seen?: (observation: Observation) => void;
 };
 
 type Nothing = Extract<QueueGrant, {kind: 'nothing'}> & {
-	/** Unreserved GPUs that the entry waits for and that the scan rules out. */
+	/** Required GPUs that the scan rules out. */
 	readonly unusable: readonly UnusableGpu[];
-	/** What the entry stores about unavailable and eligible GPUs. Absent if nothing was scanned. */
+	/** The entry's note on unavailable and eligible GPUs. Absent without a scan. */
 	readonly note?: EntryNote;
-	/** GPUs that may have what is needed, with what is unknown of them. */
+	/** GPUs that may qualify, with the quality that is unknown. */
 	readonly unknown?: Eligibility['unknown'];
 };
 
 type ScannedGrant = Exclude<QueueGrant, {kind: 'nothing'}> | Nothing;
 
 /**
-What the waiter may take now. The GPUs are scanned only when there is something to take by the records, and by what those earlier in the queue have seen: a release wakes one scan and not a herd.
-
-@returns `stale` when the scan is newer than what was read: scan, then read, then commit.
-@throws CanhazgpuError `impossible` when no GPUs of this pool have what is needed.
+Plans what the waiter can take now. Scans only if the records and the notes of earlier entries leave something to take,
+so that a release causes one scan and not a herd.
+@returns `stale` if the scan is newer than the read. The order must be scan, read, commit.
+@throws CanhazgpuError `impossible` if the pool can never satisfy the request.
 */
 export async function planWithScan(
 	{host, clock, memoryThresholdMiB}: World,
@@ -60,7 +60,7 @@ export async function planWithScan(
 		force: request.force,
 	};
 	const position = snapshot.queue.findIndex(({id}) => id === entryId);
-	// Earlier entries that have noted what is out of service.
+	// Earlier entries may have noted which GPUs are out of service.
 	const earlier = snapshot.queue
 		.slice(0, Math.max(0, position))
 		.filter((record) => record.kind === 'entry' && record.entry.unavailable !== undefined && isAnswering(record.entry));

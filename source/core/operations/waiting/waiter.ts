@@ -1,6 +1,5 @@
 /**
-A waiter in the queue. Woken by events, with a slow tick in case one was missed; scans the GPUs only when there is something
-to take.
+Waits in the queue, woken by events and by a slow tick in case one was missed. Scans only if something can be taken.
 */
 import {secondsUntilGrants} from '../../rules/pool/alerts.js';
 import {
@@ -55,15 +54,13 @@ type WaiterOptions = {
 	readonly world: World;
 	readonly request: AcquireRequest;
 	readonly options: WaitOptions;
-	/** The id for every GPU of the request, from the first to the last. */
 	readonly leaseId: string;
-	/** Scans the GPUs; keeps what it saw for 2 s. */
+	/** Scans the GPUs. Results are cached for 2 s. */
 	readonly scan: () => Promise<Observation>;
-	/** End of the time limit, on the monotonic clock. */
 	readonly deadlineMs: number;
 };
 
-/** Lives from its joining to its end. */
+/** One entry of the queue, from joining to grant, timeout or cancellation. */
 export class Waiter {
 	readonly #world: World;
 	readonly #request: AcquireRequest;
@@ -73,22 +70,20 @@ export class Waiter {
 	readonly #readLinks: ReadLinks;
 	readonly #wakeSignal = createWakeSignal();
 	readonly #recordAlerts: AlertRecorder;
-	/** Background work. Never rejects. */
 	#aside: Promise<unknown> = Promise.resolve();
 	readonly #ended = new AbortController();
 	readonly #entryId: string;
-	/** Time of joining on the store's clock, which determines the position. */
+	/** Store time of joining, which determines the position. */
 	#joinedAt: number | undefined;
 	readonly #deadlineMs: number;
 	#lastHeartbeat = 0;
 	#seenAtMs = -Infinity;
 	#readAtMs = 0;
 	#hadOutage = false;
-	/** What the last scan could tell about the GPUs. */
+	/** Unknown qualities of the GPUs after the last scan. */
 	#seenOf: {readonly gpuCount: number; readonly unknown: Eligibility['unknown']} | undefined;
-	/** Whether MIG had split any GPU at the last scan. */
 	#hasSplit = false;
-	/** Basis of the next wait: the last read, and the events since. */
+	/** The last read, updated by the events since. */
 	#lastRead: Snapshot | undefined;
 	#lastProgress: Progress | undefined;
 
@@ -104,7 +99,7 @@ export class Waiter {
 		this.#recordAlerts = createAlertRecorder(world);
 	}
 
-	/** Joins the end of the queue and waits there. Whatever ends it, nothing is left behind. */
+	/** Joins the queue and waits. Always leaves the queue clean. */
 	async wait(): Promise<Grant | GaveUp> {
 		const {store, clock} = this.#world;
 		const {signal} = this.#options;
@@ -142,7 +137,6 @@ export class Waiter {
 			return await this.#leave('aborted');
 		} catch (error) {
 			const end = await this.#leave('aborted');
-			// Called off during a scan of the GPUs.
 			if (error === signal.reason) {
 				return end;
 			}
@@ -161,7 +155,7 @@ export class Waiter {
 		}
 	}
 
-	/** Work whose failure ends no waiting, and takes nothing from a grant. Never rejects. */
+	/** Runs work that must not fail the wait or the grant. */
 	async #inBackground(work: Promise<void>): Promise<void> {
 		try {
 			await work;
@@ -174,7 +168,7 @@ export class Waiter {
 		this.#aside = Promise.all([this.#aside, work()]);
 	}
 
-	/** Does what the grant need not wait for. */
+	/** Runs work after the grant is in use, if the caller supports that. */
 	#doOnceInUse(work: () => Promise<void>): void {
 		const {afterwards = this.#doAside.bind(this)} = this.#options;
 		afterwards(work);
@@ -193,7 +187,7 @@ export class Waiter {
 		this.#joinedAt = joinedAt;
 	}
 
-	/** A request for any GPUs needs no scan, so a slow tool does not delay its position. */
+	/** Scans unless the request is for any GPUs. A slow tool then does not delay its position. */
 	async #scanIfNeeded(): Promise<Observation | undefined> {
 		const {count, ids, need} = this.#request;
 		return dependsOnGpus({count: ids?.length ?? count, ids, need}) ? this.#scan() : undefined;
@@ -204,7 +198,7 @@ export class Waiter {
 		return quitQueue(this.#world, {id: this.#entryId, leaseId: this.#leaseId, account, reason});
 	}
 
-	/** Waits until it is time to read again; heartbeats go on meanwhile. */
+	/** Waits until the next read is due, and sends heartbeats in the meantime. */
 	async #waitUntilDue(signal: AbortSignal): Promise<void> {
 		const {clock, host} = this.#world;
 		const untilReadMs = nextReadMs(this.#lastRead, this.#entryId, {
@@ -223,15 +217,13 @@ export class Waiter {
 		}
 	}
 
-	/** The store's time, by what was read last. */
 	#now({now}: Snapshot): number {
 		return now + (this.#world.clock.monotonicMs() - this.#readAtMs) / 1000;
 	}
 
 	/**
-	A heartbeat without a read of all the others: in a long queue that would be most of the work.
-
-	@returns False when it takes a read to know what to do.
+	Sends a heartbeat without reading the whole queue, which would be most of the work. Returns false if a read is
+	needed.
 	*/
 	async #sendHeartbeat(): Promise<boolean> {
 		const {store} = this.#world;
@@ -258,7 +250,7 @@ export class Waiter {
 		}
 	}
 
-	/** Applies the event to the last snapshot. An entry that moves up in the queue says so without a read. */
+	/** Applies the event to the last snapshot, so that moving up in the queue needs no read. */
 	#applyEvent(event: PoolEvent | undefined): void {
 		this.#lastRead = snapshotAfterEvent(this.#lastRead, event);
 		const afterMs = readAfterMs(event, this.#lastRead, this.#entryId);
@@ -277,7 +269,7 @@ export class Waiter {
 		}
 	}
 
-	/** A store that is away is waited for: the position in the queue is kept. */
+	/** Tries to take GPUs. While the store is away, keeps waiting for it. */
 	async #tryUnlessAway(): Promise<Grant | GaveUp | undefined> {
 		try {
 			return await this.#try();
@@ -293,7 +285,7 @@ export class Waiter {
 		}
 	}
 
-	/** Takes whatever can be taken now. Undefined: still waiting. */
+	/** Takes what can be taken now. Returns undefined while waiting. */
 	async #try(): Promise<Grant | GaveUp | undefined> {
 		const {clock, store} = this.#world;
 		for (;;) {
@@ -301,7 +293,7 @@ export class Waiter {
 				user: this.#request.requester.label,
 				judged: (read) => judgedByWaiter(read, () => clock.random()),
 			});
-			// A pool that was made smaller may have become too small for ever.
+			// A new, smaller pool can make the request impossible.
 			const wanted = checkWanted(this.#request, snapshot.gpus.length);
 			this.#lastRead = snapshot;
 			this.#readAtMs = clock.monotonicMs();
@@ -319,10 +311,11 @@ export class Waiter {
 
 			this.#hadOutage = false;
 			if (isEntryHeartbeatDue(own.entry, this.#lastHeartbeat, snapshot.now)) {
-				// After a conflict the next read shows whether somebody still watches for our silence.
+				// After a conflict, the next read shows whether somebody still watches this entry.
 				await store.commit(planEntryHeartbeat(snapshot, own));
 				this.#lastHeartbeat = snapshot.now;
-				// No new read is needed: in a long queue most of the work is heartbeats. A grant from the old read conflicts, and is tried again.
+				// No new read: heartbeats are most of the work in a long queue. A grant based on the old read conflicts
+				// and is retried.
 			}
 
 			let recordSeen = async (): Promise<void> => undefined;
@@ -355,7 +348,7 @@ export class Waiter {
 					continue;
 				}
 
-				// Facts that a scan could not determine stay unknown until the next scan.
+				// Qualities that a scan could not determine stay unknown until the next scan.
 				this.#report(waitingProgress(snapshot, own, wanted, {...grant, unknown: this.#seenOf?.unknown}));
 				return undefined;
 			}
@@ -388,27 +381,27 @@ export class Waiter {
 			}
 
 			await clock.sleep(conflictWaitMs * (0.25 + clock.random()));
-			// Others may be in the way for ever, such as a peer that died with its lock.
+			// Conflicts may never end, such as with a lock left by a crashed Go program.
 			if (this.#options.signal.aborted || clock.monotonicMs() >= this.#deadlineMs) {
 				return undefined;
 			}
 		}
 	}
 
-	/** Others go by what it holds and by what it has written down, so that is read again with each heartbeat. */
+	/** Returns whether to scan with each heartbeat, because others rely on what this entry holds or notes. */
 	#isScanDue(snapshot: Snapshot, {id, entry}: EntryRecord): boolean {
 		const gpuCount = snapshot.gpus.length;
 		const isUncertain =
 			entry.eligible !== undefined &&
 			(!isPossible(entry, gpuCount) || this.#seenOf?.unknown.size !== 0 || this.#seenOf.gpuCount !== gpuCount);
-		// An administrator may change the instances at any time, and with that which GPUs are whole.
+		// An administrator can change the MIG layout at any time.
 		const isOfSplitBox = wantsInstances(entry) || (entry.eligible !== undefined && this.#hasSplit);
 		const matters =
 			entry.unavailable !== undefined || isOfSplitBox || isUncertain || holdingsOf(snapshot, id).length > 0;
 		return matters && this.#world.clock.monotonicMs() - this.#seenAtMs >= entryHeartbeatSeconds * 1000;
 	}
 
-	/** Our entry is gone from the queue. Undefined: joined again. */
+	/** Ends the wait because the entry is gone, or joins again and returns undefined. */
 	async #endOrRejoin(snapshot: Snapshot): Promise<Grant | GaveUp | undefined> {
 		const grant = grantIn(snapshot, this.#leaseId);
 		if (grant !== undefined) {
@@ -420,13 +413,13 @@ export class Waiter {
 			return {kind: 'gave-up', reason: 'removed'};
 		}
 
-		// Lost with the store's data, or dropped by a peer while we were stopped.
+		// Lost with the store's data, or dropped by the Go program while this process was stopped.
 		await this.#join();
 		this.#report({kind: 'rejoined'});
 		return undefined;
 	}
 
-	/** Reports each step once. The estimate alone is no step: it changes with every second. */
+	/** Reports each step once. A new estimate alone is no step, because estimates change every second. */
 	#report(progress: Progress): void {
 		const isSame = JSON.stringify(unestimated(this.#lastProgress)) === JSON.stringify(unestimated(progress));
 		this.#lastProgress = progress;
@@ -438,7 +431,6 @@ export class Waiter {
 
 const unestimated = (progress: Progress | undefined) => progress && {...progress, estimateSeconds: undefined};
 
-/** Errors that may pass: the waiter goes on. Any other error ends the waiting. */
 const transientCodes = new Set(['store-unreachable', 'store-refused', 'no-pool', 'pool-garbage', 'busy']);
 
 export const isTransient = (error: unknown): error is CanhazgpuError =>
@@ -447,16 +439,15 @@ export const isTransient = (error: unknown): error is CanhazgpuError =>
 type JoinOptions = {
 	readonly id: string;
 	readonly request: AcquireRequest;
-	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
 	/** The scan that determines the eligible GPUs. Absent if any GPU is eligible. */
 	readonly observation?: Observation | undefined;
 	readonly readLinks?: ReadLinks;
-	/** When this entry joined first, on the store's clock: it lost its position and takes that again. Undefined: it joins at the end. */
+	/** Store time of the first joining, for an entry that was lost. Undefined: joins at the end. */
 	readonly joinedAt?: number | undefined;
 };
 
-/** Joins the queue. Returns when it joined first, and the present, both on the store's clock. */
+/** Joins the queue. Returns the store time of the first joining, and of now. */
 export const joinQueue = async (
 	world: World,
 	{id, request, waitSeconds, observation, readLinks = createLinkReader(world), joinedAt}: JoinOptions,
@@ -483,7 +474,7 @@ export const joinQueue = async (
 				lastHeartbeat: now,
 			};
 			const result = {now, joinedAt: began};
-			// Somebody who knew of it may have put it back meanwhile.
+			// Another process may have restored the entry in the meantime.
 			return snapshot.queue.some((record) => record.id === id)
 				? {plan: emptyPlan, result}
 				: {plan: planJoin(entry, world.host.hostname, joinedAt), result};
@@ -494,13 +485,12 @@ export const joinQueue = async (
 
 type QuitOptions = {
 	readonly id: string;
-	/** The lease id that the request would have used. */
 	readonly leaseId: string;
 	readonly account: string;
 	readonly reason: GaveUp['reason'];
 };
 
-/** Leaves it, giving back what was held meanwhile; unless all was granted in the last moment, and the answer was lost. */
+/** Leaves the queue and releases what is held, unless the grant completed at the last moment. */
 export async function quitQueue(world: World, {id, leaseId, account, reason}: QuitOptions): Promise<Grant | GaveUp> {
 	const gaveUp = {kind: 'gave-up', reason} as const;
 	try {
@@ -518,12 +508,11 @@ export async function quitQueue(world: World, {id, leaseId, account, reason}: Qu
 			throw error;
 		}
 
-		// The store cannot be reached now. The entry is dropped at the next read, for this process will be gone.
+		// The store is unreachable. After this process ends, the entry is dropped at the next read.
 		return {...gaveUp, isUnsure: true};
 	}
 }
 
-/** Returns the progress of the wait. */
 const waitingProgress = (
 	snapshot: Snapshot,
 	own: EntryRecord,
@@ -541,7 +530,7 @@ const waitingProgress = (
 	estimateSeconds: estimateWaits(snapshot).get(own.id),
 });
 
-/** The grant that was made although its answer was lost. */
+/** Returns the grant if it was made although its answer was lost. */
 function grantIn(snapshot: Snapshot, leaseId: string): Grant | undefined {
 	const mine = holdingsIn(snapshot.gpus).filter(
 		({lease}) => lease.leaseId === leaseId && lease.partialQueueId === undefined,

@@ -1,15 +1,14 @@
 import type {Clock} from '../../model/ports.js';
 
 type WakeSignal = {
-	/** Ends the wait that is under way, or else the next one. */
 	readonly wake: () => void;
-	/** Wakes after a time unless aborted. Further calls meanwhile keep the first time. */
+	/** Wakes after a time unless aborted. Further calls keep the first time. */
 	readonly wakeAfter: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<void>;
-	/** Resolves when woken, after the time, or on abort. Resolves to true when woken. */
+	/** Resolves on wake, timeout or abort, with true for a wake. */
 	readonly wait: (clock: Clock, milliseconds: number, signal: AbortSignal) => Promise<boolean>;
 };
 
-/** A wait that can be cut short. A wake while nothing waits is kept, so that none is lost between a read and the wait after it. */
+/** Creates a wait that can be cut short. A wake while nothing waits is kept for the next wait, so that none is lost. */
 export function createWakeSignal(): WakeSignal {
 	let isWoken = false;
 	let isTimerSet = false;

@@ -1,40 +1,35 @@
-/**
-Chooses among the available GPUs, for newcomers and waiters. Each strategy scores sets of GPUs with a list of numbers, compared in order,
-lowest first. Pure and deterministic.
-*/
+/** Chooses among the available GPUs. Each strategy scores sets of GPUs with a list of numbers, the lowest first. */
 import type {GpuGroup, GpuLinks, GpuReading, GpuRecord, Snapshot, GpuLink} from '../../model/types.js';
 import type {StrategyName} from '../../model/need.js';
 import {compareNumbers} from './compare-numbers.js';
 import {rankShares, type GpuCandidate} from './gpu-candidate.js';
 import {readingsByIndex} from './need.js';
 
-/** Facts that strategies use. Times are seconds on the store's clock. Undefined values are unknown. */
+/** Facts that strategies use. Times are store times. Undefined values are unknown. */
 type Candidate = {
 	readonly index: number;
-	/** When anybody last gave it back. Undefined: never used. */
+	/** When the GPU was last released. Undefined: never used. */
 	readonly lastReleased: number | undefined;
-	/** When the asking user last gave it back. Undefined: not among the recent records. */
+	/** When the asking user last released the GPU. Undefined: not recently. */
 	readonly lastUsedByRequester: number | undefined;
 	readonly temperatureCelsius?: number | undefined;
 	readonly numaNode?: number | undefined;
 	readonly pciRoot?: string | undefined;
 };
 
-/** All free GPUs and the links between GPUs. */
 type Box = {readonly free: readonly Candidate[]; readonly links: GpuLinks | undefined};
 
-/** GPUs that are had already and stay, those that are free, and how many of these are to be chosen. */
+/** The held GPUs that stay, the free GPUs, and how many of the free ones to choose. */
 type Choice = {readonly kept: readonly Candidate[]; readonly free: readonly Candidate[]; readonly count: number};
 
 type Chosen = {readonly kept: readonly Candidate[]; readonly chosen: readonly Candidate[]};
 
-/** Orders GPUs by a list of numbers, lowest first. Unknown values sort to one end. */
 type Order = (gpu: Candidate) => readonly number[];
 
-/** The GPU released longest ago first, never used before all others; then the lowest index. */
+/** Never used GPUs first, then those released longest ago, then by index. */
 const leastRecentFirst: Order = ({lastReleased = -Infinity, index}) => [lastReleased, index];
 
-/** The GPUs that this user used last come first: their caches and habits are there. */
+/** The user's most recent GPUs first. */
 const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleased = -Infinity, index}) => [
 	-lastUsedByRequester,
 	lastReleased,
@@ -43,16 +38,16 @@ const mostRecentUserFirst: Order = ({lastUsedByRequester = -Infinity, lastReleas
 
 const coolestFirst: Order = (gpu) => [gpu.temperatureCelsius ?? Infinity, ...mostRecentUserFirst(gpu)];
 
-/** Whole numbers: the sum of fractions would depend on their order. */
+/** Whole numbers, because the sum of fractions depends on their order. */
 const linkCosts: Readonly<Record<string, number>> = {XGMI: 100, PIX: 200, PXB: 300, PHB: 400, NODE: 500, SYS: 600};
 const unknownLinkCost = 700;
 
-/** The lower the better: many NVLinks before few, these and XGMI before any PCIe, and an unknown link last. */
+/** Returns the cost of a link: many NVLinks before few, then XGMI, then PCIe, then unknown links. */
 export function linkCost(link: GpuLink | undefined): number {
 	return link === undefined ? unknownLinkCost : (linkCosts[link] ?? 100 - Math.min(99, Number(link.slice(2))));
 }
 
-/** @returns The worst link of a set of GPUs, and the sum of all. None has the cost 0. */
+/** Returns the worst link of a set and the sum of all, both 0 without links. */
 function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): readonly [worst: number, sum: number] {
 	let worst = 0;
 	let sum = 0;
@@ -67,7 +62,7 @@ function linkScore(set: readonly Candidate[], links: GpuLinks | undefined): read
 	return [worst, sum];
 }
 
-/** Counts the NUMA nodes and PCI roots of a set of GPUs. An unknown one counts as shared or separate, whichever is worse. */
+/** Counts the NUMA nodes and PCI roots of a set. Unknown ones count as shared or separate, whichever is worse. */
 const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonly number[] =>
 	(['numaNode', 'pciRoot'] as const).map((domain) => {
 		const domains = [...kept, ...chosen].map((gpu) => gpu[domain]);
@@ -76,7 +71,7 @@ const domainCounts = ({kept, chosen}: Chosen, isUnknownShared: boolean): readonl
 		return new Set(known).size + (isUnknownShared ? Math.min(1, unknown) : unknown);
 	});
 
-/** Free GPUs that a choice leaves in the NUMA nodes that it is in. */
+/** Counts the free GPUs that a choice leaves on its NUMA nodes. */
 function leftBeside({kept, chosen}: Chosen, {free}: Box): number {
 	const nodes = new Set([...kept, ...chosen].map(({numaNode}) => numaNode).filter((node) => node !== undefined));
 	return free.filter((gpu) => gpu.numaNode !== undefined && nodes.has(gpu.numaNode) && !chosen.includes(gpu)).length;
@@ -101,7 +96,6 @@ const scoresOfSets: Readonly<Record<StrategyName, ((chosen: Chosen, box: Box) =>
 	topology: ({kept, chosen}, {links}) => linkScore([...kept, ...chosen], links),
 };
 
-/** Whether the strategy uses the links between GPUs. */
 export const dependsOnLinks = (strategy: StrategyName | undefined): boolean => strategy === 'topology';
 
 function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly Candidate[] {
@@ -113,9 +107,8 @@ function inOrder(strategy: StrategyName, gpus: readonly Candidate[]): readonly C
 }
 
 /**
-The score of a choice: what the strategy says of the set, then the ranks of its GPUs among all that are free.
-
-@param box - The same for all choices that are compared.
+Returns the strategy's score of the set, followed by the ranks of its GPUs among all free ones.
+@param box - Must be the same for all choices that are compared.
 */
 function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly number[] {
 	const ranked = inOrder(strategy, box.free);
@@ -128,7 +121,7 @@ function scoreOf(strategy: StrategyName, chosen: Chosen, box: Box): readonly num
 /** With more free GPUs than this, scoring every set would take too long. */
 const mostForAllSets = 16;
 
-/** @yields All sets of this size, in the order of the items. */
+/** @yields All subsets of this size, in the order of the items. */
 function* setsOf<Item>(items: readonly Item[], count: number, from = 0): Generator<readonly Item[]> {
 	if (count === 0) {
 		yield [];
@@ -146,7 +139,7 @@ type Sets = Iterable<readonly Candidate[]>;
 
 type Score = (set: readonly Candidate[]) => readonly number[];
 
-/** Returns the best set, or the first of several equally good ones. Undefined if there are no sets. */
+/** Returns the best set, or the first of several equally good ones. */
 function bestSet(sets: Sets, scoreOfSet: Score): readonly Candidate[] | undefined {
 	let best: {readonly set: readonly Candidate[]; readonly score: readonly number[]} | undefined;
 	for (const set of sets) {
@@ -159,7 +152,6 @@ function bestSet(sets: Sets, scoreOfSet: Score): readonly Candidate[] | undefine
 	return best?.set;
 }
 
-/** Starts a set with each GPU, and repeatedly adds the best next GPU. */
 const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score): Sets =>
 	free.map((first) => {
 		let set: readonly Candidate[] = [first];
@@ -173,9 +165,8 @@ const grownSets = (free: readonly Candidate[], count: number, scoreOfSet: Score)
 	});
 
 /**
-Returns the best set of free GPUs: among all sets for up to 16 free GPUs, otherwise among sets grown step by step.
-
-@returns In the order of the strategy. All GPUs if there are not more.
+Returns the best set of free GPUs, in the order of the strategy: among all sets for up to 16 free GPUs, otherwise among
+sets grown step by step. Returns all GPUs if there are not more.
 */
 export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box: Box): readonly Candidate[] {
 	const ordered = inOrder(strategy, free);
@@ -185,29 +176,23 @@ export function bestOf(strategy: StrategyName, {kept, free, count}: Choice, box:
 	}
 
 	const scoreOfSet: Score = (chosen) => setScore({kept, chosen}, box);
-	// The order of the strategy decides between equally good sets.
 	const sets = ordered.length <= mostForAllSets ? setsOf(ordered, count) : grownSets(ordered, count, scoreOfSet);
 	return bestSet(sets, scoreOfSet) ?? [];
 }
 
-/** Facts about GPUs beyond the records, as far as the strategy uses them. */
 export type Preference = {
 	readonly strategy?: StrategyName;
 	readonly readings?: readonly GpuReading[];
-	/** Undefined: no link is known. */
 	readonly links?: GpuLinks;
 };
 
-/** Available GPUs of one group. */
 export type CandidateGroup = {
-	/** GPUs that are held already and stay. */
 	readonly kept: readonly number[];
-	/** For shares: GPUs that are already shared and have room. They come before all free GPUs, in this order. */
+	/** For shares: shared GPUs with room. They come before all free GPUs, in this order. */
 	readonly shared?: readonly number[];
 	readonly free: readonly number[];
 	/** GPUs that waiting requests hold. They come after all free GPUs, in this order. */
 	readonly heldByOthers: readonly number[];
-	/** Number of missing GPUs. */
 	readonly count: number;
 };
 
@@ -247,10 +232,8 @@ function candidateOf(record: GpuRecord, {lastUsed}: Snapshot, reading: GpuReadin
 }
 
 /**
-Chooses all that is missing of one of the groups: of those that can be completed the one that takes least from others, and of several of
-those the best by the strategy.
-
-@returns GPUs to take, and of which group; undefined where none can be completed.
+Chooses the missing GPUs of one group that can be completed: the group that takes least from others, then the best by
+the strategy. Undefined if no group can be completed.
 */
 export function chooseGpus(
 	snapshot: Snapshot,
@@ -275,7 +258,6 @@ export function chooseGpus(
 
 		const keptGpus = candidatesOf([...kept, ...fromShared]);
 		const chosen = bestOf(strategy, {kept: keptGpus, free: candidatesOf(free), count: missing - needed}, box);
-		// A single group, as in a box of one model, is compared with nothing.
 		const score = groups.length === 1 ? [] : scoreOf(strategy, {kept: keptGpus, chosen}, box);
 		return [
 			{

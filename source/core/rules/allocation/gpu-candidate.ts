@@ -1,30 +1,24 @@
 /**
-Decides what a request can get of one GPU: all of it, or a share. The memory of a share is reserved even while its job loads slowly. Use
-beyond that, and use by other processes, reduces the remaining memory. Unknown readings leave no room.
+Decides what a request can get of one GPU: all of it, or a share. The memory of a share stays reserved even if its job
+uses less. Use beyond that, or by other processes, reduces the rest. Unknown readings leave no room.
 */
 import {holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuReading, GpuRecord, Lease} from '../../model/types.js';
 import {isWhole} from '../mig/instances.js';
 import {usageOfShares} from '../usage/share-usage.js';
 
-/** Why a GPU has no room for a share. */
 type ShareBlock =
-	/** Remaining memory in MiB, and the number of shares. */
 	| {
 			readonly kind: 'no-room';
 			readonly freeMiB: number;
 			readonly capacityMiB: number;
 			readonly shares: readonly Lease[];
 	  }
-	/** The maximum number of shares is reached. */
 	| {readonly kind: 'most-shares'; readonly shares: readonly Lease[]}
-	/** The GPU's memory, or its memory in use, is unknown. */
 	| {readonly kind: 'unknown-memory'};
 
-/** The requested share, and the limits of the pool. */
 export type ShareLimits = {
 	readonly memoryMiB: number;
-	/** Maximum number of shares of one GPU. */
 	readonly mostShares: number;
 };
 
@@ -32,11 +26,10 @@ type ShareRoom = {
 	readonly kind: 'room';
 	/** Memory for all shares of the GPU. Undefined if the GPU was neither scanned nor shared yet. */
 	readonly capacityMiB: number | undefined;
-	/** Memory left after the new share. */
 	readonly leftMiB: number;
 };
 
-/** Returns the memory for all shares of a GPU: its total without the driver's reserve. Undefined if unknown. */
+/** Returns the memory for all shares of a GPU: the total without the driver's reserve. */
 export const capacityOf = ({memoryTotalMiB, memoryReservedMiB = 0}: GpuReading): number | undefined =>
 	memoryTotalMiB === undefined ? undefined : memoryTotalMiB - memoryReservedMiB;
 
@@ -45,8 +38,8 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 const askedOf = (shares: readonly Lease[]): number => sumOf(shares.map(({memoryMiB = 0}) => memoryMiB));
 
 /**
-Returns the committed memory of a GPU in MiB: for each share the larger of its request and its use, and all memory in use outside of shares.
-Undefined if the use is unknown.
+Returns the committed memory: for each share the larger of its request and its use, plus all other use. Undefined if the
+use is unknown.
 */
 export function committedMiB(
 	shares: readonly Lease[],
@@ -56,7 +49,7 @@ export function committedMiB(
 		return undefined;
 	}
 
-	// A process whose memory is unknown counts among the memory of no share.
+	// A process with unknown memory counts for no share.
 	const measured = usageOfShares(shares, processes).shares.map(({processes: own}) =>
 		sumOf(own.map((process) => process.memoryUsedMiB ?? 0)),
 	);
@@ -65,11 +58,9 @@ export function committedMiB(
 }
 
 /**
-Whether a share fits beside these.
-
-@param record - Of the GPU.
-@param shares - Those that stay.
-@param reading - What the tool saw of it. `unseen`: no one scanned it; then the records alone tell.
+Returns whether a share fits beside the others.
+@param shares - The shares that stay.
+@param reading - `unseen`: nobody scanned the GPU, so only the records count.
 */
 export function roomFor(
 	record: GpuRecord,
@@ -108,37 +99,33 @@ export type GpuCandidate = {
 	readonly record: GpuRecord;
 	/** Partial holdings that others lose with the grant. */
 	readonly takes: readonly Holding[];
-	/** Capacity for all shares of the GPU, and the rest. */
 	readonly capacityMiB?: number | undefined;
 	readonly leftMiB?: number;
 };
 
 export type GpuBlock =
 	| ShareBlock
-	/** A lease has the GPU alone. */
 	| {readonly kind: 'leased'; readonly lease: Lease}
-	/** MIG has split it, so that its instances alone are handed out; or that is unknown. */
+	/** MIG has split the GPU, so only its instances are granted, or the MIG mode is unknown. */
 	| {readonly kind: 'split'; readonly isUnknown: boolean}
-	/** Others have shares of it, and it is wanted alone. */
 	| {readonly kind: 'shared'; readonly shares: readonly Lease[]}
 	| {readonly kind: 'garbage'; readonly problem: string};
 
 type CandidateOptions = {
-	/** Undefined: the GPU is wanted alone. */
 	readonly share: ShareLimits | undefined;
-	/** Whether what this lease holds may be taken, because its holder waits. */
+	/** Returns whether a holding can be taken over, because its holder waits. */
 	readonly canTake: (lease: Lease) => boolean;
-	/** `unseen`: no one scanned the GPU. */
+	/** `unseen`: nobody scanned the GPU. */
 	readonly reading: GpuReading | 'unseen' | undefined;
 };
 
-/** A share beside those that stay; of those that may be taken, the last are taken first, and none without need. */
+/** Returns room for a share. If necessary, takes partial holdings over, the last first. */
 function candidateForShare(
 	record: GpuRecord,
 	share: ShareLimits,
 	{canTake, reading}: CandidateOptions,
 ): GpuCandidate | GpuBlock {
-	// A lease that has the GPU alone leaves nothing beside it.
+	// A lease of the whole GPU leaves no room.
 	const takes: Holding[] = record.kind === 'leased' ? [...holdingsOn(record)] : [];
 	let staying = record.kind === 'leased' ? [] : holdingsOn(record);
 	for (;;) {
@@ -162,7 +149,7 @@ function candidateForShare(
 	}
 }
 
-/** Returns what is available of a GPU, or why nothing is, considering only what others hold. Health and use are checked elsewhere. */
+/** Returns what is available of a GPU, or why nothing is. Health and use are checked elsewhere. */
 export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCandidate | GpuBlock {
 	if (record.kind === 'garbage') {
 		return {kind: 'garbage', problem: record.problem};
@@ -191,7 +178,7 @@ export function candidateOf(record: GpuRecord, options: CandidateOptions): GpuCa
 	return firm.length > 0 ? {kind: 'shared', shares: firm} : {kind: 'candidate', record, takes: holdings};
 }
 
-/** GPUs that are shared already and have room without anybody losing anything, the one first that is left with the least. */
+/** Returns the shared GPUs that have room without a takeover, the fullest first. */
 export const rankShares = (candidates: readonly GpuCandidate[]): readonly GpuRecord[] =>
 	candidates
 		.filter(({record, takes}) => record.kind === 'shared' && takes.length === 0)

@@ -1,4 +1,4 @@
-/** A request that this pool can never serve is refused at once, with what there is instead. */
+/** Refuses requests that the pool can never serve, with a hint about what the pool has. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import {instancesOf, instanceText, isWhole} from '../mig/instances.js';
 import type {GpuLinks, GpuReading, InstanceNeed, Need, Observation, InstanceOfGpu} from '../../model/types.js';
@@ -10,7 +10,7 @@ import {instancesFor, byProfile} from './instances.js';
 const impossible = (message: string, hint: string | undefined): CanhazgpuError =>
 	new CanhazgpuError('impossible', message, {hint});
 
-/** `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
+/** Returns `2 MIG instances of 1g.10gb or larger`, `MIG instance 0:1`, `MIG instances 0:1 0:2`. */
 export function wantedInstanceText(need: InstanceNeed, count: number): string {
 	const noun = `MIG ${('instances' in need ? need.instances.length : count) === 1 ? 'instance' : 'instances'}`;
 	return 'instances' in need
@@ -18,10 +18,8 @@ export function wantedInstanceText(need: InstanceNeed, count: number): string {
 		: `${count} ${noun} of ${cutShort(need.profile)} or larger`;
 }
 
-/** Named one by one before the rest is only counted. */
 const fewInstances = 8;
 
-/** `0:0 (1g.10gb), 0:1 (1g.10gb)`. */
 function listOf(instances: readonly InstanceOfGpu[]): string {
 	const named = instances
 		.slice(0, fewInstances)
@@ -29,7 +27,7 @@ function listOf(instances: readonly InstanceOfGpu[]): string {
 	return `${named.join(', ')}${instances.length > fewInstances ? ` and ${instances.length - fewInstances} more` : ''}`;
 }
 
-/** `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
+/** Returns `3 of 1g.10gb, 1 of 3g.40gb`, the smallest first. */
 const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 	byProfile(instances)
 		.map(({profile = 'an unknown profile', instances: all}) => `${all.length} of ${profile}`)
@@ -37,7 +35,6 @@ const inventoryOf = (instances: readonly InstanceOfGpu[]): string =>
 
 const noInstancesHint = 'It has no instances yet: an administrator makes them by nvidia-smi mig.';
 
-/** Returns a hint about what can be requested of a GPU split by MIG. */
 function splitHint(readings: readonly GpuReading[]): string {
 	if (readings.some((reading) => instancesOf(reading) === undefined)) {
 		return 'See its instances: canhazgpu status';
@@ -53,7 +50,6 @@ function splitHint(readings: readonly GpuReading[]): string {
 	return `Its instances are ${listOf(instances)}. Name one: --gpu-ids ${instanceText(first)}${profile}`;
 }
 
-/** Why an instance that was named is not there. */
 function missingProblem(gpu: number, name: string, reading: GpuReading | undefined): CanhazgpuError {
 	if (isWhole(reading) === true) {
 		return impossible(
@@ -69,7 +65,7 @@ function missingProblem(gpu: number, name: string, reading: GpuReading | undefin
 	);
 }
 
-/** Returns the requirements in words that follow `2 GPUs`, such as ` with 40G or more, of one model`. Empty if there are none. */
+/** Returns requirements to append to `2 GPUs`, such as ` with 40G or more, of one model`. */
 export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel, nvlink}: Need = {}): string {
 	const words = [
 		models === undefined ? [] : [` of model ${models.join(' or ')}`],
@@ -82,10 +78,9 @@ export function needText({minMemoryMiB, shareMiB, models, minCompute, sameModel,
 	return words.join(',');
 }
 
-/** Returns the model without the vendor, which all GPUs of a box share. */
 const shortName = (name: string): string => name.replace(/^(?:nvidia|amd)\s+/iv, '');
 
-/** `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty: nothing is known. */
+/** Returns `4 A100-SXM4-80GB of 80 GiB, 4 L40S of 45 GiB`, the most frequent first. Empty if nothing is known. */
 export function inventoryText(readings: readonly GpuReading[]): string {
 	const kinds = Map.groupBy(readings, ({name = 'unknown', memoryTotalMiB, computeCapability}) =>
 		[
@@ -100,7 +95,6 @@ export function inventoryText(readings: readonly GpuReading[]): string {
 		.join(', ');
 }
 
-/** Returns the largest possible count with the same need. */
 function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number, links: GpuLinks | undefined): number {
 	const least: Need = {...wanted.need, sameModel: isOfOneModel(wanted)};
 	for (let count = wanted.count - 1; count > 0; count--) {
@@ -112,7 +106,6 @@ function mostPossible(wanted: Wanted, observation: Observation, gpuCount: number
 	return 0;
 }
 
-/** Returns an example request for GPUs split by MIG. */
 function migExample(split: readonly GpuReading[]): string {
 	const [first] = split.flatMap((reading) => instancesOf(reading) ?? []);
 	return first === undefined
@@ -122,14 +115,13 @@ function migExample(split: readonly GpuReading[]): string {
 			: `--mig ${first.profile}`;
 }
 
-/** Returns why no GPU can ever provide the instances. */
 function instancesProblem(mig: InstanceNeed, {count, need}: Wanted, observation: Observation, gpuCount: number) {
 	const readings = readingsByIndex(observation.gpus, gpuCount);
 	const fit = readings
 		.entries()
 		.filter(([, reading]) => meets(need!, reading) === true)
 		.toArray();
-	/** Requirements in words that follow `GPU`. Empty if every GPU meets them. */
+	/** Requirements to append to `GPU`. Empty if every GPU meets them. */
 	const besides = fit.length === readings.length ? '' : cutShort(needText(need));
 	const gpusHint = `The GPUs: ${inventoryText(observation.gpus)}.`;
 	const all = readings.flatMap((reading) => instancesOf(reading) ?? []);
@@ -179,7 +171,7 @@ type Circumstances = {
 	readonly links?: GpuLinks;
 };
 
-/** Why the GPUs that were asked for by their ids can never serve the need: some are split, or lack what is needed. */
+/** Returns why requested GPUs can never meet the need: they are split by MIG, or lack something. */
 function namedProblem(
 	ids: readonly number[],
 	need: Need,
@@ -204,9 +196,7 @@ function namedProblem(
 	return impossible(`${words}${cutShort(needText(need))}`, hint);
 }
 
-/**
-@throws CanhazgpuError `impossible` when no GPUs of this pool could ever serve the need. Its hint names those that there are.
-*/
+/** @throws CanhazgpuError `impossible` if this pool can never serve the need. The hint lists what the pool has. */
 export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCount, links}: Circumstances): void {
 	if (eligibility.isPossible || observation === undefined) {
 		return;
@@ -231,7 +221,7 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 
 	const most = mostPossible(wanted, observation, gpuCount, links);
 	if (split.length > 0 && split.length === ofPool.length) {
-		throw impossible('MIG has split every GPU of this pool, and none is handed out whole', hint);
+		throw impossible('Every GPU of this pool is split by MIG, so only instances can be reserved', hint);
 	}
 
 	if (most === 0) {
@@ -239,13 +229,13 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 		throw impossible(`No GPU${cutShort(words)} in this pool`, hint);
 	}
 
-	// The caller may not know that GPUs are of one model by default.
+	// The user may not know that GPUs are of one model by default.
 	const isByDefault =
 		need.sameModel === undefined &&
 		eligibilityOf({...wanted, need: {...need, sameModel: false}}, observation, gpuCount, links).isPossible;
 	const words = needText({...need, sameModel: isOfOneModel(wanted)});
 	throw impossible(
 		`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`,
-		`${hint ?? ''}${isByDefault ? ' Different models will do with --mixed.' : ''}`.trim(),
+		`${hint ?? ''}${isByDefault ? ' To allow different models, add --mixed.' : ''}`.trim(),
 	);
 }

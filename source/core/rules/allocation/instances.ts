@@ -1,4 +1,4 @@
-/** MIG instances: which are eligible and available, which a request gets, and the inventory by profile. */
+/** Decides which MIG instances are eligible and available, and which a request gets. */
 import {holdingsIn, holdingsOn, type Holding} from '../leases/holdings.js';
 import type {GpuRecord, InstanceOfGpu, Lease, GpuReading, InstanceNeed} from '../../model/types.js';
 import {sizeOfProfile, fitsProfile} from '../mig/profile.js';
@@ -6,7 +6,6 @@ import {instancesOf} from '../mig/instances.js';
 import type {GpuBlock} from './gpu-candidate.js';
 import {compareNumbers} from './compare-numbers.js';
 
-/** Whether the request is about this GPU at all. */
 const isAboutGpu = (need: InstanceNeed, gpu: number): boolean =>
 	'profile' in need || need.instances.some((name) => name.gpu === gpu);
 
@@ -16,16 +15,11 @@ const isWanted = (need: InstanceNeed, {gpu, number, profile}: InstanceOfGpu): bo
 		: need.instances.some((name) => name.gpu === gpu && name.number === number);
 
 type InstancesFor = {
-	/** Any as many as are wanted serve the request. */
 	readonly instances: readonly InstanceOfGpu[];
-	/** GPUs of which it is unknown what instances they have. */
 	readonly unknown: readonly number[];
 };
 
-/**
-@param need - Of the request.
-@param readings - By GPU, of the GPUs that have what is needed besides.
-*/
+/** @param readings - By GPU, of the GPUs that meet the other requirements. */
 export function instancesFor(
 	need: InstanceNeed,
 	readings: ReadonlyArray<readonly [index: number, reading: GpuReading | undefined]>,
@@ -33,7 +27,7 @@ export function instancesFor(
 	const gpus = readings
 		.filter(([index]) => isAboutGpu(need, index))
 		.map(([index, reading]) => ({index, all: instancesOf(reading)}));
-	// A profile that the tool does not name may be the one that is wanted.
+	// An unknown profile may be the requested one.
 	const isUnsure = (all: readonly InstanceOfGpu[]): boolean =>
 		'profile' in need && all.some(({profile}) => profile === undefined);
 	return {
@@ -51,10 +45,9 @@ export type InstanceCandidate = {
 };
 
 /**
-Returns whether an instance is available, considering what others hold of its GPU. A lease of another instance does not matter. A lease of
-the whole GPU or of a share, from before MIG split the GPU, does.
-
-@param canTake - Whether a lease's holding may be taken over, because its holder waits.
+Returns whether an instance is available. Leases of other instances of its GPU do not matter. A lease of the whole GPU,
+from before the split, does.
+@param canTake - Returns whether a holding can be taken over, because its holder waits.
 */
 export function instanceCandidateOf(
 	record: GpuRecord,
@@ -76,12 +69,9 @@ export function instanceCandidateOf(
 }
 
 /**
-Chooses: what is free before what others hold while they wait, the smallest profile, and of that the GPU with the most instances in use, so
-that large instances and empty GPUs are left for those who need them.
-
-@param gpus - The records of the pool.
-@param candidates - Of what others hold, in the order in which it is taken.
-@returns As many as could be had; fewer than the count where there are no more.
+Chooses free instances before partial holdings, then the smallest profile, then the GPU with the most instances in use,
+so that large instances and empty GPUs stay available. Returns fewer if there are not enough.
+@param candidates - Candidates among partial holdings, in the order in which they are taken.
 */
 export function chooseInstances(
 	gpus: readonly GpuRecord[],
@@ -125,10 +115,8 @@ export function chooseInstances(
 	return chosen;
 }
 
-/** Instances of one profile, in the order in which they were given. */
 type OfProfile = {readonly profile: string | undefined; readonly instances: readonly InstanceOfGpu[]};
 
-/** The smallest profile first, an unknown one last. */
 export const byProfile = (instances: readonly InstanceOfGpu[]): readonly OfProfile[] =>
 	[...Map.groupBy(instances, ({profile}) => profile)]
 		.toSorted(([a], [b]) => compareNumbers(sizeOfProfile(a), sizeOfProfile(b)))
@@ -136,11 +124,10 @@ export const byProfile = (instances: readonly InstanceOfGpu[]): readonly OfProfi
 
 export type ProfileCount = {readonly profile: string; readonly total: number; readonly free: number};
 
-/** UUIDs of the instances that leases have. */
 const heldInstances = (gpus: readonly GpuRecord[]): ReadonlySet<string> =>
 	new Set(holdingsIn(gpus).flatMap(({lease}) => (lease.mig === undefined ? [] : [lease.mig.uuid])));
 
-/** Returns the inventory of known profiles, smallest first. Instances without a lease count as free, even if in use. */
+/** Returns the number of instances for each profile, smallest first. Instances without a lease count as free. */
 export function inventory(readings: readonly GpuReading[], gpus: readonly GpuRecord[]): readonly ProfileCount[] {
 	const held = heldInstances(gpus);
 	return byProfile(readings.flatMap((reading) => instancesOf(reading) ?? [])).flatMap(({profile, instances}) =>

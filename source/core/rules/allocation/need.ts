@@ -1,32 +1,28 @@
-/** Which GPUs can serve a need: one answer, from what is known of each GPU. What is unknown never meets a need that names it. */
+/** Decides which GPUs can serve a need. An unknown quality never meets a requirement. */
 import type {GpuGroup, GpuLinks, GpuReading, InstanceOfGpu, Need, Observation, QueueEntry} from '../../model/types.js';
 import {isWhole} from '../mig/instances.js';
 import type {Wanted} from '../request/request.js';
 import {instancesFor} from './instances.js';
 import {capacityOf} from './gpu-candidate.js';
 
-/** A requirement of a GPU, in words. */
 export type Quality = 'model' | 'memory' | 'compute capability' | 'links' | 'MIG mode' | 'MIG instances';
 
-/** Qualities of a GPU by itself. */
 type OwnQuality = Exclude<Quality, 'links' | 'MIG instances'>;
 
 export type Eligibility = {
-	/** Groups of GPUs of which any as many as are wanted serve the request. Undefined: all GPUs of the pool are one group. */
+	/** Groups of interchangeable GPUs. Undefined: all GPUs of the pool. */
 	readonly groups: readonly GpuGroup[] | undefined;
-	/** Groups with fewer GPUs than are wanted, where no group has enough: a refusal tells how many of them are free. */
+	/** The groups if all of them are too small, to tell how many GPUs are free. */
 	readonly tooSmall?: readonly GpuGroup[];
-	/** For a request of MIG instances: the eligible instances. Any of them will do. */
 	readonly instances?: readonly InstanceOfGpu[];
-	/** GPUs that may have what is needed, with what is unknown of them. */
+	/** GPUs that may qualify, with the quality that is unknown. */
 	readonly unknown: ReadonlyMap<number, Quality>;
-	/** False if this pool can never serve the request, whatever the unknown readings are. */
+	/** False if this pool can never serve the request, whatever is unknown. */
 	readonly isPossible: boolean;
 	/** False if an unknown reading could change the groups. */
 	readonly isCertain: boolean;
 };
 
-/** For requests of a number of any GPUs, or of specific GPUs. */
 export const anyGpus: Eligibility = {groups: undefined, unknown: new Map(), isPossible: true, isCertain: true};
 
 const wordsOf = (text: string): readonly string[] =>
@@ -35,7 +31,9 @@ const wordsOf = (text: string): readonly string[] =>
 		.split(/[^\p{Letter}\p{Number}]+/v)
 		.filter((word) => word !== '');
 
-/** Whether a model's name has all of these words, in their order and in any case: `a100 80gb` is in `NVIDIA A100-SXM4-80GB`. */
+/**
+Returns whether a model's name has all words, in order and in any case: `a100 80gb` is in `NVIDIA A100-SXM4-80GB`.
+*/
 export function isModel(name: string, wanted: string): boolean {
 	const missing = [...wordsOf(wanted)];
 	if (missing.length === 0) {
@@ -51,7 +49,7 @@ export function isModel(name: string, wanted: string): boolean {
 	return missing.length === 0;
 }
 
-/** Whether one compute capability, such as `10.0`, is at least another, such as `8.0`. Undefined where it is no such number. */
+/** Compares compute capabilities such as `10.0` and `8.0`. Undefined for anything else. */
 function isComputeAtLeast(capability: string, least: string): boolean | undefined {
 	const [major = NaN, minor = 0] = capability.split('.').map(Number);
 	const [leastMajor = NaN, leastMinor = 0] = least.split('.').map(Number);
@@ -60,19 +58,22 @@ function isComputeAtLeast(capability: string, least: string): boolean | undefine
 		: undefined;
 }
 
-/** Whether the memory of a GPU that no one uses is enough for a share. Undefined when it is unknown. */
+/** Returns whether the memory of an empty GPU is enough for a share. Undefined if unknown. */
 function isRoomFor(shareMiB: number, reading: GpuReading | undefined): boolean | undefined {
 	const capacityMiB = reading && capacityOf(reading);
 	return capacityMiB === undefined ? undefined : capacityMiB >= shareMiB;
 }
 
-/** Whether a GPU has what is needed of it alone, or what of that is unknown. One in MIG mode serves no request but that for instances. */
+/**
+Returns whether a GPU by itself meets the need, or which quality is unknown. A GPU in MIG mode serves only requests for
+instances.
+*/
 export function meets(
 	{minMemoryMiB, shareMiB, mig, models, minCompute}: Need,
 	reading: GpuReading | undefined,
 ): boolean | OwnQuality {
 	let unknown: OwnQuality | undefined;
-	/** Notes what is unknown. False: the GPU does not have it, whatever else is unknown. */
+	/** Notes an unknown quality. Returns false if the GPU lacks the quality. */
 	const mayHave = (quality: OwnQuality, answer: boolean | undefined): boolean => {
 		if (answer === undefined) {
 			unknown ??= quality;
@@ -104,8 +105,7 @@ function isNvlink(links: GpuLinks | undefined, one: number, other: number): bool
 }
 
 /**
-Returns all maximal sets of pairwise linked GPUs, by the algorithm of Bron and Kerbosch.
-
+Returns all maximal sets of pairwise linked GPUs (Bron-Kerbosch).
 @param isLinked - Must be symmetric.
 */
 function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boolean): readonly GpuGroup[] {
@@ -145,14 +145,13 @@ function cliquesOf(gpus: GpuGroup, isLinked: (one: number, other: number) => boo
 
 type Facts = {
 	readonly readings: ReadonlyArray<GpuReading | undefined>;
-	/** The answer of {@link meets} for each of them. */
 	readonly answers: ReadonlyArray<boolean | OwnQuality>;
 	readonly links: GpuLinks | undefined;
-	/** Whether what is unknown counts as what is needed, to see what could be possible at best. */
+	/** Whether unknown qualities count as met, to find out what could be possible. */
 	readonly isHopeful: boolean;
 };
 
-/** The groups that have what is needed, also those with fewer GPUs than are wanted. */
+/** Returns the groups that meet the need, including groups that are too small. */
 function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts): readonly GpuGroup[] {
 	const {ids, need = {}, count} = wanted;
 	const gpus = (ids ?? readings.map((_, index) => index)).filter((index) => {
@@ -160,7 +159,7 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 		return typeof answer === 'boolean' ? answer : isHopeful;
 	});
 	const models = new Set(gpus.map((index) => readings[index]?.name).filter((name) => name !== undefined));
-	// No one named the model where it is one by default: then a GPU of unknown model goes with all.
+	// If the user did not ask for one model, a GPU of unknown model goes with all others.
 	const mayBeUnknown = isHopeful || need.sameModel !== true;
 	const ofModels =
 		!isOfOneModel(wanted) || (models.size === 0 && mayBeUnknown)
@@ -180,13 +179,11 @@ function groupsFor(wanted: Wanted, {readings, answers, links, isHopeful}: Facts)
 	return linked;
 }
 
-/** Whether all GPUs of a request have to be of one model. */
 export const isOfOneModel = ({count, ids, need}: Wanted): boolean =>
 	need?.sameModel ?? (count > 1 && ids === undefined && need?.mig === undefined);
 
-/** The readings of the GPUs 0 to `gpuCount` - 1; undefined for one that was not seen. */
 export function readingsByIndex(gpus: readonly GpuReading[], gpuCount: number): ReadonlyArray<GpuReading | undefined> {
-	// Nearly always each GPU of the pool is seen, in its place.
+	// Fast path: usually every GPU is seen in its place.
 	if (gpus.length === gpuCount && gpus.every(({index}, position) => index === position)) {
 		return gpus;
 	}
@@ -201,7 +198,6 @@ export function readingsByIndex(gpus: readonly GpuReading[], gpuCount: number): 
 	return readings;
 }
 
-/** Whether the request is only for a number of GPUs, and no GPU is in MIG mode. */
 const isServedByAny = (wanted: Wanted, readings: ReadonlyArray<GpuReading | undefined>): boolean =>
 	wanted.ids === undefined &&
 	asksForNothing(wanted.need ?? {}) &&
@@ -209,9 +205,8 @@ const isServedByAny = (wanted: Wanted, readings: ReadonlyArray<GpuReading | unde
 	readings.every((reading) => isWhole(reading) === true);
 
 /**
-@param wanted - As checkWanted returned it.
-@param observation - What the GPU tool saw. After a failed scan all is unknown.
-@param gpuCount - Size of the pool.
+@param wanted - As returned by checkWanted.
+@param observation - After a failed scan, everything is unknown.
 @param links - Undefined: no link is known.
 */
 export function eligibilityOf(
@@ -235,7 +230,7 @@ export function eligibilityOf(
 	const certain = groupsFor(wanted, {readings, answers, links, isHopeful: false});
 	const groups = certain.filter((group) => isEnough(group));
 	const considered = ids ?? readings.map((_, index) => index);
-	/** Returns the unknown quality of a GPU: its own or, if it meets all requirements by itself, one that involves its group. */
+	/** Returns the unknown quality of a GPU: its own, or one that involves its group. */
 	const unknownOf = (index: number, isModelUnknown: boolean): Quality | undefined => {
 		const answer = answers[index]!;
 		if (typeof answer === 'string') {
@@ -276,7 +271,9 @@ export function eligibilityOf(
 	};
 }
 
-/** Returns the maximum number of GPUs for one request with this need, including GPUs in use. Links are ignored, as they are read only on demand. */
+/**
+Returns the greatest possible count with this need, including GPUs in use. Ignores links, which are read on demand.
+*/
 export function mostGpusFor(need: Need, observation: Observation, gpuCount: number): number {
 	const mostOf = (count: number): number => {
 		const {groups} = eligibilityOf({count, need: {...need, nvlink: undefined}}, observation, gpuCount);
@@ -287,7 +284,6 @@ export function mostGpusFor(need: Need, observation: Observation, gpuCount: numb
 	return Math.max(mostOf(2), Math.min(1, mostOf(1)));
 }
 
-/** The same for instances of MIG. */
 function instanceEligibility(
 	{count}: Wanted,
 	need: Need,
@@ -324,32 +320,26 @@ const asksForNothing = ({minMemoryMiB, shareMiB, models, minCompute, sameModel, 
 	sameModel !== true &&
 	nvlink !== true;
 
-/** The GPUs of all groups, ascending. */
 export const gpusOf = (groups: readonly GpuGroup[]): GpuGroup => [...new Set(groups.flat())].toSorted((a, b) => a - b);
 
-/** Whether a scan of the GPUs can make a difference to which of them serve a request. */
 export const dependsOnGpus = (wanted: Wanted): boolean => wanted.need !== undefined || isOfOneModel(wanted);
 
-/** The part of a queue entry that names the eligible GPUs or instances. */
 export type Eligible = Pick<QueueEntry, 'eligible' | 'eligibleInstances'>;
 
-/** Returns the eligible GPUs to store when an entry joins. */
 export const eligibleOf = ({groups, instances}: Eligibility): Eligible => ({
 	eligible: groups,
 	eligibleInstances: instances?.map(({gpu, uuid}) => ({gpu, uuid})),
 });
 
-/** Whether two entries may have the same. */
 export const isSameEligible = (one: Eligible, other: Eligible): boolean =>
 	JSON.stringify(one.eligible) === JSON.stringify(other.eligible) &&
 	JSON.stringify(one.eligibleInstances ?? []) === JSON.stringify(other.eligibleInstances ?? []);
 
 /**
-Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible: it is not handed out anyway, and a reading that fails for
-a moment must not cost anybody a claim.
-
+Returns the eligible GPUs to store after a scan. An unreadable GPU stays eligible, so that a brief failure costs nobody
+a claim. The GPU is not granted anyway.
 @param current - The stored value.
-@param possible - The part of it that this pool has. See groupsOf in queue/eligible.ts.
+@param possible - The part of `current` in this pool. See groupsOf in queue/eligible.ts.
 */
 export function eligibleAfterScan(
 	current: Eligible,

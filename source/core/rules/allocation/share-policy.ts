@@ -1,4 +1,3 @@
-/** The pool's policy for shares. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {Need, Snapshot} from '../../model/types.js';
 import {policyDoubtOf, policyValue, type StoredPolicy} from '../policy/policy.js';
@@ -6,14 +5,13 @@ import type {Wanted} from '../request/request.js';
 import type {Eligibility} from './need.js';
 import type {ShareLimits} from './gpu-candidate.js';
 
-/** The limits of a share that a need asks for; undefined where GPUs are wanted alone. */
 export const shareLimitsOf = (need: Need | undefined, snapshot: StoredPolicy): ShareLimits | undefined =>
 	need?.shareMiB === undefined ? undefined : {memoryMiB: need.shareMiB, mostShares: policyValue(snapshot, 'share.max')};
 
 /**
-Leaves of the GPUs that can serve a request those that may be shared, where a share is asked for.
-
-@throws CanhazgpuError `impossible` where the policy allows no shares, or none of the GPUs that are named; `pool-garbage` where it cannot be read.
+Removes GPUs that the policy does not share from the eligible ones.
+@throws CanhazgpuError `impossible` if none of the requested GPUs may be shared, `pool-garbage` if the policy cannot be
+read.
 */
 export function withinSharePolicy(
 	wanted: Wanted,
@@ -26,7 +24,7 @@ export function withinSharePolicy(
 
 	const doubt = policyDoubtOf(snapshot, ['share', 'share.max', 'share.gpus']);
 	if (doubt !== undefined) {
-		throw new CanhazgpuError('pool-garbage', `It cannot be told whether this pool shares GPUs: ${doubt.problem}`, {
+		throw new CanhazgpuError('pool-garbage', `Cannot tell whether this pool shares GPUs: ${doubt.problem}`, {
 			hint: `${doubt.fix}. Without --share you get whole GPUs.`,
 		});
 	}

@@ -1,13 +1,12 @@
-/** Which installation of CUDA a job gets, and what tells the job so. */
+/** Chooses the CUDA installation of a job, and the variables that select it. */
 import {CanhazgpuError} from '../../../errors.js';
 import type {CudaInstallation, CudaSearch} from '../../model/cuda.js';
 
-/** `12`, `12.4` or `12.4.1`. */
 export const cudaVersionPattern = /^\d{1,4}(?:\.\d{1,4}){0,2}$/v;
 
 const partsOf = (version: string): readonly number[] => version.split('.').map(Number);
 
-/** `12.4` is meant by `12` and by `12.4`, and not by `1`. */
+/** Returns whether `wanted` is a prefix: `12` and `12.4` match `12.4`, and `1` does not. */
 function isMeant(version: string, wanted: string): boolean {
 	const parts = partsOf(version);
 	return partsOf(wanted).every((part, index) => parts[index] === part);
@@ -21,7 +20,7 @@ const compareVersions = (one: string, other: string): number => {
 	return position === undefined ? 0 : (a[position] ?? 0) - (b[position] ?? 0);
 };
 
-/** The newest installation that is meant; of several of one version, the first that was found. */
+/** Returns the newest matching installation, and the first of several with one version. */
 export const chooseCuda = (
 	installations: readonly CudaInstallation[],
 	wanted: string,
@@ -31,10 +30,9 @@ export const chooseCuda = (
 };
 
 /**
-@param search - What was found on this machine.
-@param wanted - A version, as {@link cudaVersionPattern} has it.
-@param supported - The newest version of CUDA that the driver supports. Undefined: that is not known.
-@throws CanhazgpuError `impossible` that names what was found, and what the driver supports.
+@param wanted - A version that matches {@link cudaVersionPattern}.
+@param supported - The newest version that the driver supports, if known.
+@throws CanhazgpuError `impossible`, with what was found and what the driver supports.
 */
 export function requireCuda(search: CudaSearch, wanted: string, supported: string | undefined): CudaInstallation {
 	const chosen = chooseCuda(search.installations, wanted);
@@ -55,19 +53,17 @@ export function requireCuda(search: CudaSearch, wanted: string, supported: strin
 	throw new CanhazgpuError('impossible', `CUDA ${wanted} is not installed here`, {hint: sentences.join(' ')});
 }
 
-/** Returns a warning if the driver is too old for programs of this version, or undefined. */
 export function cudaWarning({version, root}: CudaInstallation, supported: string | undefined): string | undefined {
-	// Within one major version, programs run on older drivers, too.
+	// Within one major version, programs also run on older drivers.
 	return supported !== undefined && partsOf(version)[0]! > partsOf(supported)[0]!
 		? `Warning: the driver supports CUDA up to ${supported}, and programs of ${version} (${root}) may not start.`
 		: undefined;
 }
 
-/** A list with an entry before all others. An empty list has no entries: an empty entry would mean the current directory. */
+/** Prepends an entry to a list of paths. An empty entry would mean the current directory. */
 const withFirst = (entry: string, list: string | undefined): string =>
 	list === undefined || list === '' ? entry : [entry, ...list.split(':').filter((other) => other !== entry)].join(':');
 
-/** Returns the environment variables that select a CUDA installation for a job. */
 export const cudaEnvironment = (
 	{root, libraries}: CudaInstallation,
 	environment: Readonly<Record<string, string | undefined>>,

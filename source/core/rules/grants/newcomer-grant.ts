@@ -1,4 +1,4 @@
-/** Plans grants for newcomers: a snapshot, an observation and a request become a plan, or a refusal with reasons. */
+/** Plans grants for new requests: returns a plan, or a refusal with reasons. */
 import {
 	additionOf,
 	grantedParts,
@@ -36,30 +36,25 @@ import type {StrategyName} from '../../model/need.js';
 import {usageBlockFor, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
-/** Why a GPU cannot be handed out now. */
 export type Block =
 	| UsageBlock
 	| GpuBlock
-	/** Drained by an administrator. `force` does not override a drain. */
+	/** An administrator drained the GPU. `force` does not override that. */
 	| {readonly kind: 'drained'; readonly drain: Drain}
-	/** Reserved for an earlier request in the queue. */
 	| {readonly kind: 'queued'; readonly entry: QueueEntry}
 	/** The scan does not show whether the GPU meets the request. */
 	| {readonly kind: 'unknown-quality'; readonly quality: Quality};
 
-/** `instance` is the MIG instance, such as `0:1`. Absent for a whole GPU. */
 type BlockedGpu = {readonly index: number; readonly instance?: string; readonly block: Block};
 
 export type UnusableGpu = {readonly index: number; readonly instance?: string; readonly block: UsageBlock};
 
-/** Not enough free GPUs. Contains the counts, and the reason for each candidate that is not free. */
+/** Too few free GPUs, with the reason for each candidate that is not free. */
 export type Refusal = {
 	readonly kind: 'refused';
 	readonly wanted: Wanted;
-	/** Number of free candidates. */
 	readonly available: number;
 	readonly blocked: readonly BlockedGpu[];
-	/** Time of the snapshot on the store's clock, for remaining times. */
 	readonly now: number;
 };
 
@@ -67,23 +62,17 @@ export type Allocation = GrantedParts & {readonly kind: 'allocated'; readonly pl
 
 type AllocationRequest = {
 	readonly wanted: Wanted;
-	/** The GPUs that meet the request, by the same scan. See need.ts. */
 	readonly eligibility: Eligibility;
-	/** The lease for each granted GPU. */
 	readonly lease: Lease;
 	/** Ignores unreserved use, unknown readings and failures. Leases, queue positions and drains still count. */
 	readonly force: boolean;
 	readonly memoryThresholdMiB: number;
-	/** Defaults to the strategy of the policy. */
 	readonly strategy?: StrategyName;
-	/** Links between the GPUs. Undefined if unknown or irrelevant. */
 	readonly links?: GpuLinks;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
-	/** Fields of the grant's audit record. */
 	readonly grant: Omit<AuditContext, 'now'> & Pick<GrantOptions, 'forced' | 'reason'>;
 };
 
-/** The state of the pool around the request. */
 type Circumstances = {
 	readonly waiters: Waiters;
 	readonly clean: CleanRule | undefined;
@@ -98,7 +87,7 @@ type Picked =
 
 const heldKinds: ReadonlySet<string> = new Set(['leased', 'shared', 'split', 'garbage']);
 
-/** Whether the only obstacle is what others hold on the GPU. */
+/** Returns whether the only obstacle is what others hold on the GPU. */
 const isHeld = (
 	answer: GpuCandidate | GpuBlock,
 ): answer is Extract<GpuBlock, {kind: 'leased' | 'shared' | 'split' | 'garbage'}> => heldKinds.has(answer.kind);
@@ -106,7 +95,6 @@ const isHeld = (
 const unknownBlocks = ({unknown}: Eligibility): readonly BlockedGpu[] =>
 	Array.from(unknown, ([index, quality]) => ({index, block: {kind: 'unknown-quality', quality}}));
 
-/** Picks GPUs, or shares of GPUs. */
 function pickGpus(
 	snapshot: Snapshot,
 	observation: Observation,
@@ -169,7 +157,6 @@ function pickGpus(
 	};
 }
 
-/** Picks MIG instances. */
 function pickInstances(
 	snapshot: Snapshot,
 	observation: Observation,
@@ -211,12 +198,9 @@ function pickInstances(
 }
 
 /**
-Plans a newcomer's grant of everything requested, or nothing. The plan expects the chosen GPUs and the whole queue as they were read, so a
-request that joins meanwhile is never overtaken.
-
+Plans a grant of everything requested, or nothing. The plan expects the chosen GPUs and the whole queue as read, so that
+a request that joins in the meantime is never overtaken.
 @param snapshot - Without expired leases. See lease-changes.ts.
-@param observation
-@param request
 */
 export function allocate(
 	snapshot: Snapshot,
@@ -224,7 +208,7 @@ export function allocate(
 	request: AllocationRequest,
 ): Allocation | Refusal {
 	const {wanted, lease, grant} = request;
-	// Skipped for an empty queue: only waiting requests depend on which GPUs are out of service.
+	// Skipped for an empty queue, because outages only matter to waiting requests.
 	const out = snapshot.queue.length === 0 ? new Map() : outagesSeen(snapshot, observation, request.memoryThresholdMiB);
 	const circumstances: Circumstances = {
 		waiters: waitersOf(snapshot, out, request.isAnswering),

@@ -1,6 +1,6 @@
 /**
-Plans grants for waiting requests: a snapshot and an entry become a plan. A grant never takes a GPU that an earlier entry could use. GPUs
-held by later or stopped entries are taken over in the same commit, so two entries never block each other.
+Plans grants for queue entries. A grant never takes a GPU that an earlier entry could use. GPUs held by later or stopped
+entries are taken over in the same commit, so two entries never block each other.
 */
 import {
 	additionOf,
@@ -26,25 +26,21 @@ import {outageFor, servableGroups, type OutOfService} from '../queue/out-of-serv
 import {takeoverOf, waitersOf, type Waiters} from './takeover.js';
 
 type QueueGrantOptions = {
-	/** The lease for each GPU once there are enough. */
 	readonly lease: Lease;
-	/** Returns whether the scan allows handing out this GPU. */
+	/** Returns whether the scan allows granting this GPU. */
 	readonly isUsable: (index: number) => boolean;
-	/** Returns the reading of a GPU, for shares. Absent if nobody scanned. */
+	/** Returns the reading of a GPU, for shares. Absent without a scan. */
 	readonly readingOf?: (index: number) => GpuReading | undefined;
-	/** The GPUs out of service, as far as the caller knows. */
 	readonly outOfService: OutOfService;
 	readonly isAnswering: (entry: QueueEntry) => boolean;
 	readonly host: string;
-	/** Whether to ignore unreserved use. */
 	readonly force?: boolean;
 	/** Order of the free GPUs. Defaults to the strategy of the policy. */
 	readonly preference?: Preference;
-	/** GPU groups that can serve the entry, by a scan. Defaults to the groups stored in the entry. */
+	/** GPU groups that can serve the entry. Defaults to the groups stored in the entry. */
 	readonly groups?: readonly GpuGroup[];
-	/** MIG instances that can serve the entry, by a scan. Defaults to those stored in the entry. */
+	/** MIG instances that can serve the entry. Defaults to those stored in the entry. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
-	/** Returns whether the scan allows handing out this instance. */
 	readonly isUsableInstance?: (instance: InstanceOfGpu) => boolean;
 };
 
@@ -58,7 +54,7 @@ export type QueueGrant =
 const positionOf = (queue: Snapshot['queue'], {partialQueueId}: Lease): number =>
 	queue.findIndex(({id}) => id === partialQueueId);
 
-/** Returns whether the entry at this position may take over a lease that a waiting entry holds. */
+/** Returns whether the entry at this position may take over a holding. */
 const takingRule =
 	({queue}: Snapshot, position: number, {gives}: Waiters) =>
 	(lease: Lease): boolean => {
@@ -72,14 +68,12 @@ const takingRule =
 		);
 	};
 
-/** Orders partial holdings so that the last entry of the queue loses first. */
 const lastInQueueFirst = ({queue}: Snapshot) => {
 	const lastOf = ({takes}: Pick<Taken, 'takes'>): number =>
 		Math.max(-1, ...takes.map(({lease}) => positionOf(queue, lease)));
 	return (a: Pick<Taken, 'takes'>, b: Pick<Taken, 'takes'>): number => lastOf(b) - lastOf(a);
 };
 
-/** Returns what the plan expects besides the GPUs that it changes. */
 const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectation[] => {
 	const own = snapshot.queue[position] as EntryRecord;
 	return [
@@ -95,7 +89,6 @@ const expectationsOf = (snapshot: Snapshot, position: number): readonly Expectat
 type Taken = Addition & {readonly takes: readonly Holding[]};
 
 type Chosen = {
-	/** Holdings of the entry that it keeps. */
 	readonly kept: readonly Holding[];
 	readonly taken: readonly Taken[];
 	readonly isComplete: boolean;
@@ -104,16 +97,15 @@ type Chosen = {
 type Circumstances = {
 	readonly position: number;
 	readonly held: readonly Holding[];
-	/** Groups with enough GPUs in service. */
 	readonly groups: readonly GpuGroup[];
-	/** Whether only one group could serve the entry, even if all GPUs were in service. */
+	/** Whether only one group could serve the entry, even with all GPUs in service. */
 	readonly isOnlyGroup: boolean;
 	readonly waiters: Waiters;
 };
 
 /**
-Chooses the GPUs to take now: the rest of a group that is complete, or, for an entry with a single group, whatever is free. An entry with
-several groups waits until one is complete, because partial holdings in one group are useless in another.
+Chooses GPUs that complete a group. An entry with a single group also takes what is free. With several groups, partial
+holdings could be in the wrong group.
 */
 function chooseForGpus(
 	snapshot: Snapshot,
@@ -161,7 +153,7 @@ function chooseForGpus(
 	};
 }
 
-/** Returns the available MIG instances. Partial holdings of others come last, starting with the last entry of the queue. */
+/** Returns the available MIG instances. Partial holdings come last, starting at the end of the queue. */
 function chooseForInstances(
 	snapshot: Snapshot,
 	{isUsable, isUsableInstance = () => true, instances}: QueueGrantOptions,
@@ -188,10 +180,7 @@ function chooseForInstances(
 	return {kept, taken, isComplete: taken.length === missing};
 }
 
-/**
-@param snapshot - Without expired leases.
-@param id - The queue entry.
-*/
+/** @param snapshot - Without expired leases. */
 export function planQueueGrant(snapshot: Snapshot, id: string, options: QueueGrantOptions): QueueGrant {
 	const position = snapshot.queue.findIndex((record) => record.id === id && record.kind === 'entry');
 	if (position === -1) {

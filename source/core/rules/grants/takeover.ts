@@ -1,24 +1,21 @@
-/** Takes over holdings of requests that wait in vain, in the same commit as the grant. Nobody is blocked by a request that cannot be served. */
+/** Takes over holdings of requests that wait in vain, in the same commit as the grant. */
 import type {HoldingChange} from '../leases/holding-changes.js';
 import type {Holding} from '../leases/holdings.js';
 import {endingEntries, type AuditContext} from '../leases/audit-entries.js';
 import type {AuditRecord, EndReason, GpuGroup, Lease, QueueEntry, Snapshot} from '../../model/types.js';
 import {keepsHoldings, servableGroups, type OutOfService} from '../queue/out-of-service.js';
 
-/** Rules about the waiting entries. */
 export type Waiters = {
 	/** Returns the GPU groups reserved for the entry. Empty if nothing is reserved for it now. */
 	readonly groupsFor: (entry: QueueEntry) => readonly GpuGroup[];
 	/** Returns whether others may take over what this lease holds. */
 	readonly gives: (lease: Lease) => boolean;
-	/** Returns the reason of the takeover. */
 	readonly reasonToGive: (lease: Lease) => EndReason;
 };
 
 /**
 @param snapshot - Without expired leases.
-@param out - GPUs out of service.
-@param isAnswering - Returns false for an entry that does not take its turn: it is stopped or silent.
+@param isAnswering - Returns false for an entry that is stopped or silent.
 */
 export function waitersOf(
 	snapshot: Pick<Snapshot, 'queue' | 'gpus' | 'now'>,
@@ -48,12 +45,10 @@ export function waitersOf(
 }
 
 type Takeover = {
-	/** The ends of the taken leases, planned together with the leases that replace them. */
 	readonly changes: readonly HoldingChange[];
 	readonly audit: readonly AuditRecord[];
 };
 
-/** Ends the taken leases. */
 export function takeoverOf(
 	taken: readonly Holding[],
 	reasonOf: (lease: Lease) => EndReason,

@@ -1,35 +1,30 @@
-/** Chooses the host that serves a request first, from the hosts' reports. Each host still decides about its own GPUs. */
+/** Chooses the host to ask first, by the hosts' reports. Each host still decides about its own GPUs. */
 import type {Observation} from '../../model/types.js';
 import {compareNumbers} from '../allocation/compare-numbers.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
 
-/** The report of one host. */
 export type HostAnswer =
 	| {
 			readonly host: string;
-			/** The GPUs, as far as the host reports them. */
 			readonly observation: Observation;
-			/** Seconds until each GPU is free, 0 for a free one. Absent for a GPU that is out of service, or whose end is unknown. */
+			/** Seconds until each GPU is free. Absent for a GPU that is out of service, or whose end is unknown. */
 			readonly freeInSeconds: ReadonlyMap<number, number>;
-			/** Number of waiting requests, or undefined if not reported. */
 			readonly waitingCount: number | undefined;
 	  }
-	/** The reason in words: the host does not answer, or refuses. */
 	| {readonly host: string; readonly error: string};
 
 type HostChoice =
 	| {
 			readonly kind: 'chosen';
 			readonly host: string;
-			/** Number of free GPUs that can serve the request. */
 			readonly freeCount: number;
-			/** Seconds until there are enough, 0 for now. Undefined: no one knows. */
+			/** Seconds until there are enough, 0 for now. Undefined if unknown. */
 			readonly waitSeconds: number | undefined;
-			/** The boxes before it, in the order of preference, of which nothing is known: why, in words. */
+			/** Hosts before this one, in order of preference, that did not answer. */
 			readonly unanswered: ReadonlyArray<{readonly host: string; readonly words: string}>;
 	  }
-	/** No box can ever serve it, as far as they answer: why, in the order in which they were asked. */
+	/** No host can ever serve the request, as far as they answer. */
 	| {readonly kind: 'none'; readonly reasons: ReadonlyArray<{readonly host: string; readonly reason: HostReason}>};
 
 export type HostReason =
@@ -80,8 +75,8 @@ const orderOf = ({waitSeconds = Infinity, waitingCount}: Chosen): readonly numbe
 ];
 
 /**
-@param wanted - What is asked for; its ids count on whatever box it is.
-@param answers - In the order of preference: of equals the first is chosen.
+@param wanted - GPU ids refer to whichever host is chosen.
+@param answers - In order of preference.
 */
 export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): HostChoice {
 	const judged = answers.map((answer) => ({host: answer.host, judgement: judge(wanted, answer)}));
@@ -108,11 +103,9 @@ export function chooseHost(wanted: Wanted, answers: readonly HostAnswer[]): Host
 }
 
 /**
-Whether a request that waits on one box, and holds nothing there, is served at once on another: enough GPUs are free there, and no one waits.
-Anything less would cost it the position that it has.
-
-@param wanted - As in {@link chooseHost}.
-@param current - The box on which it waits.
+Returns a host that serves a waiting request at once: with enough free GPUs and an empty queue. Anything less would
+waste the request's position.
+@param current - The host on which the request waits, without holding GPUs.
 */
 export function hostToMoveTo(wanted: Wanted, current: string, answers: readonly HostAnswer[]): string | undefined {
 	const others = answers.filter(

@@ -1,4 +1,3 @@
-/** Creates audit records for leases and queue positions. */
 import type {Host} from '../../model/ports.js';
 import type {AuditKind, AuditRecord, InstanceOfGpu, Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
 import {instancesHeld} from './holding-changes.js';
@@ -6,7 +5,6 @@ import type {HeldPart} from './holdings.js';
 import type {Ending} from './liveness.js';
 import {labelOf, ownerOf} from './ownership.js';
 
-/** Time, place and account of an action. */
 export type AuditContext = {
 	readonly now: number;
 	readonly host: string;
@@ -14,14 +12,12 @@ export type AuditContext = {
 	readonly account?: string;
 };
 
-/** Returns the context of an action on this host, at the time of the snapshot. */
 export const auditContextOf = (
 	{host: {hostname}}: {readonly host: Pick<Host, 'hostname'>},
 	{account}: Requester,
 	{now}: Pick<Snapshot, 'now'>,
 ): AuditContext & {readonly account: string} => ({now, host: hostname, account});
 
-/** Returns who acted, and on whose behalf. */
 function partiesOf(
 	held: Lease | QueueEntry,
 	{now, host, account}: AuditContext,
@@ -38,7 +34,7 @@ function partiesOf(
 
 const endKinds: ReadonlySet<AuditKind> = new Set<AuditKind>(['released', 'expired', 'ended']);
 
-/** Whether an audit record describes the end of this part of a lease. */
+/** Returns whether an audit record describes the end of this part of a lease. */
 export const isEndOf = ({kind, leaseId, gpus, instances}: AuditRecord, {index, lease}: HeldPart): boolean =>
 	endKinds.has(kind) &&
 	leaseId !== undefined &&
@@ -46,16 +42,13 @@ export const isEndOf = ({kind, leaseId, gpus, instances}: AuditRecord, {index, l
 	(lease.mig === undefined ? gpus.includes(index) : instances?.some(({uuid}) => uuid === lease.mig?.uuid) === true);
 
 export type GrantOptions = {
-	/** Granted MIG instances. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 	readonly kind?: 'granted' | 'held';
-	/** The queue entry that got the grant. */
 	readonly entryId?: string;
 	readonly forced?: boolean;
 	readonly reason?: string;
 };
 
-/** Returns the record of a grant. */
 export const grantEntry = (
 	lease: Lease,
 	gpus: readonly number[],
@@ -75,7 +68,6 @@ export const grantEntry = (
 	note: lease.note,
 });
 
-/** Returns the facts of one lease with all given parts. */
 function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 	const {lease} = parts[0]!;
 	return {
@@ -90,7 +82,7 @@ function leaseFacts(parts: readonly HeldPart[], context: AuditContext) {
 
 const endingKind = ({reason}: Ending): AuditKind => (reason === 'released' || reason === 'expired' ? reason : 'ended');
 
-/** Returns the records of ended leases: one for each lease, or for each GPU if a lease has no id. */
+/** Returns the records of ended leases: one for each lease, or for each GPU of a lease without an id. */
 export function endingEntries(
 	ended: ReadonlyArray<{readonly holding: HeldPart; readonly ending: Ending}>,
 	context: AuditContext,
@@ -116,7 +108,7 @@ export function endingEntries(
 	});
 }
 
-/** Returns the records of extended manual leases: one for each lease and end. */
+/** Returns the records of extended leases: one for each lease and end. */
 export function extensionEntries(extended: readonly HeldPart[], context: AuditContext): readonly AuditRecord[] {
 	const groups = Map.groupBy(extended, ({index, lease: {leaseId, expiryTime}}) =>
 		JSON.stringify([leaseId ?? index, expiryTime]),
@@ -131,10 +123,9 @@ export function extensionEntries(extended: readonly HeldPart[], context: AuditCo
 /** Reason for restoring a lease after a loss of data: its GPU was free. */
 export const takenBack = 'taken back';
 
-/** Reason for leaving the queue at the time limit. */
 export const waitTimedOut = 'waited in vain';
 
-/** Returns the record of joining or leaving the queue without a grant. `refused` means that the time limit was reached. */
+/** Returns the record of joining the queue or leaving it without a grant. `refused` means the time limit. */
 export const positionEntry = (
 	kind: 'joined' | 'left' | 'refused',
 	entry: QueueEntry,

@@ -9,12 +9,9 @@ export const longestSeconds = 100 * 365 * 86_400;
 export const shortestHoldSeconds = 1;
 
 /**
-Parses a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m`.
-
-@param text - What the user typed.
-@param what - Its name in the error, such as `--duration` or `run.timeout in FILE`.
-@returns Seconds, more than 0.
-@throws CanhazgpuError `usage` for anything else.
+Parses a duration such as `30s`, `30m`, `2h`, `1d`, `0.5h` or `1h30m` into seconds.
+@param what - The name of the value in errors, such as `--duration` or `run.timeout in FILE`.
+@throws CanhazgpuError `usage` for anything else, and for zero.
 */
 export function parseDuration(text: string, what: string): number {
 	const hint = 'Write a number and a unit: 30s, 30m, 2h, 1d, 0.5h or 1h30m.';

@@ -1,4 +1,4 @@
-/** Turns ends, changes and grants of leases into writes. Two shares of one GPU that change in one commit become one write. */
+/** Turns ends, changes and grants of leases into writes. Changes of one GPU become one write. */
 import type {Expectation, Plan, Write} from '../../model/plan.js';
 import type {GpuRecord, Lease, UsageRecord, InstanceOfGpu} from '../../model/types.js';
 import {heldInstanceOf} from '../mig/instances.js';
@@ -7,8 +7,7 @@ import type {Ending} from './liveness.js';
 import {ownerOf} from './ownership.js';
 
 /**
-Returns the usage record of a lease that ends on a GPU. A start after the end (clock steps, old records, milliseconds instead of seconds)
-counts as zero time.
+Returns the usage record of a lease that ends. A start after the end, such as after a clock step, counts as zero time.
 */
 export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending): UsageRecord {
 	const start = Math.min(endTime, lease.startTime);
@@ -29,11 +28,10 @@ export function usageOf(index: number, lease: Lease, {reason, endTime}: Ending):
 	};
 }
 
-/** A change of a holding, or a new holding on a GPU. */
 export type HoldingChange =
 	| {readonly kind: 'end'; readonly holding: Holding; readonly ending: Ending}
 	| {readonly kind: 'change'; readonly holding: Holding; readonly lease: Lease}
-	/** `capacityMiB` is the memory that all shares of the GPU may have together. It is kept from the first share to the last. */
+	/** `capacityMiB`: the memory for all shares of the GPU, kept from the first share to the last. */
 	| {
 			readonly kind: 'add';
 			readonly record: GpuRecord;
@@ -55,7 +53,6 @@ const sharedRecordOf = (change: HoldingChange): SharedRecord | undefined =>
 const lastEnding = (ends: ReadonlyArray<Extract<HoldingChange, {kind: 'end'}>>) =>
 	ends.toSorted((a, b) => b.ending.endTime - a.ending.endTime)[0]!;
 
-/** Returns the record of a GPU that became free. */
 const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingChange, {kind: 'end'}>): Write => ({
 	kind: 'free',
 	index,
@@ -67,7 +64,6 @@ const freeWrite = (index: number, {holding: {lease}, ending}: Extract<HoldingCha
 	},
 });
 
-/** Returns the new record of one GPU after all its changes. */
 function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 	const [only] = changes;
 	if (changes.length === 1 && only !== undefined && sharedRecordOf(only) === undefined) {
@@ -108,9 +104,8 @@ function writeOf(index: number, changes: readonly HoldingChange[]): Write {
 }
 
 /**
-Plans changes of holdings: one expectation and one write for each GPU, and a usage record for each holding that ends.
-
-@throws Error if a whole-GPU lease would share its GPU, which is a bug of the caller.
+Plans changes of holdings: one expectation and one write per GPU, and a usage record per ended holding.
+@throws Error if a whole-GPU lease would share its GPU, which is a bug.
 */
 export function planHoldings(changes: readonly HoldingChange[]): Pick<Plan, 'expect' | 'writes' | 'usage'> {
 	if (changes.length === 0) {
@@ -135,11 +130,9 @@ export type Addition = {
 	readonly record: GpuRecord;
 	/** For a share of memory: the limit of all shares of the GPU. */
 	readonly capacityMiB?: number | undefined;
-	/** The MIG instance. Absent for a whole GPU. */
 	readonly instance?: InstanceOfGpu;
 };
 
-/** @param lease - Common to all parts of the grant. */
 export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lease): HoldingChange => ({
 	kind: 'add',
 	record,
@@ -148,17 +141,14 @@ export const additionOf = ({record, capacityMiB, instance}: Addition, lease: Lea
 });
 
 export type GrantedParts = {
-	/** Sorted and unique. */
 	readonly gpus: readonly number[];
 	/** Sorted. Absent for GPUs and shares. */
 	readonly instances?: readonly InstanceOfGpu[] | undefined;
 };
 
-/** Sorts instances by GPU and number. */
 const sortInstances = (instances: readonly InstanceOfGpu[]): readonly InstanceOfGpu[] =>
 	instances.toSorted((a, b) => (a.gpu === b.gpu ? (a.number ?? Infinity) - (b.number ?? Infinity) : a.gpu - b.gpu));
 
-/** Combines the additions of a grant. */
 export function grantedParts(additions: readonly Addition[]): GrantedParts {
 	const instances = additions.map(({instance}) => instance).filter((instance) => instance !== undefined);
 	return {
@@ -167,7 +157,6 @@ export function grantedParts(additions: readonly Addition[]): GrantedParts {
 	};
 }
 
-/** The instances among leases; undefined where there are none. */
 export function instancesHeld(
 	holdings: ReadonlyArray<{readonly index: number; readonly lease?: Pick<Lease, 'mig'>}>,
 ): readonly InstanceOfGpu[] | undefined {

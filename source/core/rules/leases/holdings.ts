@@ -1,4 +1,3 @@
-/** The leases on a GPU: one that has it alone, or several shares. */
 import type {GpuRecord, Lease} from '../../model/types.js';
 
 export type SharedRecord = Extract<GpuRecord, {kind: 'shared'}>;
@@ -8,21 +7,19 @@ export type Holding = {
 	readonly index: number;
 	readonly raw: string;
 	readonly lease: Lease;
-	/** The record of a GPU that is shared, and which of its shares this is. Absent: the lease has the GPU alone. */
+	/** The record of a shared GPU, and the position of this share. Absent for a lease of the whole GPU. */
 	readonly sharedBy?: {readonly record: SharedRecord; readonly position: number};
 };
 
-/** A GPU of a lease, or a MIG instance. */
 export type HeldPart = Pick<Holding, 'index' | 'lease'>;
 
-/** Whether a lease has only a part of its GPU: a share of memory or a MIG instance. */
+/** Returns whether a lease has only a part of its GPU: a share of memory or a MIG instance. */
 export const isShare = ({memoryMiB, mig}: Lease): boolean => memoryMiB !== undefined || mig !== undefined;
 
-/** Tells the parts of one grant apart: a GPU, or an instance of one. */
+/** Returns a key for each part of a grant: a GPU or an instance. */
 export const partKey = (index: number, {mig}: Pick<Lease, 'mig'>): string =>
 	mig === undefined ? String(index) : `${index}:${mig.uuid}`;
 
-/** Returns all leases on a GPU. */
 export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
 	switch (record?.kind) {
 		case 'leased': {
@@ -47,6 +44,6 @@ export function holdingsOn(record: GpuRecord | undefined): readonly Holding[] {
 export const holdingsIn = (gpus: readonly GpuRecord[]): readonly Holding[] =>
 	gpus.filter((gpu) => gpu.kind === 'leased' || gpu.kind === 'shared').flatMap((gpu) => holdingsOn(gpu));
 
-/** The GPUs of these, each once, by index. */
+/** Returns the distinct GPUs of these parts, by index. */
 export const gpusOf = (parts: ReadonlyArray<{readonly index: number}>): readonly number[] =>
 	[...new Set(parts.map(({index}) => index))].toSorted((a, b) => a - b);

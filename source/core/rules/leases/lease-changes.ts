@@ -1,6 +1,6 @@
 /**
-Plans the life of a lease: expire, release, extend. Each plan names exactly the records it read, so a late commit never touches somebody
-else's lease.
+Plans the life of a lease: expire, release, extend. Each plan expects exactly the records it read, so that a late commit
+never touches somebody else's lease.
 */
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import type {Host} from '../../model/ports.js';
@@ -14,7 +14,6 @@ type Ended = {readonly holding: Holding; readonly ending: Ending};
 
 const endChange = (ended: Ended): HoldingChange => ({kind: 'end', ...ended});
 
-/** Plans the end of leases. GPUs without another lease become free, and each holding gets a usage record. */
 export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: AuditContext): Plan => ({
 	...planHoldings(endings.map((end) => endChange(end))),
 	audit: endingEntries(endings, context),
@@ -22,7 +21,6 @@ export const planEnd = (endings: readonly Ended[], event: PoolEvent, context: Au
 	grants: false,
 });
 
-/** Removes entries from the queue. */
 function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'writes'> {
 	return {
 		expect: gone.map((record) => ({
@@ -34,20 +32,19 @@ function dropFromQueue(gone: readonly QueueRecord[]): Pick<Plan, 'expect' | 'wri
 	};
 }
 
-/** Returns the holder with a heartbeat. A heartbeat ends any watch for silence. */
+/** Returns the holder with a heartbeat, which also ends any watch for silence. */
 export const withHeartbeat = <Held extends Lease | QueueEntry>(held: Held, now: number): Held => ({
 	...held,
 	lastHeartbeat: now,
 	silence: undefined,
 });
 
-/** Number of entries that a waiter judges at the front of a longer queue, and on average in the rest. */
+/** The entries that a waiter judges at the front of a longer queue, and on average in the rest. */
 const judgedCount = 8;
 
 /**
-Returns the entries that one waiter judges in one read: those that could let it pass, those that hold GPUs, and a random sample of the
-others. Each judgement inspects a process, which would be too much work if 200 waiters judged all entries.
-
+Returns the entries that one waiter judges in one read: those before it that could let it pass, those that hold GPUs,
+and a random sample. Judging inspects a process, so 200 waiters must not judge all entries each.
 @param random - Returns a number in [0, 1).
 */
 export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (record: QueueRecord) => boolean {
@@ -61,10 +58,8 @@ export function judgedByWaiter({queue, gpus}: Snapshot, random: () => number): (
 }
 
 /**
-Plans the removal of everything dead: leases whose time or process ended, entries whose process is gone together with their holdings, and
-queue ids without an entry. Adds notes for holders whose silence must be watched, or that are alive without a heartbeat. Every command plans
-this first.
-
+Plans the removal of everything dead: ended leases, entries of ended processes with their holdings, and ids without an
+entry. Also notes silent holders to watch, and live holders without a heartbeat. Every command plans this first.
 @param isJudged - Returns which entries are judged. The others stay as they are.
 */
 export function planExpiry(
@@ -110,7 +105,7 @@ export function planExpiry(
 
 	const changes = planHoldings([...ended.map((end) => endChange(end)), ...noted]);
 	const drops = dropFromQueue(gone);
-	// A partial holding ends because its entry is gone. The plan fails if the entry appears meanwhile.
+	// A partial holding ends because its entry is gone. The plan fails if the entry appears in the meantime.
 	const orphaned = new Set(
 		ended
 			.map(({holding}) => holding.lease.partialQueueId)
@@ -151,7 +146,6 @@ export const planRelease = (holdings: readonly Holding[], user: string, context:
 		context,
 	);
 
-/** Rewrites leases in place. Each must still be as it was read. */
 export const planChange = (
 	holdings: readonly Holding[],
 	change: (lease: Lease, holding: Holding) => Lease,
@@ -165,7 +159,7 @@ export const planChange = (
 	grants: false,
 });
 
-/** Plans the extension of manual leases. `expiryOf` returns the new end in seconds on the store's clock. */
+/** Plans the extension of manual leases. `expiryOf` returns the new end in store time. */
 export function planExtend(
 	holdings: readonly Holding[],
 	expiryOf: (lease: Lease) => number,

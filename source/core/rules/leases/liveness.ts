@@ -1,18 +1,15 @@
 /**
-Decides who is alive. Visible processes are judged directly, all others by their heartbeats. Unknown facts never end a lease. A heartbeat
-counts as missed only if somebody watched for it on a monotonic clock.
+Decides who is alive. Visible processes are judged directly, all others by their heartbeats. Unknown facts never end a
+lease. A heartbeat counts as missed only if somebody watched for it on a monotonic clock.
 */
 import type {Host} from '../../model/ports.js';
 import type {EndReason, Lease, LeftProcess, Liveness, QueueEntry, Silence, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
 
-/** Interval of lease heartbeats. */
 export const leaseHeartbeatSeconds = 60;
 
-/** Interval of queue entry heartbeats. */
 export const entryHeartbeatSeconds = 30;
 
-/** Tolerated silence of a holder whose process cannot be judged. */
 type Patience = {
 	/** On the store's clock, which can step. Afterwards somebody starts to watch. */
 	readonly limitSeconds: number;
@@ -24,18 +21,19 @@ const leasePatience: Patience = {limitSeconds: 15 * 60, watchSeconds: leaseHeart
 const entryPatience: Patience = {limitSeconds: 2 * 60, watchSeconds: entryHeartbeatSeconds + 10};
 
 /**
-When a queue entry stops blocking others although its process may be alive: after about two missed heartbeats. The entry keeps its position,
-and claims again with its next heartbeat.
+When a queue entry stops blocking others: after about two missed heartbeats. The entry keeps its position, and claims
+again with its next heartbeat.
 */
 const answerPatience: Patience = {limitSeconds: entryHeartbeatSeconds + 10, watchSeconds: entryHeartbeatSeconds};
 
-/** Minimum silence of a removed queue entry. */
 export const entryHeartbeatTimeoutSeconds = entryPatience.limitSeconds;
 
-/** `other-boot`: recorded under this machine id and another boot, either before a reboot or on a clone of this machine. */
+/** `other-boot`: recorded under this machine id and another boot, before a reboot or on a clone of this machine. */
 type Verdict = Liveness | 'other-boot';
 
-/** Judges the processes behind a lease or an entry. A live process keeps its lease. An invisible process decides nothing. */
+/**
+Judges the processes behind a lease or an entry. A live process keeps its lease. An invisible process decides nothing.
+*/
 export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>, host: Host): Verdict {
 	if (held.machine === undefined || held.machine !== host.machineId) {
 		return 'unknown';
@@ -62,17 +60,16 @@ export function judge(held: Pick<Lease, 'machine' | 'bootId' | 'holder' | 'job'>
 export type Ending = {
 	readonly reason: EndReason;
 	readonly endTime: number;
-	/** Processes of the job that are still running. */
 	readonly left?: readonly LeftProcess[];
 };
 
-/** Result of judging a holder or a waiter. */
 type Judgement<End> =
 	| {readonly kind: 'holds'}
 	| {readonly kind: 'ended'; readonly ending: End}
-	/** Silent and not judgeable: start watching. */
 	| {readonly kind: 'watch'; readonly silence: Silence}
-	/** Alive without a heartbeat, because its wrapper is dead or stopped. The process that sees it writes the heartbeat. */
+	/**
+	Alive without a heartbeat, because its wrapper is dead or stopped. The observing process writes the heartbeat.
+	*/
 	| {readonly kind: 'vouch'};
 
 const holds = {kind: 'holds'} as const;
@@ -81,7 +78,6 @@ const holds = {kind: 'holds'} as const;
 const isLongerAgo = (time: number, seconds: number, {now}: Snapshot, inFutureSeconds: number): boolean =>
 	now - time > seconds || time - now > inFutureSeconds;
 
-/** Returns the last sign of life, on the store's clock. */
 const lastSignOf = (held: Lease | QueueEntry): number =>
 	held.lastHeartbeat ?? ('startTime' in held ? held.startTime : held.enqueueTime);
 
@@ -89,20 +85,21 @@ const lastSignOf = (held: Lease | QueueEntry): number =>
 const isSameHeartbeat = (a: number | undefined, b: number | undefined): boolean =>
 	a === b || (a !== undefined && b !== undefined && Math.abs(a - b) < 1);
 
-/** Returns the watch over the current silence, or undefined. A heartbeat ends a watch. */
+/** Returns the watch over the current silence. A heartbeat ends a watch. */
 const watchOf = ({silence, lastHeartbeat}: Lease | QueueEntry): Silence | undefined =>
 	silence !== undefined && isSameHeartbeat(silence.lastHeartbeat, lastHeartbeat) ? silence : undefined;
 
 /**
-Seconds on the store's clock after which a process with another monotonic clock may take over a watch. The process that began it has had
-time to finish.
+Store time after which a process with another monotonic clock may take over a watch. The first process has then had time
+to finish.
 */
 const handOverSeconds = ({watchSeconds}: Patience): number => 2 * watchSeconds;
 
-/** `heard`: alive as far as known. `missed`: a heartbeat was watched and missed. A silence must be stored and watched. */
+/**
+`heard`: alive as far as known. `missed`: a heartbeat was watched and missed. A silence must be stored and watched.
+*/
 type Hearing = 'heard' | 'missed' | Silence;
 
-/** Judges by the heartbeat alone. */
 function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience: Patience): Hearing {
 	const {limitSeconds, watchSeconds} = patience;
 	if (!isLongerAgo(lastSignOf(held), limitSeconds, snapshot, watchSeconds)) {
@@ -138,7 +135,6 @@ function hear(held: Lease | QueueEntry, snapshot: Snapshot, host: Host, patience
 	};
 }
 
-/** Returns the judgement: `lost` if a heartbeat was missed. */
 function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 	switch (hearing) {
 		case 'heard': {
@@ -155,13 +151,12 @@ function judgementOf<End>(hearing: Hearing, lost: End): Judgement<End> {
 	}
 }
 
-/** Returns when this machine booted, on the store's clock. */
 const startOf = (host: Host, {now}: Snapshot): number => now - host.uptimeSeconds();
 
 /**
-Whether another boot with this machine id has ended. A clone of this machine has the same id and another boot, and its heartbeats continue
-after this machine's start. So only a holder that was silent since before then ended with a reboot. The host name, network addresses and
-product id do not help: the first two can change, and only root can read the last.
+Returns whether another boot with this machine id has ended. A clone of this machine has the same id and another boot,
+but its heartbeats continue after this machine's start. Host name and addresses can change, and only root can read the
+product id, so none of these help.
 */
 const isBeforeReboot = (lastSign: number, snapshot: Snapshot, host: Host, {watchSeconds}: Patience): boolean =>
 	lastSign < startOf(host, snapshot) && snapshot.now - lastSign > watchSeconds;
@@ -212,13 +207,13 @@ function judgeRunLease(lease: Lease, snapshot: Snapshot, host: Host): Judgement<
 }
 
 /**
-Returns when the lease ends by the store's clock. A job ends with its process and a partial holding with its entry, whatever time the Go
-program stored with them.
+Returns when the lease ends by the store's clock. A job ends with its process and a partial holding with its entry,
+whatever time the Go program stored.
 */
 export const timedEndOf = ({type, partialQueueId, expiryTime}: Lease): number | undefined =>
 	type === 'manual' && partialQueueId === undefined ? expiryTime : undefined;
 
-/** Returns the latest end of the lease in seconds on the store's clock: its expiry, or the time limit of its job. */
+/** Returns the store time of the latest end: the expiry, or the time limit of the job. */
 export const latestEndOf = (lease: Lease): number | undefined =>
 	timedEndOf(lease) ?? (lease.type === 'run' && lease.partialQueueId === undefined ? lease.endsBy : undefined);
 
@@ -239,13 +234,11 @@ export function judgeLease(lease: Lease, snapshot: Snapshot, host: Host): Judgem
 	return judgeRunLease(lease, snapshot, host);
 }
 
-/** Returns when and why a lease ended, or undefined while it holds. */
 export function endingOf(lease: Lease, snapshot: Snapshot, host: Host): Ending | undefined {
 	const judgement = judgeLease(lease, snapshot, host);
 	return judgement.kind === 'ended' ? judgement.ending : undefined;
 }
 
-/** Judges a queue entry: whether its waiter is gone, and why. */
 export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): Judgement<EndReason> {
 	const end = (ending: EndReason) => ({kind: 'ended', ending}) as const;
 	const verdict = judge(entry, host);
@@ -277,13 +270,13 @@ export function judgeEntry(entry: QueueEntry, snapshot: Snapshot, host: Host): J
 }
 
 /**
-Whether an entry takes its turn: its process is not stopped, and no heartbeat was missed. Otherwise it claims nothing, and others may take
-over its holdings.
+Returns whether an entry is running and missed no heartbeat. Otherwise it claims nothing, and others may take its
+holdings.
 */
 export const isAnswering = (entry: QueueEntry, snapshot: Snapshot, host: Host): boolean =>
 	judge(entry, host) !== 'stopped' && hear(entry, snapshot, host, answerPatience) !== 'missed';
 
-/** Returns the seconds since an entry last answered, or undefined for an entry that answers. For display. */
+/** Returns how long an entry has not answered, for display. Undefined if it answers. */
 export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>): number | undefined {
 	const watch = watchOf(entry);
 	return watch !== undefined && now - watch.since >= answerPatience.watchSeconds
@@ -291,7 +284,7 @@ export function silentSecondsOf(entry: QueueEntry, {now}: Pick<Snapshot, 'now'>)
 		: undefined;
 }
 
-/** Whether a holder must send a heartbeat: it is due, or somebody watches for it. */
+/** Returns whether a holder must send a heartbeat: it is due, or somebody watches for it. */
 const isHeartbeatDue = (lastSign: number, silence: Silence | undefined, now: number, seconds: number): boolean =>
 	silence !== undefined || Math.abs(now - lastSign) >= seconds;
 
@@ -314,7 +307,7 @@ function silenceEndsIn(held: Lease | QueueEntry, {now}: Snapshot, host: Host, pa
 		: watch.since + handOverSeconds(patience) - now;
 }
 
-/** Returns the seconds until a snapshot may contain a new end, or `Infinity`. A waiter reads again at that time. */
+/** Returns the seconds until a snapshot may contain a new end. A waiter reads again at that time. */
 export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 	const {now} = snapshot;
 	const ofLeases = holdingsIn(snapshot.gpus).map(({lease}) => {
@@ -338,8 +331,8 @@ export function secondsToNextEnd(snapshot: Snapshot, host: Host): number {
 const freshSeconds = leasePatience.watchSeconds;
 
 /**
-Returns a live holder with this machine id and another boot, which is a process on a clone of this machine. Its heartbeat is fresh and long
-after this machine's start. A wrong clock before a reboot can imitate this for a minute at most.
+Returns a live holder on a clone of this machine: same machine id, another boot, and a fresh heartbeat long after this
+machine's start. A wrong clock before a reboot can imitate this for a minute at most.
 */
 export function cloneIn(snapshot: Snapshot, host: Host): Lease | QueueEntry | undefined {
 	const isClone = (held: Lease | QueueEntry): boolean => {

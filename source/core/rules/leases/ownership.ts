@@ -1,30 +1,28 @@
-/** Decides whose a lease is, by the OS account and never by the label. */
 import type {Account, Host} from '../../model/ports.js';
 import type {Lease, QueueEntry, Requester, Snapshot} from '../../model/types.js';
 import {holdingsIn} from './holdings.js';
 
 /**
-Returns the name of an account for records. In a user namespace the name includes the namespace after a colon, which no account name can
-contain, so it never equals an account outside or in another namespace. If the account outside is proven, its name is used.
+Returns the name of an account for records. In a user namespace the name includes the namespace after a colon, which no
+account name can contain, so it never equals an account outside. A proven outer account is used instead.
 */
 export const accountName = ({name, userNamespace, outsideName}: Account): string =>
 	outsideName ?? (userNamespace === undefined ? name : `${name}@userns:${userNamespace}`);
 
-/** Returns the requester, named by the account unless there is a label. */
 export const requesterOf = (account: Account, label?: string): Requester => {
 	const {uid, userNamespace, outsideName} = account;
 	const name = accountName(account);
 	return {account: name, uid, userNamespace, outsideName, label: label ?? name};
 };
 
-/** Whether the requester is root, who may change everything. Uid 0 of a user namespace is the account that created the namespace. */
+/** Returns whether the requester is root. Uid 0 of a user namespace is the account that created the namespace. */
 export const isRoot = ({uid, userNamespace}: Pick<Requester, 'uid' | 'userNamespace'>): boolean =>
 	uid === 0 && userNamespace === undefined;
 
 /** A namespace without a readable /proc: neither the outer uid nor the namespace's number is known. */
 const unreadableNamespace = '?/?';
 
-/** Returns why the requester is unknown and what to do, or undefined if the requester is known. */
+/** Returns why the requester is unknown and what to do. Undefined for a known requester. */
 export const doubtAbout = ({
 	userNamespace,
 	outsideName,
@@ -33,18 +31,17 @@ export const doubtAbout = ({
 		? undefined
 		: userNamespace === unreadableNamespace
 			? 'Without /proc it is unknown which account asks. Mount it: mount -t proc proc /proc'
-			: 'In a user namespace (a rootless container, unshare) it cannot be told which account asks: run it outside.';
+			: 'In a user namespace (a rootless container, unshare) the account cannot be verified: run the command outside.';
 
 /** Returns the owning account. Old records have no account, and their label is the account. */
 export const ownerOf = (held: Lease | QueueEntry): string => held.actualUser ?? held.user;
 
-/** Returns the label if it differs from the account. */
 export const labelOf = (held: Lease | QueueEntry): string | undefined =>
 	held.user === ownerOf(held) ? undefined : held.user;
 
 /**
-Whether two records describe the same lease. The Go program's records have no id, and records that it rewrites lose theirs, so owner and
-start time are compared. Each MIG instance of a grant is a lease of its own.
+Returns whether two records describe the same lease. Owner and start time are compared, because records that the Go
+program writes have no id. Each MIG instance of a grant is a separate lease.
 */
 export const isSameLease = (a: Lease, b: Lease): boolean =>
 	a.mig?.uuid === b.mig?.uuid &&
@@ -52,14 +49,13 @@ export const isSameLease = (a: Lease, b: Lease): boolean =>
 		? a.user === b.user && a.type === b.type && Math.floor(a.startTime) === Math.floor(b.startTime)
 		: a.leaseId === b.leaseId);
 
-/** Whether the account holds it. */
 export const owns = (requester: Requester, held: Lease | QueueEntry): boolean => ownerOf(held) === requester.account;
 
-/** Whether the account may change it: its own lease, or any lease for root. */
+/** Returns whether the account may change it: its own lease, or any lease for root. */
 export const mayChange = (requester: Requester, held: Lease | QueueEntry): boolean =>
 	owns(requester, held) || isRoot(requester);
 
-/** Whether the kernel says that a process behind this lease belongs to the caller's account. */
+/** Returns whether the kernel shows that a process of this lease belongs to the caller's account. */
 function isOfCaller({machine, bootId, holder, job, actualUser}: Lease, host: Host): boolean {
 	const isHere = machine === host.machineId && bootId !== undefined && bootId === host.bootId;
 	// The name of an account in a user namespace has a colon, and proves nothing about the account outside.
@@ -74,9 +70,8 @@ function isOfCaller({machine, bootId, holder, job, actualUser}: Lease, host: Hos
 }
 
 /**
-Returns the outer account of a caller in a user namespace, such as an isolated job. Names and uids mean nothing there, but the kernel shows
-that the caller has the same account as a process that holds a lease, and the lease names the account.
-
+Returns the outer account of a caller in a user namespace, such as an isolated job. The kernel shows that the caller has
+the same account as a process of a lease, and the lease names the account.
 @returns Undefined outside of a user namespace, or if the leases name no account or several.
 */
 export function provenAccount({gpus}: Pick<Snapshot, 'gpus'>, host: Host): string | undefined {

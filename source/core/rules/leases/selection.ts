@@ -4,39 +4,34 @@ import type {InstanceName, Lease, Requester, Snapshot} from '../../model/types.j
 import {holdingsIn, type HeldPart, type Holding} from './holdings.js';
 import {isRoot, isSameLease, labelOf, mayChange, owns} from './ownership.js';
 
-/** The meant leases. A face that showed a row names the lease, so that a changed row is not hit. */
+/** The selected leases. Interfaces that show rows select by lease, so that a changed row is not hit. */
 export type Selection =
 	/** Manual leases with this label, or without one if it equals the account. */
 	| {readonly by: 'label'; readonly label: string}
-	/** Leases on these GPUs. With `label`, only leases with this label. */
 	| {
 			readonly by: 'gpus';
 			readonly ids: readonly number[];
-			/** Instances of MIG, by the names that they had when they were granted. */
+			/** MIG instances, by their names at the time of the grant. */
 			readonly instances?: readonly InstanceName[];
 			readonly label?: string;
 	  }
-	/** This very lease, on these GPUs or on all it holds. */
 	| {readonly by: 'lease'; readonly leaseId: string; readonly ids?: readonly number[]}
 	/** Specific leases, each on the GPU where it was shown. */
 	| {readonly by: 'leases'; readonly leases: readonly HeldPart[]};
 
 type Selected = {
-	/** Leases that the caller may change. */
 	readonly records: readonly Holding[];
-	/** Named leases of other users. */
 	readonly notYours: readonly HeldPart[];
 };
 
 function bearsLabel(lease: Lease, requester: Requester, label: string): boolean {
-	// Root names people by their label or account; for anybody else only their own leases count at all.
+	// Root can name people by label or account. Other users can only name themselves.
 	return label === requester.account && !isRoot(requester) ? labelOf(lease) === undefined : lease.user === label;
 }
 
 const isNamedInstance = (names: readonly InstanceName[] | undefined, index: number, {mig}: Lease): boolean =>
 	mig !== undefined && names?.some(({gpu, number}) => gpu === index && number === mig.number) === true;
 
-/** Whether the record is among those that were named. */
 function isNamed({index, lease}: Holding, selection: Exclude<Selection, {by: 'label'}>): boolean {
 	switch (selection.by) {
 		case 'gpus': {
@@ -54,10 +49,9 @@ function isNamed({index, lease}: Holding, selection: Exclude<Selection, {by: 'la
 }
 
 /**
-Finds them in what was read.
-
-@param isOver - True of leases that count as gone, where what was read may have some that have ended.
-@throws CanhazgpuError `impossible` for an id that is not in the pool.
+Selects leases from a snapshot.
+@param isOver - Returns whether a lease counts as ended.
+@throws CanhazgpuError `impossible` for an unknown GPU id.
 */
 export function select(
 	snapshot: Snapshot,

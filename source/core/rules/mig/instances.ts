@@ -1,4 +1,4 @@
-/** The instances into which MIG splits a GPU, as a scan shows them. What is not known for sure is unknown, and never handed out. */
+/** MIG instances in a scan. Anything uncertain counts as unknown and is never granted. */
 import {noSuchReading} from '../../model/observation.js';
 import type {
 	GpuProcess,
@@ -9,17 +9,16 @@ import type {
 	MigInstance,
 } from '../../model/types.js';
 
-/** `0:1`, as people name an instance; `0:?` where its number is unknown. */
+/** Returns the name of an instance, such as `0:1`, or `0:?` if its number is unknown. */
 export const instanceText = ({gpu, number}: {readonly gpu: number; readonly number?: number | undefined}): string =>
 	`${gpu}:${number ?? '?'}`;
 
-/** `0:1`, and undefined for what is no such name. */
 export function parseInstanceName(text: string): InstanceName | undefined {
 	const {gpu, number} = /^(?<gpu>\d{1,9}):(?<number>\d{1,4})$/v.exec(text.trim())?.groups ?? {};
 	return gpu === undefined ? undefined : {gpu: Number(gpu), number: Number(number)};
 }
 
-/** Why it is unknown if the GPU is in MIG mode, so that nothing of it is handed out. Undefined: that is known. */
+/** Returns why it is unknown if the GPU is in MIG mode. Undefined: that is known. */
 export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): string | undefined {
 	if (isMigPending === true) {
 		return 'its MIG mode changes with its next reset';
@@ -32,13 +31,13 @@ export function modeDoubtOf({isMigEnabled, isMigPending, unknown}: GpuReading): 
 }
 
 /**
-Whether the GPU can be handed out whole, or by its memory: not while MIG has split it. Undefined: that is unknown. A GPU that no one saw is
-judged by other rules.
+Whether the GPU can be granted whole or by memory, which MIG prevents. Undefined if unknown. A GPU without a reading
+passes, because other rules judge it.
 */
 export const isWhole = (reading: GpuReading | undefined): boolean | undefined =>
 	reading === undefined ? true : modeDoubtOf(reading) === undefined ? reading.isMigEnabled !== true : undefined;
 
-/** The number of an instance within its GPU. The tools tell the instances in the order of their numbers. */
+/** Falls back to the position, because the tools list instances by number. */
 const numberOf = ({number}: MigInstance, position: number): number => number ?? position;
 
 /** Returns all instances of a GPU, or none without MIG mode. Undefined if unknown. */
@@ -60,22 +59,21 @@ export function instancesOf(reading: GpuReading | undefined): readonly InstanceO
 		: undefined;
 }
 
-/** Returns the part of an instance that its lease stores. */
 export const heldInstanceOf = ({gpu: _, ...instance}: InstanceOfGpu): HeldInstance => instance;
 
-/** The reading of an instance; undefined where the scan does not show it. */
+/** Returns the reading of an instance, if the scan shows it. */
 export const readingOf = (
 	reading: GpuReading | undefined,
 	{uuid}: Pick<HeldInstance, 'uuid'>,
 ): MigInstance | undefined => reading?.migInstances?.find((instance) => instance.uuid === uuid);
 
-/** Whether a lease's instance is gone: an administrator has changed the instances. False while that is unknown. */
+/** Whether an administrator has removed the instance. False while that is unknown. */
 export const isGone = (reading: GpuReading | undefined, {uuid}: Pick<HeldInstance, 'uuid'>): boolean =>
 	instancesOf(reading)?.every((instance) => instance.uuid !== uuid) ?? false;
 
 type Ids = Pick<GpuProcess, 'gpuInstanceId' | 'computeInstanceId'>;
 
-/** Whether a process is on the instance. Undefined: the tool does not say. */
+/** Whether a process is on the instance. Undefined if unknown. */
 export function isOnInstance(process: Ids, instance: Ids): boolean | undefined {
 	const isSame = (one: number | undefined, other: number | undefined): boolean | undefined =>
 		one === undefined || other === undefined ? undefined : one === other;

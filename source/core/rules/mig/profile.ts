@@ -1,13 +1,12 @@
 /**
-Profiles of MIG, such as `1g.10gb`: how many slices of the GPU's processors an instance has, and how much memory. `1c.3g.20gb` is a compute
-instance with one of the three slices of its GPU instance; `+me` names what an instance has besides.
+A MIG profile such as `1g.10gb`: slices of the GPU and memory. `1c.3g.20gb` is a compute instance with one of the three
+slices of its GPU instance. `+me` is an attribute.
 */
 
 type Profile = {
 	readonly computeSlices: number;
 	readonly gpuSlices: number;
 	readonly gigabytes: number;
-	/** Attributes, such as `+me`. */
 	readonly attributes: readonly string[];
 };
 
@@ -26,11 +25,11 @@ function parse(text: string): Profile | undefined {
 			};
 }
 
-/** Reads what people type: the profile in lower case. Undefined for what is no profile. */
+/** Returns the profile in lower case, or undefined if the text is no profile. */
 export const parseProfile = (text: string): string | undefined =>
 	parse(text) === undefined ? undefined : text.trim().toLowerCase();
 
-/** Whether an instance of one profile has all that another one has. Of a profile that makes no sense, only the same will do. */
+/** Whether an instance of one profile is at least as large as another. An invalid profile only fits itself. */
 export function fitsProfile(has: string, wanted: string): boolean {
 	const [one, other] = [parse(has), parse(wanted)];
 	return one === undefined || other === undefined
@@ -41,7 +40,7 @@ export function fitsProfile(has: string, wanted: string): boolean {
 				other.attributes.every((attribute) => one.attributes.includes(attribute));
 }
 
-/** Numbers by which the smallest profile comes first, the first number first. What is unknown comes last. */
+/** Returns sort keys: the smallest profile first, unknown ones last. */
 export function sizeOfProfile(profile: string | undefined): readonly number[] {
 	const parsed = profile === undefined ? undefined : parse(profile);
 	return parsed === undefined

@@ -1,7 +1,6 @@
 /**
-Every key of the policy, once: what it can be, what holds where it is not set, and what it does. To add a key, write one entry here, read it by
-`policyValue` where it decides something, and add a line to `source/help/policy.md`; a plan that depends on it also expects the record: see
-`policyExpectation`. A key is added together with what it does.
+The keys of the policy. To add a key, write an entry here, read it with `policyValue`, and add a line to
+`source/help/policy.md`. A plan that depends on the key also needs `policyExpectation`.
 */
 import {isolationLevels} from '../../model/isolation.js';
 import {checkIds} from '../request/request.js';
@@ -12,20 +11,17 @@ export type PolicyKey<Value> = {
 	readonly expects: string;
 	/** The default, as it would be typed. */
 	readonly fallback: string;
-	/** The value while the policy cannot be read: the strictest one, for keys that protect people. */
+	/** The value while the policy cannot be read. Strict for keys that protect people. */
 	readonly inDoubt: {
 		readonly value: Value;
 		/** The meaning of that value, as a clause. */
 		readonly words: string;
 	};
 	readonly summary: string;
-	/** Completions of the value. */
 	readonly completes: readonly string[];
-	/** Parses the text. Returns undefined for an invalid value. */
 	readonly read: (text: string) => Value | undefined;
 	/**
-	Refuses what this very pool cannot have.
-
+	Checks a valid value against this pool.
 	@throws CanhazgpuError `impossible`.
 	*/
 	readonly check?: (value: Value, gpuCount: number) => void;
@@ -41,13 +37,11 @@ const choice = <const Choice extends string>(
 	read: (text) => choices.find((each) => each === text),
 });
 
-/** More would each have next to nothing. */
+/** The most shares of one GPU. More would be too small to use. */
 const mostShares = 64;
 
-/** Whether shares are allowed, how many and where: without all three, none is granted. */
 const noSharesText = 'no share is granted';
 
-/** GPU ids such as `0,2`. Undefined: it is no such list. */
 const readIds = (text: string): readonly number[] | undefined =>
 	/^\d{1,4}(?:,\d{1,4})*$/v.test(text) ? text.split(',').map(Number) : undefined;
 

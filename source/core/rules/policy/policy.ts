@@ -1,6 +1,6 @@
 /**
-The policy of the pool: what an administrator has set for everybody. Of a key that cannot be read the strictest holds that protects people:
-`inDoubt` of the key. Every face says so.
+The policy of the pool, set by an administrator for everybody. An unreadable key has its value `inDoubt`, the strictest
+one, and every interface shows that.
 */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 import {emptyPlan, type Expectation, type Plan} from '../../model/plan.js';
@@ -8,38 +8,31 @@ import type {AuditRecord, PolicySetting, Snapshot} from '../../model/types.js';
 import type {AuditContext} from '../leases/audit-entries.js';
 import {isPolicyKey, policyKeyNames, policyKeys, type PolicyKey, type PolicyKeyName} from './keys.js';
 
-/** The policy as the store returns it. */
 export type StoredPolicy = Pick<Snapshot, 'policy' | 'policyProblem'>;
 
-/** The value of every key, as `core/rules/policy/keys.ts` types it. */
 export type Policy = {
 	readonly [Name in PolicyKeyName]: (typeof policyKeys)[Name] extends PolicyKey<infer Value> ? Value : never;
 };
 
-/** A value that a later version or another hand wrote is no value, and nothing tells what was meant. */
+/** Returns undefined for an invalid value, such as one of a later version. */
 function valueOf(name: PolicyKeyName, {policy, policyProblem}: StoredPolicy): unknown {
 	const {read, fallback, inDoubt} = policyKeys[name] as PolicyKey<unknown>;
 	const stored = policy.get(name)?.value;
 	return policyProblem === undefined ? (read(stored ?? fallback) ?? inDoubt.value) : inDoubt.value;
 }
 
-/** Returns the effective value of a key. */
 export const policyValue = <Name extends PolicyKeyName>(snapshot: StoredPolicy, name: Name): Policy[Name] =>
 	valueOf(name, snapshot) as Policy[Name];
 
-/** Why it is unknown what is set. */
+/** Why a part of the policy is unknown. */
 export type PolicyDoubt = {
 	readonly problem: string;
 	/** The resulting behavior, each as a clause. */
 	readonly effects: readonly string[];
-	/** What to do about it, as a sentence. */
 	readonly fix: string;
 };
 
-/**
-@param names - The keys that something depends on.
-@returns Undefined when all of them can be read.
-*/
+/** Returns undefined if all of these keys can be read. */
 export function policyDoubtOf(
 	snapshot: StoredPolicy & {readonly stored?: Snapshot['stored']},
 	names: readonly PolicyKeyName[] = policyKeyNames,
@@ -64,13 +57,12 @@ export function policyDoubtOf(
 	};
 }
 
-/** Every plan that depends on the policy expects this: a change of the policy meanwhile is a conflict. */
+/** Returns the expectation of every plan that depends on the policy. */
 export const policyExpectation = ({stored}: Pick<Snapshot, 'stored'>): Expectation => ({
 	kind: 'policy',
 	raw: stored.policy,
 });
 
-/** One key, for display. */
 type PolicyRow = {
 	readonly key: string;
 	/** The effective value, as it would be typed. For an unknown key: the stored value. */
@@ -78,18 +70,16 @@ type PolicyRow = {
 	/** The default. Absent for a key that this version does not know and ignores. */
 	readonly fallback?: string;
 	readonly summary?: string;
-	/** Who set it, and when. Absent if unset. */
 	readonly setting?: PolicySetting;
-	/** Why it is unknown what is set. */
 	readonly problem?: string;
 	/** The resulting behavior, as a clause. */
 	readonly effect?: string;
 };
 
-/** An empty list of GPUs cannot be typed, and is none. */
+/** An empty list of GPUs is shown as `none`, which cannot be typed. */
 const textOf = (value: unknown): string => (Array.isArray(value) && value.length === 0 ? 'none' : String(value));
 
-/** Every key that this version knows, then those that are set and that it does not know. */
+/** Returns the known keys, then set keys that this version does not know. */
 export function policyRows({policy, policyProblem}: StoredPolicy): readonly PolicyRow[] {
 	const known = policyKeyNames.map((key): PolicyRow => {
 		const {fallback, inDoubt, summary, expects, read} = policyKeys[key] as PolicyKey<unknown>;
@@ -112,11 +102,10 @@ export function policyRows({policy, policyProblem}: StoredPolicy): readonly Poli
 	return [...known, ...unknown];
 }
 
-/** A key to set, or to unset: `value` undefined. A key that this version does not know can be unset where it is set. */
+/** A key to set, or to unset if `value` is undefined. Unknown keys can only be unset. */
 export type PolicyChange =
 	{readonly key: PolicyKeyName; readonly value: string} | {readonly key: string; readonly value: undefined};
 
-/** @param guess - The key that was likely meant. */
 export const unknownKey = (key: string, guess?: string): CanhazgpuError =>
 	new CanhazgpuError('usage', `The policy has no key ${quoted(key)}`, {
 		hint:
@@ -125,29 +114,28 @@ export const unknownKey = (key: string, guess?: string): CanhazgpuError =>
 				: `Did you mean ${guess}? See all keys: canhazgpu admin --policy`,
 	});
 
-/** @throws CanhazgpuError `usage` for a key that there is not and a value that the key cannot have, `impossible` for one that this pool cannot have. */
+/**
+@throws CanhazgpuError `usage` for an unknown key or an invalid value, `impossible` for a value that this pool cannot
+have.
+*/
 function checkValue(key: PolicyKeyName, value: string, gpuCount: number): void {
 	const {expects, read, check} = policyKeys[key] as PolicyKey<unknown>;
 	const meant = read(value);
 	if (meant === undefined) {
-		throw new CanhazgpuError('usage', `${key} must be ${expects}, and not ${quoted(value)}`, {
-			hint: 'Nothing was changed. See what holds now: canhazgpu admin --policy',
+		throw new CanhazgpuError('usage', `${key} must be ${expects}, not ${quoted(value)}`, {
+			hint: 'Nothing was changed. See the current policy: canhazgpu admin --policy',
 		});
 	}
 
 	check?.(meant, gpuCount);
 }
 
-/** A key whose value has changed. */
 export type PolicyChanged = {
 	readonly key: string;
-	/** Undefined: it is no longer set. */
 	readonly value: string | undefined;
-	/** The value before. Undefined: it was not set. */
 	readonly before: string | undefined;
 };
 
-/** @throws CanhazgpuError as {@link planPolicy} does. */
 function checkChanges(snapshot: Snapshot, changes: readonly PolicyChange[]): void {
 	for (const {key, value} of changes) {
 		if (value !== undefined) {
@@ -160,7 +148,7 @@ function checkChanges(snapshot: Snapshot, changes: readonly PolicyChange[]): voi
 
 type PlannedPolicy = {readonly plan: Plan; readonly changed: readonly PolicyChanged[]};
 
-/** The changes whose value is another one. A key that has the value already stays as it is, with who set it and when. */
+/** Returns the changes that differ from the current value. Other keys keep their author and time. */
 const changedBy = (policy: Snapshot['policy'], changes: readonly PolicyChange[]): readonly PolicyChanged[] =>
 	changes
 		.map((change): PolicyChanged => ({...change, before: policy.get(change.key)?.value}))
@@ -168,9 +156,7 @@ const changedBy = (policy: Snapshot['policy'], changes: readonly PolicyChange[])
 
 /**
 Plans all changes at once.
-
-@throws CanhazgpuError `usage` for a value that the key cannot have, `impossible` for one that this pool cannot have, `pool-garbage` when the
-record cannot be read.
+@throws CanhazgpuError `usage` or `impossible` for an invalid value, `pool-garbage` if the policy cannot be read.
 */
 export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[], context: AuditContext): PlannedPolicy {
 	const {policy, policyProblem, stored} = snapshot;
@@ -184,9 +170,8 @@ export function planPolicy(snapshot: Snapshot, changes: readonly PolicyChange[],
 }
 
 /**
-Replaces the record, whatever is in it, by these settings alone: at no moment does anything else hold.
-
-@throws CanhazgpuError as {@link planPolicy} does, `pool-garbage` when the record cannot be replaced.
+Plans to replace the whole record at once, even if it is unreadable.
+@throws CanhazgpuError as {@link planPolicy} does, and `pool-garbage` if the record cannot be replaced.
 */
 export function planPolicyReplacement(
 	snapshot: Snapshot,
@@ -209,7 +194,10 @@ export function planPolicyReplacement(
 	return writePolicy(snapshot, context, [...unset, ...changedBy(policy, settings)]);
 }
 
-/** Describes an unreadable record and how to fix it. A value that is not a string cannot be compared, and so not be replaced. */
+/**
+Describes an unreadable record and how to fix it. A value that is not a string cannot be compared, and so not be
+replaced.
+*/
 export const unreadablePolicy = (
 	problem: string,
 	stored: string | undefined,
@@ -219,7 +207,7 @@ export const unreadablePolicy = (
 	fix:
 		stored === undefined
 			? `Move it out of the way: ${shell} RENAME canhazgpu:policy canhazgpu:policy.damaged, and set the keys again at once: canhazgpu admin --set KEY=VALUE`
-			: 'An administrator writes it new, in one step: canhazgpu admin --unset all --set KEY=VALUE. What was set, canhazgpu events tells',
+			: 'An administrator can replace it in one step: canhazgpu admin --unset all --set KEY=VALUE. See what was set: canhazgpu events',
 });
 
 function writePolicy(snapshot: Snapshot, context: AuditContext, changed: readonly PolicyChanged[]): PlannedPolicy {

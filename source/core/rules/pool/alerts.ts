@@ -1,4 +1,4 @@
-/** Alerts, which are raised once and not at every scan: use without a reservation, squatters, a GPU's health. */
+/** Alerts: unreserved use, squatters and health problems. Each is raised once and not at every scan. */
 import type {Write} from '../../model/plan.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
 import type {Alert, DataLoss} from '../../model/alerts.js';
@@ -6,14 +6,13 @@ import type {AuditContext} from '../leases/audit-entries.js';
 import type {LeftByJob} from '../usage/left-processes.js';
 import type {StatusRow} from './status.js';
 
-/** A loss of data is shown for so long. */
+/** How long a loss of data is shown. */
 const lossSeconds = 86_400;
 
-/** The loss of data that every face still shows. */
 export const recentLoss = ({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): DataLoss | undefined =>
 	dataLoss !== undefined && now - dataLoss.restoredAt < lossSeconds ? dataLoss : undefined;
 
-/** The record of what scans leave behind, with these changes. */
+/** Returns the write of the alerts record, with these changes. */
 export const alertsWrite = (
 	snapshot: Snapshot,
 	{
@@ -23,17 +22,17 @@ export const alertsWrite = (
 	}: Partial<Pick<Snapshot, 'alerts' | 'baselines' | 'overuse'>>,
 ): Write => ({kind: 'alerts', alerts, dataLoss: recentLoss(snapshot), baselines, overuse});
 
-/** After a loss of data nothing is granted for so long: those who hold GPUs have noticed it by then, and put their leases back. */
+/** How long nothing is granted after a loss of data, so that holders can notice it and restore their leases. */
 const pauseAfterLossSeconds = 5;
 
-/** Returns for how many seconds grants are suspended after a loss of data, or 0. */
+/** Returns for how many seconds grants are suspended after a loss of data. */
 export function secondsUntilGrants({dataLoss, now}: Pick<Snapshot, 'dataLoss' | 'now'>): number {
 	const seconds = dataLoss === undefined ? 0 : dataLoss.restoredAt + pauseAfterLossSeconds - now;
-	// A restoring that lies further ahead was dated by a clock that has stepped since.
+	// A restore further in the future was dated by a clock that has stepped since.
 	return seconds > 0 && seconds <= pauseAfterLossSeconds ? seconds : 0;
 }
 
-/** An alert stands for so long at least, so that a problem that comes and goes is not reported all the time. */
+/** The shortest duration of an alert, so that a recurring problem is not reported repeatedly. */
 const shortestSeconds = 600;
 
 /** Processes that still run this long after a GPU changed hands count as leftovers. */
@@ -42,20 +41,19 @@ const graceSeconds = 60;
 type Shown = {
 	readonly alert: Alert;
 	readonly words?: string;
-	/** The job that has left all the processes the alert is about. */
+	/** The job that left all the processes the alert is about. */
 	readonly left?: LeftByJob | undefined;
 };
 
 const keyOf = ({kind, gpu, account, owner, problem}: Alert): string =>
 	JSON.stringify([kind, gpu, account, owner, problem]);
 
-/** Alerts that were read before a loss of data, and those that stand after it, each once. */
+/** Returns the alerts before and after a loss of data, without duplicates. */
 export function mergedAlerts(known: readonly Alert[], found: readonly Alert[]): readonly Alert[] {
 	const keys = new Set(found.map((alert) => keyOf(alert)));
 	return [...known.filter((alert) => !keys.has(keyOf(alert))), ...found];
 }
 
-/** Returns the job that has left all processes of this account on the GPU. */
 const leftOf = ({left, processes}: Pick<StatusRow, 'left' | 'processes'>, account: string | undefined) =>
 	processes.every((process) => process.user !== account || left?.processes.includes(process)) ? left : undefined;
 
@@ -75,7 +73,7 @@ function shownBy({index: gpu, ...row}: StatusRow, since: number): readonly Shown
 	];
 }
 
-/** Whether the scan could have shown it, were it still so. An unknown reading ends no alert. */
+/** Whether the scan would show the alert if it still held. An unknown reading ends no alert. */
 function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow, seesKernelLog: boolean): boolean {
 	if (reading === undefined || reading.failure !== undefined) {
 		return false;
@@ -90,9 +88,7 @@ function couldShow({kind, problem}: Alert, {reading, use, processes}: StatusRow,
 }
 
 type AlertChanges = {
-	/** The alerts that are now active. */
 	readonly standing: readonly Alert[];
-	/** The records of alerts that began and of those that ended. */
 	readonly audit: readonly AuditRecord[];
 };
 
@@ -118,10 +114,9 @@ const recordOf = (
 });
 
 /**
-Compares what stands with what a scan shows.
-
-@param rows - One a GPU, of a scan that succeeded.
-@returns Undefined when nothing differs.
+Compares the active alerts with a scan.
+@param rows - One row per GPU, from a successful scan.
+@returns Undefined if nothing changed.
 */
 export function alertChanges(
 	standing: readonly Alert[],
@@ -137,7 +132,7 @@ export function alertChanges(
 		return isOver && !shown.has(keyOf(alert));
 	});
 	const staying = standing.filter((alert) => !ended.includes(alert));
-	// Users that are unknown may be those of an alert that stands already.
+	// Unknown users may be those of an active alert.
 	const isKnown = ({kind, gpu, account}: Alert): boolean =>
 		account === undefined && kind === 'unreserved' && staying.some((other) => other.kind === kind && other.gpu === gpu);
 	const begun = [...shown].filter(([key, {alert}]) => !known.has(key) && !isKnown(alert)).map(([, item]) => item);

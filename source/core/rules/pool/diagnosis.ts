@@ -1,4 +1,4 @@
-/** The findings of `doctor`: each fact is judged on its own, and comes with a fix. Unknown facts are not judged. */
+/** The findings of `doctor`. Each fact is judged on its own and comes with a fix. Unknown facts are not judged. */
 import {accountName, doubtAbout} from '../leases/ownership.js';
 import type {Account, Store, StoreCondition} from '../../model/ports.js';
 import type {GpuReading, Observation, Pool, Snapshot} from '../../model/types.js';
@@ -10,7 +10,6 @@ export type Finding = {
 		'store' | 'pool' | 'provider' | 'gpus' | 'permissions' | 'isolation' | 'clock' | 'versions' | 'environment';
 	readonly level: 'ok' | 'warning' | 'error';
 	readonly words: string;
-	/** What to do about it. */
 	readonly fix?: string;
 };
 
@@ -38,7 +37,7 @@ export function judgeStore(
 					'Every verb waits for it several times: use one nearer by, or find out what keeps it busy.',
 				)
 			: finding('store', 'ok', words),
-		// A store that loses data, or throws some of it away, hands out GPUs twice.
+		// A store that loses or evicts data causes double grants.
 		...when(
 			isDurable === false,
 			'store',
@@ -63,7 +62,6 @@ export function judgeStore(
 	];
 }
 
-/** Reports who the account is to the pool, if that is not obvious. */
 export function judgeAccount(account: Account): readonly Finding[] {
 	const fix = doubtAbout(account);
 	const {outsideName} = account;
@@ -79,9 +77,8 @@ export function judgeAccount(account: Account): readonly Finding[] {
 }
 
 /**
-Whether others can run the program that makes the pool for them. npm installs it for the installing account alone where the umask says so.
-
-@param closed - What of it they may not read, and the directory that it was installed in.
+Reports a program that other users cannot run, such as after an installation by npm with a strict umask.
+@param closed - The unreadable part, and the installation directory.
 */
 export const judgeProgram = ({part, directory}: {readonly part: string; readonly directory: string}): Finding =>
 	finding(
@@ -96,7 +93,10 @@ export const judgeProgram = ({part, directory}: {readonly part: string; readonly
 const moveAway = (shell: string, key: string, to = `${key}.damaged`): string =>
 	`Move it out of the way: ${shell} RENAME ${key} ${to}`;
 
-/** Why every GPU is out of service, and the way to fix it. A value that is no string cannot be compared, and so not replaced. */
+/**
+Describes why every GPU is out of service, and a fix. A value that is not a string cannot be compared, and so not be
+replaced.
+*/
 export const unreadableDrains = (
 	problem: string,
 	stored: string | undefined,
@@ -106,10 +106,10 @@ export const unreadableDrains = (
 	fix:
 		stored === undefined
 			? moveAway(shell, 'canhazgpu:drain')
-			: 'An administrator puts the others back into service: canhazgpu admin --undrain IDS. What was drained, canhazgpu events tells',
+			: 'An administrator can return the others to service: canhazgpu admin --undrain IDS. See what was drained: canhazgpu events',
 });
 
-/** Removes one record. The rest of the pool is not damaged. */
+/** Returns a command that removes one record. */
 const removeRecord = (index: number, {kind, shell}: Pick<Store, 'kind' | 'shell'>): string =>
 	kind === 'redis'
 		? moveAway(shell, `canhazgpu:gpu:${index}`, `canhazgpu:damaged:${index}`)
@@ -140,7 +140,6 @@ export const judgePolicy = (snapshot: Snapshot, shell: string): readonly Finding
 	];
 };
 
-/** Records of the pool that make no sense. */
 export function judgeRecords(
 	{gpus, drainProblem, alertsProblem, stored}: Snapshot,
 	store: Pick<Store, 'kind' | 'shell'>,
@@ -162,7 +161,7 @@ export function judgeRecords(
 			alertsProblem !== undefined,
 			'store',
 			'warning',
-			`The record of notices cannot be read, and nothing more is told of use without a reservation: ${alertsProblem}`,
+			`The record of notices cannot be read, so no new alerts are recorded: ${alertsProblem}`,
 			moveAway(store.shell, 'canhazgpu:notices'),
 		),
 	];
@@ -188,7 +187,7 @@ const judgeGpu = (gpu: GpuReading): readonly Finding[] => {
 	];
 };
 
-/** @param pool - Undefined when it could not be read. */
+/** @param pool - Undefined if the pool could not be read. */
 export function judgeScan(observation: Observation, pool: Pool | undefined): readonly Finding[] {
 	const {gpus, failure, warnings, provider, simulated, driverVersion, isPartial} = observation;
 	if (failure !== undefined) {
@@ -197,7 +196,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 
 	const driver = driverVersion === undefined ? '' : `, driver ${driverVersion}`;
 	const hidden = gpus.filter((gpu) => gpu.failure === undefined && gpu.processes === undefined).map(({index}) => index);
-	// A GPU that is hidden is as unknown as one that fails.
+	// A hidden GPU is as unknown as a failed one.
 	const unseen =
 		isPartial === true
 			? gpus.filter((gpu) => gpu.failure !== undefined && gpu.uuid === undefined).map(({index}) => index)
@@ -217,7 +216,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 			unseen.length > 0,
 			'gpus',
 			'warning',
-			`GPU ${unseen.join(', ')} cannot be looked at from here: an isolated job opens its own GPUs alone`,
+			`GPU ${unseen.join(', ')} cannot be read from here: an isolated job can open only its own GPUs`,
 			'Outside of the job, canhazgpu doctor sees them all.',
 		),
 		...gpus.filter(({index}) => !unseen.includes(index)).flatMap((gpu) => judgeGpu(gpu)),
@@ -238,7 +237,7 @@ export function judgeScan(observation: Observation, pool: Pool | undefined): rea
 	];
 }
 
-/** Reservations end by the store's clock, and are shown by ours. */
+/** Reservations end by the store's clock, and are shown by the local one. */
 export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs: number): Finding {
 	const difference = Math.abs(storeSeconds - ownSeconds);
 	return difference > 2 + roundTripMs / 1000
@@ -251,7 +250,7 @@ export function judgeClock(storeSeconds: number, ownSeconds: number, roundTripMs
 		: finding('clock', 'ok', 'agrees with the clock of the store');
 }
 
-/** The audit log needs Redis 5, and nothing else needs more. */
+/** The audit log needs Redis 5. Nothing else needs more. */
 const oldestRedis = 5;
 
 export function judgeVersions(program: string, runtime: string, store: string | undefined): readonly Finding[] {

@@ -1,4 +1,3 @@
-/** Judges the environment of this process for `doctor`: each missing fact is a finding, and a complete environment has none. */
 import type {EnvironmentFacts} from '../../model/environment.js';
 import type {Finding} from './diagnosis.js';
 
@@ -25,7 +24,6 @@ const procProblems = {
 	],
 } as const;
 
-/** Returns one warning for each missing fact. */
 export function judgeEnvironment(facts: EnvironmentFacts): readonly Finding[] {
 	const {stateDirectory, directory, proc, temporaryDirectory, unknownTimeZone} = facts;
 	const problems: ReadonlyArray<readonly [isMissing: boolean, words: string, fix: string]> = [

@@ -7,10 +7,9 @@ import type {TimeWindow} from './report.js';
 const secondsPerMinute = 60;
 const secondsPerHour = 3600;
 
-/** A GPU that was less busy than this over a minute was idle in it: percentages are kept whole. */
+/** A lower mean load over a minute counts as idle. Percentages are stored as whole numbers. */
 const idleBelow = 0.005;
 
-/** All values are GPU hours. */
 export type HeldUse = {
 	readonly user: string;
 	readonly held: number;
@@ -18,7 +17,6 @@ export type HeldUse = {
 	readonly known: number;
 	/** Known hours times the load: ten hours at 30 % are three. */
 	readonly used: number;
-	/** Known hours in which nothing ran. */
 	readonly idle: number;
 };
 
@@ -28,29 +26,26 @@ type Means = {readonly totals: Float64Array; readonly scans: Uint16Array};
 export type HeldUseOptions = {
 	readonly window: TimeWindow;
 	readonly gpuCount: number;
-	/** Returns the key of a GPU in the load history, or undefined if unknown. */
 	readonly nameOf: (gpu: number) => string | undefined;
 };
 
 type Sum = {held: number; known: number; used: number; idle: number};
 
-/** Two people who watch one after the other leave a gap of some minutes, which need not be shown. */
+/** Shorter gaps between two watchers need not be shown. */
 const leastGapMinutes = 10;
 
-/** The lines of the load history come first, in any order, and then the records, in any order; `rows` has most hours first. */
+/** Combines lines of the load history with usage records. Add the lines first. Both can be in any order. */
 export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	readonly addLoads: (lines: readonly MinuteLoads[]) => void;
 	readonly add: (record: UsageRecord) => void;
 	readonly rows: () => readonly HeldUse[];
-	/** Seconds of the window in which somebody scanned the GPUs. */
 	readonly recordedSeconds: () => number;
-	/** The times in which no one did for ten minutes or more, oldest first. */
 	readonly gaps: () => readonly TimeWindow[];
 } {
 	const first = Math.floor(window.from / secondsPerMinute);
 	const count = Math.max(0, Math.ceil(window.to / secondsPerMinute) - first);
 	const names = Array.from({length: gpuCount}, (_, gpu) => nameOf(gpu));
-	// Anybody may have written lines: names of no GPU cost nothing.
+	// Any process can write lines, so unknown names must cost nothing.
 	const byName = new Map<string, Means>(
 		names
 			.filter((name) => name !== undefined)
@@ -59,13 +54,12 @@ export function collectHeldUse({window, gpuCount, nameOf}: HeldUseOptions): {
 	const isRecorded = new Uint8Array(count);
 	const sums = new Map<string, Sum>();
 
-	/** Returns the part of a minute between two times. */
 	const secondsWithin = (slot: number, {from, to}: TimeWindow): number => {
 		const begin = (first + slot) * secondsPerMinute;
 		return Math.max(0, Math.min(to, begin + secondsPerMinute) - Math.max(from, begin));
 	};
 
-	/** A minute has two lines where one scanner took over from another. */
+	/** A minute has two lines if one scanner took over from another. */
 	function addLine(line: MinuteLoads, slot: number): void {
 		for (const [name, {utilization}] of loadsIn(line)) {
 			const means = byName.get(name);

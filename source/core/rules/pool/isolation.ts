@@ -1,8 +1,6 @@
-/** Whether a job is to be isolated from the GPUs that it was not granted, and how strictly. */
 import {fences, isolationLevels, type Fence, type IsolationLevel} from '../../model/isolation.js';
 import {policyDoubtOf, policyValue, type PolicyDoubt, type StoredPolicy} from '../policy/policy.js';
 
-/** Values of `--isolate=`. */
 export const isolationWishes = ['auto', 'require', 'off', ...fences] as const;
 
 export type IsolationWish = (typeof isolationWishes)[number];
@@ -10,17 +8,15 @@ export type IsolationWish = (typeof isolationWishes)[number];
 export const isIsolationWish = (typed: string): typed is IsolationWish =>
 	(isolationWishes as readonly string[]).includes(typed);
 
-/** The one that was asked for by name. */
 export const wishedFence = (wish: IsolationWish | undefined): Fence | undefined =>
 	fences.find((fence) => fence === wish);
 
 const stricter = (one: IsolationLevel, other: IsolationLevel): IsolationLevel =>
 	isolationLevels.indexOf(one) < isolationLevels.indexOf(other) ? other : one;
 
-/** The pool's setting for jobs of `run`. */
 export type PoolIsolation = {
 	readonly level: IsolationLevel;
-	/** Why it is unknown what an administrator has set, so that `level` is the strictest. */
+	/** Why the policy is unknown, in which case `level` is the strictest. */
 	readonly doubt?: PolicyDoubt;
 };
 
@@ -30,18 +26,14 @@ export const poolIsolationOf = (snapshot: StoredPolicy): PoolIsolation => ({
 });
 
 type IsolationRules = {
-	/** The user's choice for this job. */
 	readonly wish?: IsolationWish;
-	/** The user's config. */
 	readonly setting?: IsolationLevel;
-	/** The pool's policy. */
 	readonly policy?: IsolationLevel;
 };
 
 /**
-The stricter of what the user and the pool want. Only `off` that is typed lifts what the config says, and what the pool merely prefers.
-
-@returns `contradiction` where that is typed against a pool that requires isolation.
+Returns the stricter level of the user and the pool. Only a typed `off` overrides the config, or a pool's `prefer`.
+@returns `contradiction` for a typed `off` if the pool requires isolation.
 */
 export function isolationLevelOf({
 	wish,
@@ -52,7 +44,7 @@ export function isolationLevelOf({
 		return policy === 'require' ? 'contradiction' : 'off';
 	}
 
-	// A fence that is named says which one, and not how strictly: that the config and the pool say.
+	// A mechanism's name does not say how strict. Config and pool decide that.
 	const wished = wish === undefined ? 'off' : wish === 'require' ? 'require' : 'prefer';
 	return stricter(stricter(wished, setting), policy);
 }

@@ -1,7 +1,7 @@
 /**
-The load history: how busy each GPU was, as means over a minute. A minute is a line `MINUTE SCANS CELLS` in the text of its hour. A cell has ten
-characters: six that name the GPU, two digits in base 36 for each percentage of utilization and of memory, `--` where it is unknown.
-Anybody who may write to the store may have written anything there: what is not exactly such a line was not seen.
+The load history: mean load per GPU and minute. A minute is a line `MINUTE SCANS CELLS` in the text of its hour. A cell
+has ten characters: six for the GPU, and two digits in base 36 for each percentage, of utilization and of memory. `--`
+is unknown. Any process can write to the store, so invalid lines are ignored.
 */
 import {mostGpus, type Load, type MinuteLoads} from '../../model/observation.js';
 import type {GpuReading, Observation} from '../../model/types.js';
@@ -9,7 +9,7 @@ import type {GpuReading, Observation} from '../../model/types.js';
 const secondsPerMinute = 60;
 const minutesPerHour = 60;
 
-/** More scans than there can be in a minute: they are a quarter of a second apart at least. */
+/** The most scans in a minute: there is at least a quarter of a second between two. */
 const mostScans = 240;
 
 const nameLength = 6;
@@ -20,12 +20,12 @@ export const minuteOf = (time: number): number => Math.floor(time / secondsPerMi
 
 export const hourOf = (minute: number): number => Math.floor(minute / minutesPerHour);
 
-/** The largest prime below 2 ** 31: a number below it has six digits in base 36. */
+/** The largest prime below 2 ** 31. Smaller numbers have at most six digits in base 36. */
 const prime = 2_147_483_647;
 
 /**
-Returns the key of a GPU in the load history: a 31-bit number made from its UUID, or from its index without a UUID. In one of a million
-boxes with 64 GPUs, two GPUs share a key.
+Returns the key of a GPU in the load history, a 31-bit hash of its UUID or index. In one of a million boxes with 64
+GPUs, two GPUs share a key.
 */
 export function loadName({index, uuid}: Pick<GpuReading, 'index' | 'uuid'>): string {
 	let hash = 0;
@@ -39,7 +39,6 @@ export function loadName({index, uuid}: Pick<GpuReading, 'index' | 'uuid'>): str
 const share = (used: number | undefined, total: number | undefined): number | undefined =>
 	used === undefined || total === undefined || total <= 0 ? undefined : Math.min(1, used / total);
 
-/** Returns the load of a GPU from its reading. */
 export const loadOf = ({utilizationPercent, memoryUsedMiB, memoryTotalMiB}: GpuReading): Load => ({
 	utilization: share(utilizationPercent, 100),
 	memory: share(memoryUsedMiB, memoryTotalMiB),
@@ -52,18 +51,14 @@ const withValue = (sum: Sum | undefined, value: number | undefined): Sum | undef
 
 type Sums = {readonly utilization?: Sum; readonly memory?: Sum};
 
-/** A minute that is not over yet. */
 export type MinuteUnderWay = {
 	readonly minute: number;
 	readonly scans: number;
-	/** By {@link loadName}. */
 	readonly sums: ReadonlyMap<string, Sums>;
 };
 
 /**
 Adds a scan. A failed scan adds nothing.
-
-@param time - Time of the scan in seconds since the epoch.
 @returns The current minute, and the previous one if it is complete.
 */
 export function withScan(
@@ -101,7 +96,6 @@ const percentText = (sum: Sum | undefined): string =>
 				.toString(36)
 				.padStart(percentLength, '0');
 
-/** The line of a minute. */
 export function encodeMinute({minute, scans, sums}: MinuteUnderWay): string {
 	const cells = Array.from(
 		sums,
@@ -120,14 +114,10 @@ function decodeLine(line: string): MinuteLoads | undefined {
 		: {minute: Number(minute), scans: Number(scans), cells: cells!};
 }
 
-/** Among lines of the same minute are those of a scanner and of the one that took its role over; more make no sense. */
+/** The most lines of one minute. A second line occurs when another scanner takes over. */
 const mostLinesOfMinute = 8;
 
-/**
-Reads the text of an hour, oldest first. What is no line of this hour, or of a time to come, is left out.
-
-@param nowMinute - The minute that it is.
-*/
+/** Parses the text of an hour, oldest first. Omits invalid lines, and lines after `nowMinute`. */
 export function decodeHour(hour: number, text: string, nowMinute: number): readonly MinuteLoads[] {
 	const counts = new Map<number, number>();
 	return text
@@ -145,7 +135,6 @@ export function decodeHour(hour: number, text: string, nowMinute: number): reado
 		.toSorted((a, b) => a.minute - b.minute);
 }
 
-/** Undefined where it is unknown, or nonsense. */
 function percentOf(text: string): number | undefined {
 	const percent = text === unknownPercent ? NaN : Number.parseInt(text, 36);
 	return percent <= 100 ? percent / 100 : undefined;
@@ -159,7 +148,6 @@ function loadAt({cells}: MinuteLoads, start: number): Load {
 	};
 }
 
-/** Returns the load of a GPU in a minute. */
 export function loadIn(line: MinuteLoads, name: string): Load | undefined {
 	for (let start = 0; start < line.cells.length; start += cellLength) {
 		if (line.cells.startsWith(name, start)) {
@@ -170,11 +158,9 @@ export function loadIn(line: MinuteLoads, name: string): Load | undefined {
 	return undefined;
 }
 
-/** Returns the load of each GPU in a minute, by its key. */
 export const loadsIn = (line: MinuteLoads): ReadonlyMap<string, Load> =>
 	new Map(namesIn(line).map((name, index) => [name, loadAt(line, index * cellLength)]));
 
-/** The names of all GPUs of a minute. */
 export const namesIn = ({cells}: MinuteLoads): readonly string[] =>
 	Array.from({length: cells.length / cellLength}, (_, index) =>
 		cells.slice(index * cellLength, index * cellLength + nameLength),

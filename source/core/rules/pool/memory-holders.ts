@@ -3,13 +3,10 @@ import type {DeviceHolder, DeviceHolders, HolderState} from '../../model/device-
 import type {GpuProcess, GpuReading} from '../../model/types.js';
 import {memoryOf} from '../usage/share-usage.js';
 
-/** A process on a GPU, or with its device open. */
 export type MemoryHolder = DeviceHolder & {
-	/** Whether the GPU tool lists it. */
 	readonly isListed: boolean;
-	/** As the tool reports it. */
 	readonly memoryUsedMiB: number | undefined;
-	/** A service that opens devices to read them, and holds no memory. */
+	/** Whether it only reads devices, as a monitoring service does, and holds no memory. */
 	readonly isObserver: boolean;
 };
 
@@ -17,7 +14,7 @@ export type MemoryHolder = DeviceHolder & {
 export type HolderAdvice =
 	/** Only the driver's own memory is in use. */
 	| {readonly kind: 'nothing-held'}
-	/** Processes of the asker that the tool does not list. */
+	/** Processes of this user that the tool does not list. */
 	| {readonly kind: 'end-own'; readonly pids: readonly number[]}
 	| {readonly kind: 'ask'; readonly user: string | undefined; readonly pids: readonly number[]}
 	| {readonly kind: 'stop-container'; readonly containerId: string; readonly pids: readonly number[]}
@@ -25,22 +22,21 @@ export type HolderAdvice =
 	| {readonly kind: 'stopped'; readonly pids: readonly number[]}
 	/** Processes inside the driver, which ignore signals. */
 	| {readonly kind: 'stuck'; readonly pids: readonly number[]}
-	/** The parent has to take notice, or to end. */
+	/** The parent must reap the process, or end. */
 	| {readonly kind: 'zombie'; readonly pid: number; readonly parentPid: number | undefined}
-	/** The tool lists pids that are not to be seen here. */
+	/** The tool lists pids that are not visible here. */
 	| {readonly kind: 'out-of-sight'; readonly pids: readonly number[]}
-	/** More may be among the processes that this account may not look into. */
+	/** Other holders may be among processes that this account cannot inspect. */
 	| {readonly kind: 'look-as-root'; readonly count: number; readonly users: readonly string[]}
-	/** Which device is the GPU's is not known, so no one can be found by open files. */
+	/** The GPU's device file is unknown, so open files cannot identify holders. */
 	| {readonly kind: 'no-devices'}
-	/** Everything was seen, and no one has it open: the driver has kept the memory. */
+	/** Nobody has the GPU open: the driver has kept the memory. */
 	| {readonly kind: 'kept-by-driver'};
 
 export type HoldersReport = {
 	readonly index: number;
-	/** Undefined where the tool does not tell. */
 	readonly memoryUsedMiB: number | undefined;
-	/** Memory of the listed processes. Undefined if the tool does not report it. */
+	/** Memory of the listed processes. Undefined if unknown. */
 	readonly listedMiB: number | undefined;
 	readonly devices: readonly string[];
 	readonly holders: readonly MemoryHolder[];
@@ -61,15 +57,13 @@ const observers: ReadonlySet<string> = new Set([
 	'amd-smi',
 ]);
 
-/** States in which a process can be ended or continued. */
 const livingStates: ReadonlySet<HolderState> = new Set(['running', 'leaderless', 'stopped']);
 
-/** Advice that is always given. */
 const certainKinds: ReadonlySet<HolderAdvice['kind']> = new Set(['zombie', 'stuck', 'out-of-sight']);
 
 const pidsOf = (holders: readonly MemoryHolder[]): readonly number[] => holders.map(({pid}) => pid);
 
-/** Whether what is in use is more than the driver's own and more than the listed processes have. Unknown is unexplained. */
+/** Whether the use exceeds that of the driver and the listed processes. True if unknown. */
 function isUnexplained({memoryUsedMiB}: GpuReading, listedMiB: number | undefined, thresholdMiB: number): boolean {
 	return memoryUsedMiB === undefined || listedMiB === undefined || memoryUsedMiB - listedMiB > thresholdMiB;
 }
@@ -112,7 +106,7 @@ function adviceFor(
 		...about('out-of-sight', ({state}) => state === 'absent'),
 	];
 	if (!unexplained) {
-		// Then an open device is no reason to end anything.
+		// An open device alone is then no reason to end a process.
 		return found.filter(({kind}) => certainKinds.has(kind));
 	}
 
@@ -128,9 +122,8 @@ function adviceFor(
 }
 
 /**
-@param reading - Of the GPU, by the newest scan.
-@param seen - Who has its devices open, and the processes that the tool lists.
-@param thresholdMiB - Up to this much is taken for the driver's own.
+@param seen - Processes that have the GPU's devices open, or that the tool lists.
+@param thresholdMiB - Memory that the driver may use.
 */
 export function reportHolders(reading: GpuReading, seen: DeviceHolders, thresholdMiB: number): HoldersReport {
 	const listed = new Map<number, GpuProcess>((reading.processes ?? []).map((process) => [process.pid, process]));

@@ -1,33 +1,29 @@
-/** Who held which GPU over time: usage records and live leases as a limited number of spans, or as columns of a graph. */
+/** Computes who held which GPU over time, as a limited number of spans or as columns of a graph. */
 import type {Snapshot, UsageRecord} from '../../model/types.js';
 import {holdingsIn} from '../leases/holdings.js';
 import {usageOf} from '../leases/holding-changes.js';
 import {latestEndOf} from '../leases/liveness.js';
 import type {TimeWindow} from './report.js';
 
-/** Times are seconds since the epoch, clipped to the window. */
+/** A span of a GPU. Times are seconds since the epoch, clipped to the window. */
 export type OccupancySpan = Pick<UsageRecord, 'user' | 'startTime' | 'endTime' | 'note' | 'leaseId' | 'memoryMiB'> & {
 	readonly gpuId: number;
 	/** Account of the lease, or of the longest one if several short leases are merged. */
 	readonly account: string;
 	readonly type: UsageRecord['reservationType'];
-	/** Number of leases in the span. Short leases close together are merged. */
+	/** Number of leases. Short leases close together are merged. */
 	readonly leaseCount: number;
-	/** Whether the lease is still held. */
 	readonly isLive: boolean;
-	/** When that ends at the latest, as far as it is known. */
 	readonly endsBy?: number;
 };
 
-/** Into so many parts a window is divided; what is shorter is joined with what lies beside it. */
+/** The resolution. Leases shorter than such a part of the window are merged. */
 const partsOfWindow = 400;
 
 type ShortSpans = {span: OccupancySpan; readonly secondsByUser: Map<string, number>};
 
 type OccupancyCollector = {
-	/** Takes records in any order. */
 	readonly add: (record: UsageRecord, live?: {readonly endsBy: number | undefined}) => void;
-	/** Sorted by GPU and time. */
 	readonly spans: () => readonly OccupancySpan[];
 };
 
@@ -74,7 +70,7 @@ export function collectOccupancy({from, to}: TimeWindow): OccupancyCollector {
 	};
 }
 
-/** Short spans of one GPU, those joined that are closer together than a part of the window. */
+/** Merges short spans of one GPU that are close together. */
 function joined(short: readonly OccupancySpan[], partSeconds: number): readonly OccupancySpan[] {
 	const groups: ShortSpans[] = [];
 	for (const span of short.toSorted((a, b) => a.startTime - b.startTime)) {
@@ -104,7 +100,6 @@ function joined(short: readonly OccupancySpan[], partSeconds: number): readonly 
 	return groups.map(({span}) => span);
 }
 
-/** Returns the live leases, up to now. */
 export const liveOccupancy = (
 	snapshot: Snapshot,
 ): ReadonlyArray<{readonly record: UsageRecord; readonly endsBy: number | undefined}> =>
@@ -114,15 +109,13 @@ export const liveOccupancy = (
 	}));
 
 type Columns = {
-	/** When the first begins, in seconds since the epoch. */
 	readonly start: number;
 	readonly columnSeconds: number;
 	readonly columns: number;
 };
 
 /**
-Returns for each column the holders for at least half of it, or else the longest holder. Empty if there was none.
-
+Returns for each column the holders for at least half of it, or else the longest holder.
 @param records - Ended leases, and live leases up to now.
 */
 export function holdersByColumn(

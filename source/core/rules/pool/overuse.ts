@@ -1,5 +1,6 @@
 /**
-Shares that use more of a GPU's memory than they asked for. One scan may see what a framework holds for a moment: three in a row are recorded, once for the pool, and three in a row that see it no more end it.
+Detects shares that use more memory than they reserved. Frameworks can exceed it for a moment, so three consecutive
+scans begin or end an overuse.
 */
 import type {Overuse} from '../../model/alerts.js';
 import type {AuditRecord, Snapshot} from '../../model/types.js';
@@ -7,21 +8,19 @@ import type {AuditContext} from '../leases/audit-entries.js';
 import {isOverused} from '../usage/share-usage.js';
 import type {ShareRow, StatusRow} from './status.js';
 
-/** This many scans in a row decide. */
+/** How many consecutive scans decide. */
 export const decidingScans = 3;
 
-/** Scans that follow each other faster count as one: several faces may scan at the same moment. */
+/** Scans that follow each other faster count as one, because several interfaces may scan. */
 const shortestGapSeconds = 2;
 
-/** After so long without a scan they are not in a row any more. */
+/** Scans that are further apart are not consecutive. */
 const longestGapSeconds = 300;
 
 type Seen = {readonly gpu: number; readonly share: ShareRow; readonly leaseId: string};
 
 type OveruseChanges = {
-	/** The overuse known after the scan. */
 	readonly overuse: readonly Overuse[];
-	/** The records of those that were decided. */
 	readonly audit: readonly AuditRecord[];
 };
 
@@ -91,9 +90,8 @@ function counted(
 
 /**
 Counts one scan.
-
-@param rows - Of a scan that succeeded, and of this very snapshot.
-@returns Undefined when nothing is to be written.
+@param rows - From a successful scan and this snapshot.
+@returns Undefined if nothing changed.
 */
 export function overuseChanges(
 	{overuse}: Pick<Snapshot, 'overuse'>,

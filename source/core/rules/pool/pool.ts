@@ -1,4 +1,3 @@
-/** Making and remaking the pool. */
 import {CanhazgpuError} from '../../../errors.js';
 import {gpusOf, holdingsIn} from '../leases/holdings.js';
 import {planEnd} from '../leases/lease-changes.js';
@@ -10,22 +9,18 @@ import type {AuditContext} from '../leases/audit-entries.js';
 import type {AuditBefore, AuditRecord, Pool, Snapshot} from '../../model/types.js';
 import {mostGpus} from '../../model/observation.js';
 
-/**
-@throws CanhazgpuError `usage` unless it is a number of GPUs that a box may have.
-*/
+/** @throws CanhazgpuError `usage` for a size that no pool can have. */
 export function checkPoolSize(gpuCount: number): void {
 	if (!Number.isSafeInteger(gpuCount) || gpuCount < 1 || gpuCount > mostGpus) {
 		throw new CanhazgpuError('usage', `A pool cannot have ${gpuCount} GPUs`, {hint: `Choose 1 to ${mostGpus}.`});
 	}
 }
 
-/** The pool before the change. */
 type PoolChange = {
 	readonly reason: 'made' | 'remade' | 'restored';
 	readonly before?: AuditBefore;
 };
 
-/** The pool as it is from now on, and as it was. */
 export const poolEntry = (
 	pool: Pool,
 	{now, host, account}: AuditContext,
@@ -43,9 +38,8 @@ export const poolEntry = (
 });
 
 /**
-Plans a pool where there is none.
-
-@param movedFrom - Where it was, when that is another store.
+Plans the first pool.
+@param movedFrom - The previous location, if that is another store.
 */
 export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string): Plan => ({
 	...emptyPlan,
@@ -61,8 +55,7 @@ export const planPool = (pool: Pool, context: AuditContext, movedFrom?: string):
 });
 
 /**
-Plans a pool in the place of another: every lease ends with its record, garbage is thrown away, the queue stays. A lease that was over before, as
-no one has noticed yet, ends then.
+Plans to replace the pool: all leases end, garbage is removed, and the queue stays. An expired lease ends at its expiry.
 */
 export function planPoolReset(
 	snapshot: Snapshot,
@@ -85,7 +78,7 @@ export function planPoolReset(
 		expect: [
 			{kind: 'pool', gpuCount: snapshot.pool?.gpuCount},
 			...ends.expect,
-			// A holder that got one meanwhile gets a record. A value that is not even a string cannot be compared.
+			// A concurrent new holder causes a conflict. A value that is not a string cannot be compared.
 			...cleaned
 				.filter((record) => record.kind === 'free' || (record.kind === 'garbage' && record.raw !== undefined))
 				.map(({index, raw}): Expectation => ({kind: 'gpu', index, raw})),
@@ -100,13 +93,14 @@ export function planPoolReset(
 }
 
 /**
-@throws CanhazgpuError `no-pool`, or `wrong-machine` when the pool belongs to another box, or that of this box is in another store now.
+@throws CanhazgpuError `no-pool`, or `wrong-machine` if the pool belongs to another machine or has moved to another
+store.
 */
 export function requirePool(snapshot: Snapshot, host: Host, location: string): Pool {
 	const {pool} = snapshot;
 	if (pool === undefined) {
 		throw new CanhazgpuError('no-pool', `There is no GPU pool in ${location}`, {
-			// Somebody wrote to it: a store that throws keys away, or a slip of the hand, took this one.
+			// The store has been written to: it has evicted the pool's key, or somebody has deleted it.
 			hint:
 				snapshot.revision.count > 0
 					? 'Its size alone is missing, and its reservations are still there. Put it back without --force: canhazgpu admin --gpus N'
@@ -115,7 +109,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 	}
 
 	const {machine} = pool;
-	// A container has an id of its own, and the boot of its box. A boot that could not be read is not the same as another such.
+	// A container has its own machine id, but the boot id of its host. Two unknown boot ids are not equal.
 	const isSameBoot = host.bootId !== undefined && machine?.bootId === host.bootId;
 	if (machine && machine.id !== host.machineId && !isSameBoot) {
 		throw new CanhazgpuError('wrong-machine', `The pool in ${location} belongs to another machine (${machine.id})`, {
@@ -125,7 +119,7 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 
 	if (machine?.movedTo !== undefined) {
 		throw new CanhazgpuError('wrong-machine', `The pool that was in ${location} is in ${machine.movedTo} now`, {
-			hint: 'Start again what was started before. A setting or flag that names the old place has to go.',
+			hint: 'Restart programs that were started before. Remove settings and flags that name the old location.',
 		});
 	}
 
@@ -133,10 +127,9 @@ export function requirePool(snapshot: Snapshot, host: Host, location: string): P
 }
 
 /**
-Checks that no clone of this machine uses the pool, before GPUs are shown or requested: two machines with the same machine id would take
-each other's GPUs. Releasing is always possible.
-
-@throws CanhazgpuError `wrong-machine` if another machine with this machine id uses the pool.
+Checks that no clone of this machine uses the pool, before GPUs are shown or requested. Two machines with the same
+machine id would take each other's GPUs. Releasing is always possible.
+@throws CanhazgpuError `wrong-machine`.
 */
 export function requireNoClone(snapshot: Snapshot, host: Host, location: string): void {
 	const clone = cloneIn(snapshot, host);

@@ -1,18 +1,15 @@
-/** Whether a process has a right to be on its GPU. */
 import type {GpuProcess} from '../../model/types.js';
 import type {StatusRow} from './status.js';
 
-/** In order of urgency. */
 export const processRights = ['not-holder', 'unreserved', 'unknown', 'little', 'desktop', 'holder'] as const;
 
 /**
-`not-holder`: another user holds the GPU. `unreserved`: nobody holds the GPU, and it counts as used. `unknown`: the user is unknown or could
-be the holder in a container, or the GPU cannot be judged. `little`: nobody holds the GPU, and it still counts as free. `desktop`: the
-process draws a screen. `holder`: the user holds the GPU or a share.
+`not-holder`: another user holds the GPU. `unreserved`: nobody holds the used GPU. `unknown`: the user is unknown or
+could be the holder in a container, or the GPU cannot be judged. `little`: nobody holds the GPU, and it still counts as
+free. `desktop`: the process draws a screen. `holder`: the user holds the GPU or a share.
 */
 export type ProcessRight = (typeof processRights)[number];
 
-/** @param process - One of the row's. */
 export function rightOf(
 	{state, owner, shares = [], squatters}: Pick<StatusRow, 'state' | 'owner' | 'shares' | 'squatters'>,
 	process: GpuProcess,

@@ -5,47 +5,42 @@ import type {Snapshot, UsageRecord} from '../../model/types.js';
 
 const secondsPerHour = 3600;
 
-/** Seconds since the epoch. */
 export type TimeWindow = {readonly from: number; readonly to: number};
 
-/** A part of one use: what falls under one key, such as one day. */
+/** The part of a use that falls under one key, such as one day. */
 type Share = {readonly key: string; readonly seconds: number};
 
-/** Parts a use, clipped to the window already, into shares. Their seconds add up to its own. */
+/** Splits a use that is already clipped to the window. The seconds of the shares add up to those of the use. */
 export type Split = (record: UsageRecord, span: TimeWindow) => readonly Share[];
 
 export type ReportRow = {
 	readonly key: string;
 	/** Hours of GPUs and shares, without MIG instances: an hour of a seventh of a GPU is not a GPU hour. */
 	readonly gpuHours: number;
-	/** Hours of MIG instances of any size. Absent if there are none. */
 	readonly instanceHours?: number;
-	/** Memory of shares times the hours for which they were held, in GiB hours. Absent: there were none. */
+	/** Memory of shares times hours, in GiB hours. Absent if there are none. */
 	readonly sharedGibHours?: number;
-	/** Share of all GPU hours, or of the instance hours if there are no others. Tenths of a percent that add up to 100.0; 0 if nothing was used. */
+	/**
+	Share of all GPU hours, or of the instance hours if there are no others. Tenths of a percent that add up to 100.0.
+	*/
 	readonly percentage: number;
 	/** Counted for each GPU or instance: a job on two GPUs counts twice. */
 	readonly runCount: number;
 	readonly manualCount: number;
 };
 
-/** GPU hours over time, for a chart; without those of instances. */
 export type ReportSeries = {
-	/** The names of the stretches of time, in their order, none left out. */
 	readonly bins: readonly string[];
 	/** Users with most hours first, with hours for each bin. */
 	readonly rows: ReadonlyArray<{readonly key: string; readonly gpuHours: readonly number[]}>;
-	/** Sum of all other rows for each bin. Absent if there are none. */
 	readonly otherGpuHours?: readonly number[];
 };
 
 export type Report = {
-	/** Most GPU hours first, then most instance hours. */
 	readonly rows: readonly ReportRow[];
-	/** Absent where it was not asked for, or would have more bins than can be drawn. */
+	/** Absent if not requested, or if there are too many bins to draw. */
 	readonly series?: ReportSeries;
 	readonly totalGpuHours: number;
-	/** Absent: no instance of MIG was held. */
 	readonly totalInstanceHours?: number;
 	readonly totalReservations: number;
 	readonly uniqueUsers: number;
@@ -54,7 +49,7 @@ export type Report = {
 
 export const byUser: Split = ({user}, {from, to}) => [{key: user, seconds: to - from}];
 
-/** A GPU of which is not known which it was is `unknown`. */
+/** Splits by GPU. A GPU that was not reported is `unknown`. */
 export const byGpu: Split = ({gpuId}, {from, to}) => [
 	{key: gpuId === undefined ? 'unknown' : `GPU ${gpuId}`, seconds: to - from},
 ];
@@ -62,17 +57,14 @@ export const byGpu: Split = ({gpuId}, {from, to}) => [
 /** Splits by the served or trained model. An unrecognized model is `unknown`. */
 export const byModel: Split = ({model}, {from, to}) => [{key: model ?? 'unknown', seconds: to - from}];
 
-/** A stretch of time: its name, and when the next begins, in seconds since the epoch. */
+/** A time bin, and the start of the next one in seconds since the epoch. */
 type Bin = {readonly key: string; readonly next: number};
 
-/** No clock on earth begins a day within a quarter of an hour. */
+/** In every time zone, days begin at a multiple of a quarter of an hour. */
 const quarterSeconds = 900;
 const mostQuarters = 20_000;
 
-/**
-Caches the day of each quarter of an hour: finding the day of a time takes longer than everything else, and a history has few quarters
-compared with its records.
-*/
+/** Caches the day of each quarter of an hour, because finding the day of a time dominates the cost of a report. */
 function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
 	const days = new Map<number, Bin>();
 	return (time) => {
@@ -91,11 +83,7 @@ function byQuarter(dayAt: (time: number) => Bin): (time: number) => Bin {
 	};
 }
 
-/**
-Days, each from its own midnight to the next, however long that is.
-
-@param dayAt - The name of the day of a time, and when the next begins.
-*/
+/** Splits into days, from midnight to midnight. */
 export function byDay(dayAt: (time: number) => Bin): Split {
 	const dayOf = byQuarter(dayAt);
 	return (_, span) => pieces(span, dayOf);
@@ -103,7 +91,6 @@ export function byDay(dayAt: (time: number) => Bin): Split {
 
 type Piece = TimeWindow & Share;
 
-/** A span cut where a bin ends; there is one piece at least. */
 function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly Piece[] {
 	const found: Piece[] = [];
 	let start = from;
@@ -118,24 +105,21 @@ function pieces({from, to}: TimeWindow, binOf: (time: number) => Bin): readonly 
 }
 
 export type SeriesOptions = {
-	/** Returns the rows that a lease counts for. */
 	readonly split: Split;
-	/** The bin of a time; none begins within a quarter of an hour. */
+	/** Returns the bin of a time. Bins start at multiples of a quarter of an hour. */
 	readonly binAt: (time: number) => Bin;
 };
 
 type SeriesCollector = {
-	/** @param span - Of the record, clipped to the window. */
+	/** @param span - The use, clipped to the window. */
 	readonly add: (record: UsageRecord, span: TimeWindow) => void;
 	readonly series: () => ReportSeries;
 };
 
-/** A chart cannot show more series. */
 const mostSeries = 12;
-/** A chart cannot show more bins: the days of a year and some more. */
 const mostBins = 400;
 
-/** @returns Undefined for a window of more bins than can be drawn. */
+/** Returns undefined if the window has too many bins to draw. */
 export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions): SeriesCollector | undefined {
 	const binOf = byQuarter(binAt);
 	const binIndices = new Map<string, number>();
@@ -183,6 +167,6 @@ export function collectSeries(window: TimeWindow, {split, binAt}: SeriesOptions)
 	};
 }
 
-/** Uses that have not ended: the leases, up to now. What is held while waiting counts as well: no one else could use it. */
+/** Returns usage records of live leases, up to now. Includes partial holdings, which nobody else could use. */
 export const liveUsage = (snapshot: Snapshot): readonly UsageRecord[] =>
 	holdingsIn(snapshot.gpus).map(({index, lease}) => usageOf(index, lease, {reason: 'released', endTime: snapshot.now}));

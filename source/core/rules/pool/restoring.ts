@@ -1,6 +1,6 @@
 /**
-Putting back what a store has lost, from what somebody had read of it before. It decides by the revision that something was lost, and for
-each record whether that is older than what was read: what was granted since is never touched.
+Restores data that a store has lost, from an earlier read. The revision shows that something was lost. Each record is
+restored only if it is older than the one read: later grants are never touched.
 */
 import {instancesHeld, usageOf} from '../leases/holding-changes.js';
 import {gpusOf, holdingsIn, holdingsOn, isShare, type SharedRecord} from '../leases/holdings.js';
@@ -21,17 +21,18 @@ import type {
 import {poolEntry} from './pool.js';
 import {mergedAlerts} from './alerts.js';
 
-/** A reader that comes this late after the loss leaves alone what people may have changed since: the queue, drains, the policy, alerts. */
+/**
+A reader that notices the loss later than this restores no queue, drains, policy or alerts, which people may have
+changed since.
+*/
 const lateSeconds = 600;
 
-/** Between the scores of two who wait; a store keeps microseconds. */
+/** Difference between the scores of neighbors in the queue. The store keeps microseconds. */
 const scoreGapSeconds = 2e-6;
 
 /**
-Whether the store came back without commits that were read before.
-
-@param known - What was read, before `found` was begun to be read.
-@param found - What is there now.
+Whether the store lost commits that were read before.
+@param known - A read that ended before `found` began.
 */
 export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool, revision: found}: Snapshot): boolean {
 	const hasBegunAgain = found.run !== known.run;
@@ -45,7 +46,7 @@ export function hasLostData({pool, revision: known}: Snapshot, {pool: foundPool,
 const isPoolRecordAlone = ({revision: known}: Snapshot, {revision: found}: Snapshot): boolean =>
 	found.count >= known.count && (found.run === known.run || found.base >= known.count);
 
-/** Reasons for which a lease ends without anybody having ended it. */
+/** Reasons of leases that nobody ended. */
 const endsByItself: ReadonlySet<string> = new Set<EndReason>([
 	'expired',
 	'holder-died',
@@ -59,15 +60,14 @@ type Loss = {
 	readonly found: Snapshot;
 	/** Audit records since the last read. Leases that ended then are not restored. */
 	readonly audit: readonly AuditRecord[];
-	/** Whether nothing was committed since the loss, so that everything in the store is older than what was known. */
+	/** Whether nothing was committed since the loss, so that all found records are older than the known ones. */
 	readonly isUntouched: boolean;
 	readonly isLate: boolean;
 };
 
-/** A clock that went back does not tell what was changed since the last read; anything may be, unless nothing was. */
+/** Whether the clock stepped back, so that times do not show what was changed since the last read. */
 const isClockUnsure = ({known, found, isUntouched}: Loss): boolean => !isUntouched && found.now < known.now;
 
-/** A lease that began after the last read. */
 const isGrantedSince = (lease: Lease, loss: Loss): boolean =>
 	lease.startTime >= Math.floor(loss.known.now) || isClockUnsure(loss);
 
@@ -76,7 +76,7 @@ const hasEndedSince = (lease: Lease, index: number, {audit}: Loss): boolean =>
 
 type FreeRecord = Extract<GpuRecord, {kind: 'free'}>;
 
-/** Whether a free record says nothing newer than that this lease was there. */
+/** Whether a free record is older than the lease. */
 function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 	const {index, lastReleased, ended} = free;
 	if ((ended?.leaseId !== undefined && ended.leaseId === lease.leaseId) || hasEndedSince(lease, index, loss)) {
@@ -88,7 +88,7 @@ function isOlderThan(free: FreeRecord, lease: Lease, loss: Loss): boolean {
 	return lastReleased === undefined || lastReleased <= loss.known.now || isEndOfEarlier;
 }
 
-/** Whether what is found of the very lease is older than what was known of it. */
+/** Whether the found version of the same lease is older than the known one. */
 function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolean {
 	if (found.partialQueueId !== known.partialQueueId) {
 		// A partial holding becomes complete, and never partial again.
@@ -99,13 +99,12 @@ function isOlderVersion(found: Lease, known: Lease, {isUntouched}: Loss): boolea
 	return isUntouched || end(found) < end(known);
 }
 
-/** While the store was away no one could hear a heartbeat: a watch for silence begins again. */
+/** Heartbeats were lost during the outage, so any watch for silence starts again. */
 const unwatched = <Held extends Lease | QueueEntry>(held: Held): Held => ({...held, silence: undefined});
 
 type Restored = {
 	readonly write: Write;
 	readonly usage?: readonly UsageRecord[];
-	/** Leases that were lost and hold again. */
 	readonly leases?: readonly Lease[];
 };
 
@@ -116,7 +115,7 @@ const free = ({index, lastReleased, ended}: FreeRecord): Write => ({
 	ended,
 });
 
-/** Leases that were over when the store was read. Their usage was lost with the store, unless the record still says how the last one ended. */
+/** Restores the usage of leases that had ended before the read, unless the record still shows the end. */
 function restoreEnded(known: FreeRecord, found: GpuRecord): Restored {
 	const {index, lastReleased, ended} = known;
 	return {
@@ -127,7 +126,6 @@ function restoreEnded(known: FreeRecord, found: GpuRecord): Restored {
 	};
 }
 
-/** Returns the restored record of a GPU. */
 const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: number | undefined): Restored => {
 	const again = leases.map((lease) => unwatched(lease));
 	return {
@@ -138,11 +136,11 @@ const restoreLeases = (index: number, leases: readonly Lease[], capacityMiB: num
 	};
 };
 
-/** Whether one lease leaves nothing of a GPU to another: both have the same instance, or one an instance and the other some of the memory. */
+/** Whether two leases of one GPU exclude each other: they have the same MIG instance, or an instance and memory. */
 const isInWayOf = ({mig}: Lease, {mig: other}: Lease): boolean =>
 	mig === undefined || other === undefined ? mig !== other : mig.uuid === other.uuid;
 
-/** Shares that were known beside those that are there: what was granted since stays, and what does not fit beside it does not come back. */
+/** Restores known shares beside the found ones. Later grants stay, and shares that no longer fit are not restored. */
 function restoreShares(known: SharedRecord, found: SharedRecord, loss: Loss): Restored | undefined {
 	const capacityMiB = found.capacityMiB ?? known.capacityMiB;
 	const knownOf = (lease: Lease): Lease | undefined => known.shares.find((one) => isSameLease(one, lease));
@@ -229,13 +227,13 @@ const isHeldBy = ({gpus}: Snapshot, {holder, machine}: QueueEntry): boolean =>
 			lease.holder.startTicks === holder.startTicks,
 	);
 
-/** A grant that completes bears the id of its position, too. */
+/** A complete grant also has the id of its queue entry. */
 const hasLeftSince = (id: string, {audit}: Loss): boolean =>
 	audit.some(({entryId, kind}) => entryId === id && ['left', 'refused', 'granted'].includes(kind));
 
 const nothing = {expect: [], writes: []} as const;
 
-/** Restores the order of the queue. Entries that had left when it was read leave again. */
+/** Restores the order of the queue. Entries that had left before the read are removed again. */
 function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly back: readonly QueueEntry[]} {
 	const {known, found} = loss;
 	const expect: Expectation[] = [];
@@ -259,7 +257,7 @@ function restoreQueue(loss: Loss): Pick<Plan, 'expect' | 'writes'> & {readonly b
 	}
 
 	for (const record of found.queue) {
-		// An entry that joined, or joined again, since then says so by a heartbeat.
+		// The heartbeat of an entry that joined since is newer.
 		const hasLeft =
 			record.kind === 'entry' &&
 			known.queue.every(({id}) => id !== record.id) &&
@@ -317,7 +315,7 @@ function restorePolicy({known, found, audit}: Loss): Pick<Plan, 'expect' | 'writ
 		: {expect: [{kind: 'policy', raw: found.stored.policy}], writes: [{kind: 'policy', policy}]};
 }
 
-/** Puts back the pool's own record alone. Where GPU records are there, they are seen only then. */
+/** Plans to restore only the pool record, without which GPU records cannot be read. */
 export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: Snapshot, host: Host): Plan => ({
 	...emptyPlan,
 	expect: [
@@ -336,11 +334,10 @@ export const planPoolRecord = (known: Snapshot & {readonly pool: Pool}, found: S
 });
 
 /**
-Plans to put back everything that was known and is lost, each record as it was found, in one commit.
-
-@param known - What was read last; with a pool.
-@param found - What the store holds now: {@link hasLostData} is true of both.
-@param options - Who does it, and what the audit log tells since the last read.
+Plans to restore everything lost in one commit, each record against its found version.
+@param known - The last read, with a pool.
+@param found - The current read. {@link hasLostData} must be true.
+@param options - The acting host, and the audit log since the last read.
 */
 export function planRestoring(
 	known: Snapshot & {readonly pool: Pool},
@@ -355,7 +352,7 @@ export function planRestoring(
 	const isUntouched = count === base;
 	const isLate = !isUntouched && since !== undefined && found.now - since > lateSeconds;
 	const loss: Loss = {known, found, audit, isUntouched, isLate};
-	// A pool that is there may have been made again since; only an older state of ours is known to be none.
+	// A found pool may have been replaced since. Only an older state of the known pool may be overwritten.
 	const hasOldPool = isUntouched && count > 0 && found.pool?.gpuCount !== known.pool.gpuCount;
 	const pool = found.pool === undefined || hasOldPool ? known.pool : found.pool;
 	const restored = known.gpus.slice(0, pool.gpuCount).flatMap((record) => {

@@ -1,6 +1,6 @@
 /**
-A scan as one viewer leaves it for the others. Anybody who may write to the store may have written anything there, so it is read strictly:
-what is not exactly a scan is none. It is looked at and never acted upon.
+Encodes and decodes a scan that is shared among viewers. Any process can write to the store, so decoding is strict, and
+decoded scans are only displayed.
 */
 import {longestScan} from '../../model/ports.js';
 import {
@@ -21,7 +21,6 @@ export type SharedScan = Omit<Observation, 'takenAtMs' | 'isPartial'>;
 
 const version = 1;
 
-/** Command lines are cut to this many characters, each. */
 const longestCommand = 1024;
 
 /** Reads one value, or throws {@link Nonsense}. */
@@ -46,7 +45,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const text = valueThat((value) => typeof value === 'string');
 const flag = valueThat((value) => typeof value === 'boolean');
 const onlyTrue = valueThat((value): value is true => value === true);
-/** Below zero too: a temperature may be. */
+/** Temperatures can be negative. */
 const degrees = valueThat(isNumber);
 const quantity = valueThat((value): value is number => isNumber(value) && value >= 0);
 const time = valueThat((value): value is number => isNumber(value) && value >= 0 && value <= latestTime);
@@ -62,14 +61,14 @@ const listOf =
 	(value) =>
 		list(value).map((element) => item(element));
 
-/** Names are the sender's: one such as `__proto__` becomes a plain property. */
+/** A key such as `__proto__` becomes a plain property. */
 const textsByName: Reader<Readonly<Record<string, string>>> = (value) =>
 	Object.fromEntries(Object.entries(object(value)).map(([name, word]) => [name, text(word)]));
 
-/** A reader for each field, so that one which is added to the type and forgotten here does not compile. */
+/** A reader for each field. A field that is added to the type and forgotten here does not compile. */
 type Shape<Value> = {readonly [Name in keyof Value]-?: Reader<Exclude<Value[Name], undefined>>};
 
-/** An object of these fields; those named may not be absent, and others are not taken over. */
+/** Reads an object. The named fields are required, and unknown fields are dropped. */
 const objectOf =
 	<Value extends Record<string, unknown>>(shape: Shape<Value>, required: ReadonlyArray<keyof Value>): Reader<Value> =>
 	(value) => {
@@ -175,11 +174,9 @@ const scan = objectOf<SharedScan>(
 	['provider', 'simulated', 'gpus', 'warnings'],
 );
 
-/** Every GPU once, and of none more than a box holds. */
 const isPossible = ({gpus}: SharedScan): boolean =>
 	gpus.length <= mostGpus && new Set(gpus.map(({index}) => index)).size === gpus.length;
 
-/** Reads what is posted; undefined when it is no scan. */
 export function decodeSharedScan(posted: string): SharedScan | undefined {
 	try {
 		const value: unknown = posted.length > longestScan ? undefined : JSON.parse(posted);
@@ -198,20 +195,18 @@ export function decodeSharedScan(posted: string): SharedScan | undefined {
 	}
 }
 
-/** Everybody who may read the pool reads what is posted. Masked before it is cut: half a secret is not known by its shape. */
+/** Secrets are masked before the line is cut, because half a secret cannot be recognized. */
 const cut = (line: string | undefined): string | undefined =>
 	line === undefined ? undefined : maskSecrets(line).slice(0, longestCommand);
 
-/** Shortens command lines, for a box with many processes or if nobody asked for command lines. */
 const shorter = (shared: SharedScan, shorten: (one: GpuProcess) => GpuProcess): SharedScan => ({
 	...shared,
 	gpus: shared.gpus.map((one) => ({...one, processes: one.processes?.map((each) => shorten(each))})),
 });
 
 /**
-Encodes a scan as text. If a scan is too long, its command lines are dropped.
-
-@returns Undefined if the text is still too long, so that nothing can be shared.
+Encodes a scan. Drops command lines if it is too long.
+@returns Undefined if the scan is still too long.
 */
 export function encodeSharedScan({takenAtMs, ...observation}: Observation): string | undefined {
 	const withCut = (): SharedScan =>

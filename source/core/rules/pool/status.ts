@@ -1,4 +1,4 @@
-/** The rows that every face shows: a snapshot and an observation become one row for each GPU. */
+/** Combines a snapshot and an observation into one row per GPU, which all interfaces show. */
 import {idleSecondsOf} from '../usage/idle.js';
 import {holdingsOn, type Holding, type SharedRecord} from '../leases/holdings.js';
 import {latestEndOf} from '../leases/liveness.js';
@@ -24,34 +24,24 @@ import {maskSecrets} from '../processes/secrets.js';
 
 export type GpuState = 'available' | 'in-use' | 'unreserved' | 'error';
 
-/** Facts about one lease on a GPU. */
 type LeaseFacts = {
 	readonly lease: Lease;
-	/** OS account that owns the lease. */
 	readonly owner: string;
-	/** The lease's label, when that is not the account. */
 	readonly label?: string | undefined;
-	/** Seconds since the grant. */
 	readonly heldSeconds: number;
 	readonly heartbeatAgeSeconds?: number | undefined;
-	/** A clock was set back since the last heartbeat: its age is not known. */
+	/** Set if the last heartbeat is in the future, because a clock was set back. */
 	readonly isHeartbeatAhead?: true | undefined;
-	/** Seconds until the latest end: the expiry, or the time limit of the job. */
 	readonly remainingSeconds?: number | undefined;
-	/** Seconds without a process of the lease, as far as observed. Absent if it is active or unknown. */
 	readonly idleSeconds?: number | undefined;
 };
 
-/** One share of a GPU. */
 export type ShareRow = LeaseFacts & {
-	/** Memory of the share's processes. Undefined if unknown. */
 	readonly memoryUsedMiB: number | undefined;
-	/** Seconds for which it has used more than requested. Undefined until three consecutive scans have seen it. */
+	/** How long the share has used more than reserved. Undefined until three consecutive scans have seen it. */
 	readonly overSeconds?: number | undefined;
-	/** The share's processes, with secrets masked. */
 	readonly processes: readonly GpuProcess[];
 	readonly model?: Model | undefined;
-	/** Set if an administrator removed the lease's MIG instance. */
 	readonly isGone?: true;
 };
 
@@ -59,57 +49,45 @@ export type ShareRow = LeaseFacts & {
 export type StatusRow = Partial<LeaseFacts> & {
 	readonly index: number;
 	readonly state: GpuState;
-	/** Shares of the GPU, in the order of their grants. */
 	readonly shares?: readonly ShareRow[];
-	/** Memory for all shares. */
 	readonly capacityMiB?: number | undefined;
-	/** Free GPUs that were used before. */
 	readonly freeSeconds?: number;
 	readonly lastReleased?: number;
-	/** Undefined when the tool said nothing of this GPU. */
 	readonly reading?: GpuReading;
 	readonly use: GpuUsage;
-	/** Empty when there are none or they are unknown; `reading.processes` tells which. Secrets in their command lines are masked. */
+	/** Secrets are masked. Empty if unknown: see `reading.processes`. */
 	readonly processes: readonly GpuProcess[];
-	/** The served or trained model, if a command line names it. */
 	readonly model?: Model;
-	/** Accounts using it without a lease. Empty for a use whose users are unknown. */
+	/** Accounts that use the GPU without a lease. Empty if the users are unknown. */
 	readonly unreservedUsers: readonly string[];
-	/** Processes that the last job has left on an unreserved GPU. */
 	readonly left?: LeftByJob | undefined;
-	/** Processes of others on somebody's lease, whatever memory they use. */
 	readonly squatters: readonly GpuProcess[];
-	/** Taken out of service by hand: no one new gets it. */
 	readonly drain?: Drain;
-	/** Why it is unfit to be handed out. Empty: nothing is known to be wrong. */
 	readonly health: readonly HealthProblem[];
-	/** The problem of the record, the GPU or the scan. */
 	readonly problem?: string;
 };
 
 type Seen = Pick<StatusRow, 'index' | 'reading' | 'use' | 'processes' | 'model' | 'drain' | 'health'>;
 
-/** Why no one new gets it, though it may well work: `drained: fan`, `Xid 79`. */
+/** Returns why the GPU is not granted although it may work, such as `drained: fan` or `Xid 79`. */
 export function cautionOf({drain, health}: Pick<StatusRow, 'drain' | 'health'>): string | undefined {
 	const drained = drain && (drain.reason === undefined ? 'drained' : `drained: ${drain.reason}`);
 	const words = [drained, ...health.map((problem) => problem.words)].filter((word) => word !== undefined);
 	return words.length === 0 ? undefined : words.join('; ');
 }
 
-/** Returns the process as other users may see it. */
 const withoutSecrets = (process: GpuProcess): GpuProcess =>
 	process.commandLine === undefined ? process : {...process, commandLine: maskSecrets(process.commandLine)};
 
-/** Whether it is out of service by hand and for no other reason: then nothing is wrong with it. */
 const isOnlyDrained = (row: StatusRow): boolean =>
 	row.state === 'error' && row.drain !== undefined && row.health.length === 0 && row.problem === cautionOf(row);
 
 export type ShownState = GpuState | 'drained';
 
-/** The state as people are shown it: what was taken out of service on purpose is not broken. Scripts know such a GPU as `error`. */
+/** Returns the state for people, who see `drained` for a GPU that scripts know as `error`. */
 export const shownStateOf = (row: StatusRow): ShownState => (isOnlyDrained(row) ? 'drained' : row.state);
 
-/** Two clocks of one pool differ by less. */
+/** The greatest plausible difference between two clocks of a pool. */
 const clockSkewSeconds = 60;
 
 function factsOf(lease: Lease, {now}: Snapshot, idleSeconds: number | undefined): LeaseFacts {
@@ -142,7 +120,7 @@ function leasedRow(seen: Seen, facts: LeaseFacts, shared: ReadonlySet<string>): 
 	};
 }
 
-/** No account has this name. */
+/** An owner that no account equals. */
 const noOwner = '';
 
 function sharedRow(
@@ -157,7 +135,7 @@ function sharedRow(
 		reading?.processes === undefined ? undefined : seen.processes,
 		reading,
 	);
-	// The account of an instance that is no share does not matter.
+	// The owner of MIG instances does not matter here.
 	const isSplit = record.shares.every(({mig}) => mig !== undefined);
 	return {
 		...seen,
@@ -219,7 +197,6 @@ type RowContext = {
 	readonly snapshot: Snapshot;
 	readonly observation: Observation;
 	readonly memoryThresholdMiB: number;
-	/** Containers on GPUs of several holders. */
 	readonly shared: ReadonlySet<string>;
 };
 
@@ -286,7 +263,6 @@ function rowOf(record: GpuRecord, context: RowContext): StatusRow {
 	}
 }
 
-/** Returns one row for each GPU of the pool, by index. */
 export function statusRows(
 	snapshot: Snapshot,
 	observation: Observation,
@@ -306,7 +282,6 @@ export function statusRows(
 	return snapshot.gpus.map((record) => rowOf(record, context));
 }
 
-/** Everything a face needs to draw itself. */
 export type View = {
 	readonly pool: Pool;
 	readonly snapshot: Snapshot;
@@ -314,7 +289,6 @@ export type View = {
 	readonly rows: readonly StatusRow[];
 };
 
-/** Numbers of whole GPUs, of free ones, and of GPUs split by MIG, which are handed out only as instances. */
 export type WholeGpus = {readonly total: number; readonly free: number; readonly split: number};
 
 export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {
@@ -326,7 +300,7 @@ export function wholeGpus(rows: readonly StatusRow[]): WholeGpus {
 	};
 }
 
-/** Free GPUs. GPUs split by MIG are counted separately, because they cannot be granted whole. */
+/** Free GPUs. Those split by MIG are counted separately, because they cannot be granted whole. */
 export type FreeGpus = {readonly whole: number; readonly split: number};
 
 export function freeGpus(rows: readonly StatusRow[]): FreeGpus {

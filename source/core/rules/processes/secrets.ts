@@ -1,17 +1,15 @@
-/** Secrets in command lines: everybody on a machine may see the processes of everybody, and at what the faces show of them. */
-
 /** Endings of names that hold secrets, in flags, assignments and headers. `--max-tokens 512` is not a secret. */
 const secretName = '(?:token|key|secret|passw(?:or)?d|passphrase|pwd|credentials?)';
 
-/** Patterns of secrets. The group `name` precedes the secret, and is kept. */
+/** The group `name` precedes the secret, and is kept. */
 const named: readonly RegExp[] = [
-	// First, while the address is whole: the part before `@` in `https://user:VALUE@host`.
+	// Before the others, while the address is whole: the part before `@` in `https://user:VALUE@host`.
 	/(?<name>\b[a-z][\d+\-.a-z]*:\/\/)[^\s#\/?]+(?=@)/giv,
-	// `--hf-token VALUE`, `-password VALUE`; another flag that follows is no value.
+	// `--hf-token VALUE`, `-password VALUE`. Another flag is not a value.
 	new RegExp(String.raw`(?<name>(?<=^|\s)-[\w\-.]*${secretName}\s+)(?!-)\S+`, 'giv'),
 	// `--api-key=VALUE`, `HF_TOKEN=VALUE`, `trainer.api_key=VALUE`.
 	new RegExp(String.raw`(?<name>(?<=^|\s)[\w+\-.]*${secretName}=)\S+`, 'giv'),
-	// The same within a word: `pretrained=x,token=VALUE`, `?api_key=VALUE&x=1`.
+	// Within a word: `pretrained=x,token=VALUE`, `?api_key=VALUE&x=1`.
 	new RegExp(String.raw`(?<name>[&,;?\{][\w\-.]*${secretName}=)[^\s&,;\}]+`, 'giv'),
 	// `"api_key": "VALUE"`, `x-api-key: VALUE`.
 	new RegExp(String.raw`(?<name>${secretName}["']?\s*:\s*["']?)[^\s"',\}]+`, 'giv'),
@@ -20,15 +18,15 @@ const named: readonly RegExp[] = [
 	/(?<name>\bbearer\s+)[\w+\-.\/=~]{8,}/giv,
 ];
 
-/** Secrets that are known by how they begin, wherever they stand. A word of small letters alone is a name, such as `hf_models`. */
+/** Secrets with a known prefix, anywhere. A word with only lowercase letters is a name, such as `hf_models`. */
 const shapes =
 	/(?<![\w\-])(?:hf_(?=[a-z]*[\dA-Z])[\dA-Za-z]{6,}|sk-(?=[\w\-]*[\dA-Z])[\w\-]{6,}|gh[oprsu]_[\dA-Za-z]{6,}|github_pat_\w{6,}|glpat-[\w\-]{6,}|A[KS]IA[\dA-Z]{6,}|xox[abeprs]-[\w\-]{6,}|AIza[\w\-]{20,}|nvapi-[\w\-]{6,}|eyJ[\w\-]+\.[\w\-]+\.[\w\-]*)/gv;
 
-/** Fast check: a command line without any of these words has no known secret, and is left as it is. */
+/** Fast check: a command line without any of these words has no known secret. */
 const suspicious =
 	/tok|key|sec|pass|pwd|cred|auth|bear|:\/\/|hf_|sk-|gh[oprsu]_|github_|glpat|a[ks]ia|xox|aiza|nvapi|eyj/iv;
 
-/** The command line with `***` in the place of values that look like secrets. A secret that has neither a telling name nor a known shape stays. */
+/** Replaces values that look like secrets with `***`. Other secrets cannot be recognized. */
 export function maskSecrets(commandLine: string): string {
 	if (!suspicious.test(commandLine)) {
 		return commandLine;

@@ -1,4 +1,6 @@
-/** Which model a process serves or trains, read from its command line: vLLM, SGLang, TGI, lm_eval, and whatever takes `--model`. */
+/**
+Finds the model that a process serves or trains in its command line: vLLM, SGLang, TGI, lm_eval, and any `--model`.
+*/
 import type {GpuProcess, GpuReading, Observation, Snapshot} from '../../model/types.js';
 import {emptyPlan, type Plan} from '../../model/plan.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
@@ -8,13 +10,12 @@ import {usageOfShares} from '../usage/share-usage.js';
 import {maskSecrets} from './secrets.js';
 
 export type Model = {
-	/** The part before the slash of a hub's name, such as `meta-llama`. */
 	readonly provider?: string;
 	/** The whole name, or the last part of a local path. */
 	readonly model: string;
 };
 
-/** Flags whose value is a model, in the order in which they count. `--model` is last: lm_eval names its backend so. */
+/** Flags for a model, by priority. `--model` is last, because it names the backend for lm_eval. */
 const modelFlags = ['--model-path', '--model-id', '--model_path', '--model_id', '--model_name_or_path', '--model'];
 
 const longestName = 200;
@@ -35,13 +36,11 @@ function named(text: string | undefined): Model | undefined {
 	return slash > 0 ? {provider: text.slice(0, slash), model: text} : {model: text};
 }
 
-/** The value of `--flag value` or `--flag=value`. */
 function valueOf(words: readonly string[], flag: string): string | undefined {
 	const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
 	return index === -1 || words[index] === flag ? words[index + 1] : words[index]!.slice(flag.length + 1);
 }
 
-/** Returns the content of a JSON string, with escaped quotes. */
 function unquoted(text: string): string {
 	try {
 		return JSON.parse(`"${text}"`) as string;
@@ -50,7 +49,7 @@ function unquoted(text: string): string {
 	}
 }
 
-/** `pretrained=NAME,dtype=auto`, or the same as JSON, which may have been split at its blanks. */
+/** Reads `pretrained=NAME,dtype=auto`, or the same as JSON, which may be split at blanks. */
 function pretrainedOf(commandLine: string): string | undefined {
 	const args = /--model_args[ =](?<args>.*)/v.exec(commandLine)?.groups?.['args'] ?? '';
 	const json = /"pretrained" ?: ?"(?<name>(?:\\.|[^\s"\\])+)"/v.exec(args)?.groups?.['name'];
@@ -59,13 +58,13 @@ function pretrainedOf(commandLine: string): string | undefined {
 		: unquoted(json);
 }
 
-/** For lm_eval, `--model` names the program that runs the model, such as `hf` or `vllm`, not the model. */
+/** For lm_eval, `--model` names the program that runs the model, such as `hf` or `vllm`. */
 const isEvaluation = (words: readonly string[]): boolean =>
 	words.some(
 		(word) => /(?:^|\/)lm[\-_]eval$/v.test(word) || word === '--model_args' || word.startsWith('--model_args='),
 	);
 
-/** `vllm serve NAME`, or `python -m vllm.entrypoints.openai.api_server serve NAME`: the first word after `serve` that is no flag. */
+/** Returns the first word after `serve` that is not a flag. */
 function servedOf(words: readonly string[]): string | undefined {
 	const serve = words.findIndex(
 		(word, index) => word === 'serve' && /(?:^|\/)vllm$|^vllm\./v.test(words[index - 1] ?? ''),
@@ -74,7 +73,7 @@ function servedOf(words: readonly string[]): string | undefined {
 	return name?.startsWith('-') ? undefined : name;
 }
 
-/** Families of models by how their names begin, and who publishes them: those of whom the Go program knows. */
+/** Prefixes of model families and their publishers, as in the Go program. */
 const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> = [
 	[/^(?:meta-)?llama/iv, 'meta-llama'],
 	[/^qwen/iv, 'qwen'],
@@ -83,14 +82,13 @@ const families: ReadonlyArray<readonly [beginning: RegExp, publisher: string]> =
 	[/^(?:gpt|whisper)/iv, 'openai'],
 ];
 
-/** Returns the evaluated model. For a local copy of a known model this is its name on the hub, as in the Go program. */
+/** Returns the evaluated model. A local copy gets its name on the hub, as in the Go program. */
 function evaluated(pretrained: string | undefined): string | undefined {
 	const name = pretrained?.startsWith('/') ? pretrained.split('/').findLast((part) => part !== '') : undefined;
 	const family = name === undefined ? undefined : families.find(([beginning]) => beginning.test(name));
 	return family === undefined ? pretrained : `${family[1]}/${name}`;
 }
 
-/** The model that one command line names; undefined when it names none. */
 export function modelOfCommand(commandLine: string): Model | undefined {
 	const words = commandLine.split(/\s+/v);
 	const flags = isEvaluation(words) ? modelFlags.filter((flag) => flag !== '--model') : modelFlags;
@@ -102,12 +100,12 @@ export function modelOfCommand(commandLine: string): Model | undefined {
 		.find((model) => model !== undefined);
 }
 
-/** The first model that these processes, or up to three parents of each, name: workers often do not, and their parent does. */
+/** Returns the first model that the processes or up to three of their ancestors name. Workers often do not. */
 export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
-	// Workers of one job share their parents, and often what they were started with.
+	// Workers of one job share their ancestors and often their command line.
 	const lines = new Set(processes.flatMap(({commandLine, ancestors}) => [commandLine, ...(ancestors ?? [])]));
 	for (const line of lines) {
-		// A model may be named by an address that holds a password.
+		// A model can be an address that contains a password.
 		const model = line === undefined ? undefined : modelOfCommand(maskSecrets(line));
 		if (model !== undefined) {
 			return model;
@@ -117,7 +115,6 @@ export function modelOf(processes: readonly GpuProcess[]): Model | undefined {
 	return undefined;
 }
 
-/** The processes of the holder: those of its account or, of several shares that it may have, those of this one. */
 const processesOf = (
 	{lease, sharedBy}: Holding,
 	processes: readonly GpuProcess[],
@@ -128,8 +125,8 @@ const processesOf = (
 		: usageOfShares(sharedBy.record.shares, processes, reading).shares[sharedBy.position]!.processes;
 
 /**
-Names in their leases the models that the holders' processes name. The usage record of the lease will say so. The first that is seen
-stays, so that each lease is written once.
+Plans to store the models of the holders' processes in their leases and so in usage records. The first model stays, so
+that each lease is written once.
 */
 export function planServedModels({gpus}: Pick<Snapshot, 'gpus'>, observation: Pick<Observation, 'gpus'>): Plan {
 	const models = new Map<Holding, string>();

@@ -1,26 +1,23 @@
 /**
-Which GPUs an entry of the queue could have, by what it says itself: everybody who reads the queue sees the same, whatever their own scan of
-the GPUs showed. Instances that are new are the one exception.
+Returns which GPUs a queue entry could have, by the entry itself, so that every reader of the queue gets the same
+answer. Only new MIG instances are taken from the reader's scan.
 */
 import type {EligibleInstance, GpuGroup, Observation, QueueEntry, Snapshot} from '../../model/types.js';
 import {eligibilityOf} from '../allocation/need.js';
 import type {Wanted} from '../request/request.js';
 
-/** Returns the number of requested GPUs. */
 export const wantedCountOf = ({requestedIds, requestedCount}: QueueEntry): number =>
 	requestedIds.length > 0 ? requestedIds.length : requestedCount;
 
-/** Returns the request of an entry. */
 export const wantedOf = (entry: QueueEntry): Wanted => ({
 	count: wantedCountOf(entry),
 	ids: entry.requestedIds.length > 0 ? entry.requestedIds : undefined,
 	need: entry.need,
 });
 
-/** Whether it wants instances of MIG, and no GPUs. */
 export const wantsInstances = ({need}: QueueEntry): boolean => need?.mig !== undefined;
 
-/** The instances that can serve an entry, each once; none for one that wants GPUs. */
+/** Returns the distinct MIG instances that can serve an entry, or none if the entry wants GPUs. */
 export const eligibleInstancesOf = (
 	{eligibleInstances = []}: QueueEntry,
 	gpuCount: number,
@@ -34,9 +31,9 @@ export const eligibleInstancesOf = (
 	);
 
 /**
-The groups of GPUs of which an entry wants as many as {@link wantedCountOf} says. None: this pool cannot serve it, or no one knows a GPU that
-could. The peer makes entries that cannot be served, and anybody may write to the store. An entry that wants instances has one group: the GPUs
-that they are on.
+Returns the groups of GPUs that can serve an entry. Empty if this pool cannot serve the entry, or no suitable GPU is
+known: the store can contain entries of the Go program and of others. For MIG instances, there is one group with their
+GPUs.
 */
 export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup[] {
 	const {requestedIds, eligible} = entry;
@@ -69,15 +66,13 @@ export function groupsOf(entry: QueueEntry, gpuCount: number): readonly GpuGroup
 /** Whether this pool could ever serve the entry, as far as is known. Other entries claim nothing. */
 export const isPossible = (entry: QueueEntry, gpuCount: number): boolean => groupsOf(entry, gpuCount).length > 0;
 
-/** Whether the entry could use one of these GPUs. */
 export const couldUse = (entry: QueueEntry, gpus: readonly number[], gpuCount: number): boolean =>
 	groupsOf(entry, gpuCount).some((group) => gpus.some((index) => group.includes(index)));
 
 /**
-The same queue, in which entries have the instances that this scan shows besides those that they say themselves. An administrator may split
-a GPU again, and no waiter has seen the new instances yet: until it looks, its entry claims those that it wants.
-
-@param end - Position of the first entry that is left as it is: the caller's own.
+Returns the queue with the MIG instances of this scan added to the entries. After an administrator splits a GPU, an
+entry thereby claims new instances before its own waiter sees them.
+@param end - The first position to leave unchanged: the caller's own.
 */
 export const withSeenInstances = <View extends Pick<Snapshot, 'queue' | 'gpus'>>(
 	view: View,

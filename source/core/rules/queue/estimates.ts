@@ -1,6 +1,6 @@
 /**
-When each entry of the queue is likely to be served, and because of whom it waits, as far as that can be known: from the ends of
-reservations and the time limits of jobs. A job without a limit ends when it ends, and then no time is given.
+Estimates when queue entries are served and whom they wait for, from the ends of reservations and the time limits of
+jobs. A job without a limit has no estimate.
 */
 import {latestEndOf, silentSecondsOf} from '../leases/liveness.js';
 import {holdingsOn} from '../leases/holdings.js';
@@ -17,44 +17,39 @@ import {gpusOf} from '../allocation/need.js';
 import {eligibleInstancesOf, wantedCountOf, wantsInstances} from './eligible.js';
 import {outageFor, outagesNoted, servableGroups} from './out-of-service.js';
 
-/** Someone because of whom an entry waits. */
 export type Blocker = {
-	/** The GPUs that the entry could have from it, by index. */
+	/** The GPUs that the entry could get from this blocker, by index. */
 	readonly gpus: readonly number[];
-	/** When those GPUs are free of it at the latest, on the store's clock. Undefined: that cannot be foreseen. */
+	/** Store time at which those GPUs are free at the latest. Undefined if unknown. */
 	readonly until: number | undefined;
 } & (
 	| {readonly kind: 'lease'; readonly lease: Lease}
-	/** An entry earlier in the queue that is expected to have these GPUs first. */
+	/** An earlier entry that is expected to get these GPUs first. */
 	| {readonly kind: 'waiter'; readonly entry: QueueEntry; readonly position: number}
-	/** Another engine keeps the queue, and tells in its own word why the entry waits. */
+	/** The reason of an engine that keeps the queue. */
 	| {readonly kind: 'engine'; readonly reason: string}
 );
 
 type Occupant = Omit<Extract<Blocker, {kind: 'lease'}>, 'gpus'> | Omit<Extract<Blocker, {kind: 'waiter'}>, 'gpus'>;
 
-/** The forecast for one GPU or MIG instance. */
 type Future = {
-	/** The GPU. */
 	readonly index: number;
-	/** UUID of the MIG instance. */
 	readonly uuid?: string;
-	/** When the queue can have it at the latest, in seconds on the store's clock; Infinity when that cannot be foreseen. */
+	/** Store time at which the queue can have it at the latest. `Infinity` if unknown. */
 	readonly freeAt: number;
-	/** Current holders: several for a shared GPU. */
 	readonly holders: readonly Occupant[];
-	/** The last of those earlier in the queue that are expected to have it. */
+	/** The last of the earlier entries that are expected to get it. */
 	readonly waiter?: Occupant;
-	/** Until then it is kept for an entry that is expected to have it, or another, by then. */
+	/** Store time until which it is kept for an entry that may also get another. */
 	readonly keptUntil?: number;
-	/** A shared GPU tells what all shares may have together, and when each part of that is free again. */
+	/** The capacity of a shared GPU, and when each part becomes free. */
 	readonly sharing?: {
 		readonly capacityMiB: number;
 		readonly parts: ReadonlyArray<{readonly memoryMiB: number; readonly until: number}>;
 	};
 };
 
-/** When the queue can have what an entry wants of the GPU, all of it or a share: Infinity when that cannot be foreseen. */
+/** Returns when the entry can have the GPU or its share. `Infinity` if unknown. */
 function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future, now: number): number {
 	if (need?.shareMiB === undefined || sharing === undefined) {
 		return freeAt;
@@ -74,7 +69,7 @@ function freeAtFor({need}: QueueEntry, {freeAt, sharing, keptUntil = 0}: Future,
 	return roomMiB >= need.shareMiB ? at : freeAt;
 }
 
-/** The GPU once an entry has what it wants of it. */
+/** Returns the forecast after an entry has got what it wants of the GPU. */
 function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Future {
 	const {index, uuid, holders, sharing} = future;
 	const until = waiter.until ?? Infinity;
@@ -86,10 +81,11 @@ function futureWith({need}: QueueEntry, future: Future, waiter: Occupant): Futur
 	return {...future, freeAt: Math.max(future.freeAt, until), waiter, sharing: {...sharing, parts}};
 }
 
-/** @param instance - Of an instance of the GPU. */
+/** @param instance - A MIG instance of the GPU. */
 function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: EligibleInstance): Future {
 	const part = {index: record.index, uuid: instance?.uuid};
-	// A waiter takes a GPU the moment it becomes free. So a GPU that stays free is in use without a reservation, or broken.
+	// A waiter takes a GPU the moment it becomes free. So a GPU that stays free is in use without a reservation, or
+	// broken.
 	const leases = holdingsOn(record)
 		.map(({lease}) => lease)
 		.filter(({mig}) => instance === undefined || mig === undefined || mig.uuid === instance.uuid);
@@ -119,15 +115,12 @@ function futureOf(record: GpuRecord, {now, drains}: Snapshot, instance?: Eligibl
 		: {...part, freeAt, holders};
 }
 
-/** Returns how long an entry keeps its GPUs, in seconds. */
 const holdSeconds = ({expirySeconds, timeLimitSeconds}: QueueEntry): number =>
 	expirySeconds ?? timeLimitSeconds ?? Infinity;
 
-/** The forecast for one queue entry. */
 type Wait = {
-	/** Seconds until it is served. Undefined if unknown. */
 	readonly seconds: number | undefined;
-	/** Returns the holders of the GPUs that it may get, soonest end first. */
+	/** Returns the holders of the GPUs that it may get, the soonest end first. */
 	readonly blockers: () => readonly Blocker[];
 };
 
@@ -154,13 +147,11 @@ function blockersOf(futures: readonly Future[]): readonly Blocker[] {
 	return found.toSorted((a, b) => (timeOf(a) === timeOf(b) ? a.gpus[0]! - b.gpus[0]! : timeOf(a) - timeOf(b)));
 }
 
-/** Returns the forecasts for everything that entries may want: GPUs and, if requested, MIG instances. */
 function createFutures(snapshot: Snapshot) {
 	const {gpus} = snapshot;
 	const ofGpus = gpus.map((record) => futureOf(record, snapshot));
 	const ofInstances = new Map<string, Future>();
 	return {
-		/** Returns the forecasts for the entry's choices in a group. */
 		ofGroup: (entry: QueueEntry, group: readonly number[]): readonly Future[] =>
 			wantsInstances(entry)
 				? eligibleInstancesOf(entry, gpus.length)
@@ -178,9 +169,8 @@ function createFutures(snapshot: Snapshot) {
 }
 
 /**
-Goes through the queue in its order, as if everything ended as late as it may.
-
-@returns Entry id -> what is foreseen of it. Absent: entries that this pool cannot serve, or not for now, or that cannot be read.
+Simulates the queue in order, as if everything ended as late as possible.
+@returns Forecasts by entry id. Absent for entries that cannot be served now, or cannot be read.
 */
 export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const {gpus, queue, now} = snapshot;
@@ -188,7 +178,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	const out = outagesNoted(snapshot, queue);
 	const waits = new Map<string, Wait>();
 	for (const [position, record] of queue.entries()) {
-		// An entry that waits for what is out of service holds up no other.
+		// An entry that waits for an outage blocks nobody.
 		const groups = record.kind === 'entry' ? servableGroups(record.entry, gpus, out) : [];
 		if (record.kind !== 'entry' || groups.length === 0) {
 			continue;
@@ -196,7 +186,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 
 		const {entry} = record;
 		const freeAtOf = (future: Future): number => freeAtFor(entry, future, now);
-		// Each group gives those that are free first; the group that is complete first counts.
+		// Each group offers its earliest GPUs. The group that is complete first counts.
 		const [first] = groups
 			.map((group) => {
 				const wanted = futures
@@ -215,10 +205,10 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			kind: 'waiter',
 			entry,
 			position: position + 1,
-			// The times in an entry are not limited.
+			// Times in an entry are not validated.
 			until: until <= latestTime ? until : undefined,
 		};
-		// The holder of one may leave before the end that is known, or at any time where none is: then it is served earlier.
+		// A holder may leave early, or have no known end. The entry is then served earlier.
 		const outageOf = outageFor(entry, gpus, out);
 		const decisive = futures
 			.ofGroup(entry, gpusOf(groups))
@@ -227,7 +217,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			seconds: Number.isFinite(served) ? served - now : undefined,
 			blockers: () => blockersOf(decisive),
 		});
-		// Others go first while it does not answer.
+		// Others go first while the entry does not answer.
 		if (silentSecondsOf(entry, snapshot) !== undefined) {
 			continue;
 		}
@@ -236,7 +226,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 			futures.set(futureWith(entry, future, waiter));
 		}
 
-		// Until it is served, all else that it could have is kept for it, too.
+		// Until it is served, all other GPUs that it could get are kept for it, too.
 		const release: Occupant = {...waiter, until: Number.isFinite(served) ? served : undefined};
 		for (const future of futures.ofGroup(entry, gpusOf(groups))) {
 			if (future.freeAt < served) {
@@ -248,9 +238,7 @@ export function foreseeWaits(snapshot: Snapshot): ReadonlyMap<string, Wait> {
 	return waits;
 }
 
-/**
-@returns Entry id -> seconds from now until it is served. An entry of which nothing can be said is left out.
-*/
+/** Returns seconds until each entry is served, by entry id. Omits entries without an estimate. */
 export const estimateWaits = (snapshot: Snapshot): ReadonlyMap<string, number> =>
 	new Map(
 		[...foreseeWaits(snapshot)].flatMap(([id, {seconds}]) => (seconds === undefined ? [] : [[id, seconds] as const])),

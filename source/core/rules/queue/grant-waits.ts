@@ -1,27 +1,25 @@
 /** Computes from the audit log how long granted requests had waited. */
 import type {AuditRecord} from '../../model/types.js';
 
-/** When each entry that is still in the queue joined it, by its id, in seconds on the store's clock. */
+/** Store times at which the entries of the queue joined it, by entry id. */
 export type JoinTimes = ReadonlyMap<string, number>;
 
-/** Entries that left no record of their end, as in a pool that was made again, are forgotten when there are more than so many. */
+/** The most entries to remember. Entries can vanish without a record, such as when a pool is replaced. */
 const mostJoinTimes = 10_000;
 
 const isGrantOfRequest = ({kind, reason}: AuditRecord): boolean =>
-	// A lease that was taken back, adopted or put back by an undo was not asked for now.
+	// A lease that was adopted, taken back or restored by an undo was not requested now.
 	kind === 'granted' && reason === undefined;
 
 type GrantWaits = {
 	readonly joined: JoinTimes;
-	/** Seconds for each granted request, 0 without a wait. */
 	readonly waits: readonly number[];
 };
 
 /**
 Follows the audit log.
-
 @param entries - The next ones, oldest first.
-@returns What to follow on with, and the waits that these entries end. A wait is left out where nothing says when it began.
+@returns The state for the next call, and the waits that ended. Omits waits with an unknown start.
 */
 export function grantWaits(before: JoinTimes, entries: readonly AuditRecord[]): GrantWaits {
 	const joined = new Map(before);

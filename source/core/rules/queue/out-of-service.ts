@@ -1,6 +1,6 @@
 /**
-Which GPUs and instances no one new can have for the time being, however long they wait, and what that means for those who wait: an entry that
-cannot be served without them claims nothing, and others may take what such an entry holds.
+Determines which GPUs and MIG instances are out of service, and which entries that blocks. A blocked entry claims
+nothing, and others may take its holdings.
 */
 import {cleanRuleOf, type CleanRule} from '../usage/cleanliness.js';
 import {usageBlockOf, usageBlockOfInstance, type UsageBlock} from '../usage/usage-block.js';
@@ -18,20 +18,19 @@ import type {
 } from '../../model/types.js';
 import {eligibleInstancesOf, groupsOf, wantedCountOf, wantsInstances} from './eligible.js';
 
-/** Use without a reservation may be over soon: only after it was seen for so long may others take what an entry that waits for the GPU holds. */
+/** How long a GPU must be used without a reservation before others may take holdings of entries that wait for it. */
 export const usedPatienceSeconds = 5 * 60;
 
-/** Characters of the words that an entry keeps of each GPU: everybody reads them with each read of the queue. */
+/** The greatest length of the words of an outage in an entry, which everyone reads with the queue. */
 const longestDetail = 200;
 
 export type Outage = Pick<NotedOutage, 'gpu' | 'mig' | 'detail'> & {
-	/** `used`: without a reservation. `unknown`: it is unknown whether it is used. */
+	/** `used`: without a reservation. `unknown`: usage unknown. */
 	readonly kind: 'drained' | 'unreadable' | NotedOutage['kind'];
-	/** Since when waiting requests have seen it, on the store's clock. Undefined if none has noted it. */
+	/** Store time since when waiting requests have seen the outage. Undefined if none has noted it. */
 	readonly since?: number;
 };
 
-/** By GPU index or MIG instance UUID. */
 export type OutOfService = ReadonlyMap<number | string, Outage>;
 
 const keyOf = ({gpu, mig}: Pick<Outage, 'gpu' | 'mig'>): number | string => mig?.uuid ?? gpu;
@@ -45,10 +44,8 @@ const isUse = ({kind}: Pick<Outage, 'kind'>): boolean => kind === 'used' || kind
 
 const isTransient = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'mode';
 
-/** Whether `--force` ignores the outage. */
 const isForceable = (outage: Pick<Outage, 'kind'>): boolean => isUse(outage) || outage.kind === 'broken';
 
-/** Returns outages known from the records: drained GPUs and unreadable records. */
 export const outagesByRecord = ({gpus, drains}: Records): OutOfService =>
 	byKey(
 		gpus.flatMap((record): readonly Outage[] => {
@@ -68,11 +65,13 @@ function notesOf(queue: readonly QueueRecord[]): ReadonlyMap<number | string, No
 	return byKey(notes.toSorted((a, b) => b.since - a.since));
 }
 
-/** Returns the outages by the records and by the notes of this part of the queue, for callers that do not scan. */
+/** Returns the outages by the records and by the notes in this part of the queue, for callers that do not scan. */
 export const outagesNoted = (records: Records, queue: readonly QueueRecord[]): OutOfService =>
 	new Map([...notesOf(queue), ...outagesByRecord(records)]);
 
-/** Returns why a GPU is unavailable. A held GPU in use is no outage, but a waiting request does not use what it holds. */
+/**
+Returns why a GPU is unavailable. A held GPU in use is no outage, but a waiting request does not use what it holds.
+*/
 function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage, 'kind' | 'detail'> | undefined {
 	switch (block?.kind) {
 		case 'failed': {
@@ -100,7 +99,6 @@ function outageBy(block: UsageBlock | undefined, isUnused: boolean): Pick<Outage
 
 type Limits = {readonly memoryThresholdMiB: number; readonly clean: CleanRule | undefined};
 
-/** Returns the outages of a GPU and its MIG instances by a scan. */
 function outagesOn(
 	record: GpuRecord,
 	observation: Observation,
@@ -135,11 +133,9 @@ function outagesOn(
 }
 
 /**
-What the records and a scan say. A scan that failed as a whole says nothing: then no GPU is out of service, and none is handed out.
-
-@param snapshot - As it was read; who waits may have written down since when something is used.
+Returns the outages by the records and a scan. After a failed scan there are none, and nothing is granted.
+@param snapshot - With notes on how long GPUs are in use.
 @param observation - No newer than the snapshot.
-@param memoryThresholdMiB - Up to this much is taken for the driver's own.
 */
 export function outagesSeen(
 	snapshot: Records & Pick<Snapshot, 'queue' | 'policy' | 'baselines'>,
@@ -158,7 +154,7 @@ export function outagesSeen(
 	return new Map([...byKey(seen), ...outagesByRecord(snapshot)]);
 }
 
-/** Why an entry cannot have a GPU, or an instance of it, even one that it holds already: nothing is granted that could not be handed out now. */
+/** Returns why an entry cannot have a GPU or instance, even one that it holds. */
 export const outageFor =
 	({force, need}: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService) =>
 	(gpu: number, uuid?: string): Outage | undefined => {
@@ -170,7 +166,6 @@ export const outageFor =
 			: outage;
 	};
 
-/** Returns the GPUs or instances that can serve an entry. */
 const partsOf = (
 	entry: QueueEntry,
 	group: GpuGroup,
@@ -180,7 +175,7 @@ const partsOf = (
 		? eligibleInstancesOf(entry, gpuCount).filter(({gpu}) => group.includes(gpu))
 		: group.map((gpu) => ({gpu}));
 
-/** The groups of an entry of which as much as it wants is in service. */
+/** Returns the groups of an entry with enough GPUs or instances in service. */
 export function servableGroups(
 	entry: QueueEntry,
 	gpus: readonly GpuRecord[],
@@ -199,7 +194,7 @@ export function servableGroups(
 	);
 }
 
-/** Returns the outages that prevent an entry from being served. Empty if it can be served. */
+/** Returns the outages that prevent an entry from being served. */
 export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): readonly Outage[] {
 	if (out.size === 0 || servableGroups(entry, gpus, out).length > 0) {
 		return [];
@@ -210,11 +205,11 @@ export function outOfServiceFor(entry: QueueEntry, gpus: readonly GpuRecord[], o
 	return [...new Set(parts.map(({gpu, uuid}) => outageOf(gpu, uuid)).filter((outage) => outage !== undefined))];
 }
 
-/** Whether the entry can be served despite outages. Otherwise it keeps its position, and claims nothing that others could use. */
+/** Whether the entry can be served despite outages. Otherwise it keeps its position and claims nothing. */
 export const isServable = (entry: QueueEntry, gpus: readonly GpuRecord[], out: OutOfService): boolean =>
 	outOfServiceFor(entry, gpus, out).length === 0;
 
-/** Whether the entry keeps its holdings. Otherwise it cannot be served for a lasting reason, and others may take them. */
+/** Whether the entry keeps its holdings. Otherwise a lasting outage blocks it, and others may take them. */
 export const keepsHoldings = (
 	entry: QueueEntry,
 	{gpus, now}: Pick<Snapshot, 'gpus' | 'now'>,
@@ -232,9 +227,8 @@ export const keepsHoldings = (
 	);
 
 /**
-What an entry writes down for others after a scan: what it cannot be served without, each with the time since when that is so.
-
-@returns Undefined when it can be served.
+Returns an entry's note for others after a scan: the outages that block it, and since when. Undefined if it can be
+served.
 */
 export function noteFor(
 	entry: QueueEntry,
@@ -250,7 +244,7 @@ export function noteFor(
 	return notes.length === 0 ? undefined : notes;
 }
 
-/** Whether both say the same of the same GPUs and instances, in whatever order; the tool's words may change with every scan. */
+/** Compares notes regardless of order, and of the tool's words, which can change with every scan. */
 export const isSameNote = (one: QueueEntry['unavailable'], other: QueueEntry['unavailable']): boolean => {
 	const facts = (note: QueueEntry['unavailable'] = []): string =>
 		JSON.stringify(note.map((outage) => `${keyOf(outage)} ${outage.kind}`).toSorted());

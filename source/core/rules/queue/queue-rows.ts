@@ -1,5 +1,3 @@
-/** The queue as every face shows it. */
-
 import type {EngineVerdict, QueueEntry, Snapshot} from '../../model/types.js';
 import {silentSecondsOf} from '../leases/liveness.js';
 import {foreseeWaits, type Blocker} from './estimates.js';
@@ -8,33 +6,26 @@ import {holdingsOf} from './queue.js';
 import {isPossible} from './eligible.js';
 
 export type QueueRow = {
-	/** Position, from 1. */
 	readonly position: number;
 	readonly id: string;
-	/** Undefined when the entry cannot be read. */
 	readonly entry: QueueEntry | undefined;
-	/** GPUs held until the rest comes. */
 	readonly held: readonly number[];
 	readonly waitedSeconds: number;
-	/** Undefined: it depends on when a job ends. */
 	readonly estimateSeconds: number | undefined;
-	/** Because of whom it waits: who has the GPUs that it may get, those who leave first at the front. */
+	/** The holders of the GPUs that it may get, the soonest end first. */
 	readonly blockers: readonly Blocker[];
-	/** GPUs that it waits for to be put back into service, or for an instance of them. */
+	/** Required GPUs that are out of service, themselves or with an instance. */
 	readonly outOfService: readonly number[];
-	/** Details of those outages, as far as waiting requests have seen them. */
 	readonly outages: readonly Outage[];
 	/** False if others may take its holdings and claims. */
 	readonly keepsHoldings: boolean;
-	/** Seconds since an entry last answered, where it does not take its turn: it holds up nobody. Undefined for one that does. */
+	/** Seconds since the entry last answered. Undefined for an entry that answers. */
 	readonly silentSeconds: number | undefined;
-	/** False if this pool can never serve it. */
 	readonly isPossible: boolean;
-	/** Whether it is unknown which GPUs meet its requirements. */
 	readonly isUnknown: boolean;
 };
 
-/** An engine that keeps the queue itself is alone in knowing when and why. */
+/** Returns a row without forecast, which only the engine can make. */
 function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number, now: number): QueueRow {
 	return {
 		position,
@@ -53,7 +44,7 @@ function foreignRow(entry: QueueEntry, verdict: EngineVerdict, position: number,
 	};
 }
 
-/** The rows of a queue that another engine keeps; undefined for one of ours. */
+/** Returns the rows of a queue that an engine keeps, or undefined for the local queue. */
 function foreignRows({queue, now}: Snapshot): readonly QueueRow[] | undefined {
 	const rows = queue.flatMap((record, index) =>
 		record.kind === 'entry' && record.entry.verdict !== undefined

@@ -1,7 +1,6 @@
 /**
-The queue: first come, first served, without holding up those it need not.
-
-The rule "no one overtakes" is {@link claimsOf}: a GPU that somebody earlier in the queue could use is not free for anybody later.
+The queue is first come, first served: a GPU that an earlier entry could use is not free for later ones. {@link
+claimsOf} implements this rule.
 */
 import {gpusOf, holdingsIn, type Holding} from '../leases/holdings.js';
 import {planChange, planEnd, withHeartbeat} from '../leases/lease-changes.js';
@@ -15,19 +14,14 @@ import {isSameEligible, type Eligible} from '../allocation/need.js';
 import {couldUse, eligibleInstancesOf, groupsOf, isPossible, wantsInstances} from './eligible.js';
 import {isSameNote} from './out-of-service.js';
 
-/** Returns what the entry holds while it waits. */
 export const holdingsOf = ({gpus}: Pick<Snapshot, 'gpus'>, id: string): readonly Holding[] =>
 	holdingsIn(gpus).filter(({lease}) => lease.partialQueueId === id);
 
 /**
-For each GPU, the first entry of the queue that could claim it: an entry claims every GPU of every group that can serve it, so that
-whichever becomes free first is its.
-
-@param queue - The queue, or the part of it before the caller.
-@param gpuCount - Size of the pool.
-@param groupsFor - The groups that an entry may claim: none for one whose process is stopped, or that waits for what is out of service. It
-keeps its position and claims nothing for now.
-@returns GPU index -> the entry that it is kept for.
+Returns for each GPU the first entry that could claim it. An entry claims every GPU of every group that can serve it,
+because any of them may become free first.
+@param queue - The queue, or the part before the caller.
+@param groupsFor - Returns the groups that an entry may claim now: none if it is stopped, or blocked by an outage.
 */
 export function claimsOf(
 	queue: readonly QueueRecord[],
@@ -41,7 +35,7 @@ export function claimsOf(
 			break;
 		}
 
-		// Requests for instances claim no GPU, and vice versa: a GPU in MIG mode is not handed out whole.
+		// Requests for instances claim no GPU, and vice versa, because a GPU in MIG mode is not granted whole.
 		if (record.kind !== 'entry' || wantsInstances(record.entry)) {
 			continue;
 		}
@@ -57,9 +51,8 @@ export function claimsOf(
 }
 
 /**
-For each instance of MIG, by its UUID, the first entry of the queue that could claim it.
-
-@param queue - The queue, or the part of it before the caller.
+Returns for each MIG instance, by UUID, the first entry that could claim it.
+@param queue - The queue, or the part before the caller.
 @param groupsFor - As for {@link claimsOf}.
 */
 export function instanceClaimsOf(
@@ -75,7 +68,7 @@ export function instanceClaimsOf(
 
 		const {entry} = record;
 		const unclaimed = eligibleInstancesOf(entry, gpuCount).filter(({uuid}) => !claims.has(uuid));
-		// Last, for it costs an inspection of its process.
+		// Checked last, because it inspects the process.
 		if (unclaimed.length > 0 && groupsFor(entry).length > 0) {
 			for (const {uuid} of unclaimed) {
 				claims.set(uuid, entry);
@@ -89,13 +82,11 @@ export function instanceClaimsOf(
 type EntryOptions = Pick<AcquireRequest, 'requester' | 'tenure' | 'note' | 'force'> & {
 	readonly id: string;
 	readonly wanted: Wanted;
-	/** The eligible GPUs or instances. */
 	readonly eligible?: Eligible;
-	/** Undefined: for as long as it takes. */
 	readonly waitSeconds: number | undefined;
 };
 
-/** The entry of this very process. */
+/** Returns a queue entry for this process. */
 export const entryFor = (
 	{id, requester, wanted, eligible, tenure, note, force, waitSeconds}: EntryOptions,
 	host: Host,
@@ -123,9 +114,8 @@ export const entryFor = (
 });
 
 /**
-Joins the queue. It expects nothing: the commit gives the position.
-
-@param at - The time whose position it takes again, in seconds on the store's clock; undefined for the end of the queue.
+Plans to join the queue. The plan expects nothing: the commit gives the position.
+@param at - Store time of an earlier joining, whose position is taken again.
 */
 export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => ({
 	...emptyPlan,
@@ -135,12 +125,9 @@ export const planJoin = (entry: QueueEntry, host: string, at?: number): Plan => 
 });
 
 /**
-Leaves the queue and gives back what was held meanwhile, with its records.
-
-@param snapshot - What was read.
-@param record - Of the position in the queue.
-@param context - Who takes it out.
-@param hasTimedOut - True when the time to wait was over: the audit log then tells of a refusal.
+Plans to leave the queue and to release what is held.
+@param context - Who removes the entry.
+@param hasTimedOut - Whether the waiting time is up, which is recorded as a refusal.
 */
 export function planLeave(
 	snapshot: Snapshot,
@@ -164,7 +151,7 @@ export function planLeave(
 	};
 }
 
-/** The heartbeat of a waiter, for its entry and for what it holds meanwhile. */
+/** Plans a heartbeat for a queue entry and its holdings. */
 export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id, raw, entry}: EntryRecord): Plan {
 	const held = holdingsOf(snapshot, id);
 	const heartbeats = planChange(held, (lease) => withHeartbeat(lease, snapshot.now), undefined);
@@ -175,26 +162,22 @@ export function planEntryHeartbeat(snapshot: Pick<Snapshot, 'gpus' | 'now'>, {id
 	};
 }
 
-/** What an entry publishes after a scan. */
 export type EntryNote = {
-	/** Which GPUs it waits for that are out of service; undefined: none are. */
+	/** Outages that block the entry, if any. */
 	readonly unavailable: QueueEntry['unavailable'];
 	readonly eligible: Eligible;
 };
 
-/** Whether an entry goes on wanting what it holds. */
 const isWanted = (entry: QueueEntry, group: GpuGroup, {index, lease}: Holding): boolean =>
 	wantsInstances(entry)
 		? (entry.eligibleInstances ?? []).some(({uuid}) => uuid === lease.mig?.uuid)
 		: group.includes(index);
 
-/** Whether the entry says already what was seen. */
 export const isNoted = ({unavailable, eligible}: EntryNote, entry: QueueEntry): boolean =>
 	isSameNote(unavailable, entry.unavailable) && isSameEligible(eligible, entry);
 
 /**
-Writes down for others what the entry saw. An entry that turns out to be eligible for other GPUs gives back what it held of those that it no
-longer wants.
+Plans to store an entry's note. An entry that became eligible for other GPUs releases holdings that it no longer wants.
 */
 export function planEntryNote(
 	snapshot: Pick<Snapshot, 'gpus' | 'now'>,
@@ -210,7 +193,7 @@ export function planEntryNote(
 	const gpus = gpusOf(unwanted);
 	const ends = planEnd(
 		unwanted.map((holding) => ({holding, ending: {reason: 'queue-left', endTime: snapshot.now}})),
-		// A face that shows the queue reads it again.
+		// Interfaces that show the queue read again.
 		gpus.length > 0 ? {kind: 'released', gpus} : {kind: 'notice', gpus: []},
 		{now: snapshot.now, host},
 	);
@@ -231,8 +214,8 @@ export function planEntryNote(
 }
 
 /**
-Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first few entries at once,
-and the others later.
+Returns how many earlier entries could use one of these GPUs, or any GPU if none are given. A release wakes the first
+few entries at once, and the others later.
 */
 export function rankFor(queue: readonly QueueRecord[], id: string, gpus: readonly number[], gpuCount: number): number {
 	const position = queue.findIndex((record) => record.id === id);

@@ -1,6 +1,5 @@
 /**
-When a waiter reads again. A release wakes the first few at once and not the whole queue: 500 waiters must not all read at
-the same moment.
+Decides when a waiter reads again. A release wakes only the first few, because 500 waiters must not all read at once.
 */
 import {entryHeartbeatSeconds} from '../leases/liveness.js';
 import type {GpuRecord, Lease, PoolEvent, Snapshot} from '../../model/types.js';
@@ -10,24 +9,24 @@ import {rankFor} from './queue.js';
 
 const shortestTickMs = 2000;
 const longestTickMs = 5000;
-/** Number of entries that read at once after a change. The others read at their next tick. */
+/** The number of entries that read at once after a change. The others read at their next tick. */
 const wokenAtOnce = 3;
-/** The first of the others follows after this long, where no one can tell who left the queue; and each next after a turn. */
+/** Delays between later readers if the store cannot tell who left the queue. */
 const herdMs = 250;
 const turnMs = 20;
 /**
-The tick doubles for each group of this many entries ahead, up to the maximum. An entry that moves up or can take something is woken by an
-event.
+The tick doubles for each group of this many entries ahead, up to the maximum. Entries that move up or can take
+something are woken by an event.
 */
 const ticksLengthenEvery = 4;
 const longestRestMs = 120_000;
-/** Delay of events for later entries, where the store must be polled. */
+/** Delay of events for later entries, if the store must be polled. */
 const lateMs = 2000;
 
-/** Stands for a lease that was just granted, whose fields are unknown. */
+/** A lease that was just granted, with unknown fields. */
 const somebody: Lease = {user: '?', type: 'run', startTime: 0};
 
-/** GPUs that an event sets free; what a waiter held goes with its leaving. */
+/** GPUs that an event makes free. An entry that leaves releases its holdings. */
 const freedBy = (event: PoolEvent): readonly number[] =>
 	event.kind === 'released' || event.kind === 'expired' || (event.kind === 'queue' && event.left !== undefined)
 		? event.gpus
@@ -36,7 +35,7 @@ const freedBy = (event: PoolEvent): readonly number[] =>
 const takenBy = (event: PoolEvent): readonly number[] =>
 	event.kind === 'granted' || (event.kind === 'queue' && event.left === undefined) ? event.gpus : [];
 
-/** Applies an event to the last snapshot. The result is good enough to decide whether to read, and is never used for a plan. */
+/** Applies an event to the last snapshot, to decide whether to read. Never used for a plan. */
 export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEvent | undefined): Snapshot | undefined {
 	if (snapshot === undefined || event === undefined) {
 		return snapshot;
@@ -59,12 +58,10 @@ export function snapshotAfterEvent(snapshot: Snapshot | undefined, event: PoolEv
 }
 
 /**
-In how many milliseconds an event is worth a read: at once when it freed something, or somebody left the queue and with that the claim to
-it, and we are among the first who could use it. Undefined: not before the tick.
-
-A store that cannot say what happened leaves everybody in the dark about the queue, so those further back read one after the other.
-
-@param snapshot - With the event in it.
+Returns the delay of a read after an event: 0 if GPUs became free or an entry left, and this entry is among the first
+that benefit. Undefined: no read before the tick. If the store cannot tell what happened, entries further back read one
+after the other.
+@param snapshot - With the event applied.
 */
 export function readAfterMs(
 	event: PoolEvent | undefined,
@@ -83,7 +80,7 @@ export function readAfterMs(
 
 	const own = queue.find(({id}) => id === entryId);
 	if (own === undefined) {
-		// An entry that somebody took out of the queue has to see that, too.
+		// The removed entry itself must notice, too.
 		return 0;
 	}
 
@@ -100,13 +97,15 @@ export function readAfterMs(
 }
 
 type NextReadOptions = {
-	/** When something may be over that was seen, from now; `Infinity` when nothing can be foreseen. */
+	/** Seconds until an observed state may end. `Infinity` if unknown. */
 	readonly nextEndSeconds: number;
-	/** Returns a number in [0, 1). */
 	readonly random: number;
 };
 
-/** Milliseconds until the next read if nothing wakes the waiter: a jittered tick, and for the first few the next end of a lease. */
+/**
+Returns the milliseconds until the next read without an event: a jittered tick or, for the first few, the next end of a
+lease.
+*/
 export function nextReadMs(
 	seen: Snapshot | undefined,
 	entryId: string,
@@ -123,13 +122,11 @@ export function nextReadMs(
 }
 
 /**
-Milliseconds until the next heartbeat; never more than from one to the next, although the store's clock may have stepped back.
-
-@param lastHeartbeat - On the store's clock, as is `now`.
+Returns the milliseconds until the next heartbeat, at most one interval even if the store's clock stepped back.
+@param lastHeartbeat - Store time, as is `now`.
 */
 export const nextHeartbeatMs = (lastHeartbeat: number, now: number): number =>
 	Math.max(1, Math.min(lastHeartbeat + entryHeartbeatSeconds - now, entryHeartbeatSeconds) * 1000);
 
-/** Returns the tolerable delay of events for a waiter, in milliseconds. */
 export const tolerableDelayMs = (seen: Snapshot | undefined, entryId: string): number =>
 	seen === undefined || rankFor(seen.queue, entryId, [], seen.gpus.length) < wokenAtOnce ? 0 : lateMs;

@@ -1,11 +1,11 @@
 import {mostGpus} from '../../model/observation.js';
 
-/** Whether a text is the number of a GPU, as far as that can be seen without the pool. */
+/** Whether a text can be a GPU id. The pool may be smaller. */
 export const isGpuId = (typed: string): boolean => /^\d{1,9}$/v.test(typed);
 
 /**
-Splits a text such as `1,3` or `0-3,7` into ids, in the typed order. Ranges are written as in the monitor and in Slurm. Other words are
-returned unchanged for the caller to check.
+Splits a text such as `1,3` or `0-3,7` into ids, in the typed order. Other words are returned unchanged for the caller
+to check.
 */
 export const idWordsOf = (text: string): readonly string[] =>
 	text.split(',').flatMap((part) => {

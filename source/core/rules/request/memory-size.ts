@@ -1,4 +1,3 @@
-/** Sizes of memory as people write them. */
 import {CanhazgpuError, quoted} from '../../../errors.js';
 
 const bytesOf: Readonly<Record<string, number>> = {
@@ -19,8 +18,8 @@ const bytesOf: Readonly<Record<string, number>> = {
 const mebibyte = 2 ** 20;
 
 /**
-@param bytesIn - How many bytes a unit has; undefined for what is none.
-@returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
+@param bytesIn - Returns the bytes of a unit.
+@returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
 */
 function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): number | undefined {
 	const {amount = '', unit = ''} =
@@ -31,35 +30,32 @@ function parseMiB(text: string, bytesIn: (unit: string) => number | undefined): 
 }
 
 /**
-Reads how large a GPU is to be: `40G`, `512M` or `40GiB`. G is a thousand million bytes, which the GPU that bears it in its name has: an `80GB` one
-tells 79.6 GiB, a `48GB` one 45 GiB.
-
-@returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
+Parses the size of a GPU, such as `40G`, `512M` or `40GiB`. G is 10^9 bytes, because GPUs report less than their name
+says: an `80GB` GPU 79.6 GiB, a `48GB` one 45 GiB.
+@returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
 */
 export const parseMemoryMiB = (text: string): number | undefined => parseMiB(text, (unit) => bytesOf[unit]);
 
 /** Formats a size for {@link parseMemoryMiB}: `40G` is 40,000,000,000 bytes, within a MiB. */
 export function memoryText(mebibytes: number): string {
 	const gigabytes = (mebibytes * mebibyte) / 1e9;
-	// A request of 1G is rounded to whole MiB, and so a little less.
+	// A request of 1G is rounded down to whole MiB.
 	return gigabytes < 0.998
 		? `${Math.ceil((mebibytes * mebibyte) / 1e6)}M`
 		: `${Number(gigabytes.toFixed(gigabytes < 100 ? 1 : 0))}G`;
 }
 
 /**
-Reads how much memory is used or to be used: `8G` are 8 GiB, as tools and libraries count what a program has, and all readings of memory in use.
-
-@returns Whole MiB, rounded down. Undefined for what is no size, has no unit, or is less than 1 MiB.
+Parses memory in use or to be used. `8G` is 8 GiB, as tools and libraries count.
+@returns Whole MiB, rounded down. Undefined for an invalid size or less than 1 MiB.
 */
 export const parseShareMiB = (text: string): number | undefined =>
 	parseMiB(text, (unit) => (Object.hasOwn(bytesOf, unit) ? bytesOf[`${unit[0]!}i`] : undefined));
 
 /**
-Reads the size of a share that somebody typed.
-
-@param name - Of the flag or the field.
-@throws CanhazgpuError `usage` for what is no such size.
+Parses the typed size of a share.
+@param name - The name of the flag or field.
+@throws CanhazgpuError `usage` for an invalid size.
 */
 export function shareMiBOf(typed: string, name: string): number {
 	const shareMiB = parseShareMiB(typed);
@@ -68,12 +64,12 @@ export function shareMiBOf(typed: string, name: string): number {
 	}
 
 	const isBare = /^\d+(?:\.\d+)?$/v.test(typed) && Number(typed) > 0;
-	throw new CanhazgpuError('usage', `${name}: ${quoted(typed)} ${isBare ? 'has no unit' : 'is no size of memory'}`, {
+	throw new CanhazgpuError('usage', `${name}: ${quoted(typed)} ${isBare ? 'has no unit' : 'is not a memory size'}`, {
 		hint: isBare ? `Did you mean ${typed}G?` : 'Write a number and a unit, 1M or more: 8G, 512M or 8GiB.',
 	});
 }
 
-/** Formats a size for {@link parseShareMiB}, as the monitor shows memory: `8G` is 8,192 MiB. */
+/** Formats a size for {@link parseShareMiB}: `8G` is 8,192 MiB. */
 export const sizeText = (mebibytes: number): string =>
 	mebibytes < 1024
 		? `${Math.round(mebibytes)}M`

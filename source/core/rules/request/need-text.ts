@@ -6,13 +6,11 @@ import {strategyNames, type StrategyName} from '../../model/need.js';
 import {parseMemoryMiB, shareMiBOf} from './memory-size.js';
 
 type Words = {
-	/** A size, as it was typed. */
 	readonly memory: string | undefined;
 	readonly compute: string | undefined;
 	readonly models: readonly string[];
 	readonly isMixed: boolean;
 	readonly isLinked: boolean;
-	/** Profile of a MIG instance. */
 	readonly profile: string | undefined;
 	readonly strategy: StrategyName | undefined;
 };
@@ -42,10 +40,9 @@ function kindOf(word: string): 'size' | 'compute' | 'profile' | 'strategy' | 'mi
 			: 'size';
 }
 
-/** Requirements that apply only to whole GPUs. */
 const kindsOfWhole: ReadonlySet<string> = new Set(['size', 'mixed', 'nvlink', 'strategy']);
 
-/** @throws CanhazgpuError `usage` for a word that is none of these, for two sizes, and for what goes with whole GPUs beside a profile of MIG. */
+/** @throws CanhazgpuError `usage` for unknown or conflicting words. */
 function sortWords(text: string): Words {
 	const words = text.split(/[\s,]+/v).filter((word) => word !== '');
 	const byKind = Map.groupBy(words, kindOf);
@@ -55,7 +52,7 @@ function sortWords(text: string): Words {
 	const strategies = of('strategy').map((word) => word.toLowerCase() as StrategyName);
 	const wrong = of('wrong')[0] ?? sizes[1] ?? capabilities[1] ?? profiles[1] ?? strategies[1];
 	if (wrong !== undefined) {
-		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is one too many, or nothing that a GPU can have`, {
+		throw new CanhazgpuError('usage', `Needs: ${quoted(wrong)} is unknown, or one too many`, {
 			hint: `Write 40G for memory, 8.0 for compute capability, models such as h100, nvlink or mixed; 1g.10gb for an instance of MIG; ${strategyNames.join(', ')} for which of them.`,
 		});
 	}
@@ -81,12 +78,12 @@ function sortWords(text: string): Words {
 	};
 }
 
-/** The requirements and the strategy of a form. */
 type Needed = {readonly need: Need | undefined; readonly strategy: StrategyName | undefined};
 
 /**
-@param text - Words with blanks or commas between them: a size of memory, a compute capability, models, `nvlink`, `mixed`, a profile of MIG, a strategy.
-@throws CanhazgpuError `usage` for a word that is none of these, or does not go with another.
+@param text - A size of memory, a compute capability, models, `nvlink`, `mixed`, a MIG profile, a strategy, separated by
+blanks or commas.
+@throws CanhazgpuError `usage` for unknown or conflicting words.
 */
 export function parseNeeds(text: string): Needed {
 	const {memory, compute, models, isMixed, isLinked, profile, strategy} = sortWords(text);
@@ -101,14 +98,14 @@ export function parseNeeds(text: string): Needed {
 	return {need: Object.values(need).every((value) => value === undefined) ? undefined : need, strategy};
 }
 
-/** @throws CanhazgpuError `usage` for what is no size, and for a share of an instance of MIG. */
+/** @throws CanhazgpuError `usage` for an invalid size, and for a share of a MIG instance. */
 function withShare(need: Need | undefined, typed: string): Need | undefined {
 	if (typed === '') {
 		return need;
 	}
 
 	if (need?.mig !== undefined) {
-		throw new CanhazgpuError('usage', 'Share: an instance of MIG is needed, and a share is about whole GPUs', {
+		throw new CanhazgpuError('usage', 'Share: a MIG instance cannot be shared', {
 			hint: 'Leave out one of them.',
 		});
 	}
@@ -117,11 +114,10 @@ function withShare(need: Need | undefined, typed: string): Need | undefined {
 }
 
 /**
-What is wished, from the fields of a form.
-
-@param needs - As {@link parseNeeds} reads it.
-@param share - The size of a share; empty: whole GPUs.
-@throws CanhazgpuError `usage` for a word or a size that makes no sense, or does not go with another.
+Returns the need in the fields of a form.
+@param needs - See {@link parseNeeds}.
+@param share - The size of a share. Empty for whole GPUs.
+@throws CanhazgpuError `usage` for invalid or conflicting words.
 */
 export function wishOf({
 	count,
@@ -143,7 +139,7 @@ export function wishOf({
 	return {need, strategy} satisfies Needed;
 }
 
-/** The flags of `reserve` that say the same. None while a word is wrong. */
+/** Returns the equivalent flags of `reserve`, or none for an invalid text. */
 export function needFlagsFor(text: string): readonly string[] {
 	let words: Words;
 	try {

@@ -1,55 +1,50 @@
-/** Checks a request against the pool first, so that a request that can never succeed fails at once. */
+/** Checks a request against the pool, so that a request that can never succeed fails at once. */
 import {CanhazgpuError, cutShort} from '../../../errors.js';
 import type {InstanceNeed, InstanceOfGpu, Need, Requester} from '../../model/types.js';
 import {instanceText} from '../mig/instances.js';
 import type {StrategyName} from '../../model/need.js';
 
-/** Everybody who reads the pool reads every note in it. */
+/** Everyone who reads the pool reads all notes. */
 export const longestNote = 500;
 
-/** The reason why a GPU is out of service may have so many characters. */
 export const longestReason = 200;
 
 /** Maximum length of `--user`. Account names have at most 32 characters. */
 export const longestLabel = 64;
 
-/** Counts Unicode code points. */
 export const characterCount = (text: string): number => [...text].length;
 
 function checkLength(text: string | undefined, what: string, most: number): void {
-	// A character is one or two units.
+	// A character is one or two UTF-16 units.
 	const count = text === undefined || text.length <= most ? 0 : characterCount(text);
 	if (count > most) {
-		throw new CanhazgpuError('usage', `${what} has ${count} characters, and may have ${most}`, {hint: 'Shorten it.'});
+		throw new CanhazgpuError('usage', `${what} has ${count} characters, but the limit is ${most}`, {
+			hint: 'Shorten it.',
+		});
 	}
 }
 
-/** @throws CanhazgpuError `usage` when the note is too long to be kept. */
 export function checkNote(note: string | undefined): void {
 	checkLength(note, 'The note', longestNote);
 }
 
-/** @throws CanhazgpuError `usage` when the reason of a drain is too long to be kept. */
 export function checkReason(reason: string | undefined): void {
 	checkLength(reason, 'The reason', longestReason);
 }
 
 export type Wanted = {
 	readonly count: number;
-	/** Sorted. Undefined: any will do that have what is needed. */
+	/** Sorted. Undefined if any suitable GPUs will do. */
 	readonly ids?: readonly number[];
-	/** Requirements for the GPUs, if any. */
 	readonly need?: Need;
 };
 
-/** Whether parts of GPUs are wanted, with others beside them: shares or instances. */
+/** Whether the request is for shares or MIG instances. */
 export const isPartOfGpu = (need: Need | undefined): boolean => need?.shareMiB !== undefined || need?.mig !== undefined;
 
 const idRange = (gpuCount: number): string => (gpuCount === 1 ? 'the only id is 0' : `ids are 0 to ${gpuCount - 1}`);
 
-/**
-@throws CanhazgpuError `impossible` when an id does not exist in the pool or comes twice.
-*/
+/** @throws CanhazgpuError `impossible` for an id that is not in the pool or occurs twice. */
 export function checkIds(ids: readonly number[], gpuCount: number): void {
 	const outside = ids.filter((id) => !Number.isSafeInteger(id) || id < 0 || id >= gpuCount);
 	if (outside.length > 0) {
@@ -71,7 +66,6 @@ export function checkIds(ids: readonly number[], gpuCount: number): void {
 	}
 }
 
-/** @returns How many instances are wanted. */
 function checkInstances(need: InstanceNeed, count: number, gpuCount: number): number {
 	if ('instances' in need) {
 		const {instances} = need;
@@ -95,8 +89,8 @@ function checkInstances(need: InstanceNeed, count: number, gpuCount: number): nu
 }
 
 /**
-@throws CanhazgpuError `impossible` when the pool could never give this.
-@returns The same, its ids sorted.
+Returns the request with sorted ids.
+@throws CanhazgpuError `impossible` if the pool can never satisfy the request.
 */
 export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wanted {
 	if (need?.mig !== undefined) {
@@ -121,7 +115,7 @@ export function checkWanted({count, ids, need}: Wanted, gpuCount: number): Wante
 	return {count, need};
 }
 
-/** A reservation for a time, or one that lives as long as a job does. */
+/** A reservation for a time, or for the life of a job. */
 type Tenure =
 	| {readonly type: 'manual'; readonly durationSeconds: number}
 	/** `timeLimitSeconds`: when the wrapper stops its job. */
@@ -132,29 +126,25 @@ export type AcquireRequest = {
 	/** Number of GPUs, or of instances with `need.mig`. Ignored if GPUs are named. */
 	readonly count: number;
 	readonly ids?: readonly number[];
-	/** Requirements for the GPUs, if any. */
 	readonly need?: Need;
-	/** Which of the free GPUs it gets. Absent: as the policy says. */
 	readonly strategy?: StrategyName;
 	readonly tenure: Tenure;
 	readonly note?: string;
-	/** Takes GPUs in spite of unreserved use or an unknown reading. */
+	/** Whether to ignore unreserved use and unknown readings. */
 	readonly force?: boolean;
-	/** An engine that has several machines may take this one alone. */
+	/** The only allowed machine, for an engine that has several. */
 	readonly host?: string;
 };
 
 export type Grant = {
 	readonly kind: 'granted';
-	/** Sorted, each once. */
 	readonly gpus: readonly number[];
-	/** Sorted MIG instances of a request. */
 	readonly instances?: readonly InstanceOfGpu[];
 	readonly leaseId: string;
-	/** When its lease began, on the store's clock. */
+	/** Store time of the lease's start. */
 	readonly startTime: number;
-	/** Latest end of the lease on the store's clock. Undefined for a job without a time limit. */
+	/** Store time of the latest end. Undefined for a job without a time limit. */
 	readonly endsBy: number | undefined;
-	/** An engine that has several machines says which one has these GPUs, and their numbers there, in the same order. */
+	/** The machine with these GPUs, and their ids there in the same order, for an engine that has several. */
 	readonly place?: {readonly node: string; readonly gpuIds: readonly number[]};
 };

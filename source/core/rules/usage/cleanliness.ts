@@ -1,19 +1,19 @@
 /**
-Clean between tenants: with `clean=on` in the policy, a GPU that no one holds is free only with no process on it and with no more memory in use
-than the driver keeps for itself.
+Clean GPUs: with `clean=on` in the policy, a GPU is free only if no process is on it and no more memory is in use than
+the driver's own.
 */
 import {policyValue, type StoredPolicy} from '../policy/policy.js';
 import type {GpuProcess, GpuReading, MemoryBaseline, Observation, Snapshot} from '../../model/types.js';
 
-/** Memory in MiB that a clean GPU may use beyond its baseline. Even an empty CUDA context uses more. */
+/** MiB that a clean GPU may use beyond its baseline. Even an empty CUDA context uses more. */
 const toleranceMiB = 128;
 
 export type CleanRule = {
-	/** Returns the memory in MiB above which a GPU is not clean. Undefined without a baseline for that GPU. */
+	/** Returns the MiB above which a GPU is not clean. Undefined without a baseline. */
 	readonly limitMiB: (reading: GpuReading) => number | undefined;
 };
 
-/** Undefined: the policy asks for no such thing. */
+/** Returns undefined if the policy does not require clean GPUs. */
 export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>): CleanRule | undefined {
 	const {baselines} = snapshot;
 	return policyValue(snapshot, 'clean') === 'off'
@@ -26,23 +26,21 @@ export function cleanRuleOf(snapshot: StoredPolicy & Pick<Snapshot, 'baselines'>
 			};
 }
 
-/** Processes that a tenant started. A desktop stays, and its memory is part of the baseline. */
+/** Returns the processes of tenants. A desktop stays, and its memory is part of the baseline. */
 export const tenantsOf = (processes: readonly GpuProcess[]): readonly GpuProcess[] =>
 	processes.filter(({kind}) => kind !== 'graphics');
 
 type Scan = {
 	readonly observation: Observation;
-	/** Boot id of this machine. */
 	readonly bootId: string | undefined;
-	/** Memory in MiB above which a GPU counts as in use. */
+	/** MiB above which a GPU counts as in use. */
 	readonly memoryThresholdMiB: number;
 };
 
 /**
-The baselines as they are after a scan: the least memory that each GPU had in use while no one held it and no process was on it, since the
-start of the machine. None while the policy asks for no clean GPUs, so that switching it off and on measures them again.
-
-@returns Undefined when nothing differs.
+Returns the baselines after a scan: the least memory in use on each GPU since boot, while nobody held it and no process
+was on it. Without the policy there are none, so that switching it off and on measures again.
+@returns Undefined if nothing changed.
 */
 export function nextBaselines(
 	snapshot: StoredPolicy & Pick<Snapshot, 'baselines' | 'gpus'>,

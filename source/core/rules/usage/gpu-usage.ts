@@ -1,4 +1,4 @@
-/** Whether a GPU, or an instance of it, is really in use, judged from what the tool said. Unknown is neither free nor idle. */
+/** Judges whether a GPU or MIG instance is in use, by the readings. Unknown is neither free nor idle. */
 import {noSuchReading} from '../../model/observation.js';
 import type {GpuProcess, GpuReading, HeldInstance} from '../../model/types.js';
 import {isOnInstance, readingOf} from '../mig/instances.js';
@@ -7,23 +7,23 @@ import {tenantsOf, type CleanRule} from './cleanliness.js';
 
 export type GpuUsage =
 	| {readonly kind: 'idle'}
-	/** The memory is unknown where not even that of the processes is known. */
+	/** The memory is undefined if even that of the processes is unknown. */
 	| {
 			readonly kind: 'used';
 			readonly memoryUsedMiB?: number;
-			/** The use is so small that only a policy which hands out clean GPUs alone keeps the GPU back. */
+			/** Set if the use is so small that it only matters to a policy of clean GPUs. */
 			readonly isDirty?: true;
 	  }
-	/** `why` is in the tool's words where it gave any. */
+	/** `why` has the tool's words, if there are any. */
 	| {readonly kind: 'unknown'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
-	/** No tool reads it here, and the engine that grants it vouches for it. */
+	/** No tool reads the GPU here, and the engine that grants it vouches for it. */
 	| {readonly kind: 'unread'};
 
 /**
-@param reading - Undefined when the tool did not mention this GPU.
-@param memoryThresholdMiB - Up to this much is taken for the driver's own.
-@param clean - Of a GPU that no one holds, where the policy hands out clean GPUs alone.
+@param reading - Undefined if the scan does not show the GPU.
+@param memoryThresholdMiB - Memory that the driver may use.
+@param clean - Set for a GPU without a holder, if the policy requires clean GPUs.
 */
 export function judgeUsage(reading: GpuReading | undefined, memoryThresholdMiB: number, clean?: CleanRule): GpuUsage {
 	const usage = judgeByThreshold(reading, memoryThresholdMiB);
@@ -41,7 +41,7 @@ function judgeClean(reading: GpuReading, {limitMiB}: CleanRule): GpuUsage {
 	return tenantsOf(processes).length > 0 || holdsMemory ? {kind: 'used', memoryUsedMiB, isDirty: true} : {kind: 'idle'};
 }
 
-/** Returns the memory in use of all MIG instances together. Undefined without instances, or if one is unknown. */
+/** Returns the memory in use of all MIG instances. Undefined without instances, or if one is unknown. */
 function memoryOfInstances({migInstances = []}: GpuReading): number | undefined {
 	const used = migInstances.map(({memoryUsedMiB}) => memoryUsedMiB).filter((memory) => memory !== undefined);
 	return used.length === 0 || used.length < migInstances.length
@@ -77,7 +77,8 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 			return {kind: 'used', memoryUsedMiB: memoryOf(reading.processes)};
 		}
 
-		// Without memory readings (unified memory) and without reported processes, as in a container, a load of zero is the only sign of an idle GPU.
+		// Without memory readings (unified memory) and without reported processes, as in a container, a load of zero is
+		// the only sign of an idle GPU.
 		const {utilizationPercent: load} = reading;
 		return load === 0
 			? {kind: 'idle'}
@@ -96,13 +97,12 @@ function judgeByThreshold(reading: GpuReading | undefined, memoryThresholdMiB: n
 	};
 }
 
-/** The account of uid 0, as which a rootful container runs whatever its user starts. */
+/** The account of most processes in a rootful container, whoever started them. */
 const rootAccount = 'root';
 
-/** GPUs that are held, each with its holder and the processes seen there. */
 type HeldProcesses = ReadonlyArray<{readonly owner: string; readonly processes: readonly GpuProcess[]}>;
 
-/** Ids of the containers that are on GPUs of several holders: such a container belongs to one of them at most. */
+/** Returns the ids of containers on GPUs of several holders. Such a container belongs to at most one of them. */
 export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 	const owners = new Map<string, string>();
 	const shared = new Set<string>();
@@ -122,10 +122,9 @@ export function sharedContainers(held: HeldProcesses): ReadonlySet<string> {
 }
 
 /**
-The processes of others on a GPU that somebody holds. Neither a process whose user is unknown, which may be the holder's own, nor a desktop
-accuses anybody; nor does root inside a container, since the holder's own container may run as root.
-
-@param shared - Containers that cannot be the holder's, as {@link sharedContainers} tells.
+Returns the processes of other accounts on a held GPU. Omits processes that may be the holder's, with an unknown user or
+of root in a container, and desktops.
+@param shared - See {@link sharedContainers}.
 */
 export const squattersOf = (
 	processes: readonly GpuProcess[],
@@ -138,7 +137,7 @@ export const squattersOf = (
 		return !mayBeHolders && user !== owner && kind !== 'graphics';
 	});
 
-/** Drops words that another one says already: a failure of a GPU is often reported as a problem of its health, too. */
+/** Drops words that another text contains: a failure is often also reported as a health problem. */
 export const wordsOnce = (words: readonly string[]): readonly string[] =>
 	words.filter((word, position) =>
 		words.every(
@@ -146,11 +145,14 @@ export const wordsOnce = (words: readonly string[]): readonly string[] =>
 		),
 	);
 
-/** The accounts behind these processes, each once, sorted. Those that are unknown are left out. */
+/** Returns the known accounts of these processes, sorted. */
 export const usersOf = (processes: readonly GpuProcess[]): readonly string[] =>
 	[...new Set(processes.map(({user}) => user).filter((user) => user !== undefined))].toSorted();
 
-/** The processes that are on an instance for sure, and whether these are all. What only draws is on none. */
+/**
+Returns the processes that are certainly on an instance, and whether these are all. Processes that only draw are on
+none.
+*/
 export function processesOnInstance(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,
@@ -165,10 +167,9 @@ export function processesOnInstance(
 }
 
 /**
-Whether an instance is in use. A GPU in MIG mode tells no utilization, so memory and processes alone count.
-
-@param memoryThresholdMiB - Up to this much is taken for the driver's own.
-@param isCleanWanted - Whether the policy hands out clean GPUs alone: then no process may be on it.
+Judges whether an instance is in use, by memory and processes: a GPU in MIG mode reports no utilization.
+@param memoryThresholdMiB - Memory that the driver may use.
+@param isCleanWanted - Whether the policy requires clean GPUs, and so no process at all.
 */
 export function judgeInstance(
 	reading: GpuReading,
@@ -196,10 +197,7 @@ export function judgeInstance(
 			: {kind: 'idle'};
 }
 
-/**
-Whether nothing of the holder runs on the instance. Undefined where that is unknown, as while the tool says neither how much of its memory
-is used nor which processes are on it.
-*/
+/** Whether nothing of the holder runs on the instance. Undefined if unknown. */
 export function isInstanceIdle(
 	reading: GpuReading | undefined,
 	instance: HeldInstance,

@@ -1,19 +1,18 @@
 /**
-Decides how long a lease has been idle: without a process on its GPU, and without memory beyond the driver's own. A GPU at 0 % utilization
-is not idle by that alone. An unknown reading is not idle: it neither starts nor extends an idle time.
+Decides how long a lease has been idle: without a process on its GPU, and without memory beyond the driver's own. 0 %
+utilization alone is not idle. An unknown reading neither starts nor extends an idle time.
 */
 import type {GpuReading, GpuRecord, IdleSpan, Lease, Observation} from '../../model/types.js';
 import {holdingsIn, type Holding} from '../leases/holdings.js';
 import {judgeUsage, isInstanceIdle} from './gpu-usage.js';
 import {usageOfShares} from './share-usage.js';
 
-/** A reservation may take this long to get going, and a job may pause for this long, before it is called idle. */
+/** How long a reservation may take to get going, or a job may pause, before it is called idle. */
 export const idleGraceSeconds = 10 * 60;
 
 /**
-Whether a GPU is called idle: a reservation by hand as soon as nothing is seen on it, a job once it has been watched doing nothing.
-
-@param held.isUnused - Nothing is seen on it now, however long anybody has watched.
+Whether a GPU is called idle: a manual reservation as soon as nothing runs, a job after the grace period.
+@param held.isUnused - Whether nothing runs now.
 */
 export const isCalledIdle = ({
 	type,
@@ -27,10 +26,10 @@ export const isCalledIdle = ({
 	readonly isUnused: boolean;
 }): boolean => idleSeconds >= idleGraceSeconds || (type === 'manual' && isUnused && heldSeconds >= idleGraceSeconds);
 
-/** Scans further apart than this say nothing of the time between them. */
+/** Scans further apart than this leave the time between them unknown. */
 const longestGapSeconds = 300;
 
-/** A share is idle while no process is its own; a process without a known account may be anybody's. */
+/** A share is idle while no process belongs to it. A process without a known account may belong to any share. */
 function isShareIdle(
 	reading: GpuReading | undefined,
 	sharedBy: NonNullable<Holding['sharedBy']>,
@@ -70,7 +69,7 @@ function isIdle(
 	return use.kind === 'idle' && working !== undefined ? true : undefined;
 }
 
-/** Leases of the peer bear no id: their user and start tell them apart. */
+/** Leases of the Go program have no id, and are identified by user and start. */
 const leaseKey = ({leaseId, user, startTime, mig}: Lease): string =>
 	[leaseId ?? `${user} ${startTime}`, ...(mig === undefined ? [] : [mig.uuid])].join(' ');
 
@@ -87,7 +86,7 @@ const spanOf = (
 			(span.uuid === undefined || uuid === undefined || span.uuid === uuid),
 	);
 
-/** The time since the last idle scan, if that is not too long ago. */
+/** Returns the time since the last idle scan, or 0 if that is too long ago. */
 function gapSince({until}: IdleSpan, now: number): number {
 	const gap = until === undefined ? 0 : Math.max(0, now - until);
 	return gap > longestGapSeconds ? 0 : gap;
@@ -96,12 +95,11 @@ function gapSince({until}: IdleSpan, now: number): number {
 type Known = {
 	readonly before: readonly IdleSpan[];
 	readonly records: readonly GpuRecord[];
-	/** On the store's clock. */
 	readonly now: number;
 	readonly memoryThresholdMiB: number;
 };
 
-/** The spans after one more scan; only leases that live have any. */
+/** Returns the idle spans of live leases after one more scan. */
 export function nextIdle(
 	{gpus}: Pick<Observation, 'gpus'>,
 	{before, records, now, memoryThresholdMiB}: Known,

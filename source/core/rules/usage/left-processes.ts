@@ -1,21 +1,17 @@
-/** Processes that a job has left behind on its GPU: whose job that was, and when it ended. */
 import type {GpuProcess, GpuRecord} from '../../model/types.js';
 
 export type LeftByJob = {
-	/** The account whose job it was. */
 	readonly account: string;
 	readonly leaseId: string | undefined;
-	/** When the job ended. */
 	readonly endedAt: number;
 	/** Processes on the GPU that the job has left, and their children. */
 	readonly processes: readonly GpuProcess[];
 };
 
 /**
-Finds the processes on a free GPU that its last job has left. A pid alone says nothing, because it may be that of another process by now: a
-process is one that the job left when its start time is the same, too, and the child of one when its account is that of the job.
-
-@returns Undefined when there are none, or nothing is known of that.
+Returns the processes on a free GPU that its last job left, and their children. A pid can be reused, so the start time
+must match, and a child must have the job's account.
+@returns Undefined if there are none.
 */
 export function leftByJob(record: GpuRecord, processes: readonly GpuProcess[]): LeftByJob | undefined {
 	const {ended, lastReleased} = record.kind === 'free' ? record : {};

@@ -1,30 +1,26 @@
-/** Which processes of a shared GPU belong to which share, and how much of its memory they use. */
+/** Assigns processes of a shared GPU to the shares, to find the memory in use of each. */
 import type {GpuProcess, GpuReading, Lease, Snapshot} from '../../model/types.js';
 import {isGone, isOnInstance, readingOf} from '../mig/instances.js';
 import {ownerOf} from '../leases/ownership.js';
 
-/** Use of one share. */
 type ShareUsage = {
 	readonly lease: Lease;
 	readonly processes: readonly GpuProcess[];
-	/** Memory of its processes. Undefined if it is unknown for one of them, or if no processes are reported. */
 	readonly memoryUsedMiB: number | undefined;
 };
 
 type SharesUsage = {
-	/** One for each share, in order. */
 	readonly shares: readonly ShareUsage[];
-	/** Processes of no share, and those whose user is unknown. */
+	/** Processes of no share, and those with an unknown user. */
 	readonly others: readonly GpuProcess[];
 };
 
-/** The memory of these processes; undefined when that of one of them is unknown. */
 export const memoryOf = (processes: readonly GpuProcess[]): number | undefined =>
 	processes.some(({memoryUsedMiB}) => memoryUsedMiB === undefined)
 		? undefined
 		: processes.reduce((sum, {memoryUsedMiB = 0}) => sum + memoryUsedMiB, 0);
 
-/** Whether the process is the job of this lease, or comes from it as far as the processes on the GPU show. */
+/** Whether the process is the job of this lease or descends from it. */
 function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyMap<number, GpuProcess>): boolean {
 	const seen = new Set<number>();
 	for (
@@ -32,7 +28,7 @@ function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyM
 		at !== undefined && !seen.has(at.pid);
 		at = at.parentPid === undefined ? undefined : processes.get(at.parentPid)
 	) {
-		// A parent may be the job without being on the GPU itself.
+		// The parent may be the job without being on the GPU itself.
 		if ([at.pid, at.parentPid].some((pid) => pid !== undefined && (pid === job?.pid || pid === holder?.pid))) {
 			return true;
 		}
@@ -43,28 +39,27 @@ function isOfJob(process: GpuProcess, {holder, job}: Lease, processes: ReadonlyM
 	return false;
 }
 
-/** Whether the process may be on the lease's instance. */
 function mayBeOn(process: GpuProcess, {mig}: Lease, reading: GpuReading | undefined): boolean {
 	return (
 		mig === undefined || (!isGone(reading, mig) && isOnInstance(process, readingOf(reading, mig) ?? mig) !== false)
 	);
 }
 
-/** A share may use so much more than it asked for: a driver's own needs are not asked for. */
+/** Tolerated excess, for the driver's own memory. */
 const toleratedShare = 0.05;
 
-/** Whether a share uses more of the GPU's memory than it asked for. What is unknown is no overuse. */
+/** Whether a share uses more memory than it reserved. False if unknown. */
 export const isOverused = ({
 	memoryMiB,
 	memoryUsedMiB,
 }: {
-	/** Undefined of what asked for no memory, as an instance of MIG. */
+	/** Undefined for a MIG instance. */
 	readonly memoryMiB: number | undefined;
 	readonly memoryUsedMiB: number | undefined;
 }): boolean =>
 	memoryMiB !== undefined && memoryUsedMiB !== undefined && memoryUsedMiB > memoryMiB * (1 + toleratedShare);
 
-/** Returns for how many seconds a share has used more than requested. Undefined if not reported. */
+/** Returns how long a share has used more than it reserved. Undefined if not reported. */
 export function overuseSecondsOf(
 	{overuse, now}: Pick<Snapshot, 'overuse' | 'now'>,
 	gpu: number,
@@ -75,8 +70,8 @@ export function overuseSecondsOf(
 }
 
 /**
-Which of several shares of one account a process belongs to, where nothing tells that: the one that is left with the most room, so that no one
-is taken to use too much who has asked for enough.
+Chooses among shares of one account if nothing else decides: the share with the most room left, so that nobody is
+wrongly accused of overuse.
 */
 const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>): Lease => {
 	const leftOf = (lease: Lease): number => (lease.memoryMiB ?? 0) - (usedMiB.get(lease) ?? 0);
@@ -84,11 +79,10 @@ const roomiest = (shares: readonly Lease[], usedMiB: ReadonlyMap<Lease, number>)
 };
 
 /**
-Gives each process to the share of its account. Of several shares of one account it is the one whose job it comes from, else one without a job of
-its own, the largest processes first. A process of which the tool says on which instance of MIG it is belongs to the lease of that instance alone.
-
-@param processes - Undefined when the tool does not tell them.
-@param reading - Of the GPU, where instances may be among the shares.
+Assigns each process to a share of its account: to the share whose job it descends from, or else to one without a job,
+the largest processes first. A process with a known MIG instance belongs to the lease of that instance.
+@param processes - Undefined if unknown.
+@param reading - Needed if some shares are MIG instances.
 */
 export function usageOfShares(
 	shares: readonly Lease[],

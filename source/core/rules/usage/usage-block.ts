@@ -1,4 +1,3 @@
-/** Why a GPU that no one holds cannot be handed out, by what is seen of it. */
 import type {GpuProcess, GpuReading, GpuRecord, HealthProblem, InstanceOfGpu, Observation} from '../../model/types.js';
 import {judgeInstance, processesOnInstance, judgeUsage, usersOf, type GpuUsage} from './gpu-usage.js';
 import type {CleanRule} from './cleanliness.js';
@@ -14,15 +13,11 @@ export type UsageBlock =
 	  }
 	| {readonly kind: 'unknown-use'; readonly why: string}
 	| {readonly kind: 'failed'; readonly why: string}
-	/** The GPU reports a problem. */
 	| {readonly kind: 'unfit'; readonly problems: readonly HealthProblem[]}
-	/** The scan as a whole failed. */
 	| {readonly kind: 'not-scanned'; readonly why: string};
 
-/** A use, and the processes that count for it. */
 type Judged = {readonly use: GpuUsage; readonly processes?: readonly GpuProcess[]};
 
-/** Returns what blocks a GPU: a failed scan, or its own reading. */
 function blockOfReading(
 	{failure, gpus}: Observation,
 	index: number,
@@ -37,7 +32,7 @@ function blockOfReading(
 	return blockBy(use, reading?.health, processes);
 }
 
-/** Unreserved, unknown, unfit or broken: what `--force` ignores. */
+/** Returns why a GPU cannot be granted. `--force` ignores these reasons. */
 export const usageBlockOf = (
 	index: number,
 	observation: Observation,
@@ -49,7 +44,6 @@ export const usageBlockOf = (
 		processes: reading?.processes,
 	}));
 
-/** The same for an instance of a GPU in MIG mode. */
 export const usageBlockOfInstance = (
 	instance: InstanceOfGpu,
 	observation: Observation,
@@ -65,7 +59,6 @@ export const usageBlockOfInstance = (
 		processes: processesOnInstance(reading, instance).own,
 	}));
 
-/** Returns why the use blocks a grant. */
 function blockBy(
 	use: GpuUsage,
 	health: readonly HealthProblem[] = [],
@@ -101,8 +94,8 @@ function blockBy(
 }
 
 /**
-The same for a request that may be for a share. Of a GPU that is shared already, memory in use and processes of others are part of the sum:
-see gpu-candidate.ts.
+Returns why a GPU cannot be granted to this request, which may be for a share. On a shared GPU, memory in use and
+processes of others are part of the sum: see gpu-candidate.ts.
 */
 export function usageBlockFor(
 	{index, kind}: GpuRecord,

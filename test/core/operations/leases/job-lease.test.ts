@@ -263,7 +263,7 @@ describe('after the store lost its data', () => {
 		await acquireNow(world, {requester: alice, count: 1, tenure: {type: 'run'}}, 'lease-b');
 		await release(world, alice, {by: 'gpus', ids: [2]});
 		await expect(findJobLease(staying, 'lease-b')).rejects.toMatchObject({
-			hint: 'Somebody released them, or the pool was made again. Try again.',
+			hint: 'Somebody released them, or the pool was replaced. Try again.',
 		});
 		await acquireNow(world, {requester: alice, count: 1, tenure: {type: 'run'}}, 'lease-c');
 		loseData();

@@ -117,7 +117,7 @@ describe('a request that this box can never serve', () => {
 		for (const need of [undefined, {shareMiB: 1000}]) {
 			expect(said({count: 1, need}, [splitReading(0, ['1g.10gb'])])).toEqual([
 				2,
-				'MIG has split every GPU of this pool, and none is handed out whole',
+				'Every GPU of this pool is split by MIG, so only instances can be reserved',
 				'Of what MIG has split, ask for an instance: --mig 1g.10gb.',
 			]);
 		}

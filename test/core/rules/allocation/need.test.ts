@@ -90,7 +90,7 @@ describe('on a mixed box', () => {
 			`2: No GPU with 140G or more in this pool | ${there}`,
 		);
 		expect(refusalOf({count: 5})).toBe(
-			`2: Cannot reserve 5 GPUs of one model: this pool has at most 4 | ${there} Different models will do with --mixed.`,
+			`2: Cannot reserve 5 GPUs of one model: this pool has at most 4 | ${there} To allow different models, add --mixed.`,
 		);
 		expect(refusalOf({count: 5, need: {sameModel: false}})).toBe('possible');
 		expect(refusalOf({count: 3, need: {nvlink: true, models: ['a100']}})).toBe(

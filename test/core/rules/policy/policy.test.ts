@@ -206,7 +206,7 @@ describe('a change', () => {
 		};
 
 		expect(await refused([{key: 'strategy', value: 'fast'}])).toThrow(
-			'strategy must be one of mru, lru, pack, spread, cool, topology, and not "fast"',
+			'strategy must be one of mru, lru, pack, spread, cool, topology, not "fast"',
 		);
 		expect(await refused([{key: 'stratgy', value: undefined}])).toThrow('The policy has no key "stratgy"');
 		expect(await refused([{key: 'strategy', value: 'lru'}], {...policy({}), policyProblem: 'it is not JSON'})).toThrow(

@@ -35,7 +35,7 @@ test('in an isolated job the GPUs of others are no fault, and nobody is told to 
 		{
 			check: 'gpus',
 			level: 'warning',
-			words: 'GPU 1 cannot be looked at from here: an isolated job opens its own GPUs alone',
+			words: 'GPU 1 cannot be read from here: an isolated job can open only its own GPUs',
 			fix: 'Outside of the job, canhazgpu doctor sees them all.',
 		},
 	]);
