@@ -80,7 +80,7 @@ test('hosts that hang, lie, refuse or have another version do not affect the oth
 	expect(screen).toMatch(/liar +! its answer is not a status/v);
 	expect(screen).toMatch(/bare +! canhazgpu is not installed there/v);
 	expect(screen).toMatch(/lost +! ssh: No route/v);
-	expect(screen).toMatch(/old +its canhazgpu is older and knows no status --follow/v);
+	expect(screen).toMatch(/old +its canhazgpu is older and has no status --follow/v);
 	top.write('q');
 	expect(await top.exit).toMatchObject({exitCode: 0});
 });

@@ -228,5 +228,5 @@ test('a second server is refused, and the socket of a dead one is replaced', asy
 test('--mine with a public address is wrong usage', async () => {
 	const {exitCode, stdout, stderr} = await box.run('web --mine --host 0.0.0.0');
 	expect([exitCode, stdout]).toEqual([2, '']);
-	expect(stderr).toMatch(/--host is for everybody/v);
+	expect(stderr).toMatch(/--host is for a public dashboard/v);
 });

@@ -20,7 +20,7 @@ import type {Wanted} from '../../../../source/core/rules/request/request.js';
 import {CanhazgpuError} from '../../../../source/errors.js';
 import {splitReading} from '../../../_helpers/mig-box.js';
 import {idleReading, observationOf, person, type TestWorld} from '../../../_helpers/world.js';
-import {entriesOf, requestOf, settle, type EntryRecord} from './_settle.js';
+import {beatAll, entriesOf, requestOf, settle, type EntryRecord} from './_settle.js';
 
 export const gpuCount = 4;
 const layouts = [
@@ -527,6 +527,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 
 			case 'pass': {
 				world.pass(step.seconds);
+				await beatAll(world, isAwake);
 				return 'passed';
 			}
 

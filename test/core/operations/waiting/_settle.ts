@@ -6,7 +6,7 @@ import {planWithScan} from '../../../../source/core/operations/waiting/waiter-pl
 import {quitQueue} from '../../../../source/core/operations/waiting/waiter.js';
 import type {AcquireRequest, Wanted} from '../../../../source/core/rules/request/request.js';
 import {wantedOf} from '../../../../source/core/rules/queue/eligible.js';
-import {isNoted, planEntryNote} from '../../../../source/core/rules/queue/queue.js';
+import {isNoted, planEntryHeartbeat, planEntryNote} from '../../../../source/core/rules/queue/queue.js';
 import type {QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
 import {person, type TestWorld} from '../../../_helpers/world.js';
 
@@ -23,6 +23,17 @@ export const requestOf = (user: string, {count, ids, need}: Wanted, force = fals
 	force,
 	tenure: {type: 'manual', durationSeconds: 1e6},
 });
+
+/** Sends the heartbeat of each waiter that is awake: an entry that is silent for too long claims nothing. */
+export async function beatAll(world: TestWorld, isAwake: (id: string) => boolean = () => true): Promise<void> {
+	for (const {id} of entriesOf(await readCurrent(world))) {
+		const snapshot = await readCurrent(world);
+		const own = entriesOf(snapshot).find((record) => record.id === id);
+		if (own !== undefined && isAwake(id)) {
+			expect(await world.store.commit(planEntryHeartbeat(snapshot, own))).toBe('done');
+		}
+	}
+}
 
 /** Does what the waiter of an entry does when it looks. Answers whether it changed anything. */
 async function check(world: TestWorld, id: string, canBecomeImpossible: boolean): Promise<boolean> {

@@ -11,7 +11,7 @@ import {
 } from '../../../../source/core/rules/queue/out-of-service.js';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
 import {isPossible} from '../../../../source/core/rules/queue/eligible.js';
-import {entryFor, holdingsOf, planEntryHeartbeat, planEntryNote, planJoin} from '../../../../source/core/rules/queue/queue.js';
+import {entryFor, holdingsOf, planEntryNote, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
 import type {GpuReading, QueueEntry, QueueRecord, Snapshot} from '../../../../source/core/model/types.js';
@@ -31,6 +31,7 @@ import {
 	snapshotWith,
 	type TestWorld,
 } from '../../../_helpers/world.js';
+import {beatAll} from '../../operations/waiting/_settle.js';
 import {bob, free, hold, start, wants} from '../../operations/waiting/_waiting.js';
 import {queueRows} from '../../../../source/core/rules/queue/queue-rows.js';
 import {isLeased} from '../../../_helpers/leased.js';
@@ -101,17 +102,6 @@ const entriesOf = ({queue}: Snapshot): ReadonlyArray<Extract<QueueRecord, {kind:
 
 const outOf = async (world: TestWorld, snapshot: Snapshot) =>
 	outagesSeen(snapshot, await world.gpus.observe(), world.memoryThresholdMiB);
-
-/** Sends the heartbeat of everybody who waits: one who is silent for too long claims nothing. */
-async function beatAll(world: TestWorld): Promise<void> {
-	for (const {id} of entriesOf(await readCurrent(world))) {
-		const snapshot = await readCurrent(world);
-		const own = entriesOf(snapshot).find((record) => record.id === id);
-		if (own !== undefined) {
-			expect(await world.store.commit(planEntryHeartbeat(snapshot, own))).toBe('done');
-		}
-	}
-}
 
 /** Does what each waiter does when it looks, until none of them changes anything. */
 async function settle(world: TestWorld): Promise<void> {
