@@ -66,7 +66,7 @@ test('every second counts for those who held the GPUs in it, and none in which t
 					rows: gpus.map((use) => rowOf(use)),
 					lost: isLost ? {reason: 'away', since: 0} : undefined,
 				} as unknown as LiveState;
-				// The view tells of each change.
+				// The view reports each change.
 				if (isPublished || JSON.stringify(state) !== last) {
 					changed?.(state);
 				}

@@ -33,7 +33,7 @@ test('a reservation is reminded of once, ten minutes before its end', async () =
 	expect(await claimReminders(world, root)).toEqual({reminders: [], nextSeconds: Infinity});
 });
 
-test('of many concurrent senders, one sends the reminder', async () => {
+test('one of many concurrent senders sends the reminder', async () => {
 	const world = await withLeft(300);
 	const all = await Promise.all(Array.from({length: 20}, async () => claimReminders(world, own)));
 	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
