@@ -55,7 +55,7 @@ export type LiveViewOptions = {
 	readonly watched?: Watched;
 	readonly intervals: ScanIntervals;
 	readonly mostEvents: number;
-	/** Whether new findings of scans are written to the audit log. False for read-only faces. */
+	/** Whether new findings of scans are written to the audit log. False for read-only interfaces. */
 	readonly recordsAlerts: boolean;
 	readonly broken: (error: unknown) => void;
 };

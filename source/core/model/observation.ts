@@ -113,7 +113,7 @@ export type Observation = {
 	readonly provider: ProviderName;
 	/** Milliseconds on the monotonic clock of this process when the scan ended. */
 	readonly takenAtMs: number;
-	/** Whether the GPUs are simulated, which every face shows. */
+	/** Whether the GPUs are simulated, which every interface shows. */
 	readonly simulated: boolean;
 	readonly driverVersion?: string;
 	readonly gpus: readonly GpuReading[];

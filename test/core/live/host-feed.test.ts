@@ -1,4 +1,4 @@
-/** One connection to each host, for as long as somebody asks, whatever the host does. */
+/** Tests that each host has one connection while somebody asks. */
 import {afterEach, expect, test} from 'vitest';
 import {createHostFeed, type HostFeed} from '../../../source/core/live/host-feed.js';
 import {CanhazgpuError} from '../../../source/errors.js';
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const failed = (words: string): CanhazgpuError => new CanhazgpuError('failed', words);
 
-/** What was told to be new, in its order. */
+/** The hosts with updates, in order. */
 let updates: string[] = [];
 
 /** Hosts that do what the test says; `opened` and `asked` count how often each was connected to and asked. */
@@ -76,7 +76,7 @@ test('a host is connected to once, and its last words are there at once', async 
 	expect(opened).toEqual(['a']);
 });
 
-test('it is told at once which host has something to say, and which falls silent or ends', async () => {
+test('reports at once which host has a new answer, falls silent or ends', async () => {
 	const {feed: hosts, clock, host} = start();
 	const asking = [hosts.ask('a'), hosts.ask('b')];
 	host('a').onValue('one');

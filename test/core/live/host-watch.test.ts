@@ -1,4 +1,4 @@
-/** What a face knows of the other hosts: how old it is, and what is new. */
+/** Tests the age and the updates of other hosts' answers. */
 import {afterEach, expect, test} from 'vitest';
 import {watchHosts, type HostWatch, type KnownHost} from '../../../source/core/live/host-watch.js';
 import {CanhazgpuError} from '../../../source/errors.js';
@@ -48,7 +48,7 @@ function start() {
 	};
 }
 
-test('what a host told is as old as it is, however often the same is given again', async () => {
+test('an answer keeps its age when the host repeats it', async () => {
 	const {watch: hosts, clock, subscribe, becomes} = start();
 	const beganMs = clock.monotonicMs();
 	subscribe();

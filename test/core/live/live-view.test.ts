@@ -1,4 +1,4 @@
-/** What every face stands on: the store, the GPUs and the audit log in one view. */
+/** Tests the combined view of the store, the GPUs and the audit log. */
 import {expect, onTestFinished, test} from 'vitest';
 import {
 	startLiveView,
@@ -156,7 +156,7 @@ test('an audit log that cannot be read is said, and the rest goes on', async () 
 	await eventually(() => view.current().eventsProblem === undefined);
 });
 
-test('what a scan shows for the first time is told to the audit log, and not by a face that may change nothing', async () => {
+test('a new alert is recorded in the audit log, but not by a read-only view', async () => {
 	for (const recordsAlerts of [true, false]) {
 		const world = await createLiveWorld(2);
 		const {view} = follow(world, {recordsAlerts, intervals: {watchedMs: 10, unwatchedMs: 10}});

@@ -23,7 +23,7 @@ test('a night comes back as it was, with blanks where no one looked, also when i
 	const hours = 10;
 	let past;
 	for (let second = 0; second < hours * 3600; second += 20) {
-		// From the third hour to the fifth nothing was scanned.
+		// No scans between the third and the fifth hour.
 		if (second === 7200) {
 			await keeper.end();
 		}
@@ -50,7 +50,7 @@ test('a night comes back as it was, with blanks where no one looked, also when i
 	expect(narrow.filter((value) => value === undefined)).toHaveLength(240);
 });
 
-test('what a monitor sees itself goes on where the minutes end', async () => {
+test("the monitor's own readings continue the recorded minutes", async () => {
 	const store = createMemoryStore();
 	const keeper = createLoadKeeper(store);
 	const begin = startTime - (startTime % 60);

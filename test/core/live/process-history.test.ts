@@ -50,7 +50,7 @@ test('a rise stays where it was when the series gets coarser', () => {
 	expect([utilization[10], utilization[45], utilization[55], utilization[99]]).toEqual([0, 0, 1, 1]);
 });
 
-test('what was not seen is blank, one scan that was missed is not, and an unknown reading is no zero', () => {
+test('unseen times are blank, one missed scan is bridged, and an unknown reading is not zero', () => {
 	const seen = historyOf([
 		[0, 0.2],
 		[2000, 0.2],

@@ -57,7 +57,7 @@ const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 const root = person('root', 'root', 0);
 
-/** What is refused, or not there, is no news in a random history. */
+/** Ignores errors that are expected in a random history. */
 const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
 	try {
 		return await work();
@@ -207,7 +207,7 @@ async function scene() {
 		joined,
 		since,
 		async do({what, which}: Step) {
-			// Two things that happen in one second cannot be told apart by their times.
+			// Times are whole seconds, so two events can have the same time.
 			world.pass(2);
 			await unlessRefused(async () => steps[what](which));
 		},
@@ -220,7 +220,7 @@ async function scene() {
 	};
 }
 
-/** One GPU held once leaves one record, and no two of them overlap. */
+/** Checks that each holding has one record, and that no two overlap. */
 async function checkHistory(world: World): Promise<void> {
 	const records = (await historyOf(world.store)).filter(({leaseId}) => leaseId !== undefined);
 	const groups = Map.groupBy(records, ({leaseId, gpuId}) => `${leaseId} ${gpuId}`);
@@ -296,7 +296,7 @@ async function play(rounds: readonly Round[], last: readonly Step[]): Promise<vo
 	await checkHistory(all.world);
 }
 
-test('whatever happens: one holder a GPU, no record twice, the order of the queue, and what was granted since the crash stays', async () => {
+test('in random histories each GPU has one holder, records are unique, the queue keeps its order, and later grants stay', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({steps: anySteps, isEmpty: fc.boolean()}), {minLength: 1, maxLength: 4}),

@@ -58,7 +58,7 @@ const idle = [{lease: 'lease-1', index: 3, uuid: 'GPU-3', seconds: 21_600.5, unt
 
 const roundTrip = (observation: Observation) => decodeSharedScan(encodeSharedScan(observation)!);
 
-test('what one viewer saw is what the others are shown', () => {
+test('other viewers see exactly the posted scan', () => {
 	const {takenAtMs, ...shared} = observationOf([full, idleReading(0)], {
 		driverVersion: '590.48',
 		warnings: ['a warning'],
@@ -131,7 +131,7 @@ test('fields of a later version are left out, and names cannot reach a prototype
 	expect(Object.prototype).not.toHaveProperty('polluted');
 });
 
-test('whatever is posted, reading it throws nothing', () => {
+test('decoding never throws, whatever is posted', () => {
 	fc.assert(
 		fc.property(
 			fc.oneof(
@@ -144,7 +144,7 @@ test('whatever is posted, reading it throws nothing', () => {
 			},
 		),
 	);
-	// One place of a good scan, spoiled.
+	// A valid scan with one invalid value.
 	fc.assert(
 		fc.property(fc.constantFrom(...Object.keys(good.scan.gpus[0]!)), fc.jsonValue(), (name, value) => {
 			const shared = decodeSharedScan(withGpu({[name]: value}));

@@ -244,7 +244,7 @@ test('how long a lease has been idle goes with the scan, also to the next scanne
 	expect(await second.observe()).toMatchObject({idle: []});
 });
 
-test('who cannot see all GPUs, as in an isolated job, is shown what others see, and shows no one what it sees itself', async () => {
+test('a viewer in an isolated job shows the scans of others and posts none', async () => {
 	const world = await createLiveWorld(2);
 	const inside = createSharedGpus({
 		...world.as(1),

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import type {LiveState} from '../../../source/core/live/live-view.js';
 import {countUserSeconds} from '../../../source/core/live/user-seconds.js';
 
-/** What a GPU is in one second: free, held and at work, held and idle, or shared. */
+/** The state of a GPU in one second. */
 type Use = 'free' | 'alice' | 'alice idle' | 'bob' | 'shared';
 
 const capacityMiB = 40_960;
@@ -37,7 +37,7 @@ test('every second counts for those who held the GPUs in it, and none in which t
 	const second = fc.record({
 		gpus: fc.array(fc.constantFrom(...uses), {minLength: 3, maxLength: 3}),
 		isLost: fc.boolean(),
-		// A change of the view need not tell of anything new, and the sums may be asked for at any time.
+		// A change can be without news, and sums can be read at any time.
 		isPublished: fc.boolean(),
 		isAsked: fc.boolean(),
 	});
@@ -66,7 +66,7 @@ test('every second counts for those who held the GPUs in it, and none in which t
 					rows: gpus.map((use) => rowOf(use)),
 					lost: isLost ? {reason: 'away', since: 0} : undefined,
 				} as unknown as LiveState;
-				// The view tells of each change.
+				// The view reports each change.
 				if (isPublished || JSON.stringify(state) !== last) {
 					changed?.(state);
 				}

@@ -1,4 +1,4 @@
-/** What the tests of reservations have in common. */
+/** Helpers for tests of reservations. */
 import type {Refusal} from '../../../source/core/rules/grants/newcomer-grant.js';
 import {readStatus, reserve} from '../../../source/core/operations/reservations.js';
 import {person, type TestWorld} from '../../_helpers/world.js';

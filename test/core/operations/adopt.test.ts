@@ -90,7 +90,7 @@ test('nobody else may', async () => {
 	await refusal({requester: person('bob', 'alice', 1001)}, 'not-owner', 'Process 700 belongs to alice');
 });
 
-test('one whose owner or start cannot be told is nobody’s', async () => {
+test('a process with an unknown owner or start cannot be adopted', async () => {
 	for (const hidden of [
 		{...training, user: undefined},
 		{...training, startTicks: undefined},
@@ -111,7 +111,7 @@ test('a later process with the same number is not the one that was seen', async 
 	expect(await adopting({startTicks: 7007})).toMatchObject({gpus: [1, 3]});
 });
 
-test('of a GPU that MIG has split it gets the instance that it is on, beside the holder of another one', async () => {
+test('on a GPU split by MIG, adopts the instance of the process beside the holder of another one', async () => {
 	const onInstance = (gpuInstanceId: number) => ({...training, gpuInstanceId, computeInstanceId: 0});
 	const see = (gpuInstanceId: number) => {
 		world.see(() =>
@@ -131,7 +131,7 @@ test('of a GPU that MIG has split it gets the instance that it is on, beside the
 	});
 });
 
-test('nobody may hold any of its GPUs', async () => {
+test('refuses a process whose GPU somebody holds', async () => {
 	await reserve(world, {requester: person('bob'), count: 1, ids: [3], durationSeconds: 60, force: true});
 	await refusal({}, 'unavailable', 'GPU 3 is already held by bob');
 	world.memory.state.gpus.set(3, 'rubbish');
@@ -146,7 +146,7 @@ test('without a scan of the GPUs nothing is adopted', async () => {
 	await refusal({}, 'provider', 'The GPUs cannot be read: the tool hangs');
 });
 
-test('a GPU that the pool does not have is told', async () => {
+test('refuses a process on a GPU outside of the pool', async () => {
 	world = await createTestWorld({gpuCount: 2});
 	seeProcess(training);
 	await refusal({}, 'unavailable', 'GPU 3 is not in this pool');

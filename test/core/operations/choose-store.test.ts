@@ -15,7 +15,7 @@ const sharedRecord = {store: 'embedded', directory: '/var/lib/canhazgpu'} as con
 const choose = async (facts: Partial<StoreFacts>, answer: RedisAnswer = 'no-answer') =>
 	chooseStore({...nothing, ...facts}, async () => answer);
 
-test('what was asked for decides, and Redis is not even probed', async () => {
+test('a requested store is used without probing Redis', async () => {
 	const probe = async (): Promise<RedisAnswer> => {
 		throw new Error('probed');
 	};

@@ -25,7 +25,7 @@ test('leaves a pool that is there alone', async () => {
 	expect((await readStatus(world)).pool.gpuCount).toBe(4);
 });
 
-test('by force ends every lease with its record, throws away garbage and counts', async () => {
+test('force ends every lease with its record, removes garbage and counts leases', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.gpus.set(3, 'garbage');
@@ -42,7 +42,7 @@ test('by force ends every lease with its record, throws away garbage and counts'
 	expect(world.memory.state.gpus.keys().toArray()).toEqual([0, 1]);
 });
 
-test('by force charges a reservation to its end, and a crashed job to its last sign of life, although no one has noticed', async () => {
+test('force charges an expired reservation to its end and a crashed job to its last sign of life', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {...request, count: 1, durationSeconds: 60});
 	const job = {requester: person('bob'), count: 1, tenure: {type: 'run'}} as const;
@@ -56,7 +56,7 @@ test('by force charges a reservation to its end, and a crashed job to its last s
 	]);
 });
 
-test('by force replaces a pool whose own keys are garbage, and still ends its leases with records', async () => {
+test('force replaces a pool with garbage keys and still ends its leases with records', async () => {
 	const world = await createTestWorld();
 	await reserve(world, request);
 	world.memory.state.pool = {...world.memory.state.pool, gpuCount: 'many'};
@@ -65,7 +65,7 @@ test('by force replaces a pool whose own keys are garbage, and still ends its le
 	});
 	expect(await createPool(world, {gpuCount: 4, provider: 'fake', force: true})).toMatchObject({droppedLeases: 2});
 	expect(await historyOf(world.store)).toHaveLength(2);
-	// What it was before could not be read.
+	// The previous values were unreadable.
 	const recorded = (await world.store.audit()).filter(({kind}) => kind === 'pool');
 	expect(recorded.map(({reason, count, before}) => [reason, count, before?.count])).toEqual([
 		['made', 4, undefined],

@@ -60,7 +60,7 @@ test('a lease goes on, and nobody new gets its GPU, by force neither, until it i
 	]);
 });
 
-test('one who holds it and waits for more gets another in its place, and is not told to have it', async () => {
+test('a waiter that holds a drained GPU gets another one instead', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await ask(world, {ids: [1, 2]});
 	const drainAndRelease = async () => {
@@ -110,7 +110,7 @@ test('a drain that comes between the scan and the grant is seen', async () => {
 	expect(hasDrained).toBe(true);
 });
 
-test('who waits for what is out of service holds up nobody, whatever it wants besides', async () => {
+test('an entry that waits for a drained GPU blocks nobody', async () => {
 	const world = await createTestWorld({gpuCount: 3});
 	await drain(world, root, [0, 1], 'fan');
 	await joinAs(world, 'ids', {count: 2, ids: [0, 2]});

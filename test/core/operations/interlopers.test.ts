@@ -108,7 +108,7 @@ test('a late release ends nothing of the next holder of the GPU, and leaves no s
 	await checkAuditLog(world, snapshot);
 });
 
-test('what is held for an entry of the queue stays when that entry appears before it is taken for gone', async () => {
+test('a partial holding stays if its entry appears before the holding is removed', async () => {
 	const {world, before} = await createInterruptedWorld();
 	const lease = {
 		user: 'bob',
@@ -123,7 +123,7 @@ test('what is held for an entry of the queue stays when that entry appears befor
 	expect(await historyOf(world.store)).toEqual([]);
 });
 
-test('what somebody gives back as the pool is made again has one record', async () => {
+test('a release during a replacement of the pool has one record', async () => {
 	const {world, before} = await createInterruptedWorld();
 	await reserveId(world, 0);
 	await reserveId(world, 1);

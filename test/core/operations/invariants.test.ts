@@ -71,7 +71,7 @@ async function startRun(world: TestWorld, {who: index, id, pid}: Extract<Step, {
 	return answer.kind === 'granted';
 }
 
-/** Of a job that is seen to live, anybody writes down that it does. */
+/** Any process may write the heartbeat of a live job. */
 const withoutHeartbeat = (record: GpuRecord) =>
 	isLeased(record) ? {index: record.index, lease: {...record.lease, lastHeartbeat: undefined}} : record;
 
@@ -132,7 +132,7 @@ async function act(
 		case 'die': {
 			world.processes.set(step.pid, 'dead');
 			for (const [id, {leases}] of wrappers) {
-				// Its heart beats no more.
+				// No more heartbeats.
 				if (leases.values().some(({lease: {holder}}) => holder?.pid === step.pid)) {
 					wrappers.delete(id);
 				}

@@ -48,7 +48,7 @@ async function createBox() {
 	};
 }
 
-test('its owner is told once, every face shows for how long, and its end is told as well', async () => {
+test('an overuse reminds the owner once, shows its duration, and records its end', async () => {
 	const {world, scan, recorded} = await createBox();
 	await scan(16_384);
 	const second = await scan(16_384);
@@ -84,7 +84,7 @@ test('its owner is told once, every face shows for how long, and its end is told
 	expect((await world.store.read()).overuse).toEqual([]);
 });
 
-test('with the share it is over, and nobody is told of a share that is gone', async () => {
+test('an overuse ends with its share, and nobody is reminded of an ended share', async () => {
 	const {world, scan, recorded} = await createBox();
 	for (let scans = 0; scans < 3; scans++) {
 		await scan(9000);

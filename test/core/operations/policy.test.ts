@@ -95,7 +95,7 @@ test('so it is for one who waits, and for a process that is adopted', async () =
 	expect(adopting.plans.length).toBe(2);
 });
 
-test('two who change it at once: both changes are there, each told once', async () => {
+test('two concurrent changes are both applied and recorded once', async () => {
 	const made: TestWorld[] = [];
 	let isFirst = true;
 	const world = await createTestWorld({

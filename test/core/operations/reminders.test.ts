@@ -33,7 +33,7 @@ test('a reservation is reminded of once, ten minutes before its end', async () =
 	expect(await claimReminders(world, root)).toEqual({reminders: [], nextSeconds: Infinity});
 });
 
-test('of many who notice at the same moment, one tells', async () => {
+test('one of many concurrent senders sends the reminder', async () => {
 	const world = await withLeft(300);
 	const all = await Promise.all(Array.from({length: 20}, async () => claimReminders(world, own)));
 	expect(all.flatMap(({reminders}) => reminders)).toHaveLength(1);
@@ -82,7 +82,7 @@ test('neither jobs nor what was short from the start', async () => {
 	expect(planReminders(await world.store.read(), own)).toMatchObject({reminders: [], nextSeconds: Infinity});
 });
 
-test('a claim whose answer was lost is not told, nor told by anybody else: at most once', async () => {
+test('a reminder with a lost answer is sent by nobody', async () => {
 	let isLost = false;
 	const world = await withLeft(300, (store) => ({
 		...store,
@@ -97,7 +97,7 @@ test('a claim whose answer was lost is not told, nor told by anybody else: at mo
 	expect((await claimReminders(world, own)).reminders).toEqual([]);
 });
 
-test('however senders come and go, each end is told once, unless none came in time', async () => {
+test('with random senders, each end has at most one reminder', async () => {
 	const scanStep = fc.record({
 		after: fc.integer({min: 1, max: 900}),
 		sender: fc.constantFrom(own, root, stranger, strangerWithWebhook),

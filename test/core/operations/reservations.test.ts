@@ -28,7 +28,7 @@ describe('reserve', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, 'alice', undefined]);
 	});
 
-	test('by count, gives back the GPUs this user had last, then those free for longest', async () => {
+	test("a reservation by count prefers the user's last GPUs, then those free for longest", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [2]);
 		world.pass(10);

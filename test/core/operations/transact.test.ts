@@ -32,7 +32,7 @@ test.each(['conflict', 'locked'] as const)('gives up after ten seconds of "%s", 
 	expect(world.memory.state.gpus.size).toBe(0);
 });
 
-test('who gives GPUs back in a crowd that does the same is not sent away, and stops asking so often', async () => {
+test('a release among many releases does not fail and slows down its retries', async () => {
 	let conflictsUntilMs = 0;
 	let commits = 0;
 	const world = await createTestWorld({
@@ -104,7 +104,7 @@ test('a reservation that ends while its extension is tried again has ended, and 
 	expect(await historyOf(world.store)).toMatchObject([{durationSeconds: 60, endReason: 'expired'}]);
 });
 
-test('who gives GPUs back is not held up by a crowd that clears away what is dead', async () => {
+test('a release is not delayed by others that remove the dead', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -117,7 +117,7 @@ test('who gives GPUs back is not held up by a crowd that clears away what is dea
 	expect(await release(world, alice, {by: 'gpus', ids: [1]})).toMatchObject({released: [{index: 1}]});
 });
 
-test('what has ended is not extended, even where a crowd keeps it from being cleared away', async () => {
+test('an ended lease is not extended even if conflicts prevent its removal', async () => {
 	const world = await createTestWorld({
 		wrap: (store) => ({
 			...store,
@@ -130,7 +130,7 @@ test('what has ended is not extended, even where a crowd keeps it from being cle
 	expect((await world.store.read()).gpus[0]).toMatchObject({lease: {expiryTime: startTime + 60}});
 });
 
-test('after a minute of conflicts nobody goes on giving back, and is told how long it was', async () => {
+test('a release fails after a minute of conflicts and reports the duration', async () => {
 	let isClosed = false;
 	const world = await createTestWorld({wrap: withCommit(async (real) => (isClosed ? 'conflict' : real()))});
 	await reserve(world, {...request, durationSeconds: 3600});
@@ -237,7 +237,7 @@ test('a store that is read and never says that it made a change is given up, too
 	const world = await createTestWorld({wrap: withCommit(lose)});
 	await expect(reserve(world, request)).rejects.toMatchObject({code: 'store-unreachable'});
 	expect(world.clock.monotonicMs()).toBeLessThan(11_000);
-	// One whose every answer takes its time is not asked for long either.
+	// A slow store is not retried for long either.
 	const slow = await createTestWorld({
 		wrap: withCommit(async () => {
 			slow.pass(3);
@@ -270,7 +270,7 @@ test('a store that takes no changes can be looked at, with what has ended; nothi
 	expect(await historyOf(world.store)).toHaveLength(1);
 });
 
-test('who gives something back among many who change the GPU reads it alone, and tries again at once', async () => {
+test('a release among many changes of a GPU reads without the queue and retries at once', async () => {
 	const reads: Array<boolean | undefined> = [];
 	let refusals = 0;
 	const world = await createTestWorld({

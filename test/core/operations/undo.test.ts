@@ -50,7 +50,7 @@ test('the very GPUs come back, with what was left of their time, their note and 
 		expiryTime: released.lease.expiryTime,
 		startTime: world.now(),
 	});
-	// Its own id: the one before has its record in the history already.
+	// A new id, because the old lease is already in the history.
 	expect(leases[1]!.leaseId).toBe(leases[2]!.leaseId);
 	expect(leases[1]!.leaseId).not.toBe(released.lease.leaseId);
 	const records = await Array.fromAsync(world.store.history(0, Infinity));
@@ -60,7 +60,7 @@ test('the very GPUs come back, with what was left of their time, their note and 
 	]);
 });
 
-test('what somebody took meanwhile stays theirs, and then nothing at all is undone', async () => {
+test('nothing is undone if somebody else took one of the GPUs', async () => {
 	const world = await createTestWorld();
 	const released = await givenBack(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -129,7 +129,7 @@ test('several reservations come back in one commit, each by itself; a job’s do
 	]);
 });
 
-test('of several reservations those come back that can', async () => {
+test('of several reservations, those that can be restored are restored', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 60});
@@ -140,7 +140,7 @@ test('of several reservations those come back that can', async () => {
 	expect((await leasesOf(world)).map((lease) => lease?.user)).toEqual(['alice', undefined, 'bob', undefined]);
 });
 
-test('of several reservations those whose time is over stay away', async () => {
+test('reservations whose time is up are not restored', async () => {
 	const world = await createTestWorld();
 	const released = await givenBackTogether(world);
 	world.pass(3600);

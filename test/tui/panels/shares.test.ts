@@ -108,7 +108,7 @@ test('a share beside an instance of MIG is refused, and one of more than there i
 	const box = await createBox(2);
 	await box.write(allow);
 	const both = await asking(box, reserve, ['Needs', '1g.10gb'], ['Share', '8G']);
-	expect(() => reservationOf(both.dialog as ReserveForm)).toThrow('a share is about whole GPUs');
+	expect(() => reservationOf(both.dialog as ReserveForm)).toThrow('a MIG instance cannot be shared');
 	const large = await asking(box, reserve, ['Share', '200G']);
 	await expect(reserveNow(box.world, alice, reservationOf(large.dialog as ReserveForm))).rejects.toThrow(
 		'No GPU with room for a share of 200G in this pool',

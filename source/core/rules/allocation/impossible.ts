@@ -236,6 +236,6 @@ export function requirePossible(wanted: Wanted, {eligibility, observation, gpuCo
 	const words = needText({...need, sameModel: isOfOneModel(wanted)});
 	throw impossible(
 		`Cannot reserve ${count} GPUs${cutShort(words)}: this pool has at most ${most}`,
-		`${hint ?? ''}${isByDefault ? ' To allow different models, add --mixed.' : ''}`.trim(),
+		`${hint ?? ''}${isByDefault ? ' Different models are allowed with --mixed.' : ''}`.trim(),
 	);
 }

@@ -34,7 +34,7 @@ export function judgeStore(
 					'store',
 					'warning',
 					words,
-					'Every verb waits for it several times: use one nearer by, or find out what keeps it busy.',
+					'Every command makes several round trips. Use a closer store, or find out what keeps it busy.',
 				)
 			: finding('store', 'ok', words),
 		// A store that loses or evicts data causes double grants.

@@ -2,10 +2,10 @@
 import type {Plan} from '../../../../source/core/model/plan.js';
 import {createTestWorld, type TestWorld} from '../../../_helpers/world.js';
 
-/** What happens in between: `others` use the same store and are not interrupted. */
+/** An interlude. `others` use the same store without interruption. */
 export type Interlude = (world: TestWorld, others: TestWorld) => Promise<unknown>;
 
-/** The next commit, or the next such commit, is held up until the interlude is over. */
+/** Holds the next matching commit until the interlude ends. */
 export async function createInterruptedWorld(gpuCount = 4) {
 	let interlude: Interlude | undefined;
 	let isDue = (_: Plan): boolean => true;

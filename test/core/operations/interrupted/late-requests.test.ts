@@ -48,7 +48,7 @@ type Answer =
 
 const nothing: Answer = {kind: 'nothing to do'};
 
-/** What a step may be about, as it was before. */
+/** The state before a step. */
 type Before = {
 	readonly leaseIds: readonly string[];
 	readonly places: readonly string[];
@@ -129,7 +129,7 @@ function timesOf({answer, error}: Answered): readonly number[] {
 		: [0];
 }
 
-test('whatever is lost or comes late, every verb does its work as often as it says', async () => {
+test('with lost and late messages, every command acts exactly as often as it reports', async () => {
 	/** How often each verb did its work. */
 	const worked = new Map<Step['verb'], number>(verbs.map((verb) => [verb, 0]));
 	await fc.assert(
@@ -186,7 +186,7 @@ test('whatever is lost or comes late, every verb does its work as often as it sa
 				worked.set(verb, worked.get(verb)! + own.length);
 			}
 
-			// What came late bears its own time, so the audit log need not be in the order of time.
+			// Late records keep their own time, so the audit log can be out of order.
 			await checkAuditLog(world, await world.memory.read(), {isCrowd: true});
 		}),
 		{numRuns: 1000},
@@ -209,7 +209,7 @@ test('an extension by two hours is one of two hours, although its first request 
 	expect((await world.memory.read()).gpus[0]).toMatchObject({lease: {expiryTime: end}});
 });
 
-test('what a verb says was not done is not done later, by a request that was still on its way', async () => {
+test('a late request never does what a command reported as not done', async () => {
 	const late = createLateStore();
 	const world = await createTestWorld({gpuCount: 1, wrap: late.wrap});
 	const bob = person('bob', 'bob', 1001);

@@ -1,4 +1,4 @@
-/** Whatever becomes of one message to or from the store, a verb does what it says, once, and the audit log tells of it once. */
+/** Tests that a command acts once and is recorded once, even if a message is lost. */
 import {expect, test} from 'vitest';
 import {drain, undrain} from '../../../../source/core/operations/pool/drain.js';
 import type {World} from '../../../../source/core/model/ports.js';
@@ -14,7 +14,7 @@ type Fate = 'never arrives' | 'is done, and its answer lost';
 
 type Verb = {
 	readonly name: string;
-	/** Of the one record that it leaves. */
+	/** Fields of the expected audit record. */
 	readonly kind: string;
 	/** Before anything is lost. What it answers is handed to `act`. */
 	readonly arrange: (world: World) => Promise<unknown>;

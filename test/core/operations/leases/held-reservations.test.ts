@@ -24,7 +24,7 @@ describe('release', () => {
 		]);
 	});
 
-	test("of another's lease is refused, by id, label or lease id, and then nothing at all is released", async () => {
+	test("refuses another user's lease by id, label or lease id and releases nothing", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		const {leaseId} = await take(world, bob, [1]);
@@ -65,7 +65,7 @@ describe('release', () => {
 		});
 	});
 
-	test('by lease acts on that lease, not on the present holder of the GPU', async () => {
+	test('a release by lease ignores a later holder of the GPU', async () => {
 		const world = await createTestWorld();
 		const first = await take(world, alice, [0]);
 		await release(world, alice, {by: 'lease', leaseId: first.leaseId});
@@ -74,14 +74,14 @@ describe('release', () => {
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test("of some of a lease's GPUs leaves the others", async () => {
+	test('a release of some GPUs of a lease keeps the others', async () => {
 		const world = await createTestWorld();
 		const {leaseId} = await take(world, alice, [0, 1]);
 		await release(world, alice, {by: 'lease', leaseId, ids: [1]});
 		expect(await owners(world)).toEqual(['alice', undefined, undefined, undefined]);
 	});
 
-	test('by several leases gives back those that are still what was seen, in one commit', async () => {
+	test('a release of several leases releases unchanged ones in one commit', async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0, 1]);
 		await take(world, alice, [2]);
@@ -118,7 +118,7 @@ describe('release', () => {
 		},
 	);
 
-	test('of a GPU that is not there is refused; of a free one does nothing', async () => {
+	test('refuses an unknown GPU and ignores a free one', async () => {
 		const world = await createTestWorld();
 		await expect(release(world, alice, {by: 'gpus', ids: [4]})).rejects.toMatchObject({code: 'impossible'});
 		expect(await release(world, alice, {by: 'gpus', ids: [0]})).toEqual({released: [], notYours: []});

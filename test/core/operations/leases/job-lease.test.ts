@@ -155,7 +155,7 @@ describe('a GPU that is free although the job runs', () => {
 		const answer = await sendHeartbeat(world, jobLease);
 		expect(answer).toMatchObject({kind: 'held', takenBack: [{index: 0, reason}], jobLease: {gpus: [0, 1]}});
 		expect(commits).toBe(1);
-		// What was charged up to a wrong end is not charged again.
+		// Time before a mistaken end is not charged again.
 		expect(stored(0)).toMatchObject({lease_id: 'lease-a', job_pid: 2, start_time: startTime + start, user: 'alice'});
 		expect((await world.store.audit()).at(-1)).toMatchObject({
 			kind: 'granted',
@@ -237,7 +237,7 @@ describe('a GPU that is free although the job runs', () => {
 });
 
 describe('after the store lost its data', () => {
-	/** Of one that stays, and remembers. */
+	/** The world of a process that keeps running and remembers the pool. */
 	let staying: TestWorld;
 
 	beforeEach(async () => {
@@ -280,7 +280,7 @@ describe('after the store lost its data', () => {
 		expect(await sendHeartbeat(world, jobLease)).toMatchObject({kind: 'held', takenBack: [{index: 0}, {index: 1}]});
 	});
 
-	test('nothing is put back into a pool that somebody remade by force', async () => {
+	test('nothing is restored to a pool that was replaced by force', async () => {
 		await makeAgain(true);
 		expect(await sendHeartbeat(staying, jobLease)).toMatchObject({kind: 'lost', gpus: [{index: 0}, {index: 1}]});
 	});
@@ -325,7 +325,7 @@ describe('the end', () => {
 		expect(await endJobLease(world, jobLease, 'exited')).toEqual([]);
 	});
 
-	test('of a lease that is gone before its command starts is told', async () => {
+	test('reports a lease that is gone before its command starts', async () => {
 		await release(world, alice, {by: 'lease', leaseId: 'lease-a'});
 		await expect(findJobLease(world, 'lease-a')).rejects.toMatchObject({code: 'failed'});
 	});

@@ -1,4 +1,4 @@
-/** Who cannot be judged by a process: nothing ends it but a silence that somebody watched. */
+/** Tests that only a watched silence ends a holder without a visible process. */
 import * as fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {acquireNow} from '../../../../source/core/operations/acquire-now.js';
@@ -15,7 +15,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 
 const bob = person('bob', 'bob', 1001);
 
-/** Nobody sees the processes of others. */
+/** Hosts do not see each other's processes. */
 const unseeing = (world: TestWorld, changes: Partial<Host> = {}): World => ({
 	...world,
 	host: {...world.host, liveness: (list) => list.map(() => 'unknown'), ...changes},
@@ -26,7 +26,7 @@ const leaseAt = (snapshot: Snapshot, index: number): Lease | undefined => {
 	return isLeased(record) ? record.lease : undefined;
 };
 
-/** As the Go peer writes it, which drops whatever it does not know. */
+/** Returns a record as the Go program writes it, without unknown fields. */
 const peerRecord = (world: TestWorld): string =>
 	JSON.stringify({user: 'eve', type: 'run', start_time: startTime, last_heartbeat: Math.floor(world.now())});
 
@@ -101,7 +101,7 @@ class Box {
 	}
 }
 
-/** Those who look: two on one clock, one in a time namespace where it reads otherwise, one who cannot read it at all. */
+/** Observers: two on one clock, one in another time namespace, and one without a clock. */
 const viewersOf = (world: TestWorld): readonly World[] => {
 	const {seconds} = world.host.monotonic;
 	return [

@@ -106,7 +106,7 @@ export const anyHistory: fc.Arbitrary<History> = fc.record({
 
 type Condition = 'fine' | 'broken' | 'pending';
 
-/** What is really there. */
+/** The actual state of the machine. */
 type Box = {
 	readonly squats: Map<string, number>;
 	readonly conditions: Condition[];
@@ -117,7 +117,7 @@ const isSplit = (index: number): boolean => index < layouts.length;
 
 const uuidOf = (index: number, number: number): string => `MIG-${index}-${number}`;
 
-/** GPUs are told apart by their temperature, so that a choice never depends on the time. */
+/** GPUs differ in temperature, so that choices do not depend on time. */
 function readingOf(index: number, {squats, conditions}: Box): GpuReading {
 	const layout = layouts[index];
 	const condition = conditions[index]!;
@@ -182,7 +182,7 @@ const isFirm = ({lease}: Holding): boolean => lease.partialQueueId === undefined
 
 const usedOf = ({gpu: index, uuid}: Part, {squats}: Box): number => squats.get(uuid ?? String(index)) ?? 0;
 
-/** What stands in the way of a part: on a GPU, everything; of an instance, itself and what has the GPU. */
+/** Returns the leases that conflict with a part. */
 const holdingsOf = (snapshot: Snapshot, {gpu: index, uuid}: Part): readonly Holding[] =>
 	holdingsOn(snapshot.gpus[index]).filter(
 		({lease: {mig}}) => uuid === undefined || mig === undefined || mig.uuid === uuid,
@@ -249,7 +249,7 @@ const freshIn = (before: Snapshot, after: Snapshot): readonly Holding[] => {
 	return holdingsIn(after.gpus).filter((holding) => !known.has(`${idOf(holding)} ${holding.lease.partialQueueId}`));
 };
 
-/** Nothing is had twice, and no GPU is promised more memory than it has. */
+/** Checks that nothing is granted twice and that shares fit in memory. */
 function checkHoldings(snapshot: Snapshot): void {
 	for (const record of snapshot.gpus) {
 		const holdings = holdingsOn(record);
@@ -276,7 +276,7 @@ function checkHoldings(snapshot: Snapshot): void {
 	}
 }
 
-/** What was granted works, is used by no one, and fits. */
+/** Checks that granted parts work, are unused, and meet the need. */
 function checkFresh(fresh: readonly Holding[], snapshot: Snapshot, box: Box): void {
 	for (const holding of fresh) {
 		const {index, lease} = holding;
@@ -288,7 +288,7 @@ function checkFresh(fresh: readonly Holding[], snapshot: Snapshot, box: Box): vo
 			expect(usedOf(part, box), `${part.key} is used`).toBeLessThanOrEqual(thresholdMiB);
 			expect(lease.mig === undefined && others.length > 0, `${part.key} is had by others`).toBe(false);
 		} else if (isFirm(holding)) {
-			// What others only hold may go to it.
+			// Partial holdings of others can be taken over.
 			const asked = others
 				.filter((other) => isFirm(other))
 				.reduce((sum, other) => sum + other.lease.memoryMiB!, lease.memoryMiB);
@@ -297,7 +297,7 @@ function checkFresh(fresh: readonly Holding[], snapshot: Snapshot, box: Box): vo
 	}
 }
 
-/** Of what those who wait could be served by, nothing went to those behind them, but for what these held already while they waited. */
+/** Checks that no entry was overtaken, except for GPUs that later entries already held. */
 function checkNobodyIsOvertaken(
 	{before, after, fresh}: {readonly before: Snapshot; readonly after: Snapshot; readonly fresh: readonly Holding[]},
 	judges: readonly Judge[],
@@ -324,7 +324,7 @@ function checkNobodyIsOvertaken(
 	}
 }
 
-/** Nobody stands still who could be served. */
+/** Checks that every servable entry progresses. */
 function checkProgress(snapshot: Snapshot, judge: Judge): void {
 	const entries = entriesOf(snapshot);
 	for (const [place, record] of entries.entries()) {
@@ -338,7 +338,7 @@ function checkProgress(snapshot: Snapshot, judge: Judge): void {
 	}
 }
 
-/** The audit log, played through, tells of every lease and of nothing else. */
+/** Checks that replaying the audit log produces exactly the current leases. */
 async function checkAudit(world: TestWorld, snapshot: Snapshot): Promise<void> {
 	const held = new Set<string>();
 	for (const {kind, leaseId, gpus, instances} of await world.store.audit()) {
@@ -359,14 +359,14 @@ async function checkAudit(world: TestWorld, snapshot: Snapshot): Promise<void> {
 	);
 }
 
-/** What a step came to, and what is there then: the same on every store. */
+/** The result of a step and the state after it, equal on every store. */
 export type Outcome = {
 	readonly answer: string;
 	readonly holdings: readonly string[];
 	readonly queue: readonly string[];
 };
 
-/** What somebody has at first, in a history of a box that is full: each part of it. */
+/** Initial leases on every part of a full machine. */
 const everything: readonly Wanted[] = [
 	{count: 1, ids: [2]},
 	...[60_000, 10_000].map((shareMiB) => ({count: 1, ids: [3], need: {shareMiB}})),
@@ -560,7 +560,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		checkHoldings(after);
 		const fresh = freshIn(rested, after);
 		checkFresh(fresh, after, box);
-		// Who cannot be served takes nothing from the others to hold it.
+		// A blocked entry takes no holdings from others.
 		for (const {lease} of fresh) {
 			const holder = entriesOf(after).find(({id}) => id === lease.partialQueueId);
 			const isServable = [rested, after].some((snapshot) => holder === undefined || judgeNow(snapshot).claims(holder));
@@ -573,7 +573,7 @@ export async function play(world: TestWorld, {isFull, steps}: History): Promise<
 		for (const {id, entry} of entriesOf(rested)) {
 			const isThere = entriesOf(after).some((record) => record.id === id);
 			const isServed = holdingsIn(after.gpus).some(({lease}) => lease.leaseId === `lease-${id}`);
-			// Who waits learns that it waits in vain once everything can be read.
+			// A waiter fails when a complete scan shows that the request is impossible.
 			expect(isThere || isServed || partsFor(wantedOf(entry)).length < wantedOf(entry).count, `${id} left`).toBe(true);
 		}
 

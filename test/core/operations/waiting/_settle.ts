@@ -1,4 +1,4 @@
-/** What all waiters of a pool do, without their timers. */
+/** Runs all waiters of a pool without their timers. */
 import {expect} from 'vitest';
 import {createLinkReader} from '../../../../source/core/operations/acquire-now.js';
 import {readCurrent} from '../../../../source/core/operations/transact.js';
@@ -59,7 +59,7 @@ async function check(world: TestWorld, id: string, canBecomeImpossible: boolean)
 			throw error;
 		}
 
-		// An administrator has made it impossible: the waiter is told, and leaves.
+		// An administrator made the request impossible, so the waiter fails.
 		expect(error).toMatchObject({code: 'impossible'});
 		await quitQueue(world, {id, leaseId, account: own.entry.user, reason: 'aborted'});
 		return true;

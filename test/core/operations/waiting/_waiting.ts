@@ -1,4 +1,4 @@
-/** Those who wait in a world in real time. */
+/** Helpers for waiters in real time. */
 import {expect} from 'vitest';
 import type {World} from '../../../../source/core/model/ports.js';
 import {release, reserve} from '../../../../source/core/operations/reservations.js';
@@ -11,7 +11,7 @@ import type {Progress, WaitOptions} from '../../../../source/core/operations/eng
 export const alice = person('alice');
 export const bob = person('bob', 'bob', 1001);
 
-/** What bob asks for, if nothing else is said. */
+/** Bob's default request. */
 export const wants = (changes: Partial<AcquireRequest> = {}): AcquireRequest => ({
 	requester: bob,
 	count: 1,

@@ -102,7 +102,7 @@ function partsFor({ids, need}: Wanted, box: readonly GpuReading[]): readonly str
 
 const keyOf = ({index, lease}: Holding): string => partKey(index, lease);
 
-/** Nobody waits who could be served with what is there, but for what those before may still want. */
+/** Checks that no entry waits although unclaimed parts could serve it. */
 function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): void {
 	const entries = entriesOf(snapshot);
 	const wantedBefore = new Set<string>();
@@ -110,7 +110,7 @@ function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): vo
 		const parts = partsFor(wantedOf(entry), box);
 		const behind = new Set(entries.slice(position).map((record) => record.id));
 		const firm = holdingsIn(snapshot.gpus).filter(({lease}) => !behind.has(lease.partialQueueId ?? ''));
-		// What has the whole GPU, from before it was split, is in the way of its instances, and the other way round.
+		// A lease of the whole GPU from before the split conflicts with its instances.
 		const isInTheWay = (part: string): boolean =>
 			firm.some((holding) => {
 				const [gpu, ...uuid] = part.split(':');
@@ -130,7 +130,7 @@ function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): vo
 	}
 }
 
-/** What was given since to those behind them is nothing that those who wait still could have had. */
+/** Checks that later entries got nothing that an earlier one could use. */
 function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly GpuReading[]): void {
 	const earlier = entriesOf(before).map(({id}) => id);
 	const known = new Set(holdingsIn(before.gpus).map((holding) => `${keyOf(holding)} ${holding.lease.leaseId}`));
@@ -172,7 +172,7 @@ function checkHoldings(before: readonly Holding[], snapshot: Snapshot, box: read
 	}
 }
 
-/** The audit log, played through, tells of every lease of an instance, and of nothing else. */
+/** Checks that replaying the audit log produces exactly the leases of instances. */
 async function checkAudit(world: TestWorld, snapshot: Snapshot): Promise<void> {
 	const held = new Set<string>();
 	for (const {kind, leaseId, gpus, instances} of await world.store.audit()) {
@@ -213,7 +213,7 @@ async function createBox() {
 	};
 }
 
-/** What is refused for ever cannot be had from this box. */
+/** Checks that only impossible requests are refused as impossible. */
 function checkImpossible(error: unknown, wanted: Wanted, box: readonly GpuReading[]): void {
 	expect(error).toBeInstanceOf(CanhazgpuError);
 	expect(error).toMatchObject({code: 'impossible', hint: expect.any(String) as string});
@@ -265,7 +265,7 @@ const everything: readonly Wanted[] = [
 	...[0, 1].map((number) => ({count: 1, need: {mig: {instances: [{gpu: 1, number}]}}})),
 ];
 
-test('nothing is granted twice or lost, no GPU that MIG has split is handed out whole, and nobody is overtaken or held up', async () => {
+test('in random histories no instance is granted twice or lost, no split GPU is granted whole, and nobody is overtaken or blocked', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.boolean(),
@@ -354,7 +354,7 @@ test('nothing is granted twice or lost, no GPU that MIG has split is handed out 
 	);
 }, 120_000);
 
-test('who waits for an instance is served by one that an administrator makes meanwhile', async () => {
+test('a waiter gets an instance that an administrator creates during the wait', async () => {
 	const {world, change} = await createBox();
 	const large: Wanted = {count: 1, need: {mig: {profile: '3g.40gb'}}};
 	await acquireNow(world, requestOf('alice', large), 'first');

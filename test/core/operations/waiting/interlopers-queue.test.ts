@@ -36,7 +36,7 @@ async function waitForAlice(world: TestWorld) {
 	);
 }
 
-test('what is taken out of service as it becomes free is not given to the queue', async () => {
+test('a GPU that is drained as it becomes free is not granted to the queue', async () => {
 	const {world, before} = await createInterruptedWorld(1);
 	before(async (_, others) => drain(others, alice, [0], 'fan'), grantsBob);
 	expect(await waitForAlice(world)).toEqual({kind: 'gave-up', reason: 'timeout'});

@@ -73,7 +73,7 @@ async function settle(world: TestWorld): Promise<readonly string[]> {
 			}
 
 			expect(await world.store.commit(grant.plan)).toBe('done');
-			// Nothing is taken, lost and taken again in one moment.
+			// No GPU is granted, lost and granted again at one time.
 			world.pass(0.001);
 			hasChanged = true;
 			if (grant.kind === 'complete') {
@@ -165,7 +165,7 @@ const onDrained = ({gpus, drains}: Snapshot): readonly string[] =>
 		.filter(({index}) => drains.has(index))
 		.map(({index, lease}) => `${lease.leaseId}/${index}`);
 
-test('nobody overtakes, nobody is held up by one who wants something else, nothing is left behind', async () => {
+test('leaving entries never cause overtaking, blocking or leftovers', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 30, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -175,7 +175,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 				const before = rested.queue;
 				const served = await settle(world);
 				const snapshot = await readCurrent(world);
-				// Nobody new gets what is out of service.
+				// GPUs that are out of service are not granted.
 				expect(onDrained(snapshot).filter((hold) => !onDrained(rested).includes(hold))).toEqual([]);
 				// An entry that is awake and wants any was not overtaken by one behind it that wants no more.
 				for (const record of snapshot.queue) {
@@ -192,7 +192,7 @@ test('nobody overtakes, nobody is held up by one who wants something else, nothi
 					expect(behind.filter(({id}) => served.includes(id))).toEqual([]);
 				}
 
-				// Nothing is free that somebody awake could use.
+				// No free GPU is usable by an active waiter.
 				const idle = snapshot.gpus
 					.filter((gpu) => gpu.kind === 'free' && !snapshot.drains.has(gpu.index))
 					.map(({index}) => index);

@@ -78,7 +78,7 @@ test('an entry that holds a GPU already stays, if it was to leave only without a
 	expect(await answer).toEqual({kind: 'gave-up', reason: 'removed'});
 });
 
-test('who leaves gives back what it holds in the same commit, which names the GPU to those who wait', async () => {
+test('an entry that leaves releases its holdings in the same commit, whose event names the GPU', async () => {
 	const commits: Plan[] = [];
 	const world = await createTestWorld({
 		gpuCount: 2,

@@ -9,7 +9,7 @@ import {anyHistory, gpuCount, play, type History} from './_mixed-history.js';
 const runs = Number(process.env['MIXED_RUNS'] ?? (isLong ? 3000 : 40));
 const {MIXED_SEED: seed} = process.env;
 
-/** What random histories have found. */
+/** Histories that failed once, by seed. */
 const found: ReadonlyArray<[History]> = [
 	// An instance and a GPU out of service were noted again and again, for they were read back in another order. Seed 12.
 	[
@@ -37,7 +37,7 @@ const found: ReadonlyArray<[History]> = [
 			],
 		},
 	],
-	// Who held a share of a GPU whose mode came to be in doubt kept another GPU from those behind. Seed 11.
+	// The holder of a share of a GPU with an unknown mode blocked another GPU. Seed 11.
 	[
 		{
 			isFull: true,
@@ -51,7 +51,7 @@ const found: ReadonlyArray<[History]> = [
 	],
 ];
 
-test('nothing is had twice, nobody is overtaken or held up, no one stands still, and an undo restores', async () => {
+test('in mixed histories nothing is granted twice, nobody is overtaken or blocked, everyone progresses, and undo restores', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyHistory, async (history) => {
 			await play(await createTestWorld({gpuCount}), history);

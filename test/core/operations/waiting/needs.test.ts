@@ -91,7 +91,7 @@ const looseGpus = ({gpus}: Snapshot, holders: readonly string[]): readonly numbe
 		)
 		.map(({index}) => index);
 
-/** Nobody waits who could be served with what is there, but for what those before may still want. */
+/** Checks that no entry waits although unclaimed parts could serve it. */
 function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): void {
 	const entries = entriesOf(snapshot);
 	const wantedBefore = new Set<number>();
@@ -111,7 +111,7 @@ function checkNobodyIsHeldUp(snapshot: Snapshot, box: readonly GpuReading[]): vo
 	}
 }
 
-/** What was given since to those behind them is nothing that those who wait still could have had. */
+/** Checks that later entries got nothing that an earlier one could use. */
 function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly GpuReading[]): void {
 	const earlier = entriesOf(before);
 	for (const {id, entry} of entriesOf(after)) {
@@ -132,7 +132,7 @@ function checkNobodyIsOvertaken(before: Snapshot, after: Snapshot, box: readonly
 	}
 }
 
-test('nobody is overtaken who could be served, nobody is held up by another need, and all are served in the end', async () => {
+test('no servable entry is overtaken, no need blocks another, and all entries are served in the end', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyStep, {minLength: 1, maxLength: 16, size: 'max'}), async (steps) => {
 			const world = await createTestWorld({gpuCount});
@@ -189,7 +189,7 @@ test('nobody is overtaken who could be served, nobody is held up by another need
 				const rested = await readCurrent(world);
 				await settle(world);
 				const after = await readCurrent(world);
-				// A GPU of which nothing is known serves whom nobody can tell.
+				// An unknown GPU may or may not serve the entry.
 				const known = boxNow();
 				if (blind.size === 0) {
 					checkNobodyIsHeldUp(after, known);
@@ -214,7 +214,7 @@ test('nobody is overtaken who could be served, nobody is held up by another need
 	);
 }, 120_000);
 
-test('what an entry is given is what it needs', async () => {
+test('an entry gets only GPUs that meet its need', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(anyWanted, {minLength: 1, maxLength: 8}), async (wishes) => {
 			const world = await createTestWorld({gpuCount});
@@ -243,7 +243,7 @@ test('what an entry is given is what it needs', async () => {
 	);
 }, 60_000);
 
-test('who needs what is unknown waits until it is known, and is told why', async () => {
+test('an entry with an unknown requirement waits until it is known and reports why', async () => {
 	const world = await createTestWorld({gpuCount});
 	const isKnown = () => world.scans() > 3;
 	world.see(() =>

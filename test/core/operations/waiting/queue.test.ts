@@ -28,7 +28,7 @@ test('the first of the queue keeps what it could use', () => {
 	});
 });
 
-test('those whom this pool can never serve claim nothing', () => {
+test('entries that the pool can never serve claim nothing', () => {
 	const impossible: ReadonlyArray<Partial<QueueEntry>> = [
 		{requestedCount: 5},
 		{requestedCount: 0},
@@ -70,13 +70,13 @@ test('adding somebody to the end takes no claim from anybody before', () => {
 	);
 });
 
-/** Who wants GPUs, as many as there are or one by its id. */
+/** Entries for a number of GPUs or for one by id. */
 const anyOfGpus: fc.Arbitrary<Partial<QueueEntry>> = fc.oneof(
 	fc.record({requestedCount: fc.integer({min: 1, max: 3})}),
 	fc.record({requestedIds: fc.uniqueArray(fc.nat(3), {minLength: 1, maxLength: 2})}),
 );
 
-/** Who wants instances of MIG, and has seen some: whether their GPUs are still split nobody has looked. */
+/** Entries for MIG instances, with eligible instances from an earlier scan. */
 const anyOfInstances: fc.Arbitrary<Partial<QueueEntry>> = fc.record({
 	requestedCount: fc.integer({min: 1, max: 2}),
 	need: fc.constant({mig: {profile: '1g.10gb'}}),
@@ -86,10 +86,10 @@ const anyOfInstances: fc.Arbitrary<Partial<QueueEntry>> = fc.record({
 	),
 });
 
-test('who waits for an instance takes nothing from who waits for GPUs, and the other way round', () => {
+test('entries for instances and entries for GPUs claim nothing from each other', () => {
 	const anyQueue = fc.array(fc.oneof(anyOfGpus, anyOfInstances), {minLength: 1, maxLength: 6});
 	const gpus = [0, 1, 2, 3].map((index): GpuRecord => ({kind: 'free', index, raw: undefined}));
-	/** What each entry could take of a box that is free. */
+	/** Returns what each entry could take on a free machine. */
 	const grants = (queue: readonly QueueRecord[]) =>
 		new Map(
 			queue.map(({id}) => {

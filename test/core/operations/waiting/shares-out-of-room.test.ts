@@ -43,7 +43,7 @@ const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 		({index, lease}) => `${index} ${lease.partialQueueId ?? lease.leaseId}`,
 	);
 
-/** Of two shares that are wanted one is held, on GPU 0: the other GPUs are had alone. */
+/** The entry wants two shares and holds one on GPU 0. The other GPUs are leased whole. */
 async function waitForTwo(): Promise<TestWorld> {
 	const world = await createBox();
 	for (const id of [1, 2]) {

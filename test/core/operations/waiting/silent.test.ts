@@ -103,7 +103,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 	{minLength: 1, maxLength: 12},
 );
 
-test('whatever the clocks do, nobody overtakes an entry that answers, and one that does not holds up nobody for long', async () => {
+test('with any clocks, nobody overtakes an answering entry and a silent one blocks nobody for long', async () => {
 	await fc.assert(
 		fc.asyncProperty(steps, fc.boolean(), async (history, isAnswering) => {
 			const world = await createTestWorld({gpuCount: 1});

@@ -1,4 +1,4 @@
-/** Who cannot see all GPUs, as within an isolated job, does not wait for them: at the head of the queue it would keep them from everybody. */
+/** Tests that a process in an isolated job does not wait, because it would block the queue. */
 import {expect, test} from 'vitest';
 import type {Observation} from '../../../../source/core/model/types.js';
 import {release} from '../../../../source/core/operations/reservations.js';
@@ -23,18 +23,18 @@ test('a GPU that can be seen is granted, one that cannot is refused instead of w
 		await expect(acquire(world, request, waiting)).rejects.toMatchObject({
 			code: 'unavailable',
 			exitCode: 3,
-			message: expect.stringContaining('an isolated job sees its own alone') as string,
+			message: expect.stringContaining('an isolated job sees only its own') as string,
 		});
 	}
 
 	const {queue, gpus} = await world.store.read();
 	expect(queue).toEqual([]);
 	expect(gpus[1]).toMatchObject({kind: 'free'});
-	// Without waiting the refusal names the GPU.
+	// A request without a wait is refused with the GPU.
 	expect(await acquire(world, wants({ids: [1]}), {...waiting, waitSeconds: 0})).toMatchObject({kind: 'refused'});
 });
 
-test('who joined behind others without a look leaves the queue with the first look', async () => {
+test('a waiter that joined without a scan leaves the queue after its first scan', async () => {
 	const world = await createLiveWorld(1);
 	await acquire(world, wants({requester: alice}), waiting);
 	const first = start(world, wants());

@@ -93,7 +93,7 @@ test('called off as the answer to its grant was lost: nothing stays reserved', a
 	expect(await historyOf(world.store)).toMatchObject([{user: 'alice'}, {user: 'bob', endReason: 'released'}]);
 });
 
-test('out of time as the answer to its grant was lost: what was granted is told', async () => {
+test('reports a grant whose answer was lost at the time limit', async () => {
 	let isLost = false;
 	const world = await createTestWorld({
 		gpuCount: 1,
@@ -105,7 +105,7 @@ test('out of time as the answer to its grant was lost: what was granted is told'
 				...losing,
 				async read(options) {
 					if (isLost) {
-						// Away until the time is over, and once more.
+						// The store is away until the time limit, and once more.
 						isLost = world.clock.monotonicMs() < 60_000;
 						throw unreachable();
 					}

@@ -1,4 +1,4 @@
-/** Who is served before whom. */
+/** Tests the order of grants. */
 import {expect, test} from 'vitest';
 import {entryFor, planJoin} from '../../../../source/core/rules/queue/queue.js';
 import {joinQueue} from '../../../../source/core/operations/waiting/waiter.js';
@@ -39,7 +39,7 @@ test('one who waits for GPU 0 does not hold up one who can use GPU 1', async () 
 test('a stopped waiter claims nothing until it wakes', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
-	// Its place alone: nobody looks for it.
+	// Only its position counts, because nobody scans for it.
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};
 	const {host, now} = {host: world.as(11).host, now: (await world.store.read()).now};
 	await world.store.commit(planJoin(entryFor(asleep, host, now), 'box'));
@@ -50,7 +50,7 @@ test('a stopped waiter claims nothing until it wakes', async () => {
 	expect(await second.answer).toMatchObject({kind: 'granted', gpus: [0]});
 });
 
-test('what a stopped waiter has written down of a GPU keeps nobody behind from looking at it', async () => {
+test('the note of a stopped waiter does not keep later ones from scanning a GPU', async () => {
 	const world = await createLiveWorld(1);
 	await hold(world, [0]);
 	const asleep = {id: 'asleep', requester: bob, wanted: {count: 1}, tenure: wants().tenure, waitSeconds: undefined};

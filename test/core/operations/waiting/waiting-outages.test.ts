@@ -23,7 +23,7 @@ const hold = async (world: TestWorld, ids: readonly number[]): Promise<void> => 
 	await reserve(world, {requester: alice, count: 1, ids, durationSeconds: 100_000});
 };
 
-/** Of an entry whose process lives here. */
+/** An entry of a live local process. */
 const livingHolder = ({host: {machineId: machine, bootId}}: TestWorld, pid = 1000) => ({
 	machine,
 	bootId,
@@ -74,7 +74,7 @@ test('it sends a heartbeat every half minute, for its position and for what it h
 	expect(world.memory.state.queue).toEqual([]);
 });
 
-test('one far back in the queue keeps its position by heartbeats alone, and takes the dead before it out all the same', async () => {
+test('a late entry keeps its position with heartbeats alone and still removes dead entries before it', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	const others = new Map(
@@ -229,7 +229,7 @@ test('an entry that was lost with the data of the store has its position again, 
 	expect(world.memory.state.queue).toEqual(['later']);
 });
 
-test('what somebody else put back after a loss of data lacks this entry: it joins again, and gets nothing for five seconds', async () => {
+test('an entry that is missing after a restore joins again and gets nothing for five seconds', async () => {
 	const world = await createTestWorld({gpuCount: 1});
 	await hold(world, [0]);
 	let restoredAt = NaN;

@@ -71,7 +71,7 @@ describe('one who waits', () => {
 		expect(await historyOf(world.store)).toMatchObject([{gpuId: 1, user: 'bob', endReason: 'queue-left'}]);
 	});
 
-	test('gives up when its time is over', async () => {
+	test('gives up at its time limit', async () => {
 		const world = await createLiveWorld(1);
 		await hold(world, [0]);
 		const waiter = start(world, wants(), {waitSeconds: 0.3});
@@ -121,7 +121,7 @@ describe('one who waits', () => {
 		expect(await recorded()).toBe(1);
 	});
 
-	test('is told why what nobody holds is not to be had, of what it waits for', async () => {
+	test('reports why required GPUs without a holder are unavailable', async () => {
 		const world = await createLiveWorld(3);
 		const broken = {...idleReading(1), failure: 'GPU requires reset'};
 		world.see(() => observationOf([idleReading(0), broken, {...broken, index: 2}]));

@@ -55,7 +55,7 @@ const setsOf = (items: readonly number[], count: number): ReadonlyArray<readonly
 const releasedOf = (record: GpuRecord | undefined): number | undefined =>
 	record?.kind === 'free' ? record.lastReleased : undefined;
 
-/** By the words of the help: every rule keeps the best of all sets that the rules before have left. */
+/** A simple model from the help: each rule keeps the best sets of those before. */
 function bestByWords(strategy: StrategyName, groups: ReadonlyArray<readonly number[]>, count: number, state: State) {
 	const {snapshot, readings, links} = state;
 	const free = [...new Set(groups.flat())];
@@ -141,7 +141,7 @@ const groupings: ReadonlyArray<ReadonlyArray<readonly number[]>> = [
 	],
 ];
 
-/** Of each strategy: 60,000 in all. */
+/** Cases for each strategy: 60,000 in all. */
 const states = 10_000;
 
 describe.each(strategyNames)('on a mixed box, %s', (strategy) => {
@@ -214,7 +214,7 @@ describe('the strategies', () => {
 		expect(taken('cool', indexes, 2, readings([], [50, 40, 30, 60]))).toEqual([2, 1]);
 	});
 
-	test('what is taken from others who wait comes last, and as little of it as can be', () => {
+	test('partial holdings of others are taken last, and as few as possible', () => {
 		const snapshot = snapshotOf(
 			indexes.map((index) => ({kind: 'free', index, raw: ''})),
 			new Map(),

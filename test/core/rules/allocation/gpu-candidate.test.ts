@@ -89,7 +89,7 @@ describe('what is spoken for', () => {
 		expect(committedMiB(shares, reading(500, process('alice', 12_000)))).toBe(28_000);
 	});
 
-	test('of two shares of one account, a process counts for the one whose job it comes from', () => {
+	test('a process counts for the share of its account whose job it descends from', () => {
 		const shares = [
 			share('alice', 8000, {leaseId: '1', job: {pid: 10}}),
 			share('alice', 8000, {leaseId: '2', job: {pid: 20}}),
@@ -121,7 +121,7 @@ describe('several reservations of one account on a GPU', () => {
 			sizes.map((mebibytes, index) => process('alice', mebibytes, {pid: 10 + index})),
 		).shares.map(({memoryUsedMiB}) => memoryUsedMiB);
 
-	test('are used by processes of which nothing tells whose they are, each by those that fit', () => {
+	test('processes of unknown shares are assigned to shares in which they fit', () => {
 		expect(usedBy(12_000, 19_000)).toEqual([19_000, 12_000]);
 		expect(usedBy(4000)).toEqual([4000, 0]);
 		expect(usedBy(30_000)).toEqual([30_000, 0]);
@@ -186,7 +186,7 @@ describe('what of a GPU is offered', () => {
 		expect(candidateOf(record, {share: limits(1), canTake: none, reading: reading(0)})).toMatchObject({kind: 'shared'});
 	});
 
-	test('of what others hold while they wait the last is taken first, and no more than it needs', () => {
+	test('partial holdings are taken from the last entry first, and no more than needed', () => {
 		const shares = ['a', 'b', 'c'].map((id) => share(id, 20_000, {partialQueueId: id}));
 		const record = shared(0, share('alice', 10_000), ...shares);
 		const canTake = ({partialQueueId}: Lease): boolean => partialQueueId !== undefined && partialQueueId !== 'c';

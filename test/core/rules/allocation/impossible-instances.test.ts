@@ -1,4 +1,4 @@
-/** What a box with MIG can never give is said at once, with what it can. */
+/** Tests that impossible requests for MIG instances fail at once with alternatives. */
 import {describe, expect, test} from 'vitest';
 import {requirePossible} from '../../../../source/core/rules/allocation/impossible.js';
 import {eligibilityOf} from '../../../../source/core/rules/allocation/need.js';
@@ -131,7 +131,7 @@ describe('a request that this box can never serve', () => {
 		]);
 	});
 
-	test('what is unknown may be possible', () => {
+	test('an unknown quality does not make a request impossible', () => {
 		for (const part of [{migInstances: undefined}, {isMigPending: true}]) {
 			expect(said(ofProfile('7g.80gb'), [{...box[1]!, ...part, index: 0}])).toBeUndefined();
 		}

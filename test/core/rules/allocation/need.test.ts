@@ -83,14 +83,14 @@ describe('on a mixed box', () => {
 		expect(meets({minCompute: '9.0'}, {...mixedBox[0]!, computeCapability: 'new'})).toBe('compute capability');
 	});
 
-	test('what cannot be is told with what there is', () => {
+	test('an impossible request is refused with a list of what the pool has', () => {
 		const there = 'The pool has 4 A100-SXM4-80GB of 80 GiB (8.0), 4 L40S of 45 GiB (8.9).';
 		expect(refusalOf({count: 1, need: {models: ['h100']}})).toBe(`2: No GPU of model h100 in this pool | ${there}`);
 		expect(refusalOf({count: 1, need: {minMemoryMiB: 133_515}})).toBe(
 			`2: No GPU with 140G or more in this pool | ${there}`,
 		);
 		expect(refusalOf({count: 5})).toBe(
-			`2: Cannot reserve 5 GPUs of one model: this pool has at most 4 | ${there} To allow different models, add --mixed.`,
+			`2: Cannot reserve 5 GPUs of one model: this pool has at most 4 | ${there} Different models are allowed with --mixed.`,
 		);
 		expect(refusalOf({count: 5, need: {sameModel: false}})).toBe('possible');
 		expect(refusalOf({count: 3, need: {nvlink: true, models: ['a100']}})).toBe(
@@ -104,7 +104,7 @@ describe('on a mixed box', () => {
 		);
 	});
 
-	test('what is unknown serves no need that names it, and makes nothing impossible', () => {
+	test('an unknown quality meets no requirement and makes nothing impossible', () => {
 		const blind = without(3, 'name', 'memoryTotalMiB', 'computeCapability');
 		expect(groups({count: 1, need: {minMemoryMiB: 60_000}}, blind)).toMatchObject({
 			groups: [[0, 1, 2]],
@@ -117,7 +117,7 @@ describe('on a mixed box', () => {
 			groups: [],
 			isPossible: true,
 		});
-		// Nobody named the model: such a GPU goes with all.
+		// Without a requested model, an unknown one matches all others.
 		expect(groups({count: 4}, blind).groups).toEqual([
 			[0, 1, 2, 3],
 			[3, 4, 5, 6, 7],
@@ -164,7 +164,7 @@ const anyLinks = fc
 		),
 	);
 
-/** All sets of so many of the GPUs from this one on. */
+/** Returns all sets of this size, starting at this GPU. */
 const subsets = (count: number, from = 0): ReadonlyArray<readonly number[]> =>
 	count === 0
 		? [[]]

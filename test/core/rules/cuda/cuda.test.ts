@@ -56,7 +56,7 @@ test('a refusal names what was found, what was not believed, and what the driver
 	);
 });
 
-test('a driver of an older major version is told, and one of the same is not', () => {
+test('warns about a driver of an older major version only', () => {
 	expect(cudaWarning(at('12.4.1'), '11.8')).toMatch(/^Warning: the driver supports CUDA up to 11\.8/v);
 	expect(cudaWarning(at('12.4.1'), '12.2')).toBeUndefined();
 	expect(cudaWarning(at('12.4.1'), undefined)).toBeUndefined();

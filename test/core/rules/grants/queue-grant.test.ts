@@ -1,4 +1,4 @@
-/** What one who waits takes from others, and keeps of its own. */
+/** Tests what a waiting entry takes over and keeps. */
 import {describe, expect, test} from 'vitest';
 import {planQueueGrant} from '../../../../source/core/rules/grants/queue-grant.js';
 import {planEntryNote} from '../../../../source/core/rules/queue/queue.js';
@@ -45,7 +45,7 @@ const wantsInstances = (requestedCount: number, eligible = instances): Partial<Q
 	eligibleInstances: eligible.map(({gpu, uuid}) => ({gpu, uuid})),
 });
 
-/** What the entry `first` takes, of a request with an end and a limit. */
+/** Plans the grant of the entry `first`, with an end and a limit. */
 function takenIn(snapshot: Snapshot) {
 	const {queue} = snapshot;
 	const wanted = queue.find((record): record is EntryRecord => record.id === 'first')!;
@@ -99,20 +99,20 @@ describe('of what those behind hold', () => {
 	});
 });
 
-test('what was held while waiting is charged from then on, and the rest from now on', () => {
+test('partial holdings are charged from their own start, and the rest from the grant', () => {
 	const queue = [entry('first', {requestedCount: 2})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [leased(0, heldFor('first')), free(1)]}));
 	expect(grant.kind).toBe('complete');
 	expect(written(grant).map(({startTime}) => startTime)).toEqual([now - 500, now]);
 });
 
-test('what is held while waiting has neither an end nor a limit: its time begins when all is there', () => {
+test('a partial holding has neither an end nor a limit until the grant is complete', () => {
 	const queue = [entry('first', {requestedCount: 2, unavailable: [{gpu: 1, kind: 'used', since: 0}]})];
 	const grant = takenIn(snapshotWith({now, queue, gpus: [free(0), leased(1, somebody)]}));
 	expect(written(grant)).toEqual([
 		{...heldFor('first'), type: 'run', startTime: now, lastHeartbeat: now, expiryTime: undefined, endsBy: undefined},
 	]);
-	// It can be served, by all that is known now.
+	// The entry can be served, as far as is known.
 	expect(grant.plan.writes.find(({kind}) => kind === 'entry')).toMatchObject({
 		entry: {allocatedGpus: [0], unavailable: undefined},
 	});

@@ -30,7 +30,7 @@ const hosts: fc.Arbitrary<readonly Host[]> = fc.array(
 	{minLength: 1, maxLength: 4},
 );
 
-/** By trying each set of GPUs of one model: the seconds until the request can be served; undefined where it never can. */
+/** Computes the wait by trying each set of GPUs of one model. Undefined: never. */
 function soonest(
 	{gpus}: {readonly gpus: readonly Gpu[]},
 	count: number,
@@ -126,7 +126,7 @@ test('a request moves only to another host that serves it at once, where nobody 
 	);
 });
 
-test('a free host whose queue is not told comes behind one where nobody waits, and before one where somebody does', () => {
+test('a free host with an unknown queue ranks between an empty and a non-empty queue', () => {
 	const free = [{model: 'A', freeIn: 0}];
 	const [untold, empty, awaited] = [
 		answer('untold', free, undefined),
@@ -138,7 +138,7 @@ test('a free host whose queue is not told comes behind one where nobody waits, a
 	expect(chooseHost({count: 1}, [untold, answer('other', free, undefined)])).toMatchObject({host: 'untold'});
 });
 
-test('hosts that gave no answer, and come before the chosen one, are told', () => {
+test('lists preferred hosts that did not answer', () => {
 	const away = (host: string) => ({host, error: 'no answer within 10 s'});
 	const free = answer('free', [{model: 'A', freeIn: 0}], 0);
 	expect(chooseHost({count: 1}, [away('a'), answer('none', [], 0), away('b'), free, away('c')])).toMatchObject({

@@ -24,7 +24,7 @@ test('a start after the end counts as no time, and the record does not end in th
 	});
 });
 
-test('what all shares of a GPU may have together stays what it was at the first, with the fields that a later version wrote', () => {
+test('the capacity of the first share and fields of later versions are kept', () => {
 	const record: GpuRecord = {
 		kind: 'shared',
 		index: 2,

@@ -125,7 +125,7 @@ test('shares come and go one by one: none is lost or doubled, and all of them fi
 				}
 			}
 
-			// Every lease that is over has left exactly one record, with what it had asked for.
+			// Each ended lease has exactly one record, with its request.
 			const over = (await historyOf(world.store)).map(({leaseId}) => leaseId);
 			const live = holdingsIn((await readCurrent(world)).gpus).map(({lease}) => lease.leaseId);
 			expect([...over, ...live].toSorted()).toEqual(Array.from({length: granted}, (_, n) => `lease-${n}`).toSorted());

@@ -13,7 +13,7 @@ import type {EndReason, Lease, Liveness, QueueEntry, Silence, Snapshot} from '..
 import {testHost} from '../../../_helpers/machine/host.js';
 import {entryRecord, snapshotWith} from '../../../_helpers/world.js';
 
-/** Up for 50,000 s, of which it slept none. */
+/** A machine that has been up for 50,000 s without sleep. */
 const upSeconds = 50_000;
 const clock = 'b/time';
 const host = (answers: Readonly<Record<number, Liveness>> = {}, changes: Partial<Host> = {}): Host =>
@@ -73,7 +73,7 @@ test('a boot that cannot be read, here or there, is not another one: a process m
 		expect(judge(held, viewer())).toBe('unknown');
 		expect(judge(held, viewer({10: 'alive'}))).toBe('alive');
 		expect(judge(held, viewer({10: 'stopped'}))).toBe('stopped');
-		// Without its start time it may be any other process.
+		// A process without a start time can be any other process.
 		expect(judge({...held, holder: {pid: 10}}, viewer({10: 'alive'}))).toBe('unknown');
 	}
 });
@@ -87,7 +87,7 @@ test('a run lease ends when its processes are dead, at once', () => {
 	expect(endingOf(run({...here, holder: {pid: 10}}), snapshot(), host({10: 'stopped'}))).toBeUndefined();
 });
 
-test('what a wrapper left behind that never said what it started keeps the lease; where that cannot be seen, its heartbeat tells', () => {
+test('orphans of a wrapper keep the lease, and its heartbeat decides if they are not visible', () => {
 	const unnamed = run({...here, holder: {pid: 10, group: 9}, lastHeartbeat: 99_990});
 	const left = (orphans: 'alive' | 'dead' | 'unknown'): Host => ({...host(), orphansOf: () => orphans});
 	expect(endingOf(unnamed, snapshot(), left('alive'))).toBeUndefined();
@@ -126,7 +126,7 @@ describe('another boot of this machine-id', () => {
 		expect(endingOf(before(bootTime - 1), snapshot(), host())).toEqual({reason: 'reboot', endTime: bootTime - 1});
 	});
 
-	test('that beats on is a clone of this machine: its lease holds, and it is told', () => {
+	test('a holder of another boot with new heartbeats is a clone: its lease holds, and it is reported', () => {
 		expect(judgeLease(before(99_950), snapshot(), host()).kind).toBe('holds');
 		expect(judgeLease(before(bootTime), snapshot(), host()).kind).toBe('watch');
 		const withLease = (lease: Lease, changes: Partial<Snapshot> = {}) =>
@@ -141,7 +141,7 @@ describe('another boot of this machine-id', () => {
 		expect(cloneIn(withLease({...before(99_950), machine: 'other'}), host())).toBeUndefined();
 	});
 
-	test('is not told from a clone in the first minutes after a start, when a clone would have beaten before it, too', () => {
+	test('a holder of another boot is not called a clone in the first minutes after a boot', () => {
 		const fresh = host({}, {uptimeSeconds: () => 20});
 		expect(judgeLease(before(99_970), snapshot(), fresh).kind).toBe('holds');
 		expect(endingOf(before(99_929), snapshot(), fresh)).toMatchObject({reason: 'reboot'});
@@ -198,7 +198,7 @@ describe('without a process to judge', () => {
 		expect(judgeLease(silent(1000, {silence: watchSince(5000)}), snapshot(), viewer)).toEqual({kind: 'holds'});
 	});
 
-	test('a process that has to be there in time is told when a watch is over, or may begin', () => {
+	test('returns when a watch ends or may begin', () => {
 		const next = (lease: Lease) =>
 			secondsToNextEnd(snapshot({gpus: [{kind: 'leased', index: 0, raw: '', lease}]}), host());
 		expect(next(silent(1000, {silence: watchSince(30)}))).toBe(40);

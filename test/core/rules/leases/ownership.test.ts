@@ -39,7 +39,7 @@ test('in a user namespace nobody is root', () => {
 	);
 });
 
-test('nobody in a user namespace changes what an account outside has taken, whatever its name and uid', () => {
+test('an account in a user namespace cannot change leases from outside, whatever its name and uid', () => {
 	fc.assert(
 		fc.property(inside, outside, (account, owner) => {
 			expect(mayChange(requesterOf(account), leaseOf(owner))).toBe(false);
@@ -48,7 +48,7 @@ test('nobody in a user namespace changes what an account outside has taken, what
 	);
 });
 
-test('what was taken in a user namespace is changed from there, by the same account, or by root outside', () => {
+test('a lease from a user namespace is changed there by its account, or by root outside', () => {
 	fc.assert(
 		fc.property(inside, fc.oneof(inside, outside), (owner, account) => {
 			const isSame =

@@ -1,4 +1,4 @@
-/** Who asks from within a user namespace, as far as a lease and the kernel tell it. */
+/** Tests the proof of an account in a user namespace by a lease and the kernel. */
 import {describe, expect, test} from 'vitest';
 import type {Host} from '../../../../source/core/model/ports.js';
 import type {GpuRecord, Lease, ProcessIdentity} from '../../../../source/core/model/types.js';
@@ -42,7 +42,7 @@ test('the account whose wrapper, or whose job, runs as the caller is the caller,
 	}
 });
 
-test('of a share it is told as well', () => {
+test('a share also proves the account', () => {
 	const shared: GpuRecord = {kind: 'shared', index: 0, raw: '', shares: [leaseOf({memoryMiB: 1024})]};
 	expect(provenAccount({gpus: [shared]}, inside())).toBe('alice');
 });

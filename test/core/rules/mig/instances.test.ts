@@ -1,4 +1,4 @@
-/** What MIG makes of a GPU: its profiles, its instances, who is on which, and what is unknown of them. */
+/** Tests MIG profiles, instances and their processes. */
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {GpuReading, GpuRecord, InstanceOfGpu, Lease} from '../../../../source/core/model/types.js';
@@ -91,17 +91,17 @@ describe('who uses an instance', () => {
 		expect(judgeInstance(seen, second!, limits)).toMatchObject({kind: 'used', memoryUsedMiB: 5000});
 	});
 
-	test('where neither memory nor the instance of a process is told, every instance is of unknown use', () => {
+	test('the use of every instance is unknown if neither memory nor the instance of a process is reported', () => {
 		for (const processes of [undefined, [process]]) {
 			expect(judgeInstance(without({processes}), first!, limits).kind).toBe('unknown');
 		}
 	});
 
-	test('memory that is told decides, whatever is unknown of the processes', () => {
+	test('reported memory decides if processes are unknown', () => {
 		expect(judgeInstance({...reading, processes: undefined}, first!, limits)).toEqual({kind: 'idle'});
 	});
 
-	test('where the pool hands out clean GPUs alone, a process of any size is in the way, and so is one of which nothing is told', () => {
+	test('with clean=on, any process blocks an instance, even one with unknown memory', () => {
 		const clean = {...limits, isCleanWanted: true};
 		expect(judgeInstance({...reading, processes: undefined}, first!, clean).kind).toBe('unknown');
 		const small = {...process, memoryUsedMiB: 3, gpuInstanceId: 1, computeInstanceId: 0};

@@ -50,7 +50,7 @@ describe('every key', () => {
 	});
 });
 
-/** What holds while nothing can be read. */
+/** The values while the policy cannot be read. */
 const strictest = {
 	strategy: 'mru',
 	clean: 'on',
@@ -60,7 +60,7 @@ const strictest = {
 	'share.gpus': [],
 };
 
-test('of what cannot be read the strictest holds: of a key for that key alone, of the record for all', () => {
+test('unreadable keys have their strictest value, and an unreadable record affects all keys', () => {
 	const set = {strategy: 'lru', clean: 'off', isolate: 'off', share: 'on', 'share.max': '8', 'share.gpus': 'all'};
 	for (const name of policyKeyNames) {
 		for (const value of ['of a later version', '__proto__', '']) {
@@ -77,7 +77,7 @@ test('of what cannot be read the strictest holds: of a key for that key alone, o
 		}
 	}
 
-	// Whatever else a reader kept of it does not count.
+	// Other retained settings do not count.
 	const unreadable = {...policy(set), policyProblem: 'it is not JSON'};
 	expect(policyOf(unreadable)).toEqual(strictest);
 	expect(policyDoubtOf(unreadable, ['isolate'])).toMatchObject({
@@ -89,7 +89,7 @@ test('of what cannot be read the strictest holds: of a key for that key alone, o
 	);
 });
 
-test('whatever is stored, every key has a value, and what does not count is told', () => {
+test('with any stored value, every key has a value and ignored settings are reported', () => {
 	const anyStored = fc.oneof(
 		anyPolicy,
 		fc
@@ -120,7 +120,7 @@ test('a record that cannot be read is a problem, whatever else there is', () => 
 });
 
 describe('a change', () => {
-	test('expects the record that it replaces, keeps the other keys, and tells of each key what was before', async () => {
+	test('expects the replaced record, keeps the other keys, and records the previous values', async () => {
 		const {policy: before} = policy({later: 'x', strategy: 'lru'});
 		const snapshot = await snapshotWith({
 			now: 7.5,
@@ -164,7 +164,7 @@ describe('a change', () => {
 		expect(changed).toEqual([{key: 'strategy', value: 'mru', before: undefined}]);
 	});
 
-	test('of the whole policy keeps nothing but what is set with it, in one step', async () => {
+	test('a replacement of the whole policy keeps only the new settings', async () => {
 		const {policy: before} = policy({strategy: 'lru', isolate: 'prefer', later: 'x'});
 		const set = [
 			{key: 'isolate', value: 'require'},

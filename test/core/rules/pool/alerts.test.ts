@@ -1,4 +1,4 @@
-/** What a scan shows is told once: not at every scan, not by every viewer, and an unknown scan takes nothing back. */
+/** Tests that alerts are recorded once, and that an unknown reading ends none. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {emptyPlan} from '../../../../source/core/model/plan.js';
@@ -92,7 +92,7 @@ test('all viewers at once tell it once', async () => {
 	expect(await recorded(world)).toEqual(['bob uses GPU 0 without a reservation']);
 });
 
-test('what comes and goes is told again only after it stood for ten minutes', async () => {
+test('a recurring alert is raised again only after ten minutes', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
 	for (let minute = 0; minute < 25; minute++) {
@@ -103,7 +103,7 @@ test('what comes and goes is told again only after it stood for ten minutes', as
 	expect(await recorded(world)).toHaveLength(3);
 });
 
-test('an unknown scan ends nothing, and users that cannot be told are no news beside those who can', async () => {
+test('an unknown reading ends no alert, and unknown users raise none beside known ones', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	const recordAlerts = createAlertRecorder(world);
 	const sick: GpuReading = {...usedBy(0, 'bob'), health: [{kind: 'ecc', words: '3 memory errors'}]};
@@ -170,7 +170,7 @@ const anyHealth = fc.array(
 	{maxLength: 2},
 );
 
-test('whatever is seen, nothing is told twice while it stands, and what stands was told', async () => {
+test('with any scans, no active alert is recorded twice and every active alert was recorded', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.record({users: anyUsers, health: anyHealth, seconds: fc.nat(400)}), {maxLength: 25, size: 'max'}),
@@ -192,7 +192,7 @@ test('whatever is seen, nothing is told twice while it stands, and what stands w
 					).toBe(true);
 				}
 
-				// Of one account, use is told at most once in ten minutes.
+				// Use by one account is recorded at most once in ten minutes.
 				for (const user of ['bob', 'eve', undefined]) {
 					const times = records.filter(({kind, account}) => kind === 'unreserved' && account === user);
 					for (const [index, {time}] of times.entries()) {

@@ -29,7 +29,7 @@ test('a healthy box has nothing to fix', () => {
 	]);
 });
 
-test('in an isolated job the GPUs of others are no fault, and nobody is told to take them out of service', () => {
+test('in an isolated job, hidden GPUs are no fault', () => {
 	const hidden = {...idleReading(1), uuid: undefined, failure: 'its device does not open here', processes: undefined};
 	expect(judgeScan(observationOf([idleReading(0), hidden], {isPartial: true}), pool).slice(1)).toEqual([
 		{
@@ -80,7 +80,7 @@ test('everything that can be wrong is said, with the way to fix it', () => {
 	]);
 });
 
-test('what is not known is not judged', () => {
+test('unknown facts are not judged', () => {
 	expect(problems(judgeStore({location: 'redis', shell: 'redis-cli'}, 1, {}))).toEqual([]);
 	expect(problems(judgeVersions('1', 'Node 24', undefined))).toEqual([]);
 	expect(problems(judgeScan(observationOf(gpus), undefined))).toEqual([]);

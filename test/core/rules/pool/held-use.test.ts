@@ -1,4 +1,4 @@
-/** What was reserved against what was used: no second is counted twice, and what was not recorded is neither used nor idle. */
+/** Tests that reserved time counts once, and that unrecorded time is neither used nor idle. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
@@ -111,7 +111,7 @@ test('a minute that two scanners saw is their mean by their scans, and an unknow
 	}
 });
 
-test('what is held now counts up to now', async () => {
+test('live leases count up to now', async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: person('alice'), count: 1, ids: [0], durationSeconds: 7200});
 	world.pass(3600);
@@ -123,7 +123,7 @@ test('what is held now counts up to now', async () => {
 	expect(rows).toMatchObject([{user: 'alice', held: 1, known: 1 / 60, used: 0.5 / 60, idle: 0}]);
 });
 
-test('what was seen of the window, and when nobody looked for ten minutes or more', () => {
+test('returns the recorded time and gaps of ten minutes or more', () => {
 	const collector = collectHeldUse({
 		window: {from: firstMinute * 60 + 30, to: (firstMinute + minuteCount) * 60},
 		gpuCount: 1,

@@ -67,7 +67,7 @@ describe('memory that no listed process explains', () => {
 		expect(adviceOn([holder(7, {name: 'nvidia-persistenced', user: 'root'})])).toEqual([{kind: 'kept-by-driver'}]);
 	});
 
-	test('is told of a process that is stopped, in the kernel, a zombie or out of sight', () => {
+	test('gives advice for a stopped, stuck, zombie or invisible process', () => {
 		expect(
 			adviceOn([
 				holder(1, {state: 'stopped', isOwn: true}),
@@ -85,7 +85,7 @@ describe('memory that no listed process explains', () => {
 	});
 });
 
-test('where listed processes explain the memory, nobody is told to end anything', () => {
+test('gives no advice to end processes if listed processes explain the memory', () => {
 	const reading = {...leaked, processes: [{pid: 1, memoryUsedMiB: 39_500}]};
 	expect(adviceOn([holder(1), holder(2, {isOwn: true})], {unreadable: {count: 9, users: []}}, reading)).toEqual([]);
 });

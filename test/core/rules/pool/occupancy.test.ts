@@ -1,4 +1,4 @@
-/** Who had which GPU over time: no hold is lost, and however many there were, the spans are few. */
+/** Tests that the spans cover all holdings and stay few. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {UsageRecord} from '../../../../source/core/model/types.js';
@@ -95,7 +95,7 @@ test('short jobs that follow each other are one span, of the one who held it for
 	]);
 });
 
-test('what is held now reaches to now, with the end that is known, also when it began this very second', async () => {
+test('a live lease reaches to now and has its known end, even if it just started', async () => {
 	const world = await createTestWorld({gpuCount: 2});
 	await reserve(world, {requester: person('alice', 'zoe'), ids: [1], count: 1, durationSeconds: 7200});
 	const {spans, gpuCount} = await occupancyOf(world, 24);
@@ -132,7 +132,7 @@ test('a column names who held the GPU for most of it', () => {
 	);
 });
 
-test('those who share a GPU stand together', () => {
+test('shares of one GPU overlap', () => {
 	expect(usersOf([held('bob', 100, 130), held('ann', 110, 140)])).toEqual(['bob', 'ann+bob', 'ann+bob', 'ann', '']);
 });
 

@@ -1,4 +1,4 @@
-/** Shares that use more than they asked for: three scans in a row decide, and each decision is told once. */
+/** Tests that three consecutive scans decide an overuse, and that each decision is recorded once. */
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Overuse} from '../../../../source/core/model/alerts.js';
@@ -21,7 +21,7 @@ const gpuOf = (ids: readonly string[]): GpuRecord =>
 		? {kind: 'free', index: 0, raw: undefined}
 		: {kind: 'shared', index: 0, raw: '', shares: ids.map((id) => shareOf(id)), capacityMiB: 80_000};
 
-/** What one scan sees of the share of `ann`, and when. `gone`: the share is over. */
+/** A scan of ann's share and its time. `gone`: the share has ended. */
 type Scan = {readonly gapSeconds: number; readonly usedMiB: number | 'unknown' | 'gone'};
 
 /** Goes through the scans as several hosts would, each of which reads what the last has written. */
@@ -63,7 +63,7 @@ const scan = fc.record({
 	usedMiB: fc.constantFrom<Array<Scan['usedMiB']>>(900, 1000, 1050, 1051, 9000, 'unknown', 'gone'),
 });
 
-/** The rule once more, plainly: what is told by a list of scans, as `+` and `-`. */
+/** A simple model of the rule: the records of a list of scans, as `+` and `-`. */
 function model(scans: readonly Scan[]): string {
 	let recorded = '';
 	let isRecorded = false;
@@ -111,7 +111,7 @@ function model(scans: readonly Scan[]): string {
 	return recorded;
 }
 
-test('whatever scans see, what is told alternates, and is what three in a row decide', () => {
+test('with any scans, records alternate and follow three consecutive scans', () => {
 	fc.assert(
 		fc.property(fc.array(scan, {maxLength: 30}), (scans) => {
 			const {recorded, shown, overuse} = go(scans);

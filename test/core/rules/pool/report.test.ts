@@ -57,7 +57,7 @@ test('clips to the window, counts, and puts the largest first', async () => {
 	});
 });
 
-test('of nothing is nothing', async () => {
+test('an empty history produces an empty report', async () => {
 	expect(await makeReport([], [], {window: {from: 0, to: 1}, split: byUser})).toMatchObject({
 		rows: [],
 		totalGpuHours: 0,

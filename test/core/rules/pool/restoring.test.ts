@@ -22,7 +22,7 @@ const alice = person('alice');
 const bob = person('bob', 'bob', 1001);
 const root = person('root', 'root', 0);
 
-/** One more process that stays and remembers what it read. */
+/** Starts another long-running process that remembers its reads. */
 const stayingIn = (world: World): World => ({...world, store: createRestoringStore(world.store, world)});
 
 const holdersOf = ({gpus}: Snapshot) => gpus.map((record) => (isLeased(record) ? record.lease.leaseId : undefined));
@@ -114,7 +114,7 @@ describe('everything that was read is put back', () => {
 			clock: {
 				...world.clock,
 				async sleep(milliseconds, signal) {
-					// What the wrapper does as soon as it hears of it.
+					// The wrapper's reaction.
 					await sendHeartbeat(world, wrapper);
 					await world.clock.sleep(milliseconds, signal);
 				},
@@ -148,7 +148,7 @@ describe('everything that was read is put back', () => {
 		crash(world.memory, disk);
 		expect(holdersOf(await world.store.read())).toEqual([undefined, replaced, undefined, released]);
 		expect(contentOf(await staying.store.read())).toEqual(contentOf(before));
-		// Of what the store's own history lost, that is there again of which the records still say how it ended.
+		// Lost usage is restored if a GPU's record still shows how the lease ended.
 		expect(await historyOf(world.store)).toEqual(history.filter(({gpuId}) => gpuId === 3));
 	});
 
@@ -195,7 +195,7 @@ describe('everything that was read is put back', () => {
 		await expect(createPool(world, request)).rejects.toMatchObject({code: 'pool-exists'});
 	});
 
-	test('as far as a pool goes that was made smaller', async () => {
+	test('restores only the GPUs of a pool that became smaller', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		const staying = stayingIn(world);
@@ -260,7 +260,7 @@ describe('what is newer is never touched', () => {
 		expect((await staying.store.read()).policy).toEqual(new Map());
 	});
 
-	test('what anybody changed after somebody who wakes late could know of it', async () => {
+	test('keeps changes that a late reader does not know', async () => {
 		const world = await createTestWorld();
 		const disk = saved(world.memory);
 		await drain(world, root, [2], 'fan is dead');
@@ -325,7 +325,7 @@ describe('several who know', () => {
 		expect((await second.store.read()).gpus[1]).toMatchObject({lease: {leaseId, expiryTime}});
 	});
 
-	test('one after the other: who left the queue in between, or was served by it, does not stand there again', async () => {
+	test('two restores do not bring back entries that left in between', async () => {
 		const world = await createTestWorld();
 		await joinAs(world, 'leaves', 100);
 		await joinAs(world, 'served', 101);
@@ -396,7 +396,7 @@ describe('the size of the pool alone is gone', () => {
 		expect(commits).toBe(1);
 	});
 
-	test('a process that knows nothing is told that its records are there', async () => {
+	test('a process that knows nothing reads the restored records', async () => {
 		const world = await createTestWorld();
 		await fill(world);
 		world.memory.state.pool = {...world.memory.state.pool, gpuCount: undefined};
@@ -424,7 +424,7 @@ describe('the size of the pool alone is gone', () => {
 	});
 });
 
-test('a store that takes no changes is read all the same, and restored later', async () => {
+test('a read-only store is still read, and restored later', async () => {
 	const world = await createTestWorld();
 	const {manual} = await fill(world);
 	let isRefusing = true;
@@ -448,7 +448,7 @@ test('a store that takes no changes is read all the same, and restored later', a
 	expect(holdersOf(await staying.store.read())).toEqual(['job', manual, undefined, undefined]);
 });
 
-test('of two reads at once the older one is not taken for a loss', async () => {
+test('the older of two concurrent reads is not a loss', async () => {
 	const world = await createTestWorld();
 	const answers: Array<() => void> = [];
 	let isSlow = false;

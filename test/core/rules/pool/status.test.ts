@@ -52,7 +52,7 @@ test('a lease tells owner, label, age and end; clocks that disagree give no nega
 	});
 });
 
-test('a free GPU of which nothing is handed out for its MIG mode is no available one', () => {
+test('a free GPU with a MIG mode that prevents grants is not available', () => {
 	expect(rowOf(free, {isMigEnabled: true, migInstances: []})).toMatchObject({state: 'available'});
 	expect(rowOf(free, {isMigEnabled: false, isMigPending: true})).toMatchObject({
 		state: 'error',
@@ -105,7 +105,7 @@ test('a container that is on GPUs of several holders is the container of neither
 	expect(rows.map(({squatters}) => squatters.map(({pid}) => pid))).toEqual([[0], [1], []]);
 });
 
-test('what is unknown or broken is never available', () => {
+test('an unknown or broken GPU is never available', () => {
 	expect(rowOf(free, {memoryUsedMiB: undefined})).toMatchObject({state: 'error', problem: 'memory in use is unknown'});
 	expect(rowOf(free, {failure: 'GPU is lost'})).toMatchObject({state: 'error', problem: 'GPU is lost'});
 	expect(rowOf(leased({}), {failure: 'GPU is lost'})).toMatchObject({state: 'in-use', problem: 'GPU is lost'});

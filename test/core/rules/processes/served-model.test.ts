@@ -50,7 +50,7 @@ test.each([
 	'',
 	'serve vllm',
 	'x --model /',
-	// What runs the model is not the model.
+	// The program that runs the model is not the model.
 	'lm_eval --model vllm --model_args dtype=auto',
 	'lm_eval --model hf',
 	'python -m lm_eval --model=hf --model_args={"dtype": "auto"}',
@@ -114,7 +114,7 @@ test('the first model that the holder serves is the lease’s, and goes into its
 	expect(report.rows.map(({key}) => key).toSorted()).toEqual(['lab/one', 'unknown']);
 });
 
-test('what a squatter or an unknown user serves is not the holder’s', async () => {
+test("a model of a squatter or unknown user is not the holder's", async () => {
 	const world = await createTestWorld();
 	await reserve(world, {requester: alice, count: 1, ids: [0], durationSeconds: 600});
 	const snapshot = await world.store.read();

@@ -43,7 +43,7 @@ test('estimates come from the ends of reservations and limits of jobs, in the or
 		]),
 	);
 	expect(queueRows(await readCurrent(world)).map((row) => row.isPossible)).toEqual([true, true, true, false, true]);
-	// Of what is out of service nobody knows when it is back.
+	// The end of an outage is unknown.
 	await drain(world, boss, [0], undefined);
 	expect(estimateWaits(await readCurrent(world)).size).toBe(0);
 });
@@ -137,7 +137,7 @@ describe('who an entry waits for', () => {
 		).toEqual([['lease root 2 60', 'lease alice 1 600'], ['lease root 3 -']]);
 	});
 
-	test('of any GPUs: everyone who has one, those who may leave at any time or later than it is served, too', async () => {
+	test('blockers of a request for any GPUs are all holders, even those without a known end', async () => {
 		expect(
 			await blockersIn(
 				5,
@@ -152,7 +152,7 @@ describe('who an entry waits for', () => {
 		).toEqual([['lease root 2 60', 'lease alice 0,1 600', 'lease bob 4 900', 'lease root 3 -']]);
 	});
 
-	test('not who has a GPU that is out of service: it is not to be had when that one leaves', async () => {
+	test('the holder of a GPU that is out of service is no blocker', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await acquireNow(world, {requester: alice, count: 1, ids: [0], tenure: {type: 'run'}}, 'out');
 		await reserve(world, {requester: boss, count: 1, ids: [1], durationSeconds: 600});
@@ -180,7 +180,7 @@ describe('who an entry waits for', () => {
 		);
 	});
 
-	test('no one of whom it does not want anything, and not itself for what it holds already', async () => {
+	test('holders of other GPUs and the entry itself are no blockers', async () => {
 		const world = await createTestWorld({gpuCount: 2});
 		await reserve(world, {requester: boss, count: 1, ids: [0], durationSeconds: 600});
 		const wanted = {count: 2};

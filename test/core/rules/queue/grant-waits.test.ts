@@ -3,7 +3,7 @@ import {expect, test} from 'vitest';
 import type {AuditRecord} from '../../../../source/core/model/types.js';
 import {grantWaits, type JoinTimes} from '../../../../source/core/rules/queue/grant-waits.js';
 
-/** One request: when it joined the queue, if it had to, how long it stayed there, and how that ended. */
+/** A request: its join time, its wait and its end. */
 const requests = fc.array(
 	fc.record({
 		joinTime: fc.integer({min: 0, max: 1000}),
@@ -31,7 +31,7 @@ function waitsIn(log: readonly AuditRecord[], sizes: readonly number[]): readonl
 	return all;
 }
 
-test('each grant counts once with the time since its entry joined, however the log is cut; an unknown beginning is no wait of 0', () => {
+test('each grant counts once with its wait, however the log is cut, and an unknown start is omitted', () => {
 	fc.assert(
 		fc.property(requests, chunkSizes, (all, sizes) => {
 			const records = all.flatMap(({joinTime, staySeconds, end, isRestored}, index): readonly AuditRecord[] => {

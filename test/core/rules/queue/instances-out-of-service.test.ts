@@ -20,7 +20,7 @@ const instances = (...numbers: readonly number[]): Wanted => ({
 	need: {mig: {instances: numbers.map((number) => ({gpu: 0, number}))}},
 });
 
-/** Of a GPU with these instances in use without a reservation. */
+/** A scan with these instances in unreserved use. */
 const withUsed = (reading: GpuReading, ...used: readonly number[]): GpuReading => ({
 	...reading,
 	processes: used.map((number) => ({pid: 70 + number, user: 'eve', gpuInstanceId: number + 1, computeInstanceId: 0})),
@@ -52,7 +52,7 @@ const heldIn = async (world: TestWorld): Promise<readonly string[]> =>
 		({index, lease}) => `${index}:${lease.mig?.number ?? '-'} ${lease.partialQueueId ?? lease.leaseId}`,
 	);
 
-test('who waits for an instance that is used without a reservation keeps no other from those behind, nor from a newcomer', async () => {
+test('an entry for an instance in unreserved use blocks no other instance', async () => {
 	const {world, see} = await createBox();
 	see(withUsed(split, 1));
 	await join(world, 'first', instances(0, 1));
@@ -74,14 +74,14 @@ test('who waits for an instance that is used without a reservation keeps no othe
 	see(split);
 	await join(world, 'third', instances(1));
 	await settle(world);
-	// It is kept again for who came first.
+	// The first entry claims the instance again.
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 newcomer', '0:1 first']);
 	await release(world, person('carol'), {by: 'gpus', ids: [0]});
 	await settle(world);
 	expect((await heldIn(world)).toSorted()).toEqual(['0:0 lease-first', '0:1 lease-first']);
 });
 
-test('what is held for an instance that comes to be used may be taken after five minutes of it', async () => {
+test('holdings for an instance in unreserved use can be taken after five minutes', async () => {
 	const {world, see} = await createBox();
 	await acquireNow(world, requestOf('alice', instances(1, 2)), 'alices');
 	await join(world, 'first', instances(0, 1));

@@ -152,7 +152,7 @@ async function settle(world: TestWorld): Promise<void> {
 const couldUse = ({requestedIds}: QueueEntry, index: number): boolean =>
 	requestedIds.length === 0 || requestedIds.includes(index);
 
-/** What no lease keeps: by the records, by a scan, and by the entries that hold it while they wait. */
+/** Outages without a lease: by the records, by a scan, and for the entries that hold the GPU. */
 async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly number[]> {
 	const out = await outOf(world, snapshot);
 	const observation = await world.gpus.observe();
@@ -162,7 +162,7 @@ async function idleGpus(world: TestWorld, snapshot: Snapshot): Promise<readonly 
 				return record.kind === 'free' && !out.has(record.index);
 			}
 
-			// What is held by one and used by another is not to be had.
+			// A GPU held by one account and used by another is unavailable.
 			if (usageBlockOf(record.index, observation, world.memoryThresholdMiB, undefined) !== undefined) {
 				return false;
 			}
@@ -237,13 +237,13 @@ test('an entry that could be served is held up by none that cannot be, and is ne
 						continue;
 					}
 
-					// Nothing lies idle that it could use.
+					// No free GPU is usable by the entry.
 					expect(idle.filter((index) => couldUse(entry, index))).toEqual([]);
 					if (!isServable(entry, rested.gpus, outBefore)) {
 						continue;
 					}
 
-					// Of what it could use, nothing went to those behind it.
+					// Later entries got nothing that this one could use.
 					const behind = new Set(
 						entriesOf(rested)
 							.slice(entriesOf(rested).findIndex((record) => record.id === id) + 1)
@@ -278,7 +278,7 @@ async function waitForAll() {
 		await waiter.answer;
 	});
 	await eventually(() => waiter.progress.some((progress) => progress.kind === 'waiting' && progress.held.length === 2));
-	// By then whatever it saw is too old to go by.
+	// The scan is too old by then.
 	const seenAtMs = world.clock.monotonicMs();
 	await eventually(() => world.clock.monotonicMs() - seenAtMs > freshMs);
 	return {world, states, waiter};
@@ -286,7 +286,7 @@ async function waitForAll() {
 
 const bobsFriend = {...bob, account: 'carol', label: 'carol'};
 
-test('what is held for a GPU that breaks goes to a newcomer and to those behind, and its place says why', async () => {
+test('holdings for a GPU that breaks go to others, and the entry shows why', async () => {
 	const {world, states} = await waitForAll();
 	const newcomer = {requester: bobsFriend, count: 1, durationSeconds: 3600};
 	expect(await reserve(world, newcomer)).toMatchObject({kind: 'refused'});
@@ -408,7 +408,7 @@ test('one who holds a broken GPU and cannot do without it holds up nobody, and g
 	expect(entriesOf(await readCurrent(world))).toEqual([]);
 });
 
-test('whose broken GPUs are all back gets as many as it wants, and no more', async () => {
+test('an entry whose broken GPUs are back gets as many as it requested', async () => {
 	const world = await createTestWorld({gpuCount});
 	await standing(world, [0, 1, 2], {count: 2});
 	await settle(world);
@@ -444,7 +444,7 @@ test('use that was interrupted counts from its new beginning', async () => {
 	expect(holdingsOf(await readCurrent(world), 'all').map(({index}) => index)).toEqual([0, 2]);
 });
 
-test('of several who saw a GPU in use it is so since the first saw it; one that was broken before is in use since now', () => {
+test('unreserved use starts with the first note, and again after another outage', () => {
 	const saw = (id: string, kind: 'used' | 'broken', since: number): QueueRecord =>
 		entryRecord(id, {requestedIds: [0], unavailable: [{gpu: 0, kind, since}]});
 	const sinceIn = (...queue: readonly QueueRecord[]) =>
@@ -469,7 +469,7 @@ test('a scan that failed as a whole puts nothing out of service: nothing is hand
 	expect(queueRows(await readCurrent(world))[0]).toMatchObject({outOfService: [], held: [0]});
 });
 
-test('one who takes GPUs by force is not passed by for what it would take all the same', async () => {
+test('a forced entry is not passed over for GPUs that it would take anyway', async () => {
 	const world = await createTestWorld({gpuCount});
 	await reserve(world, {requester: bob, count: 1, ids: [2], durationSeconds: 3600});
 	const options = {id: 'forced', requester: person('carol'), wanted: {count: 3}, tenure: {type: 'run'} as const};
@@ -503,7 +503,7 @@ test('a crowd that waits for a broken GPU is led by the first: the others do not
 	}
 });
 
-test('what an entry has written down is read back; what a later version writes there costs nobody its place', () => {
+test('notes are read back, and notes of later versions do not invalidate an entry', () => {
 	const entry: QueueEntry = {
 		...entryFor(
 			{id: 'a', requester: bob, wanted: {count: 3}, tenure: {type: 'run'}, force: true, waitSeconds: undefined},

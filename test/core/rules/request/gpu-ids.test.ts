@@ -9,7 +9,7 @@ test.each<[typed: string, words: readonly string[]]>([
 	['6, 0 - 1 ,4', ['6', '0', '1', '4']],
 	['2-2', ['2']],
 	['0:1,2-3', ['0:1', '2', '3']],
-	// What is none is left for who asks for ids to refuse.
+	// Invalid words are returned for the caller to refuse.
 	['3-1', ['3-1']],
 	['1-', ['1-']],
 	['-1', ['-1']],
@@ -21,7 +21,7 @@ test.each<[typed: string, words: readonly string[]]>([
 	expect(idWordsOf(typed)).toEqual(words);
 });
 
-test('what the monitor writes of GPUs can be typed', () => {
+test("the monitor's GPU lists can be parsed", () => {
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.nat(63), {minLength: 1}), (ids) => {
 			expect(idWordsOf(gpuRanges(ids)).map(Number)).toEqual(ids.toSorted((a, b) => a - b));

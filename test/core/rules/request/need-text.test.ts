@@ -64,7 +64,7 @@ test('needs and a share are checked against each other and the count', () => {
 		strategy: undefined,
 	});
 	expect(() => wishOf({count: 1, needs: 'nvlink', share: ''})).toThrow('one GPU is wanted');
-	expect(() => wishOf({count: 1, needs: '1g.10gb', share: '8G'})).toThrow('a share is about whole GPUs');
+	expect(() => wishOf({count: 1, needs: '1g.10gb', share: '8G'})).toThrow('a MIG instance cannot be shared');
 	expect(() => wishOf({count: 1, needs: '', share: '8'})).toThrow('Share: "8" has no unit');
 });
 

@@ -35,7 +35,7 @@ async function box(...readings: ReadonlyArray<Partial<GpuReading>>) {
 const ask = async (world: TestWorld, more: {force?: boolean} = {}) =>
 	reserve(world, {requester: alice, count: 1, durationSeconds: 60, ...more});
 
-/** What every program does that looks at the GPUs. */
+/** Scans the GPUs and records the baselines, as every program does. */
 async function scan(world: TestWorld): Promise<void> {
 	const [snapshot, observation] = await Promise.all([world.store.read(), world.gpus.observe()]);
 	await createAlertRecorder(world)(snapshot, observation);
@@ -54,7 +54,7 @@ describe('a GPU with something left on it', () => {
 		[reading({processes: undefined}), {kind: 'unknown'}],
 	])('%j is judged as %j', (seen, expected) => {
 		expect(judgeUsage(seen, 1024, rule)).toMatchObject(expected);
-		// Without the policy none of this matters.
+		// This has no effect without the policy.
 		expect(judgeUsage(seen, 1024).kind).toBe((seen.memoryUsedMiB ?? 0) > 1024 ? 'used' : 'idle');
 	});
 

@@ -77,7 +77,7 @@ test('memory in use on a GPU whose shares are held while waiting is in the way o
 	expect(usageBlockFor(record, observation, {...limits, shareMiB: 100})).toBeUndefined();
 });
 
-test('a GPU that says of itself that something is wrong with it is not to be had, however idle', () => {
+test('a GPU with a health problem is never available', () => {
 	const health = [{kind: 'temperature', words: 'too hot'}] as const;
 	const observation = observationOf([{...idleReading(0), health}]);
 	expect(usageBlockOf(0, observation, 1024, undefined)).toEqual({kind: 'unfit', problems: health});
@@ -90,7 +90,7 @@ test('users are named once, in order, without the unknown', () => {
 	]);
 });
 
-test('what one says already is not said again', () => {
+test('repeated words are dropped', () => {
 	expect(wordsOnce(['Fell off the bus: GPU is lost', 'GPU is lost'])).toEqual(['Fell off the bus: GPU is lost']);
 	expect(wordsOnce(['GPU is lost', 'Xid 79', 'GPU is lost'])).toEqual(['GPU is lost', 'Xid 79']);
 	expect(wordsOnce([])).toEqual([]);

@@ -8,7 +8,7 @@ import {idleReading, snapshotWith, observationOf} from '../../../_helpers/world.
 const lease: Lease = {user: 'alice', type: 'manual', startTime: 0, leaseId: 'lease-1'};
 const heldBy = (holder: Lease, index = 0): GpuRecord => ({kind: 'leased', index, raw: '{}', lease: holder});
 
-/** What a scan may find, in one letter. */
+/** The findings of a scan, by letter. */
 const readings: Readonly<Record<string, GpuReading | undefined>> = {
 	idle: idleReading(0),
 	busy: {...idleReading(0), memoryUsedMiB: 9000, processes: [{pid: 1}]},
@@ -24,7 +24,7 @@ const readings: Readonly<Record<string, GpuReading | undefined>> = {
 
 type Reading = readonly [at: number, what: keyof typeof readings, holder?: Lease];
 
-/** What is known after these looks. */
+/** The idle spans after these scans. */
 function after(...scans: readonly Reading[]): readonly IdleSpan[] {
 	let spans: readonly IdleSpan[] = [];
 	for (const [now, what, holder = lease] of scans) {
@@ -187,13 +187,13 @@ test('another GPU in the same place is another GPU', () => {
 	expect(next).toMatchObject([{uuid: 'GPU-other', seconds: 0}]);
 });
 
-test('nothing is kept of leases that ended', () => {
+test('spans of ended leases are dropped', () => {
 	const spans = after([100, 'idle'], [110, 'idle']);
 	const free: GpuRecord = {kind: 'free', index: 0, raw: undefined};
 	expect(nextIdle({gpus: []}, {before: spans, records: [free], now: 112, memoryThresholdMiB: 1024})).toEqual([]);
 });
 
-test('every face is told, for leases and for nothing else', () => {
+test('idle times are shown for leases only', () => {
 	const snapshot = snapshotWith({
 		now: 110,
 		pool: undefined,

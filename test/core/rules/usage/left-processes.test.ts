@@ -38,7 +38,7 @@ test('a child of a process that the job left is, when it is of the same account'
 	expect(leftByJob(freed, [{...worker, startTicks: 499}])).toBeUndefined();
 });
 
-test('nothing is known of a GPU whose record names no processes, and of one that is held', () => {
+test('returns nothing for a record without processes and for a held GPU', () => {
 	const process: GpuProcess = {pid: 10, startTicks: 500, user: 'alice'};
 	expect(leftByJob({...freed, ended: {reason: 'exited', leaseId: 'l'}}, [process])).toBeUndefined();
 	expect(leftByJob({kind: 'garbage', index: 0, raw: '', problem: 'x'}, [process])).toBeUndefined();
