@@ -83,13 +83,7 @@ test('a late entry keeps its position with heartbeats alone and still removes de
 			return [`other-${index}`, entry(`other-${index}`, part)];
 		}),
 	);
-	await write(
-		world.memory,
-		...others
-			.values()
-			.toArray()
-			.map((other) => ({kind: 'join', entry: other}) as const),
-	);
+	await write(world.memory, ...others.values().map((other) => ({kind: 'join', entry: other}) as const));
 	const counts = {reads: 0, beats: 0};
 	let judged = 0;
 	const counting: TestWorld = {
