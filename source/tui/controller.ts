@@ -36,7 +36,7 @@ type Controller = {
 const questions: ReadonlySet<Mode> = new Set(['confirmation', 'choice']);
 
 /** Modes that ignore clicks: a click would move the selection that the typed line is about. */
-const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'hosts-filter', 'search', 'small']);
+const mouselessModes: ReadonlySet<Mode> = new Set(['filter', 'search', 'small']);
 
 /** The key that opens each panel, and the panel's title there. */
 const panelTitles: Readonly<Record<PanelName, string>> = {

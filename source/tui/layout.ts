@@ -1,7 +1,7 @@
 /** Chooses the visible panels and their sizes for a terminal size. Ink does the rest of the layout. */
 import {boxed, ruled, type LoadTiles, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
-import {foldedCount} from './state/table/fold.js';
+import {foldedCount} from './state/gpus/fold.js';
 import type {State} from './state/state.js';
 
 /** On smaller terminals only the GPU table is shown. */

@@ -71,7 +71,7 @@ test('each panel alone', async () => {
 
 test('sorted by memory, filtered, tagged', async () => {
 	const sorting = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'] as const;
-	const actions = [...intents('toggle-tag', ...sorting, 'focus-next-row', 'toggle-tag', 'open-filter')];
+	const actions = [...intents('toggle-tag', ...sorting, 'line-down', 'toggle-tag', 'open-filter')];
 	const typed: Action = {kind: 'typed', text: 'carol'};
 	await expect(await frame(middle, {}, [...actions, typed])).toMatchFileSnapshot('frames/120x32/filter.txt');
 });
@@ -104,7 +104,7 @@ test('the store is lost', async () => {
 test('more GPUs than lines', async () => {
 	const box = await createBox(64, {leases: {40: lease('bob')}});
 	box.isSimulated = true;
-	const down: readonly Action[] = [{kind: 'focus-next-page'}, {kind: 'focus-next-page'}, {kind: 'focus-next-page'}];
+	const down: readonly Action[] = [{kind: 'page-down'}, {kind: 'page-down'}, {kind: 'page-down'}];
 	const state = await stateOf(box, {columns: 80, rows: 24}, {}, down);
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/many.txt');
 });
@@ -174,11 +174,11 @@ test('GPUs that MIG has split: their parts, and what the dialog says can be had'
 		),
 	});
 	await box.write({kind: 'shares', index: 2, shares: [lease('bob', {mig: held})]});
-	const state = await stateOf(box, small, {}, [{kind: 'focus-last-row'}, {kind: 'focus-previous-row'}]);
+	const state = await stateOf(box, small, {}, [{kind: 'last-line'}, {kind: 'line-up'}]);
 	await expect(`\n${frameOf(state)}\n`).toMatchFileSnapshot('frames/80x24/mig.txt');
 	const asking = await stateOf(box, small, {}, [pressing(reserve)]);
 	await expect(`\n${frameOf(asking)}\n`).toMatchFileSnapshot('frames/80x24/dialogs/reserve-mig.txt');
-	const wide = await stateOf(box, middle, {}, [{kind: 'focus-last-row'}, {kind: 'focus-previous-row'}]);
+	const wide = await stateOf(box, middle, {}, [{kind: 'last-line'}, {kind: 'line-up'}]);
 	await expect(`\n${frameOf(wide)}\n`).toMatchFileSnapshot('frames/120x32/mig.txt');
 });
 

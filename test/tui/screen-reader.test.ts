@@ -39,7 +39,7 @@ test('what is typed after a colon is said, and what is wrong with it', async () 
 });
 
 test('the words that filter the table of all hosts are said', async () => {
-	expect((await said('focus-hosts', 'filter-hosts', ...typing('a100'))).join('\n')).toContain('Filter a100');
+	expect((await said('focus-hosts', 'open-filter', ...typing('a100'))).join('\n')).toContain('Filter a100');
 });
 
 test('the detail of a GPU says what its panel shows, without what changes with every second', async () => {

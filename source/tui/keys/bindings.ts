@@ -14,7 +14,11 @@ type DialogChange = NonNullable<Verb['dialogKeys']>[number]['change'];
 export type Intended = Intent | Verb | DialogChange;
 
 /** A key with its effect and the modes it works in. */
-export type Binding = KeyHint & {readonly intent: Intended};
+export type Binding = KeyHint & {
+	readonly intent: Intended;
+	/** Name of the action in the config. Defaults to the name of the intent. */
+	readonly name?: string;
+};
 
 const keysOf = (some: readonly Verb[]): readonly Binding[] => some.map((verb) => ({...verb.keys, intent: verb}));
 
@@ -56,12 +60,12 @@ export const panelBindings: readonly Binding[] = [
 		help: ['GPUs and processes', 'tag, to act on several'],
 		footer: ['Space', 'Tag', 4],
 	},
-	{modes: tableModes, keys: ['up', 'k'], intent: 'focus-previous-row', help: help.rows},
-	{modes: tableModes, keys: ['down', 'j'], intent: 'focus-next-row', help: help.rows},
-	{modes: tableModes, keys: ['pageup'], intent: 'focus-previous-page', help: help.pages},
-	{modes: tableModes, keys: ['pagedown'], intent: 'focus-next-page', help: help.pages},
-	{modes: tableModes, keys: ['home'], intent: 'focus-first-row', help: help.ends},
-	{modes: tableModes, keys: ['end'], intent: 'focus-last-row', help: help.ends},
+	{modes: tableModes, keys: ['up', 'k'], intent: 'line-up', name: 'focus-previous-row', help: help.rows},
+	{modes: tableModes, keys: ['down', 'j'], intent: 'line-down', name: 'focus-next-row', help: help.rows},
+	{modes: tableModes, keys: ['pageup'], intent: 'page-up', name: 'focus-previous-page', help: help.pages},
+	{modes: tableModes, keys: ['pagedown'], intent: 'page-down', name: 'focus-next-page', help: help.pages},
+	{modes: tableModes, keys: ['home'], intent: 'first-line', name: 'focus-first-row', help: help.ends},
+	{modes: tableModes, keys: ['end'], intent: 'last-line', name: 'focus-last-row', help: help.ends},
 	{modes: ['table'], keys: ['left'], intent: 'focus-left-column'},
 	{modes: ['table'], keys: ['right'], intent: 'focus-right-column'},
 	{modes: lineModes, keys: ['up', 'k'], intent: 'line-up'},
@@ -100,19 +104,19 @@ export const panelBindings: readonly Binding[] = [
 	{modes: searchModes, keys: ['N'], intent: 'search-previous', help: help.search},
 	...keysOf(verbs.hosts),
 	// The same keys as in the GPU table.
-	{modes: ['hosts'], keys: ['up', 'k'], intent: 'previous-host-line'},
-	{modes: ['hosts'], keys: ['down', 'j'], intent: 'next-host-line'},
-	{modes: ['hosts'], keys: ['pageup'], intent: 'previous-host-page'},
-	{modes: ['hosts'], keys: ['pagedown', ' '], intent: 'next-host-page'},
-	{modes: ['hosts'], keys: ['home'], intent: 'first-host-line'},
-	{modes: ['hosts'], keys: ['end'], intent: 'last-host-line'},
-	{modes: ['hosts'], keys: ['/'], intent: 'filter-hosts', footer: ['/', 'Filter', 2]},
-	{modes: ['hosts'], keys: ['u'], intent: 'filter-hosts-user'},
-	{modes: ['hosts'], keys: ['m'], intent: 'filter-hosts-mine', footer: ['m', 'Mine', 3]},
-	{modes: ['hosts'], keys: ['<'], intent: 'sort-hosts-previous', footer: ['< >', 'Sort', 4]},
-	{modes: ['hosts'], keys: ['>'], intent: 'sort-hosts-next'},
-	{modes: ['hosts'], keys: ['I'], intent: 'invert-hosts'},
-	{modes: ['hosts'], keys: ['escape'], intent: 'clear-hosts-filter', footer: ['Esc', 'Back', 1]},
+	{modes: ['hosts'], keys: ['up', 'k'], intent: 'line-up', name: 'previous-host-line'},
+	{modes: ['hosts'], keys: ['down', 'j'], intent: 'line-down', name: 'next-host-line'},
+	{modes: ['hosts'], keys: ['pageup'], intent: 'page-up', name: 'previous-host-page'},
+	{modes: ['hosts'], keys: ['pagedown', ' '], intent: 'page-down', name: 'next-host-page'},
+	{modes: ['hosts'], keys: ['home'], intent: 'first-line', name: 'first-host-line'},
+	{modes: ['hosts'], keys: ['end'], intent: 'last-line', name: 'last-host-line'},
+	{modes: ['hosts'], keys: ['/'], intent: 'open-filter', name: 'filter-hosts', footer: ['/', 'Filter', 2]},
+	{modes: ['hosts'], keys: ['u'], intent: 'filter-user', name: 'filter-hosts-user'},
+	{modes: ['hosts'], keys: ['m'], intent: 'filter-mine', name: 'filter-hosts-mine', footer: ['m', 'Mine', 3]},
+	{modes: ['hosts'], keys: ['<'], intent: 'sort-previous', name: 'sort-hosts-previous', footer: ['< >', 'Sort', 4]},
+	{modes: ['hosts'], keys: ['>'], intent: 'sort-next', name: 'sort-hosts-next'},
+	{modes: ['hosts'], keys: ['I'], intent: 'invert-sort', name: 'invert-hosts'},
+	{modes: ['hosts'], keys: ['escape'], intent: 'clear-marks', name: 'clear-hosts-filter', footer: ['Esc', 'Back', 1]},
 	...keysOf(verbs.aside),
 	{modes: panelNames, keys: ['M'], intent: 'toggle-mouse', help: ['Monitor', 'mouse on, off']},
 	{modes: panelNames, keys: ['Z'], intent: 'toggle-pause', help: ['Monitor', 'pause what is shown']},
@@ -159,12 +163,8 @@ export const panelBindings: readonly Binding[] = [
 	{modes: ['search'], keys: ['escape'], intent: 'drop-search', footer: ['Esc', 'Cancel']},
 	{modes: ['filter'], keys: ['enter'], intent: 'keep-filter', footer: ['Enter', 'Apply']},
 	{modes: ['filter'], keys: ['escape'], intent: 'drop-filter', footer: ['Esc', 'Cancel']},
-	{modes: ['filter'], keys: ['up'], intent: 'focus-previous-row'},
-	{modes: ['filter'], keys: ['down'], intent: 'focus-next-row'},
-	{modes: ['hosts-filter'], keys: ['enter'], intent: 'keep-hosts-filter', footer: ['Enter', 'Apply']},
-	{modes: ['hosts-filter'], keys: ['escape'], intent: 'drop-hosts-filter', footer: ['Esc', 'Cancel']},
-	{modes: ['hosts-filter'], keys: ['up'], intent: 'previous-host-line'},
-	{modes: ['hosts-filter'], keys: ['down'], intent: 'next-host-line'},
+	{modes: ['filter'], keys: ['up'], intent: 'line-up'},
+	{modes: ['filter'], keys: ['down'], intent: 'line-down'},
 ];
 
 const forms: readonly Mode[] = ['form', 'refusal'];
@@ -172,7 +172,7 @@ const forms: readonly Mode[] = ['form', 'refusal'];
 const outputs: readonly Mode[] = ['output', 'list'];
 
 /** Modes in which characters are text. */
-export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'hosts-filter', 'command'];
+export const texts: readonly Mode[] = [...forms, 'filter', 'search', 'command'];
 
 /** Keys of dialogs and text fields. */
 export const dialogBindings: readonly Binding[] = [

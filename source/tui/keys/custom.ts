@@ -14,9 +14,7 @@ const isOfPanel = ({modes}: Binding): boolean => modes.some((mode) => isPanelMod
 const actionOf = (binding: Binding): string | undefined => {
 	const {intent} = binding;
 	return isOfPanel(binding) && typeof intent !== 'function'
-		? typeof intent === 'string'
-			? intent
-			: intent.name
+		? (binding.name ?? (typeof intent === 'string' ? intent : intent.name))
 		: undefined;
 };
 

@@ -8,7 +8,7 @@ import {states} from '../../format/states.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {sanitize} from '../../format/text/text.js';
 import {gpuCountOf, rowsOf, storeNow, type State} from '../state/state.js';
-import {isMine} from '../state/table/row-state.js';
+import {isMine} from '../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {loadTone, type Tone} from '../themes/tones.js';

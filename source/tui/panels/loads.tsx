@@ -7,8 +7,8 @@ import {layoutOf, loadsRangeOf} from '../layout.js';
 import {useMouse} from '../mouse/mouse-context.js';
 import {ownRange} from '../state/panels/state.js';
 import {gpuCountOf, rowsOf} from '../state/state.js';
-import {membersOf} from '../state/table/fold.js';
-import {visibleRows} from '../state/table/rows.js';
+import {membersOf} from '../state/gpus/fold.js';
+import {selectedGpu, visibleRows} from '../state/gpus/rows.js';
 import {useDispatch, useMonitor, useStore} from '../state/use-monitor.js';
 import {useDrawing} from '../themes/drawing-context.js';
 import {loadTone} from '../themes/tones.js';
@@ -57,7 +57,7 @@ type TileProperties = {readonly row: StatusRow; readonly width: number; readonly
 function Tile({row, width, rows}: TileProperties): ReactElement {
 	const dispatch = useDispatch();
 	const {getState} = useStore();
-	const isSelected = useMonitor(({selectedGpu}) => selectedGpu === row.index);
+	const isSelected = useMonitor((state) => selectedGpu(state) === row.index);
 	const isScanned = useIsScanned();
 	const indexWidth = useMonitor((state) => String(gpuCountOf(state) - 1).length);
 	const style = graphStyleOf(useDrawing());

@@ -7,13 +7,15 @@ import {policyProblemText} from '../../format/policy.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {counted} from '../../format/text/numbers.js';
 import {widthOf} from '../../format/text/width.js';
-import {allHostLines, hostLines, type HostLine} from '../state/hosts/lines.js';
+import {allHostLines, type HostLine} from '../state/hosts/lines.js';
+import {hostTable} from '../state/hosts/rows.js';
 import {remembering} from '../state/memo.js';
 import type {Flash} from '../state/messages.js';
-import {allProcesses, visibleProcesses} from '../state/processes/rows.js';
+import {allProcesses, processTable} from '../state/processes/rows.js';
 import {matchCount} from '../state/search.js';
 import {gpuCountOf, type State} from '../state/state.js';
-import {filteredRows} from '../state/table/rows.js';
+import {gpuTable} from '../state/gpus/rows.js';
+import {focusedTable, promptOf} from '../state/tables.js';
 import type {TextField} from '../state/text-field.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import type {Tone} from '../themes/tones.js';
@@ -71,14 +73,15 @@ const messageOf = remembering(
 
 /** Returns the number of rows that match the filter being typed. */
 function filterCount(state: State): string {
-	if (state.processes.prompt !== undefined) {
-		return `${visibleProcesses(state).length} of ${allProcesses(state).length} processes`;
+	const table = focusedTable(state);
+	if (table === processTable) {
+		return `${processTable.filtered(state).length} of ${allProcesses(state).length} processes`;
 	}
 
 	const gpusIn = (lines: readonly HostLine[]): number => lines.filter(({kind}) => kind === 'gpu').length;
-	return state.hosts.prompt === undefined
-		? `${filteredRows(state).length} of ${gpuCountOf(state)} GPUs`
-		: `${gpusIn(hostLines(state))} of ${gpusIn(allHostLines(state))} GPUs`;
+	return table === hostTable
+		? `${gpusIn(hostTable.filtered(state))} of ${gpusIn(allHostLines(state))} GPUs`
+		: `${gpuTable.filtered(state).length} of ${gpuCountOf(state)} GPUs`;
 }
 
 type PromptProperties = {readonly label: string; readonly field: TextField; readonly count?: string};
@@ -145,9 +148,11 @@ function MessageText({level, text, command, next}: Message): ReactElement {
 
 export function MessageLine(): ReactElement {
 	const search = useMonitor((state) => state.search.prompt);
-	const filter = useMonitor(({hosts, processes, table}) => hosts.prompt ?? processes.prompt ?? table.prompt);
+	const filter = useMonitor(promptOf);
 	const count = useMonitor((state) =>
-		state.search.prompt === undefined ? filterCount(state) : counted(matchCount(state), 'row'),
+		state.search.prompt === undefined
+			? promptOf(state) && filterCount(state)
+			: counted(matchCount(state), 'row'),
 	);
 	const dialog = useMonitor((state) => state.dialog);
 	const message = useMonitor(messageOf);

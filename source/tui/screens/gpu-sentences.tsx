@@ -8,8 +8,9 @@ import {sanitize} from '../../format/text/text.js';
 import {Usage} from '../panels/gpus/process-cell.js';
 import {hotCelsius} from '../panels/shared/readings.js';
 import {drainText, endText, otherFaultOf, ownerText, placeText} from '../panels/shared/row-words.js';
-import {stateName} from '../state/table/row-state.js';
-import type {TableRow} from '../state/table/fold.js';
+import {stateName} from '../state/gpus/row-state.js';
+import type {TableRow} from '../state/gpus/fold.js';
+import {selectedGpu} from '../state/gpus/rows.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 
@@ -50,7 +51,7 @@ function endWords({lease, remainingSeconds}: StatusRow): string | undefined {
 export function GpuSentence({row}: {readonly row: TableRow}): ReactElement {
 	const {requester} = useSettings();
 	const isScanned = useMonitor(({observation}) => observation !== undefined);
-	const isSelected = useMonitor(({selectedGpu}) => selectedGpu === row.index);
+	const isSelected = useMonitor((state) => selectedGpu(state) === row.index);
 	const fault = otherFaultOf(row);
 	const words = sentence([
 		`${isSelected ? 'Selected: ' : ''}GPU ${row.index}`,

@@ -9,7 +9,8 @@ import {Footer, useCommandLineHelp} from '../panels/footer.js';
 import {HostsHeader} from '../panels/hosts/hosts-header.js';
 import {MessageLine} from '../panels/message.js';
 import {gpuCountOf, rowsOf, type State} from '../state/state.js';
-import {visibleRows} from '../state/table/rows.js';
+import {gpuTable, visibleRows} from '../state/gpus/rows.js';
+import {promptOf} from '../state/tables.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 import {GpuSentence, sentence} from './gpu-sentences.js';
@@ -50,11 +51,7 @@ function countSentence(state: State): string {
 /** The GPUs around the selected one, as many as there are rows for. */
 function Gpus({rows: room}: {readonly rows: number}): ReactElement {
 	const all = useMonitor(visibleRows);
-	const selectedGpu = useMonitor((state) => state.selectedGpu);
-	const selected = Math.max(
-		0,
-		all.findIndex(({index}) => index === selectedGpu),
-	);
+	const selected = useMonitor(gpuTable.selectedIndex) ?? 0;
 	const shown = Math.max(1, Math.min(all.length, room));
 	const from = Math.max(0, Math.min(selected, all.length - shown));
 	return (
@@ -84,10 +81,10 @@ function FocusedPanel(): ReactElement | undefined {
 /** The message while there is a new one, or something is typed. Standing troubles are in the first sentence, without their age. */
 function Message(): ReactElement | undefined {
 	const isNew = useMonitor(
-		({flash, table, processes, hosts, search, dialog}) =>
-			flash !== undefined ||
-			(table.prompt ?? processes.prompt ?? hosts.prompt ?? search.prompt) !== undefined ||
-			dialog?.kind === 'command',
+		(state) =>
+			state.flash !== undefined ||
+			(promptOf(state) ?? state.search.prompt) !== undefined ||
+			state.dialog?.kind === 'command',
 	);
 	return isNew ? <MessageLine /> : undefined;
 }

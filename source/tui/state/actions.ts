@@ -1,8 +1,8 @@
 /** Everything that can happen to the state. Actions are named as intents. */
 import type {AuditEntry, Observation, Snapshot} from '../../core/model/types.js';
 import type {PanelIntent, PanelUpdate} from './panels/reduce.js';
-import type {HostsIntent, HostsUpdate} from './hosts/reduce.js';
-import type {TableIntent} from './table/reduce.js';
+import type {SeenHost} from './hosts/state.js';
+import type {tableIntents} from './tables.js';
 import type {SearchIntent} from './search.js';
 import type {ViewIntent} from './view/reduce.js';
 import type {Answer} from './answers.js';
@@ -15,7 +15,8 @@ import type {CommandLineIntent} from './command-line/reduce.js';
 /** News from the clock, the terminal, the store and the GPUs. `nowMs` is monotonic. */
 export type LiveUpdate =
 	| PanelUpdate
-	| HostsUpdate
+	/** Everything known about the other hosts. */
+	| {readonly kind: 'hosts-arrived'; readonly known: readonly SeenHost[]; readonly nowMs: number}
 	/** All known events. */
 	| {readonly kind: 'events-arrived'; readonly entries: readonly AuditEntry[]}
 	| {readonly kind: 'events-lost'; readonly reason: string}
@@ -44,7 +45,7 @@ export type DialogIntent =
 	| CommandLineIntent;
 
 /** Intents for the reducer, which has a handler of the same name for each. */
-type StateIntent = DialogIntent | TableIntent | PanelIntent | HostsIntent | ViewIntent | SearchIntent;
+type StateIntent = DialogIntent | keyof typeof tableIntents | PanelIntent | ViewIntent | SearchIntent;
 
 /** Intents for the controller, which act outside the state. */
 type OutwardIntent =

@@ -2,6 +2,7 @@
 import {isTooSmall} from '../layout.js';
 import {panelNames, type PanelName} from './panels/state.js';
 import type {State} from './state.js';
+import {promptOf} from './tables.js';
 
 /** The focused panel, the text field or the dialog that handles keys. */
 export const modes = [
@@ -9,8 +10,6 @@ export const modes = [
 	'filter',
 	/** A search being typed. */
 	'search',
-	/** A filter of hosts being typed. */
-	'hosts-filter',
 	'form',
 	/** A form whose request was refused because the GPUs are taken. */
 	'refusal',
@@ -39,18 +38,17 @@ export const tableModes = ['table', 'processes'] as const satisfies readonly Mod
 
 /** Returns the current mode. */
 export function modeOf(state: State): Mode {
-	const {dialog, table, processes, panels, hosts} = state;
+	const {dialog} = state;
 	if (isTooSmall(state)) {
 		return 'small';
 	}
 
 	if (dialog === undefined) {
-		if (state.search.prompt !== undefined) {
-			return 'search';
-		}
-
-		const prompt = table.prompt ?? processes.prompt;
-		return hosts.prompt === undefined ? (prompt === undefined ? panels.focus : 'filter') : 'hosts-filter';
+		return state.search.prompt === undefined
+			? promptOf(state) === undefined
+				? state.panels.focus
+				: 'filter'
+			: 'search';
 	}
 
 	if (dialog.kind === 'output' && dialog.chosen !== undefined) {

@@ -9,9 +9,8 @@ import {owns} from '../../core/rules/leases/ownership.js';
 import {shortDuration} from '../../format/text/durations.js';
 import {gpuList, gpuRanges} from '../../format/text/gpu-list.js';
 import {afterPanelUpdate, scrollTo} from './panels/reduce.js';
-import {afterHostsUpdate} from './hosts/reduce.js';
 import {keyedProcesses} from './processes/state.js';
-import {tagOf} from './table/state.js';
+import {tagOf} from './gpus/state.js';
 import type {LiveUpdate} from './actions.js';
 import {flashMs, mostEvents, type State} from './state.js';
 import type {Flash} from './messages.js';
@@ -160,7 +159,7 @@ export function afterLiveUpdate(state: State, update: LiveUpdate): State {
 		}
 
 		case 'hosts-arrived': {
-			return afterHostsUpdate(state, update);
+			return {...state, nowMs: update.nowMs, seenHosts: update.known};
 		}
 
 		case 'past-arrived': {

@@ -1,13 +1,11 @@
 /** The next state, purely. */
 import {commandLineIntents, withText} from './command-line/reduce.js';
 import type {DialogIntent, Action} from './actions.js';
-import {hostsIntents, settledHosts} from './hosts/reduce.js';
-import {settledQueue} from './panels/queue.js';
 import {panelIntents} from './panels/reduce.js';
-import {openProcess, processIntents, stepProcess, settledProcesses} from './processes/reduce.js';
+import {openProcess, processTable} from './processes/rows.js';
 import {searchIntents} from './search.js';
 import {viewIntents} from './view/reduce.js';
-import {tableIntents, settled} from './table/reduce.js';
+import {changeFilter, settledTables, tableIntents} from './tables.js';
 import {afterAnswer, isAnswer} from './answers.js';
 import {behindPause, togglePause} from './pause.js';
 import {toggleMouse, afterPointer, isPointerAction} from './mouse.js';
@@ -15,7 +13,6 @@ import {changed, edit, insert, isEdit, type FieldChange} from './text-field.js';
 import {storeNow, type State} from './state.js';
 import {afterLiveUpdate} from './live-updates.js';
 import {changeForm, isFormAction, type FormAction} from './form.js';
-import {withTyped} from './table/state.js';
 import {isAsking, type AskingDialog} from './dialogs.js';
 
 const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State) => State>> = {
@@ -25,18 +22,12 @@ const dialogIntents: Readonly<Record<DialogIntent | 'key-pressed', (state: State
 	'toggle-pause': togglePause,
 	'toggle-mouse': toggleMouse,
 	'open-process': openProcess,
-	'next-process': (state) => stepProcess(state, 1),
-	'previous-process': (state) => stepProcess(state, -1),
+	'next-process': (state) => openProcess(processTable.change(state, {kind: 'move', by: 1})),
+	'previous-process': (state) => openProcess(processTable.change(state, {kind: 'move', by: -1})),
 	...commandLineIntents,
 };
 
-const intents = {...dialogIntents, ...tableIntents, ...panelIntents, ...hostsIntents, ...viewIntents, ...searchIntents};
-
-/** What an intent does: those of tables go to the table that has the focus. */
-const changeOf = (kind: keyof typeof intents, {panels}: State): ((state: State) => State) =>
-	panels.focus === 'processes' && Object.hasOwn(processIntents, kind)
-		? processIntents[kind as keyof typeof processIntents]
-		: intents[kind];
+const intents = {...dialogIntents, ...tableIntents, ...panelIntents, ...viewIntents, ...searchIntents};
 
 const isIntent = (action: Action): action is {readonly kind: keyof typeof intents} =>
 	Object.hasOwn(intents, action.kind);
@@ -55,20 +46,12 @@ function changeText(dialog: AskingDialog, action: FormAction): AskingDialog {
 	return withText(dialog, action.kind === 'typed' ? insert(field, action.text) : edit(field, action.kind));
 }
 
-/** The search, or the filter of whichever table is being typed. */
+/** Applies typed text to the search, or to the filter of the focused table. */
 function changePrompt(state: State, change: FieldChange): State {
-	const {search, hosts, processes, table} = state;
-	if (search.prompt !== undefined) {
-		return {...state, search: {...search, prompt: changed(search.prompt, change)}};
-	}
-
-	if (hosts.prompt !== undefined) {
-		return {...state, hosts: withTyped(hosts, change)};
-	}
-
-	return processes.prompt === undefined
-		? {...state, table: withTyped(table, change)}
-		: {...state, processes: withTyped(processes, change)};
+	const {search} = state;
+	return search.prompt === undefined
+		? changeFilter(state, change)
+		: {...state, search: {...search, prompt: changed(search.prompt, change)}};
 }
 
 function next(state: State, action: Exclude<Action, {kind: keyof typeof intents}>): State {
@@ -114,6 +97,6 @@ function withOwnError(before: State, after: State): State {
 }
 
 export function reduce(state: State, action: Action): State {
-	const after = isIntent(action) ? changeOf(action.kind, state)(state) : next(state, action);
-	return settledProcesses(settledHosts(settledQueue(settled(withOwnError(state, after)))));
+	const after = isIntent(action) ? intents[action.kind](state) : next(state, action);
+	return settledTables(withOwnError(state, after));
 }

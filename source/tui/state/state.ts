@@ -6,12 +6,13 @@ import {emptyHistory, type UtilizationHistory} from '../../core/live/utilization
 import {emptyProcessHistory, type ProcessHistory} from '../../core/live/process-history.js';
 import type {MonitorOptions} from '../ports.js';
 import type {Appearance} from '../theme.js';
-import {initialProcesses, type ProcessesState} from './processes/state.js';
+import {initialTable, type SortKey} from './gpus/state.js';
+import {initialProcesses, type ProcessSortKey} from './processes/state.js';
 import {initialPanels, type PanelsState, type ShownPast, type ShownReport} from './panels/state.js';
-import {initialTable, type TableState} from './table/state.js';
+import {initialTableBy, type TableState} from './table/state.js';
 import type {ViewState} from './view/state.js';
 import type {Dialog} from './dialogs.js';
-import {initialHosts, type HostsState} from './hosts/state.js';
+import {initialHosts, type HostSortKey, type SeenHost} from './hosts/state.js';
 import {remembering} from './memo.js';
 import type {Waiting, Flash} from './messages.js';
 import type {TextField} from './text-field.js';
@@ -60,15 +61,14 @@ export type State = {
 	/** The last scan that succeeded; it stays when a later one fails. */
 	readonly observation?: Observation;
 	readonly scanFailure?: {readonly message: string; readonly hint?: string; readonly sinceMs: number};
-	/** Index of the selected GPU as it is now; the selection follows the GPU. Undefined when none is shown. */
-	readonly selectedGpu?: number;
-	/** First row shown of the table. */
-	readonly firstRow: number;
-	readonly table: TableState;
-	/** The table of all processes. */
-	readonly processes: ProcessesState;
+	/** The table of GPUs. */
+	readonly table: TableState<SortKey>;
+	readonly processes: TableState<ProcessSortKey>;
+	readonly queue: TableState<'position'>;
+	readonly hosts: TableState<HostSortKey>;
+	/** Other hosts that answered or failed at least once. */
+	readonly seenHosts: readonly SeenHost[];
 	readonly panels: PanelsState;
-	readonly hosts: HostsState;
 	readonly search: SearchState;
 	/** The preset and the columns. */
 	readonly view: ViewState;
@@ -135,12 +135,12 @@ export const initialState = (settings: Settings, size: Size, nowMs: number, flas
 	nowMs,
 	connection: {kind: 'connecting'},
 	snapshotAtMs: nowMs,
-	selectedGpu: 0,
-	firstRow: 0,
 	table: initialTable,
 	processes: initialProcesses,
-	panels: settings.hasNoPool === true ? {...initialPanels, focus: 'hosts'} : initialPanels,
+	queue: initialTableBy('position'),
 	hosts: initialHosts,
+	seenHosts: [],
+	panels: settings.hasNoPool === true ? {...initialPanels, focus: 'hosts'} : initialPanels,
 	search: {text: ''},
 	view: {preset: 'default', remembered: {}},
 	history: emptyGraphs(settings.scanIntervalMs),

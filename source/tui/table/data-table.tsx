@@ -105,8 +105,8 @@ type Properties<Row> = Cells<Row> & {
 	/** Lines of the panel, the head included. */
 	readonly height: number;
 	readonly width: number;
-	readonly keyOf: (row: Row) => string;
-	readonly selectedKey?: string;
+	/** Index of the selected row. */
+	readonly selected?: number;
 	readonly isTagged?: (row: Row) => boolean;
 	/** Returns the content that replaces the cells of a row, or undefined for the cells. */
 	readonly lineOf?: (row: Row) => ReactNode;
@@ -149,8 +149,7 @@ function Block<Row>({
 	firstRow,
 	height,
 	width,
-	keyOf,
-	selectedKey,
+	selected,
 	isTagged,
 	lineOf,
 	hasHead = true,
@@ -186,7 +185,7 @@ function Block<Row>({
 					above={index === 0 ? undefined : shown[index - 1]}
 					below={rows[firstRow + index + 1]}
 					columns={columns}
-					isSelected={keyOf(row) === selectedKey}
+					isSelected={firstRow + index === selected}
 					isTagged={isTagged?.(row) ?? false}
 					line={lineOf?.(row)}
 				/>
@@ -195,7 +194,7 @@ function Block<Row>({
 	);
 }
 
-/** Shows as many rows as there are lines. The caller owns the selection and the scroll position. */
+/** Shows as many rows as there are lines. `useTable` provides the selection and the scroll position. */
 export function DataTable<Row>({blocks = 1, empty, ...table}: Properties<Row>): ReactElement {
 	const {rows, firstRow, height, width, hasHead = true} = table;
 	const rowsInBlock = height - (hasHead ? 1 : 0);

@@ -8,7 +8,7 @@ import {sanitize} from '../../format/text/text.js';
 import {Confirm} from '../dialogs/confirm.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
-import {selectedRow, taggedGpus} from '../state/table/rows.js';
+import {selectedRow, taggedGpus} from '../state/gpus/rows.js';
 import {processLine} from '../../format/readings.js';
 import {Label} from '../widgets/label.js';
 import {ownProcesses} from './shared/own-scan.js';

@@ -4,7 +4,7 @@ import {gpuList} from '../../format/text/gpu-list.js';
 import {sanitize} from '../../format/text/text.js';
 import type {Answer} from '../state/answers.js';
 import {isAsking, type AskingDialog} from '../state/dialogs.js';
-import {selectedGpus} from '../state/table/rows.js';
+import {selectedGpus} from '../state/gpus/rows.js';
 import {ownProcesses, scanProcesses} from './shared/own-scan.js';
 import {openingOf, type DialogKey, type EffectContext, type Outcome, type Verb} from './verb.js';
 import {verbOf} from './index.js';

@@ -1,7 +1,7 @@
 /** `Y`: copies the UUIDs of the chosen GPUs, for `nvidia-smi -i` and a container's `--gpus device=`. */
 import {counted} from '../../format/text/numbers.js';
 import {rowsOf, type State} from '../state/state.js';
-import {chosenGpus} from '../state/table/rows.js';
+import {chosenGpus} from '../state/gpus/rows.js';
 import {toClipboard} from './shared/clipboard.js';
 import {firstReason, reasonAgainstGpus} from './shared/reasons.js';
 import {defineVerb} from './verb.js';

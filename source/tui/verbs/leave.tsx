@@ -12,7 +12,7 @@ import {shellCommand} from '../../format/text/shell.js';
 import {sanitize} from '../../format/text/text.js';
 import {wantedText} from '../../format/queue/waiting-progress.js';
 import {Confirm} from '../dialogs/confirm.js';
-import {selectedEntry} from '../state/panels/queue.js';
+import {selectedEntry} from '../state/queue/rows.js';
 import {ask, type Confirmation} from '../state/dialogs.js';
 import {storeNow, type State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';

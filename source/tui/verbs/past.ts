@@ -1,5 +1,6 @@
 /** `o`: shows the events of the selected GPU, newest first. */
 import {eventLine} from '../../format/events.js';
+import {selectedGpu} from '../state/gpus/rows.js';
 import {storeNow} from '../state/state.js';
 import {firstReason, reasonAgainstGpus} from './shared/reasons.js';
 import {defineVerb} from './verb.js';
@@ -15,7 +16,7 @@ export const past = defineVerb({
 	),
 	async perform({world, store}) {
 		const state = store.getState();
-		const {selectedGpu: gpu} = state;
+		const gpu = selectedGpu(state);
 		const entries = await world.store.audit({newest: mostSearched});
 		const lines = entries.filter(({gpus}) => gpus.includes(gpu!)).map((entry) => eventLine(entry, storeNow(state)!));
 		return lines.length === 0

@@ -12,7 +12,7 @@ import {choose, type Choice} from '../state/dialogs.js';
 import type {State} from '../state/state.js';
 import {chosenProcesses} from '../state/processes/rows.js';
 import type {ProcessRow} from '../state/processes/state.js';
-import {rowWith, selectedGpus} from '../state/table/rows.js';
+import {gpuTable, rowWith, selectedGpus} from '../state/gpus/rows.js';
 import {byMemory, processLine} from '../../format/readings.js';
 import {Label} from '../widgets/label.js';
 import {ownProcesses, problemText, scanProcesses} from './shared/own-scan.js';
@@ -80,7 +80,7 @@ function reasonAgainstOnGpu(state: State): string | undefined {
 	}
 
 	const users = [
-		...new Set((rowWith(state, state.selectedGpu)?.processes ?? []).map(({user}) => user ?? 'an unknown user')),
+		...new Set((gpuTable.selected(state)?.processes ?? []).map(({user}) => user ?? 'an unknown user')),
 	];
 	if (users.length === 0) {
 		return selectedGpus(state).some((index) => rowWith(state, index)?.reading?.isUnread === true)

@@ -1,5 +1,5 @@
 /** `w`: reserves any GPUs, or the tagged GPUs, when they become free. */
-import {taggedGpus} from '../state/table/rows.js';
+import {taggedGpus} from '../state/gpus/rows.js';
 import {firstReason, reasonAgainstChange} from './shared/reasons.js';
 import {reasonAgainstNaming, reserveForm, type ReserveForm} from './shared/reservation.js';
 import {defineVerb} from './verb.js';

@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {SeenHost} from '../../../source/tui/state/hosts/state.js';
-import {selectedHostLine} from '../../../source/tui/state/hosts/lines.js';
+import {selectedHostLine} from '../../../source/tui/state/hosts/rows.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {createScene} from '../_world.js';
 import {answered, failed, held, remoteRow} from './_hosts.js';
@@ -55,8 +55,8 @@ for (const [columns, rows] of [
 }
 
 test('Esc goes back at once where a filter was taken away by its own key', async () => {
-	const twice = ['filter-hosts-mine', 'filter-hosts-mine'] as const;
-	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-hosts-filter']);
+	const twice = ['filter-mine', 'filter-mine'] as const;
+	const {panels} = await hostsState({columns: 120, rows: 32}, [...twice, 'clear-marks']);
 	expect(panels.focus).toBe('table');
 });
 
@@ -107,7 +107,7 @@ test('a GPU that several share is called so, as in the table of one host, and fo
 	const hosts = {kind: 'hosts-arrived', known: [answered('gpu-box-8', [shared])], nowMs: 1000} as const;
 	expect(await lineOf(/gpu-box-8 +5/v, hosts)).toMatch(/gpu-box-8 +5 +Reserved +2 shared /v);
 	const typed = [...'dave'].map((text) => ({kind: 'typed', text}) as const);
-	expect(await lineOf(/gpu-box-8 +5/v, hosts, 'filter-hosts', ...typed)).toContain('2 shared');
+	expect(await lineOf(/gpu-box-8 +5/v, hosts, 'open-filter', ...typed)).toContain('2 shared');
 });
 
 test('a reservation on another host is called idle as that host calls it, and by nothing that it did not say', async () => {
@@ -143,11 +143,11 @@ const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 
 test('sorted by the memory in use over all hosts, what is unknown and what is said of hosts comes last', async () => {
 	const byMemory: readonly Step[] = [
-		'sort-hosts-next',
-		'sort-hosts-next',
-		'sort-hosts-next',
-		'sort-hosts-next',
-		'sort-hosts-next',
+		'sort-next',
+		'sort-next',
+		'sort-next',
+		'sort-next',
+		'sort-next',
 	];
 	const lines = await order(...byMemory);
 	expect(lines.slice(0, 5)).toEqual(['gpu-box-3 4', 'gpu-box-3 5', 'gpu-box-1 1', 'gpu-box-3 0', 'gpu-box-3 6']);
@@ -158,32 +158,32 @@ test('sorted by the memory in use over all hosts, what is unknown and what is sa
 		'gpu-box-9 !',
 		'gpu-box-10 asking',
 	]);
-	expect((await order(...byMemory, 'invert-hosts')).slice(-5)).toEqual(lines.slice(-5));
+	expect((await order(...byMemory, 'invert-sort')).slice(-5)).toEqual(lines.slice(-5));
 });
 
 test('filtered by words, by mine and by the user of the selected line', async () => {
 	const typed: Action = {kind: 'typed', text: 'a100 free'};
-	expect(await order('filter-hosts', typed, 'keep-hosts-filter')).toEqual(['gpu-box-1 0', 'gpu-box-8 0']);
-	expect(await order('filter-hosts', typed, 'drop-hosts-filter')).toHaveLength(20);
+	expect(await order('open-filter', typed, 'keep-filter')).toEqual(['gpu-box-1 0', 'gpu-box-8 0']);
+	expect(await order('open-filter', typed, 'drop-filter')).toHaveLength(20);
 	const mine = ['gpu-box-3 0', 'gpu-box-1 1', 'alice@gpu-box-7.example… 0'];
-	expect((await order('filter-hosts-mine')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
-	expect((await order('filter-hosts-user')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
-	expect(await lineOf(/Filter/v, 'filter-hosts', typed)).toMatch(/2 of 17 GPUs/v);
+	expect((await order('filter-mine')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
+	expect((await order('filter-user')).filter((line) => / \d+$/v.test(line))).toEqual(mine);
+	expect(await lineOf(/Filter/v, 'open-filter', typed)).toMatch(/2 of 17 GPUs/v);
 });
 
 test('a filter that is given up gives the selection back', async () => {
-	const state = await hostsState({columns: 120, rows: 32}, ['next-host-line', 'next-host-line']);
-	const typing = after(state, 'filter-hosts', {kind: 'typed', text: 'gpu-box-9'});
+	const state = await hostsState({columns: 120, rows: 32}, ['line-down', 'line-down']);
+	const typing = after(state, 'open-filter', {kind: 'typed', text: 'gpu-box-9'});
 	expect(selectedHostLine(typing)?.host).toBe('gpu-box-9');
-	expect(selectedHostLine(after(typing, 'drop-hosts-filter'))).toEqual(selectedHostLine(state));
-	expect(selectedHostLine(after(typing, 'keep-hosts-filter'))?.host).toBe('gpu-box-9');
+	expect(selectedHostLine(after(typing, 'drop-filter'))).toEqual(selectedHostLine(state));
+	expect(selectedHostLine(after(typing, 'keep-filter'))?.host).toBe('gpu-box-9');
 });
 
 test('the selection stays with its GPU while hosts come and go above it', async () => {
 	const state = await hostsState({columns: 120, rows: 32}, [
 		{kind: 'hosts-arrived', known: known.slice(1), nowMs: 1000},
-		'last-host-line',
-		'previous-host-line',
+		'last-line',
+		'line-up',
 	]);
 	const selectedLine = (frame: string): string => frame.split('\n').find((line) => line.startsWith('│>')) ?? '';
 	expect(selectedLine(frameOf(state))).toContain('gpu-box-9');
@@ -222,7 +222,7 @@ test('without other hosts it says where to name them, and Tab passes it by', asy
 });
 
 test('for a screen reader: the sums, and the selected line first', async () => {
-	const frame = frameOf(await hostsState({columns: 80, rows: 24}, ['next-host-line'], {isLinear: true}));
+	const frame = frameOf(await hostsState({columns: 80, rows: 24}, ['line-down'], {isLinear: true}));
 	const words = frame.replaceAll(/\s+/gv, ' ');
 	expect(words).toContain('6 hosts 3 answering 1 asked 2 not answering');
 	expect(words).toContain('> gpu-box-3 1 Free');

@@ -2,6 +2,7 @@
 import {afterEach, expect, test} from 'vitest';
 import {endSession, startMonitor, type Session} from '../_harness.js';
 import {createBox, createScene, lease} from '../_world.js';
+import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';
 
 let session: Session | undefined;
 
@@ -41,9 +42,9 @@ test('the wheel moves the selection, and scrolls only where it points', async ()
 	const {shows, mouse, store} = session;
 	await shows(/> 0 +Mine/v);
 	await mouse({kind: 'wheel-down', ...placeOf(session, 'alice     RUN')});
-	expect(store.getState().selectedGpu).toBe(3);
+	expect(selectedGpu(store.getState())).toBe(3);
 	await mouse({kind: 'wheel-up', ...placeOf(session, 'alice     RUN')});
-	expect(store.getState().selectedGpu).toBe(0);
+	expect(selectedGpu(store.getState())).toBe(0);
 });
 
 test('a click on the letter of a question answers it, and a click beside the dialog changes nothing', async () => {

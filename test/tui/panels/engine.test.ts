@@ -2,7 +2,7 @@
 import {afterEach, expect, test} from 'vitest';
 import type {Engine} from '../../../source/core/operations/engine.js';
 import {lacksOf, noneNowError} from '../../../source/engine/slurm/refusals.js';
-import {hostLines} from '../../../source/tui/state/hosts/lines.js';
+import {hostLines} from '../../../source/tui/state/hosts/rows.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {adopt} from '../../../source/tui/verbs/adopt.js';
 import {release} from '../../../source/tui/verbs/release.js';

@@ -14,7 +14,7 @@ const createSquatted = async () => {
 
 const footersOf = async (columns: number): Promise<readonly string[]> => {
 	const onOwn = await stateOf(await createSquatted(), {columns, rows: 24});
-	return [onOwn, after(onOwn, 'focus-next-row')].map((state) => textOf(state, <Footer />));
+	return [onOwn, after(onOwn, 'line-down')].map((state) => textOf(state, <Footer />));
 };
 
 test('R Adopt has room on every screen while a process of one’s own uses the selected GPU without a reservation', async () => {

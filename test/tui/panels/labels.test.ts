@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {statusRows} from '../../../source/core/rules/pool/status.js';
 import type {GpuReading, IdleSpan, Lease} from '../../../source/core/model/types.js';
 import {statusJson} from '../../../source/format/json/status-json.js';
-import {stateName} from '../../../source/tui/state/table/row-state.js';
+import {stateName} from '../../../source/tui/state/gpus/row-state.js';
 import {observationOf} from '../../_helpers/world.js';
 import {answered} from '../hosts/_hosts.js';
 import {leave} from '../../../source/tui/verbs/leave.js';

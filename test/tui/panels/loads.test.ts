@@ -5,6 +5,7 @@ import type {Size, State} from '../../../source/tui/state/state.js';
 import {after, endSession, frameOf, shownRows, startMonitor, stateOf, type Step} from '../_harness.js';
 import {eventsArrived, nightOf, pastOf} from '../_scene.js';
 import {busy, createBox, createScene, lease, run} from '../_world.js';
+import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';
 
 const sizes = [
 	{columns: 160, rows: 45},
@@ -109,7 +110,7 @@ test('a click on the graphs of a GPU selects it', async () => {
 		] as const) {
 			await session.press('0');
 			await session.mouse({kind: 'click', column: column + right, row: row + down});
-			expect(session.store.getState().selectedGpu).toBe(5);
+			expect(selectedGpu(session.store.getState())).toBe(5);
 		}
 	} finally {
 		await endSession(session);

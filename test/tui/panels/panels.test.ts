@@ -1,6 +1,6 @@
 /** Which panels are there, which has the keys, and how far each scrolls. */
 import {expect, test} from 'vitest';
-import {selectedEntry} from '../../../source/tui/state/panels/queue.js';
+import {selectedEntry} from '../../../source/tui/state/queue/rows.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import type {Size} from '../../../source/tui/state/state.js';
 import {isLight, stylesOf, themeOf, type Theme} from '../../../source/tui/theme.js';
@@ -107,7 +107,7 @@ test('the selection in the queue stays with the entry that was selected', async 
 	await box.write({kind: 'leave', id: 'entry-ann'});
 	const {snapshot} = await stateOf(box, size);
 	const moved = after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 2000});
-	expect([selectedEntry(moved)?.id, moved.panels.queue.position]).toEqual(['entry-cid', 1]);
+	expect([selectedEntry(moved)?.id, moved.queue.selected.place]).toEqual(['entry-cid', 1]);
 	expect(selectedEntry(after(moved, 'last-line'))?.id).toBe('entry-dan');
 	expect(selectedEntry(after(moved, 'first-line', 'line-up'))?.id).toBe('entry-ben');
 });

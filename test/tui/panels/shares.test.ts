@@ -118,7 +118,7 @@ test('a share beside an instance of MIG is refused, and one of more than there i
 test('a share of a GPU that others share already can be asked for by that GPU, one of a GPU that one account has alone cannot', async () => {
 	const box = await sharedBox('bob');
 	await box.write({kind: 'lease', index: 1, lease: lease('bob')});
-	const down = {kind: 'focus-next-row'} as const;
+	const down = {kind: 'line-down'} as const;
 	const whole = await stateOf(box, {columns: 80, rows: 24});
 	expect(reserveThese.reasonAgainst(whole)).toBe('GPU 0 is reserved already, by bob');
 	await box.write(allow);

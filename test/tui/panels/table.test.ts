@@ -4,8 +4,8 @@ import {expect, test} from 'vitest';
 import type {GpuReading} from '../../../source/core/model/types.js';
 import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
-import {chosenGpus, selectedRow, taggedGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
-import {sortKeys} from '../../../source/tui/state/table/state.js';
+import {chosenGpus, selectedGpu, selectedRow, taggedGpus, visibleRows} from '../../../source/tui/state/gpus/rows.js';
+import {sortKeys} from '../../../source/tui/state/gpus/state.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {createBox, createScene, gpuReading, lease, waiter} from '../_world.js';
@@ -67,19 +67,19 @@ test('the selection follows its GPU while rows change places', async () => {
 	const box = await createBox(4);
 	const state = after(
 		await stateOf(box, size),
-		'focus-next-row',
+		'line-down',
 		...Array.from({length: 6}, () => 'sort-next' as const),
 	);
 	expect(state.table.sort.by).toBe('memory');
 	const used = (index: number, memoryUsedMiB: number): GpuReading => gpuReading(index, {memoryUsedMiB});
 	const turned = after(state, scan([used(0, 10), used(1, 30), used(2, 40), used(3, 20)]));
 	expect(order(turned)).toEqual([2, 1, 3, 0]);
-	expect(turned.selectedGpu).toBe(1);
-	expect(after(turned, 'focus-previous-row').selectedGpu).toBe(2);
+	expect(selectedGpu(turned)).toBe(1);
+	expect(selectedGpu(after(turned, 'line-up'))).toBe(2);
 });
 
 test('the selection follows its GPU to another index', async () => {
-	const state = after(await stateOf(await createBox(4), size), 'focus-next-row', 'toggle-tag', 'focus-previous-row');
+	const state = after(await stateOf(await createBox(4), size), 'line-down', 'toggle-tag', 'line-up');
 	expect(chosenGpus(state)).toEqual([1]);
 	const [first, second, third, fourth] = [0, 1, 2, 3].map((index) => gpuReading(index));
 	const moved = after(
@@ -91,15 +91,15 @@ test('the selection follows its GPU to another index', async () => {
 			{...second!, index: 3},
 		]),
 	);
-	expect(moved.selectedGpu).toBe(3);
+	expect(selectedGpu(moved)).toBe(3);
 	expect(taggedGpus(moved)).toEqual([3]);
 });
 
 test('a GPU that was tagged before it was scanned keeps its tag', async () => {
 	const box = await createBox(3);
 	const scanned = await stateOf(box, size);
-	const unknown: State = {...scanned, observation: undefined, table: {...scanned.table, selectedUuid: undefined}};
-	const tagged = after(unknown, 'focus-last-row', 'toggle-tag');
+	const unknown: State = {...scanned, observation: undefined, table: {...scanned.table, selected: {keys: [], place: 0}}};
+	const tagged = after(unknown, 'last-line', 'toggle-tag');
 	expect([...tagged.table.tags]).toEqual(['#2']);
 	const known = after(tagged, scan(box.readings));
 	expect([...known.table.tags]).toEqual([gpuReading(2).uuid]);
@@ -108,9 +108,9 @@ test('a GPU that was tagged before it was scanned keeps its tag', async () => {
 
 test('two GPUs that claim one uuid can both be selected', async () => {
 	const twins = [gpuReading(0), {...gpuReading(1), uuid: gpuReading(0).uuid}];
-	const state = after(await stateOf(await createBox(2), size), scan(twins), 'focus-next-row');
-	expect(state.selectedGpu).toBe(1);
-	expect(after(state, scan(twins, 3000)).selectedGpu).toBe(1);
+	const state = after(await stateOf(await createBox(2), size), scan(twins), 'line-down');
+	expect(selectedGpu(state)).toBe(1);
+	expect(selectedGpu(after(state, scan(twins, 3000)))).toBe(1);
 });
 
 const typed = (text: string): Action => ({kind: 'typed', text});
@@ -129,35 +129,34 @@ test('a filter is met by rows that hold all of its words', async () => {
 });
 
 test('a filter that is given up leaves everything as it was', async () => {
-	const state = after(await stateOf(await createScene(), size), 'focus-next-row');
+	const state = after(await stateOf(await createScene(), size), 'line-down');
 	const typing = after(state, 'open-filter', typed('carol'));
-	expect(typing.selectedGpu).toBe(4);
-	expect(after(typing, 'drop-filter')).toMatchObject({selectedGpu: 1, table: {prompt: undefined, filter: {text: ''}}});
-	expect(after(typing, 'keep-filter')).toMatchObject({
-		selectedGpu: 4,
-		table: {prompt: undefined, filter: {text: 'carol'}},
-	});
+	expect(selectedGpu(typing)).toBe(4);
+	const dropped = after(typing, 'drop-filter');
+	expect([selectedGpu(dropped), dropped.table.prompt, dropped.table.filter.text]).toEqual([1, undefined, '']);
+	const kept = after(typing, 'keep-filter');
+	expect([selectedGpu(kept), kept.table.prompt, kept.table.filter.text]).toEqual([4, undefined, 'carol']);
 	expect(order(after(typing, 'keep-filter', 'clear-marks'))).toHaveLength(8);
 });
 
 test('with no row nothing is selected, and nothing can be done', async () => {
 	const none = after(await stateOf(await createScene(), size), 'open-filter', typed('zzz'), 'keep-filter');
-	expect([none.selectedGpu, selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
+	expect([selectedGpu(none), selectedRow(none), chosenGpus(none)]).toEqual([undefined, undefined, []]);
 	expect(after(none, 'toggle-tag')).toMatchObject({flash: {text: 'No GPU is shown: Esc clears the filter'}});
 	expect(after(none, pressing(release)(none)).dialog).toBeUndefined();
 	expect(after(none, pressing(release)(none))).toMatchObject({flash: {level: 'warning'}});
-	expect(after(none, 'focus-next-row', 'toggle-tag').selectedGpu).toBeUndefined();
-	expect(after(none, 'clear-marks').selectedGpu).toBe(0);
+	expect(selectedGpu(after(none, 'line-down', 'toggle-tag'))).toBeUndefined();
+	expect(selectedGpu(after(none, 'clear-marks'))).toBe(0);
 });
 
 test('only mine, and only those of the selected user', async () => {
 	const state = await stateOf(await createScene(), size);
 	expect(order(after(state, 'filter-mine'))).toEqual([0]);
 	expect(order(after(state, 'filter-mine', 'filter-mine'))).toHaveLength(8);
-	const carol = after(state, ...Array.from({length: 4}, () => 'focus-next-row' as const), 'filter-user');
-	expect([order(carol), carol.selectedGpu]).toEqual([[4, 5], 4]);
+	const carol = after(state, ...Array.from({length: 4}, () => 'line-down' as const), 'filter-user');
+	expect([order(carol), selectedGpu(carol)]).toEqual([[4, 5], 4]);
 	expect(order(after(carol, 'filter-user'))).toHaveLength(8);
-	const refused = after(state, 'focus-next-row', 'filter-user');
+	const refused = after(state, 'line-down', 'filter-user');
 	expect([refused.flash?.level, refused.table.filter.user]).toEqual(['warning', undefined]);
 });
 
@@ -171,8 +170,8 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 	const state = await stateOf(await createBox(12, {leases: {3: lease('bob'), 4: lease('alice')}}), size);
 	const step = fc.oneof(
 		fc.constantFrom<Action['kind']>(
-			'focus-next-row',
-			'focus-last-row',
+			'line-down',
+			'last-line',
 			'toggle-tag',
 			'sort-next',
 			'invert-sort',
@@ -203,7 +202,7 @@ test('whatever is done, what is chosen is a GPU that is there', async () => {
 					expect(selectedRow(next)?.reading?.uuid).toBe(uuid);
 				}
 
-				expect(next.selectedGpu === undefined).toBe(visibleRows(next).length === 0);
+				expect(selectedGpu(next) === undefined).toBe(visibleRows(next).length === 0);
 				expect(chosenGpus(next).every((gpu) => gpu >= 0 && gpu < 12)).toBe(true);
 				before = next;
 			}

@@ -18,7 +18,7 @@ async function frame(size: Size, steps: readonly Step[], isAscii = false): Promi
 
 for (const name of sizes) {
 	test(`the processes at ${name}`, async () => {
-		await expect(await frame(sizeOf(name), ['focus-next-row', 'toggle-tag'])).toMatchFileSnapshot(
+		await expect(await frame(sizeOf(name), ['line-down', 'toggle-tag'])).toMatchFileSnapshot(
 			`frames/${name}/processes.txt`,
 		);
 	});

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {Action} from '../../../source/tui/state/actions.js';
-import {asTree, selectedProcess, taggedProcesses, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
+import {asTree, processTable, selectedProcess, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
 import {inOrder, withNextSecond, sortedByNext, type SortBy} from '../../../source/tui/state/table/order.js';
 import {modeOf} from '../../../source/tui/state/keys.js';
 import type {State} from '../../../source/tui/state/state.js';
@@ -11,6 +11,7 @@ import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {busy, createBox, gpuReading, type Box} from '../_world.js';
 import {anyState} from '../state/_any-state.js';
 import {createCrowd} from './_crowd.js';
+import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';
 
 const size = {columns: 120, rows: 32};
 
@@ -108,19 +109,19 @@ test('the keys of the table of GPUs are those of the processes, and leave the GP
 	const state = await crowd();
 	expect(modeOf(state)).toBe('processes');
 	expect(pids(state)).toEqual([81_234, 90_001, 70_001, 90_100, 81_377, 70_500, 90_200, 3001]);
-	const down = after(state, 'focus-next-row', 'focus-next-row', 'toggle-tag');
+	const down = after(state, 'line-down', 'line-down', 'toggle-tag');
 	expect(selectedProcess(down)?.process.pid).toBe(90_100);
-	expect(taggedProcesses(down).map(({process}) => process.pid)).toEqual([70_001]);
-	expect([down.selectedGpu, down.table]).toEqual([state.selectedGpu, state.table]);
-	expect(selectedProcess(after(down, 'focus-last-row'))?.process.pid).toBe(3001);
-	expect(selectedProcess(after(down, 'focus-last-row', 'focus-first-row'))?.process.pid).toBe(81_234);
+	expect(processTable.tagged(down).map(({process}) => process.pid)).toEqual([70_001]);
+	expect([selectedGpu(down), down.table]).toEqual([selectedGpu(state), state.table]);
+	expect(selectedProcess(after(down, 'last-line'))?.process.pid).toBe(3001);
+	expect(selectedProcess(after(down, 'last-line', 'first-line'))?.process.pid).toBe(81_234);
 	expect(pids(after(state, 'invert-sort')).at(0)).toBe(3001);
 	// By CPU: what is unknown stays last, whichever way round.
 	expect(pids(after(state, 'sort-next', 'invert-sort')).slice(-3)).toEqual([3001, 70_500, 90_200]);
 });
 
 test('filters show the processes of one user, the own ones, and those that hold all words', async () => {
-	const state = await crowd('focus-next-row', 'focus-next-row');
+	const state = await crowd('line-down', 'line-down');
 	expect(pids(after(state, 'filter-user'))).toEqual([70_001, 90_100]);
 	expect(pids(after(state, 'filter-user', 'filter-user'))).toHaveLength(8);
 	expect(pids(after(state, 'filter-mine'))).toEqual([81_234, 81_377]);
@@ -139,13 +140,13 @@ test('filters show the processes of one user, the own ones, and those that hold 
 	// Esc goes back step by step: tags, the filter, the GPUs.
 	const tagged = after(kept, 'toggle-tag');
 	const steps = [1, 2, 3].map((count) => after(tagged, ...Array.from({length: count}, () => 'clear-marks' as const)));
-	expect(steps.map((each) => [taggedProcesses(each).length, pids(each).length, each.panels.focus])).toEqual([
+	expect(steps.map((each) => [processTable.tagged(each).length, pids(each).length, each.panels.focus])).toEqual([
 		[0, 1, 'processes'],
 		[0, 8, 'processes'],
 		[0, 8, 'table'],
 	]);
 	// An unknown user is no user to filter by.
-	expect(after(state, 'focus-last-row', 'focus-previous-row', 'filter-user').flash?.text).toMatch(
+	expect(after(state, 'last-line', 'line-up', 'filter-user').flash?.text).toMatch(
 		/user .* is unknown/v,
 	);
 });
@@ -154,14 +155,14 @@ test('the selection stays with its process, and where that ended with its place'
 	const box = await createBox(3, {
 		readings: [0, 1, 2].map((index) => busy(index, 'bob', 'x', {gibibytes: 10 - index, percent: 1})),
 	});
-	const state = await stateOf(box, size, {}, ['focus-processes', 'focus-next-row']);
+	const state = await stateOf(box, size, {}, ['focus-processes', 'line-down']);
 	const scanned = async (readings: typeof box.readings): Promise<State> => {
 		box.readings = readings;
 		return after(state, await laterScan(box));
 	};
 
 	const moved = await scanned([...box.readings.slice(0, 2), busy(2, 'bob', 'x', {gibibytes: 50, percent: 1})]);
-	expect([selectedProcess(moved)?.process.pid, moved.processes.position]).toEqual([81_235, 2]);
+	expect([selectedProcess(moved)?.process.pid, processTable.selectedIndex(moved)]).toEqual([81_235, 2]);
 	const ended = await scanned([box.readings[0]!, gpuReading(1), box.readings[2]!]);
 	expect([pids(ended), selectedProcess(ended)?.process.pid]).toEqual([[81_236, 81_234], 81_234]);
 });

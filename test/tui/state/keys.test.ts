@@ -45,8 +45,8 @@ test('everything in the footer works in its mode', () => {
 });
 
 test('letters that move never change anything', () => {
-	expect(intentOf('table', 'j')).toBe('focus-next-row');
-	expect(intentOf('table', 'k')).toBe('focus-previous-row');
+	expect(intentOf('table', 'j')).toBe('line-down');
+	expect(intentOf('table', 'k')).toBe('line-up');
 });
 
 test('keys have names, and a burst of typing is its characters', () => {

@@ -3,10 +3,9 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import {expect, test} from 'vitest';
 import {Screen} from '../../../source/tui/screens/screen.js';
-import {visibleRows} from '../../../source/tui/state/table/rows.js';
-import {hostLines} from '../../../source/tui/state/hosts/lines.js';
-import {hostRowsOf} from '../../../source/tui/state/hosts/reduce.js';
-import {tableRowsOf} from '../../../source/tui/layout.js';
+import {selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';
+import {hostLines} from '../../../source/tui/state/hosts/rows.js';
+import {pageRowsOf, tableRowsOf} from '../../../source/tui/layout.js';
 import {after, drawnBy} from '../_harness.js';
 import {anyState} from './_any-state.js';
 
@@ -32,11 +31,11 @@ test('the selection is always a GPU in view', () => {
 		fc.property(anyState, (state) => {
 			const count = state.snapshot!.gpus.length;
 			const rows = visibleRows(state);
-			const position = rows.findIndex(({index}) => index === state.selectedGpu);
+			const position = rows.findIndex(({index}) => index === selectedGpu(state));
 			expect(position === -1).toBe(rows.length === 0);
-			expect(state.selectedGpu ?? 0).toBeLessThan(Math.max(1, count));
-			expect(state.firstRow).toBeLessThanOrEqual(Math.max(0, position));
-			expect(position).toBeLessThan(state.firstRow + tableRowsOf(state));
+			expect(selectedGpu(state) ?? 0).toBeLessThan(Math.max(1, count));
+			expect(state.table.firstRow).toBeLessThanOrEqual(Math.max(0, position));
+			expect(position).toBeLessThan(state.table.firstRow + tableRowsOf(state));
 		}),
 	);
 });
@@ -46,11 +45,11 @@ test('in the table of all hosts the selected line is always one in view', () => 
 		fc.property(anyState, (state) => {
 			const shown = after(state, 'focus-hosts');
 			const lines = hostLines(shown);
-			const index = lines.findIndex(({key}) => key === shown.hosts.selected.key);
+			const index = lines.findIndex(({key}) => shown.hosts.selected.keys.includes(key));
 			expect(index === -1).toBe(lines.length === 0);
 			expect(new Set(lines.map(({key}) => key)).size).toBe(lines.length);
-			expect(shown.hosts.firstLine).toBeLessThanOrEqual(Math.max(0, index));
-			expect(index).toBeLessThan(shown.hosts.firstLine + hostRowsOf(shown));
+			expect(shown.hosts.firstRow).toBeLessThanOrEqual(Math.max(0, index));
+			expect(index).toBeLessThan(shown.hosts.firstRow + Math.max(1, pageRowsOf(shown, 'hosts')));
 		}),
 	);
 });

@@ -6,6 +6,7 @@ import {reserve} from '../../../source/tui/verbs/reserve.js';
 import {reservationOf, type ReserveForm} from '../../../source/tui/verbs/shared/reservation.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
+import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';
 
 const size = {columns: 80, rows: 24};
 
@@ -17,17 +18,18 @@ const stateWith = async (...leases: Array<Parameters<typeof lease>>): Promise<St
 
 test('the selection stays within the pool and in view', async () => {
 	const state = await stateOf(await createBox(64), size);
-	expect(after(state, {kind: 'focus-previous-row'}).selectedGpu).toBe(0);
-	const last = after(state, {kind: 'focus-last-row'}, {kind: 'focus-next-row'});
-	expect(last).toMatchObject({selectedGpu: 63, firstRow: 47});
-	expect(after(last, {kind: 'focus-previous-row'})).toMatchObject({selectedGpu: 62, firstRow: 47});
-	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).firstRow).toBe(56);
+	expect(selectedGpu(after(state, {kind: 'line-up'}))).toBe(0);
+	const last = after(state, {kind: 'last-line'}, {kind: 'line-down'});
+	expect([selectedGpu(last), last.table.firstRow]).toEqual([63, 47]);
+	const up = after(last, {kind: 'line-up'});
+	expect([selectedGpu(up), up.table.firstRow]).toEqual([62, 47]);
+	expect(after(last, {kind: 'resized', size: {columns: 80, rows: 15}}).table.firstRow).toBe(56);
 });
 
 test('a pool that shrank takes the selection with it', async () => {
-	const state = after(await stateOf(await createBox(64), size), {kind: 'focus-last-row'});
+	const state = after(await stateOf(await createBox(64), size), {kind: 'last-line'});
 	const {snapshot} = await stateOf(await createBox(2), size);
-	expect(after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}).selectedGpu).toBe(1);
+	expect(selectedGpu(after(state, {kind: 'snapshot-arrived', snapshot: snapshot!, nowMs: 0}))).toBe(1);
 });
 
 test('a dialog remembers the lease it opened on', async () => {

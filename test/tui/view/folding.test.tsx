@@ -2,8 +2,8 @@
 import {afterEach, expect, test} from 'vitest';
 import type {Lease} from '../../../source/core/model/types.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
-import {chosenGpus, visibleRows} from '../../../source/tui/state/table/rows.js';
-import {gpuText} from '../../../source/tui/state/table/fold.js';
+import {chosenGpus, selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';
+import {gpuText} from '../../../source/tui/state/gpus/fold.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, keys, pressing, startMonitor, stateOf, type Session, type Step} from '../_harness.js';
 import {eventsArrived} from '../_scene.js';
@@ -110,19 +110,19 @@ test('a folded row has the means of the loads and the hottest temperature; what 
 
 test('the selection stays on the reservation while it is folded and unfolded, and tags are those of all its GPUs', async () => {
 	const start = await stateOf(await createMixed(), sizeOf('120x32'));
-	const onFive = after(start, ...Array.from({length: 5}, () => 'focus-next-row' as const));
-	expect(onFive.selectedGpu).toBe(5);
+	const onFive = after(start, ...Array.from({length: 5}, () => 'line-down' as const));
+	expect(selectedGpu(onFive)).toBe(5);
 	const folded = after(onFive, 'toggle-fold');
-	expect([folded.selectedGpu, chosenGpus(folded)]).toEqual([0, [0, 2, 5]]);
-	const tagged = after(folded, 'toggle-tag', 'focus-next-row', 'toggle-tag');
+	expect([selectedGpu(folded), chosenGpus(folded)]).toEqual([0, [0, 2, 5]]);
+	const tagged = after(folded, 'toggle-tag', 'line-down', 'toggle-tag');
 	expect(chosenGpus(tagged)).toEqual([0, 2, 3, 4, 5]);
 	expect(frameOf(tagged)).toMatch(/ \*0,2,5 \(3\)/v);
 	// One of them that is not tagged: then the row tags all of them, and only once all are, none.
-	const unfolded = after(tagged, 'toggle-fold', 'focus-first-row', 'toggle-tag');
+	const unfolded = after(tagged, 'toggle-fold', 'first-line', 'toggle-tag');
 	expect(chosenGpus(unfolded)).toEqual([2, 3, 4, 5]);
-	const again = after(unfolded, 'toggle-fold', 'focus-first-row', 'toggle-tag');
+	const again = after(unfolded, 'toggle-fold', 'first-line', 'toggle-tag');
 	expect(chosenGpus(again)).toEqual([0, 2, 3, 4, 5]);
-	expect(chosenGpus(after(again, 'focus-first-row', 'toggle-tag'))).toEqual([3, 4]);
+	expect(chosenGpus(after(again, 'first-line', 'toggle-tag'))).toEqual([3, 4]);
 });
 
 test('rows are sorted by what they show, and a filter counts GPUs', async () => {
@@ -135,7 +135,7 @@ test('rows are sorted by what they show, and a filter counts GPUs', async () => 
 	expect(frameOf(filtering)).toContain('3 of 8 GPUs');
 	// A search finds a GPU in the row of its reservation.
 	const found = after(state, 'open-search', {kind: 'typed', text: 'gpu4'}, 'keep-search');
-	expect(found.selectedGpu).toBe(3);
+	expect(selectedGpu(found)).toBe(3);
 });
 
 test('without a reservation of several GPUs there is nothing to fold, and a screen reader has each GPU', async () => {

@@ -5,7 +5,7 @@ import {gpuColumnNames, presetNames, type PresetName} from '../../../source/form
 import {gpuColumns} from '../../../source/tui/panels/gpus/columns.js';
 import {totalWidth} from '../../../source/format/text/columns.js';
 import {listedColumns} from '../../../source/tui/state/view/state.js';
-import {visibleRows} from '../../../source/tui/state/table/rows.js';
+import {selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';
 import {tableRowsOf} from '../../../source/tui/layout.js';
 import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
 import type {Size, State} from '../../../source/tui/state/state.js';
@@ -53,10 +53,10 @@ test('the selection stays in view in two columns of rows, whatever is pressed', 
 	const state = await stateOf(await createLarge(), {columns: 120, rows: 32}, {}, stepsTo('dense'));
 	const moves = fc.array(
 		fc.constantFrom<Step>(
-			'focus-next-row',
-			'focus-next-page',
-			'focus-previous-page',
-			'focus-last-row',
+			'line-down',
+			'page-down',
+			'page-up',
+			'last-line',
 			'focus-right-column',
 			'focus-left-column',
 		),
@@ -65,16 +65,16 @@ test('the selection stays in view in two columns of rows, whatever is pressed', 
 	fc.assert(
 		fc.property(moves, (steps) => {
 			const moved = after(state, ...steps);
-			const position = visibleRows(moved).findIndex(({index}) => index === moved.selectedGpu);
-			expect(position).toBeGreaterThanOrEqual(moved.firstRow);
-			expect(position).toBeLessThan(moved.firstRow + tableRowsOf(moved));
-			expect(frameOf(moved)).toMatch(new RegExp(`> ${moved.selectedGpu} `, 'v'));
+			const position = visibleRows(moved).findIndex(({index}) => index === selectedGpu(moved));
+			expect(position).toBeGreaterThanOrEqual(moved.table.firstRow);
+			expect(position).toBeLessThan(moved.table.firstRow + tableRowsOf(moved));
+			expect(frameOf(moved)).toMatch(new RegExp(`> ${selectedGpu(moved)} `, 'v'));
 		}),
 		{numRuns: 10},
 	);
 	const right = after(state, 'focus-right-column');
-	expect(right.selectedGpu).toBe(visibleRows(state)[tableRowsOf(state) / 2]?.index);
-	expect(after(right, 'focus-left-column').selectedGpu).toBe(0);
+	expect(selectedGpu(right)).toBe(visibleRows(state)[tableRowsOf(state) / 2]?.index);
+	expect(selectedGpu(after(right, 'focus-left-column'))).toBe(0);
 });
 
 test('GPUs of one reservation stand together under a bracket', async () => {
@@ -100,7 +100,7 @@ test('GPUs of one reservation stand together under a bracket', async () => {
 		'╰carol',
 		' -',
 	]);
-	expect(after(state, 'focus-next-row').selectedGpu).toBe(2);
+	expect(selectedGpu(after(state, 'line-down'))).toBe(2);
 });
 
 test('each preset remembers its order and its filter', async () => {

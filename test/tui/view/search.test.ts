@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {modeOf} from '../../../source/tui/state/keys.js';
-import {selectedEntry} from '../../../source/tui/state/panels/queue.js';
+import {selectedEntry} from '../../../source/tui/state/queue/rows.js';
 import {selectedProcess, visibleProcesses} from '../../../source/tui/state/processes/rows.js';
-import {visibleRows} from '../../../source/tui/state/table/rows.js';
+import {selectedGpu, visibleRows} from '../../../source/tui/state/gpus/rows.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {createBox, createScene, lease, waiter} from '../_world.js';
@@ -25,17 +25,17 @@ test('the selection jumps from match to match, round and round, both ways', asyn
 				const matches = owners.flatMap((owner, index) => (owner === 'ann' ? [index] : []));
 				expect(visibleRows(state)).toHaveLength(owners.length);
 				if (matches.length === 0) {
-					expect([state.selectedGpu, state.flash?.text]).toEqual([0, 'Nothing here holds ANN']);
+					expect([selectedGpu(state), state.flash?.text]).toEqual([0, 'Nothing here holds ANN']);
 					return;
 				}
 
 				let position = matches.findIndex((index) => index > 0);
 				position = position === -1 ? 0 : position;
-				expect(state.selectedGpu).toBe(matches[position]);
+				expect(selectedGpu(state)).toBe(matches[position]);
 				for (const step of steps) {
 					state = after(state, step);
 					position = (position + (step === 'search-next' ? 1 : -1) + matches.length) % matches.length;
-					expect(state.selectedGpu).toBe(matches[position]);
+					expect(selectedGpu(state)).toBe(matches[position]);
 					expect(state.flash?.text).toBe(`Search ANN: ${position + 1} of ${matches.length}`);
 				}
 			},
@@ -59,7 +59,7 @@ test('n asks for the words where there are none yet, Esc leaves the search as it
 	expect(modeOf(asking)).toBe('search');
 	expect(frameOf(asking)).toMatch(/ Search carol.* 2 rows\n Enter Search {2}Esc Cancel/v);
 	const left = after(asking, 'drop-search');
-	expect([modeOf(left), left.search.text, left.selectedGpu]).toEqual(['table', '', 0]);
+	expect([modeOf(left), left.search.text, selectedGpu(left)]).toEqual(['table', '', 0]);
 	const found = after(asking, 'keep-search', 'open-search');
 	// What was searched for stands there, and is replaced by what is typed.
 	expect(frameOf(found)).toMatch(/ Search carol/v);

@@ -8,7 +8,7 @@ import {leftText, unreservedText} from '../../../format/status-labels.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {sanitize, shownNote} from '../../../format/text/text.js';
 import {storeNow, type State} from '../../state/state.js';
-import {isMine} from '../../state/table/row-state.js';
+import {isMine} from '../../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';

@@ -4,14 +4,14 @@ import type {GpuColumnName} from '../../../format/monitor-settings.js';
 import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
 import {widthOf} from '../../../format/text/width.js';
 import {layoutOf} from '../../layout.js';
-import {gpuText, membersOf, type TableRow} from '../../state/table/fold.js';
-import {visibleRows} from '../../state/table/rows.js';
-import {isFiltered, tagOf} from '../../state/table/state.js';
-import {useDispatch, useMonitor} from '../../state/use-monitor.js';
+import {gpuText, type TableRow} from '../../state/gpus/fold.js';
+import {isTagged, visibleRows} from '../../state/gpus/rows.js';
+import {isFiltered} from '../../state/table/state.js';
+import {useMonitor} from '../../state/use-monitor.js';
 import {shownColumns} from '../../state/view/state.js';
 import {blockWidthOf, DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import {useTable} from '../../table/use-table.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
-import {isSortKey} from '../../state/mouse.js';
 import {leastWithBar} from '../shared/readings.js';
 import {gpuCells, isRepeated} from './cells.js';
 import {gpuColumns, gpuTitles} from './columns.js';
@@ -63,33 +63,21 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 
 /** @param properties - Size in cells and lines of the terminal, head included. */
 export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
-	const dispatch = useDispatch();
 	const rows = useMonitor(visibleRows);
-	const firstRow = useMonitor((state) => state.firstRow);
-	const selectedGpu = useMonitor((state) => state.selectedGpu);
 	const {tags, filter} = useMonitor(({table}) => table);
 	const blocks = useMonitor((state) => layoutOf(state).tableColumns);
 	const columns = useColumns(blockWidthOf(width, blocks));
+	const table = useTable('table', blocks * (height - 1));
 	return (
 		<DataTable
+			{...table}
 			columns={columns}
 			rows={rows}
-			firstRow={firstRow}
 			height={height}
 			width={width}
 			blocks={blocks}
-			keyOf={({index}) => String(index)}
-			selectedKey={String(selectedGpu)}
-			isTagged={(row) => membersOf(row).some(({index, reading}) => tags.has(tagOf(index, reading)))}
+			isTagged={(row) => isTagged(row, tags)}
 			empty={isFiltered(filter) ? <Label tone="dim">No GPU matches; Esc clears the filter</Label> : undefined}
-			onRow={(index) => {
-				dispatch({kind: 'pointed', at: {on: 'row', panel: 'table', index}});
-			}}
-			onTitle={(name) => {
-				if (isSortKey(name)) {
-					dispatch({kind: 'pointed', at: {on: 'heading', panel: 'table', key: name}});
-				}
-			}}
 		/>
 	);
 }

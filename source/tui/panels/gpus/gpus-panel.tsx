@@ -2,8 +2,9 @@
 import type {ReactElement} from 'react';
 import {tableRowsOf} from '../../layout.js';
 import type {State} from '../../state/state.js';
-import {taggedGpus, visibleRows} from '../../state/table/rows.js';
+import {taggedGpus, visibleRows} from '../../state/gpus/rows.js';
 import {useMonitor} from '../../state/use-monitor.js';
+import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
@@ -15,7 +16,8 @@ const hasFoldedRows = (state: State): boolean => visibleRows(state).some(({membe
 /** The preset, the order, and whether rows are reservations, for the panel's title. */
 function Order(): ReactElement {
 	const {preset} = useMonitor(({view}) => view);
-	const {sort, filter} = useMonitor(({table}) => table);
+	const sort = useMonitor(({table}) => table.sort);
+	const filter = useMonitor(({table}) => table.filter);
 	const tagged = useMonitor((state) => taggedGpus(state).length);
 	const hasFolds = useMonitor(hasFoldedRows);
 	return (
@@ -38,8 +40,8 @@ function Order(): ReactElement {
 export function GpusPanel({width, rows: height}: PanelProperties): ReactElement {
 	const innerWidth = useInnerWidth(width);
 	const rows = useMonitor(visibleRows);
-	const firstRow = useMonitor((state) => state.firstRow);
 	const shown = useMonitor(tableRowsOf);
+	const {firstRow} = useTable('table', shown);
 	const hasFolds = useMonitor(hasFoldedRows);
 	const range = rangeText(firstRow, Math.min(rows.length, firstRow + shown), rows.length);
 	return (

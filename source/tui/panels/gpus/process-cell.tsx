@@ -4,7 +4,7 @@ import {byMemory, processText} from '../../../format/readings.js';
 import {isOver, sharesText} from '../../../format/shares.js';
 import {leftText, migText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
-import type {TableRow} from '../../state/table/fold.js';
+import type {TableRow} from '../../state/gpus/fold.js';
 import {Label} from '../../widgets/label.js';
 import {areProcessesHidden, faultOf, placeText, ServiceWords, useIsScanned} from '../shared/row-words.js';
 import {Nothing} from '../shared/readings.js';

@@ -6,7 +6,7 @@ import {migText} from '../../../format/status-labels.js';
 import {sanitize} from '../../../format/text/text.js';
 import {truncate} from '../../../format/text/width.js';
 import {holdersOf, namedHost, type GpuLine} from '../../state/hosts/lines.js';
-import {idleWord} from '../../state/table/row-state.js';
+import {idleWord} from '../../state/gpus/row-state.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {Label} from '../../widgets/label.js';
 import {Memory, Nothing, Temperature, Utilization} from '../shared/readings.js';

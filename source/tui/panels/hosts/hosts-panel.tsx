@@ -3,10 +3,12 @@ import {useMemo, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {roughDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
-import {hostLines, namedHost, selectedLineIndex, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
+import {namedHost, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
+import {hostLines} from '../../state/hosts/rows.js';
 import {isFiltered} from '../../state/table/state.js';
-import {useDispatch, useMonitor, useSettings} from '../../state/use-monitor.js';
+import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import {useTable} from '../../table/use-table.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
 import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
@@ -69,12 +71,11 @@ function useColumns(width: number): ReadonlyArray<DataColumn<HostLine>> {
 }
 
 export function HostsPanel({width, rows: height}: PanelProperties): ReactElement {
-	const dispatch = useDispatch();
 	const {otherHosts = []} = useSettings();
 	const innerWidth = useInnerWidth(width);
 	const rows = useMonitor(hostLines);
-	const {sort, filter, firstLine} = useMonitor(({hosts}) => hosts);
-	const selected = useMonitor(selectedLineIndex);
+	const {sort, filter} = useMonitor(({hosts}) => hosts);
+	const {firstRow, selected, onRow} = useTable('hosts', height - 1);
 	const columns = useColumns(innerWidth);
 	const empty =
 		rows.length === 0 && isFiltered(filter)
@@ -87,22 +88,19 @@ export function HostsPanel({width, rows: height}: PanelProperties): ReactElement
 			name="hosts"
 			title="Hosts"
 			beside={<TableOrder sort={sort} filter={filter} tagged={0} titleOf={(name) => hostTitles[name].trim()} />}
-			end={rangeText(firstLine, Math.min(rows.length, firstLine + height - 1), rows.length)}
+			end={rangeText(firstRow, Math.min(rows.length, firstRow + height - 1), rows.length)}
 			width={width}
 			rows={height}
 		>
 			<DataTable
 				columns={columns}
 				rows={rows}
-				firstRow={firstLine}
+				firstRow={firstRow}
 				height={Math.min(height, rows.length + 1)}
 				width={innerWidth}
-				keyOf={({key}) => key}
-				selectedKey={selected === undefined ? undefined : rows[selected]?.key}
+				selected={selected}
 				lineOf={(row) => (row.kind === 'note' ? <Note note={row} hostWidth={columns[0]!.width} /> : undefined)}
-				onRow={(index) => {
-					dispatch({kind: 'pointed', at: {on: 'row', panel: 'hosts', index}});
-				}}
+				onRow={onRow}
 			/>
 			{empty === undefined ? undefined : (
 				<Box marginTop={1} marginLeft={2}>

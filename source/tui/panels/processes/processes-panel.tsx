@@ -1,12 +1,13 @@
 /** The panel of processes: a row for each process on each of its GPUs. */
 import {useMemo, type ReactElement} from 'react';
-import {allProcesses, taggedProcesses, visibleProcesses} from '../../state/processes/rows.js';
+import {allProcesses, processTable, visibleProcesses} from '../../state/processes/rows.js';
 import type {ProcessRow} from '../../state/processes/state.js';
 import {remembering} from '../../state/memo.js';
 import type {State} from '../../state/state.js';
 import {isFiltered} from '../../state/table/state.js';
-import {useDispatch, useMonitor} from '../../state/use-monitor.js';
+import {useMonitor} from '../../state/use-monitor.js';
 import {DataTable, type DataColumn} from '../../table/data-table.js';
+import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
@@ -47,42 +48,34 @@ function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {
 }
 
 export function ProcessesPanel({width, rows: height}: PanelProperties): ReactElement {
-	const dispatch = useDispatch();
 	const innerWidth = useInnerWidth(width);
 	const rows = useMonitor(visibleProcesses);
-	const {sort, filter, tags, position, firstRow} = useMonitor(({processes}) => processes);
-	const tagged = useMonitor((state) => taggedProcesses(state).length);
+	const {sort, filter, tags} = useMonitor(({processes}) => processes);
+	const tagged = useMonitor((state) => processTable.tagged(state).length);
 	const isFocused = useMonitor(({panels}) => panels.focus === 'processes');
 	const empty = useMonitor(emptyText);
 	const columns = useColumns(innerWidth);
 	const shown = height - 1;
-	// The rows follow the selection only while the panel has the focus.
-	const first = isFocused ? Math.max(0, Math.min(firstRow, rows.length - shown)) : 0;
+	const {firstRow, selected, ...actions} = useTable('processes', shown);
 	return (
 		<PanelFrame
 			name="processes"
 			title="Processes"
 			beside={<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => processTitles[name]} />}
-			end={rangeText(first, Math.min(rows.length, first + shown), rows.length)}
+			end={rangeText(firstRow, Math.min(rows.length, firstRow + shown), rows.length)}
 			width={width}
 			rows={height}
 		>
 			<DataTable
 				columns={columns}
 				rows={rows}
-				firstRow={first}
+				firstRow={firstRow}
 				height={height}
 				width={innerWidth}
-				keyOf={({key}) => key}
-				selectedKey={isFocused ? rows[position]?.key : undefined}
+				selected={isFocused ? selected : undefined}
 				isTagged={({key}) => tags.has(key)}
 				empty={<Label tone="dim">{empty}</Label>}
-				onRow={(index) => {
-					dispatch({kind: 'pointed', at: {on: 'row', panel: 'processes', index}});
-				}}
-				onTitle={(name) => {
-					dispatch({kind: 'pointed', at: {on: 'heading', panel: 'processes', key: name as keyof typeof processTitles}});
-				}}
+				{...actions}
 			/>
 		</PanelFrame>
 	);

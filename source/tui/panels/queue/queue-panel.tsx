@@ -9,10 +9,11 @@ import {stuckText} from '../../../format/queue/why.js';
 import {shortDuration} from '../../../format/text/durations.js';
 import {widthOf} from '../../../format/text/width.js';
 import {hasQueueHead} from '../../layout.js';
-import {selectedPosition, waitingOf} from '../../state/panels/queue.js';
+import {waitingOf} from '../../state/queue/rows.js';
 import type {State} from '../../state/state.js';
-import {useDispatch, useMonitor, useSettings} from '../../state/use-monitor.js';
+import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {DataTable, markerWidth, type CellProperties, type DataColumn} from '../../table/data-table.js';
+import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
 import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {queueColumns, queueGap, type QueueColumnName, type QueueNeeds} from './columns.js';
@@ -102,10 +103,8 @@ function Reason({row, columnWidth}: {readonly row: QueueRow; readonly columnWidt
 }
 
 export function QueuePanel({width, rows: height}: PanelProperties): ReactElement {
-	const dispatch = useDispatch();
 	const innerWidth = useInnerWidth(width);
 	const rows = useMonitor(waitingOf);
-	const selected = useMonitor((state) => selectedPosition(state) ?? 0);
 	const isFocused = useMonitor(({panels}) => panels.focus === 'queue');
 	const isStale = useMonitor(({connection}) => connection.kind === 'lost');
 	const hasHead = useMonitor(hasQueueHead) && rows.length > 0;
@@ -121,10 +120,10 @@ export function QueuePanel({width, rows: height}: PanelProperties): ReactElement
 		}));
 	}, [innerWidth, position, user, want, got, isStale]);
 	const shown = Math.max(0, height - (hasHead ? 1 : 0));
-	const firstRow = Math.max(0, Math.min(selected - Math.floor(shown / 2), rows.length - shown));
+	const {firstRow, selected, onRow} = useTable('queue', shown);
 	const tableHeight = Math.min(height, rows.length + (hasHead ? 1 : 0));
 	const blockerWidth = columns.find(({name}) => name === 'blockedBy')?.width ?? 0;
-	const isChosen = ({position: at}: QueueRow): boolean => isFocused && at === selected + 1;
+	const isChosen = ({position: at}: QueueRow): boolean => isFocused && at - 1 === selected;
 	const byWorth = [...rows.filter((row) => isChosen(row)), ...rows.filter((row) => !isChosen(row))];
 	return (
 		<PanelFrame
@@ -148,11 +147,8 @@ export function QueuePanel({width, rows: height}: PanelProperties): ReactElement
 						width={innerWidth}
 						hasHead={hasHead}
 						lineOf={(row) => (row.entry === undefined ? <DamagedEntry row={row} /> : undefined)}
-						keyOf={(row) => String(row.position)}
-						selectedKey={isFocused ? String(selected + 1) : undefined}
-						onRow={(index) => {
-							dispatch({kind: 'pointed', at: {on: 'row', panel: 'queue', index}});
-						}}
+						selected={isFocused ? selected : undefined}
+						onRow={onRow}
 					/>
 					{byWorth.slice(0, height - tableHeight).map((row) => (
 						<Reason key={row.position} row={row} columnWidth={blockerWidth} />

@@ -6,7 +6,7 @@ import type {MonitorState} from '../../../format/states.js';
 import {userText} from '../../../format/status-labels.js';
 import {sanitize, shownNote} from '../../../format/text/text.js';
 import {storeNow, type State} from '../../state/state.js';
-import {isMine, monitorStateOf, stateName} from '../../state/table/row-state.js';
+import {isMine, monitorStateOf, stateName} from '../../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label} from '../../widgets/label.js';

@@ -5,15 +5,12 @@ import {statusJson} from '../../../format/json/status-json.js';
 import {noUsage} from '../../../format/status-labels.js';
 import {fromCommandRows, type RemoteGpu} from '../../../format/hosts/remote-gpu.js';
 import {withoutName} from '../../../format/tables/host-tables.js';
-import {states, type MonitorState} from '../../../format/states.js';
+import type {MonitorState} from '../../../format/states.js';
 import {sanitize} from '../../../format/text/text.js';
-import {isFiltered, wordsOfFilter, type Filter} from '../table/state.js';
+import {monitorStateOf} from '../gpus/row-state.js';
 import {remembering} from '../memo.js';
 import {rowsOf, type State} from '../state.js';
-import {byUrgency, monitorStateOf} from '../table/row-state.js';
-import {indexOfSelected} from '../table/alike.js';
-import {compareIn, type SortValue} from '../table/order.js';
-import type {SeenHost, HostSortKey, HostsState} from './state.js';
+import type {SeenHost} from './state.js';
 
 /** The address in an ssh error. The line already names the host. */
 const sshPlace = /^ssh: connect to host \S+ port \d+: /v;
@@ -55,7 +52,7 @@ export const holdersOf = ({user, sharers = []}: RemoteGpu): readonly string[] =>
 	user === undefined ? sharers : [user];
 
 /** Returns the accounts that hold or use the GPU. */
-const accountsOf = (gpu: RemoteGpu): readonly string[] => [
+export const accountsOf = (gpu: RemoteGpu): readonly string[] => [
 	...(gpu.accounts ?? []),
 	...(gpu.unreserved_users ?? []),
 	...(gpu.processes ?? []).flatMap(({user}) => user ?? []),
@@ -189,109 +186,10 @@ function linesOf(host: string, seen: SeenHost | undefined, ownAccount: string): 
 
 /** Lines of this host, followed by the other hosts in the order of the setting. Not filtered. */
 export const allHostLines = remembering(
-	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.hosts.known],
+	(state: State) => [ownGpus(state), state.scanFailure, state.connection.kind, state.seenHosts],
 	(state): readonly HostLine[] => {
 		const {otherHosts = [], requester} = state.settings;
-		const known = new Map(state.hosts.known.map((host) => [host.name, host]));
+		const known = new Map(state.seenHosts.map((host) => [host.name, host]));
 		return [...ownLines(state), ...otherHosts.flatMap((host) => linesOf(host, known.get(host), requester.account))];
 	},
 );
-
-/** Returns the searchable text of a GPU's line. */
-const wordsOf = ({host, gpu, state}: GpuLine): string =>
-	[
-		host,
-		gpu.node,
-		`gpu${gpu.gpu_id}`,
-		states[state].short,
-		gpu.reservation_type,
-		gpu.note,
-		gpu.gpu_model,
-		gpu.uuid,
-		gpu.error,
-		gpu.process_info,
-		...holdersOf(gpu),
-		...accountsOf(gpu),
-		...(gpu.processes ?? []).flatMap(({pid, name, command}) => [String(pid), name, command]),
-	]
-		.join(' ')
-		.toLowerCase();
-
-function isShown(line: HostLine, filter: Filter): boolean {
-	const wanted = wordsOfFilter(filter);
-	if (line.kind === 'note') {
-		// A host that does not answer may have matching GPUs, so it stays unless the filter names hosts.
-		return wanted.every((word) => `${line.host} ${line.words}`.toLowerCase().includes(word));
-	}
-
-	if (
-		(filter.isMine && line.state !== 'mine') ||
-		(filter.user !== undefined && !accountsOf(line.gpu).includes(filter.user))
-	) {
-		return false;
-	}
-
-	const words = wanted.length === 0 ? '' : wordsOf(line);
-	return wanted.every((word) => words.includes(word));
-}
-
-/** Lines after filtering and sorting. Messages about hosts come last unless sorted by host. */
-export const hostLines = remembering(
-	(state: State) => [allHostLines(state), state.hosts.filter, state.hosts.sort],
-	(state): readonly HostLine[] => {
-		const {filter, sort} = state.hosts;
-		const shown = isFiltered(filter)
-			? allHostLines(state).filter((line) => isShown(line, filter))
-			: allHostLines(state);
-		if (sort.by === 'host' && !sort.isInverted) {
-			return shown;
-		}
-
-		const gpus = shown.filter((line) => line.kind === 'gpu');
-		const notes = shown.filter((line) => line.kind === 'note');
-		return [...sortedGpuLines(gpus, sort), ...notes];
-	},
-);
-
-export function selectedLineIndex(state: State): number | undefined {
-	const {key, position} = state.hosts.selected;
-	return indexOfSelected(hostLines(state), (line) => line.key === key, position);
-}
-
-export function selectedHostLine(state: State): HostLine | undefined {
-	const index = selectedLineIndex(state);
-	return index === undefined ? undefined : hostLines(state)[index];
-}
-
-/** Returns the holder of the GPU, or else its user. */
-export const userOfLine = (line: HostLine | undefined): string | undefined =>
-	line?.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined;
-
-type Sortable = {readonly gpu: RemoteGpu; readonly state: MonitorState};
-
-/** Whether nobody holds the GPU, so that there is nothing to end. */
-const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
-
-const endOf = ({gpu, state}: Sortable): SortValue =>
-	isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity);
-
-/** Lines are ordered by host already. */
-const valueOf: Readonly<Record<Exclude<HostSortKey, 'host'>, (line: Sortable) => SortValue>> = {
-	state: ({state}) => byUrgency.indexOf(state),
-	owner: ({gpu}) => gpu.user ?? gpu.sharers?.[0] ?? gpu.unreserved_users?.[0],
-	ends: endOf,
-	utilization: ({gpu}) => gpu.utilization,
-	memory: ({gpu}) => gpu.memory_used_mb,
-	temperature: ({gpu}) => gpu.temperature,
-	model: ({gpu}) => gpu.gpu_model,
-};
-
-function sortedGpuLines<Line extends Sortable>(lines: readonly Line[], sort: HostsState['sort']): readonly Line[] {
-	const {by, isInverted} = sort;
-	if (by === 'host') {
-		return isInverted ? lines.toReversed() : lines;
-	}
-
-	const value = valueOf[by];
-	return lines.toSorted((a, b) => compareIn(sort, value(a), value(b)));
-}

@@ -1,8 +1,9 @@
-/** State of the host table: known hosts, order, filter and selection. */
+/** Hosts that were asked, and the sort keys of the host table. */
 import type {KnownHost} from '../../../core/live/host-watch.js';
 import type {HostStatus} from '../../../format/hosts/remote-gpu.js';
-import {noFilter, type Filter, type Prompt} from '../table/state.js';
+import {initialTableBy} from '../table/state.js';
 
+/** A host that answered or failed at least once. */
 export type SeenHost = KnownHost<HostStatus>;
 
 export const hostSortKeys = [
@@ -18,22 +19,4 @@ export const hostSortKeys = [
 
 export type HostSortKey = (typeof hostSortKeys)[number];
 
-export type HostsState = {
-	/** Hosts that answered or failed at least once. */
-	readonly known: readonly SeenHost[];
-	readonly sort: {readonly by: HostSortKey; readonly isInverted: boolean};
-	readonly filter: Filter;
-	readonly prompt?: Prompt<HostsState['selected']>;
-	/** Key of the selected line, and its last position. */
-	readonly selected: {readonly key?: string; readonly position: number};
-	/** First visible line. */
-	readonly firstLine: number;
-};
-
-export const initialHosts: HostsState = {
-	known: [],
-	sort: {by: 'host', isInverted: false},
-	filter: noFilter,
-	selected: {position: 0},
-	firstLine: 0,
-};
+export const initialHosts = initialTableBy<HostSortKey>('host');

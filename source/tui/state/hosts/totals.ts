@@ -35,7 +35,7 @@ export const hostNamesOf = ({settings}: State): readonly string[] => [
 ];
 
 export const hostTotals = remembering(
-	(state: State) => [allHostLines(state), state.hosts.known, state.snapshot?.queue, state.connection.kind],
+	(state: State) => [allHostLines(state), state.seenHosts, state.snapshot?.queue, state.connection.kind],
 	(state): HostTotals => {
 		const lines = allHostLines(state)
 			.filter((line) => line.kind === 'gpu')
@@ -44,7 +44,7 @@ export const hostTotals = remembering(
 			lines.filter(({state: each}) => wanted.includes(each)).length;
 		const percents = lines.flatMap(({gpu}) => gpu.utilization ?? []);
 		const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-		const {known} = state.hosts;
+		const known = state.seenHosts;
 		const isOwnFailing = state.settings.hasNoPool !== true && isOwnLast(state);
 		const failing = known.filter(({answer}) => 'error' in answer).length + Number(isOwnFailing);
 		const names = hostNamesOf(state).length;

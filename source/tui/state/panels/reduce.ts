@@ -2,7 +2,6 @@
 import {withFlash, type State} from '../state.js';
 import {graphRowsOf, layoutOf, pageRowsOf, roomOf} from '../../layout.js';
 import {
-	isScrolling,
 	rangeWord,
 	panelNames,
 	pastRanges,
@@ -11,7 +10,8 @@ import {
 	type PanelsState,
 	type ScrollingPanel,
 } from './state.js';
-import {selectedPosition, selectOwnEntry, selectPosition} from './queue.js';
+import {selectOwnEntry} from '../queue/rows.js';
+import {focusedTable, isTableName, tables} from '../tables.js';
 
 const withPanels = (state: State, more: Partial<PanelsState>): State => ({
 	...state,
@@ -51,15 +51,16 @@ const farthest = Number.MAX_SAFE_INTEGER;
 export const scrollTo = (state: State, panel: ScrollingPanel, line: number): State =>
 	withPanels(state, {scroll: {...state.panels.scroll, [panel]: Math.max(0, Math.min(line, farthest))}});
 
-/** Lines for the panel that has the focus; in the queue the selection goes so far. */
-function moveBy(state: State, lines: number): State {
-	const {focus, scroll} = state.panels;
-	if (focus === 'queue') {
-		return selectPosition(state, (selectedPosition(state) ?? 0) + lines);
-	}
+/** Moves the selection of a table, or scrolls another panel. */
+export const moveIn = (state: State, panel: PanelName, by: number): State =>
+	isTableName(panel)
+		? tables[panel].change(state, {kind: 'move', by})
+		: scrollTo(state, panel, state.panels.scroll[panel] + by);
 
-	return isScrolling(focus) ? scrollTo(state, focus, scroll[focus] + lines) : state;
-}
+const moveBy = (state: State, by: number): State => moveIn(state, state.panels.focus, by);
+
+/** Clears the tags first, then the filter, then goes back to the GPUs. */
+const clearMarks = (state: State): State => focusedTable(state).cleared(state) ?? leavePanel(state);
 
 const pageOf = (state: State): number => Math.max(1, pageRowsOf(state, state.panels.focus));
 
@@ -124,6 +125,7 @@ export const panelIntents = {
 	'focus-next-panel': (state) => focusNeighbour(state, 1),
 	'focus-previous-panel': (state) => focusNeighbour(state, -1),
 	'leave-panel': leavePanel,
+	'clear-marks': clearMarks,
 	zoom: (state) => changeZoom(state, !state.panels.isZoomed),
 	unzoom: (state) => changeZoom(state, false),
 	'line-up': (state) => moveBy(state, -1),

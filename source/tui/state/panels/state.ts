@@ -6,11 +6,11 @@ export const panelNames = ['table', 'detail', 'queue', 'report', 'events', 'proc
 
 export type PanelName = (typeof panelNames)[number];
 
-/** Panels that scroll by lines; the tables and the queue follow their selection. */
-export type ScrollingPanel = Extract<PanelName, 'detail' | 'report' | 'events'>;
+/** Panels that show a table of rows. Their view follows the selected row. */
+export type TableName = Extract<PanelName, 'table' | 'queue' | 'processes' | 'hosts'>;
 
-/** Narrows to the panels that scroll by lines. */
-export const isScrolling = (panel: PanelName): panel is ScrollingPanel => Object.hasOwn(initialPanels.scroll, panel);
+/** Panels that scroll by lines. */
+export type ScrollingPanel = Exclude<PanelName, TableName>;
 
 export const reportKinds = ['user', 'gpu', 'day', 'model'] as const;
 
@@ -27,8 +27,6 @@ export type PanelsState = {
 	readonly isZoomed: boolean;
 	/** First line shown. */
 	readonly scroll: Readonly<Record<ScrollingPanel, number>>;
-	/** The position in the queue that is selected: the entry itself, and where it stood when it was last seen. */
-	readonly queue: {readonly selectedId?: string; readonly position: number};
 	/** Processes as a tree: each below the one that started it. */
 	readonly isTree: boolean;
 	readonly reportBy: ReportKind;
@@ -42,7 +40,6 @@ export const initialPanels: PanelsState = {
 	focus: 'table',
 	isZoomed: false,
 	scroll: {detail: 0, report: 0, events: 0},
-	queue: {position: 0},
 	isTree: false,
 	reportBy: 'user',
 	range: 5,

@@ -1,17 +1,16 @@
-/** The rows of the table of processes as they are shown now, and which of them an action is about. */
+/** The rows of the process table, and the targets of actions. */
 import {processRights, rightOf} from '../../../core/rules/pool/process-right.js';
 import {sanitize} from '../../../format/text/text.js';
 import {processRightText} from '../../../format/process-right.js';
 import {processText} from '../../../format/readings.js';
 import {remembering} from '../memo.js';
-import {rowsOf, type State} from '../state.js';
-import {inOrder, type SortValue} from '../table/order.js';
-import {indexOfSelected} from '../table/alike.js';
-import {wordsOfFilter, type Filter} from '../table/state.js';
+import {rowsOf, withFlash, type State} from '../state.js';
+import type {SortValue} from '../table/order.js';
+import {noRowIn, tableOf} from '../table/table.js';
 import type {GpuProcess} from '../../../core/model/types.js';
-import {keyedProcesses, type ProcessRow, type ProcessSortKey} from './state.js';
+import {keyedProcesses, processSortKeys, type ProcessRow, type ProcessSortKey} from './state.js';
 
-/** Each process on each of its GPUs, whatever the filter. */
+/** Each process on each of its GPUs. Not filtered. */
 export const allProcesses = remembering(
 	(state: State) => [rowsOf(state)],
 	(state): readonly ProcessRow[] =>
@@ -24,29 +23,15 @@ export const allProcesses = remembering(
 		})),
 );
 
-/** All that a person could look for. */
-const wordsOf = ({process, row, right}: ProcessRow): string => {
+/** Returns the searchable text of a process. */
+const textOf = ({process, row, right}: ProcessRow): string => {
 	const {pid, user, name, commandLine, containerId} = process;
 	return [`gpu${row.index}`, String(pid), user, processRightText[right].short, name, commandLine, containerId]
 		.map((word) => sanitize(word ?? ''))
-		.join(' ')
-		.toLowerCase();
+		.join(' ');
 };
 
-/** Whether a row holds all of these words, in any case. */
-export function holdsWords(row: ProcessRow, words: readonly string[]): boolean {
-	const held = words.length === 0 ? '' : wordsOf(row);
-	return words.every((word) => held.includes(word));
-}
-
-function isShown(row: ProcessRow, {user, isMine}: Filter, words: readonly string[], account: string): boolean {
-	const {process} = row;
-	return (
-		(!isMine || process.user === account) && (user === undefined || process.user === user) && holdsWords(row, words)
-	);
-}
-
-const valueOf: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> = {
+const values: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> = {
 	gpu: ({row}) => row.index,
 	pid: ({process}) => process.pid,
 	user: ({process}) => process.user,
@@ -55,62 +40,59 @@ const valueOf: Readonly<Record<ProcessSortKey, (row: ProcessRow) => SortValue>> 
 	memory: ({process}) => process.memoryUsedMiB,
 	cpu: ({process}) => process.cpuPercent,
 	hostMemory: ({process}) => process.hostMemoryMiB,
-	// Who has run for longest comes first.
+	// The longest running process comes first.
 	time: ({process}) => (process.startTime === undefined ? undefined : -process.startTime),
 	container: ({process}) => process.containerId,
 	command: ({process}) => processText(process),
 };
 
-/** Filtered and in order, or as a tree in which children of one parent are in order. */
-export const visibleProcesses = remembering(
-	(state: State) => [
-		allProcesses(state),
-		state.processes.filter,
-		state.processes.sort,
-		state.panels.isTree,
-		state.settings.requester,
-	],
-	(state): readonly ProcessRow[] => {
-		const {processes, panels, settings} = state;
-		const {filter, sort} = processes;
-		const words = wordsOfFilter(filter);
-		const shown = allProcesses(state).filter((row) => isShown(row, filter, words, settings.requester.account));
-		const ordered = inOrder(shown, sort, valueOf, (a, b) =>
-			a.process.pid === b.process.pid ? a.row.index - b.row.index : a.process.pid - b.process.pid,
-		);
-		return panels.isTree
-			? asTree(ordered.map((row) => ({...row, gpu: row.row.index}))).map(({row, depth}) => ({...row, depth}))
-			: ordered;
-	},
-);
+/** Processes are sorted only while they are shown, since there can be hundreds. */
+export const processTable = tableOf<ProcessRow, ProcessSortKey>({
+	name: 'processes',
+	noun: 'process',
+	rowsOf: allProcesses,
+	keysOf: ({key}) => [key],
+	textOf,
+	isOf: ({process}, account) => process.user === account,
+	isMine: ({process}, {settings}) => process.user === settings.requester.account,
+	userOf: ({process}) => process.user,
+	noUser: 'The user of this process is unknown: select another to filter by',
+	sortKeys: processSortKeys,
+	valuesOf: () => values,
+	tieOf: () => (a, b) =>
+		a.process.pid === b.process.pid ? a.row.index - b.row.index : a.process.pid - b.process.pid,
+	nest: (rows, {panels}) =>
+		panels.isTree
+			? asTree(rows.map((row) => ({...row, gpu: row.row.index}))).map(({row, depth}) => ({...row, depth}))
+			: rows,
+	partsOf: ({panels}) => [panels.isTree],
+	isAtTopUnfocused: true,
+});
 
-export function selectedProcessIndex(state: State): number | undefined {
-	const {selectedKey, position} = state.processes;
-	return indexOfSelected(visibleProcesses(state), ({key}) => key === selectedKey, position);
-}
+export const visibleProcesses = processTable.shown;
 
-export function selectedProcess(state: State): ProcessRow | undefined {
-	const index = selectedProcessIndex(state);
-	return index === undefined ? undefined : visibleProcesses(state)[index];
-}
+export const selectedProcess = processTable.selected;
 
-/** Those that are tagged and still run, whatever the filter hides. */
-export const taggedProcesses = (state: State): readonly ProcessRow[] =>
-	state.processes.tags.size === 0 ? [] : allProcesses(state).filter(({key}) => state.processes.tags.has(key));
-
-/** What an action is about: the tagged processes, or else the selected one. */
+/** Returns the targets of an action: the tagged processes, or else the selected one. */
 export function chosenProcesses(state: State): readonly ProcessRow[] {
-	const tagged = taggedProcesses(state);
+	const tagged = processTable.tagged(state);
 	const selected = selectedProcess(state);
 	return tagged.length > 0 || selected === undefined ? tagged : [selected];
+}
+
+/** Opens the selected process: what is known about it, with graphs. */
+export function openProcess(state: State): State {
+	const shown = selectedProcess(state);
+	return shown === undefined
+		? withFlash(state, 'warning', noRowIn(processTable, state))
+		: {...state, dialog: {kind: 'process', shown}};
 }
 
 type OnGpu = {readonly process: GpuProcess; readonly gpu: number};
 
 /**
-Each below the one that started it: on the same GPU, or else where that one stands first. Among equals the order stays.
-
-@returns Each with the number of ancestors above it.
+Returns each process below its parent on the same GPU, or else below the parent's first row. Siblings keep their order. `depth` is the number of
+ancestors above the process.
 */
 export function asTree<Row extends OnGpu>(
 	rows: readonly Row[],
@@ -125,7 +107,7 @@ export function asTree<Row extends OnGpu>(
 	const placed: Array<{readonly row: Row; readonly depth: number}> = [];
 	const seen = new Set<Row>();
 	const place = (root: Row): void => {
-		// Without recursion: each process of a long chain may have started the next.
+		// Without recursion, since a chain of processes can be long.
 		const waiting = [{row: root, depth: 0}];
 		for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
 			const {row, depth} = next;
@@ -139,7 +121,7 @@ export function asTree<Row extends OnGpu>(
 		}
 	};
 
-	// Two that claim to have started each other have no root: they are placed last.
+	// Processes that claim to have started each other have no root, and come last.
 	for (const root of [...(children.get(undefined) ?? []), ...rows]) {
 		place(root);
 	}

@@ -1,139 +1,194 @@
-/** Applies keys to the GPU table. */
-import {withFlash, type State, rowsOf} from '../state.js';
-import {layoutOf, tableRowsOf} from '../../layout.js';
-import type {StatusRow} from '../../../core/rules/pool/status.js';
-import {userOfRow, rowWith, selectedRow, visibleRows} from './rows.js';
-import {membersOf, type TableRow} from './fold.js';
-import {isFiltered, tagOf, noFilter, sortKeys, type TableState} from './state.js';
-import {filterChanges, firstInView, sortChanges} from './alike.js';
+/** The one reducer of all tables: selecting, scrolling, sorting, filtering and tagging. */
+import {fieldOf} from '../text-field.js';
+import {
+	noSecondSort,
+	sortedBy,
+	sortedByNext,
+	withInverted,
+	withNextSecond,
+	withSecondInverted,
+	type SortBy,
+} from './order.js';
+import {membersIn, selectedIndexIn, tagsOf, type Keyed} from './rows.js';
+import {isFiltered, noFilter, type Filter, type TableState} from './state.js';
 
-const withTable = (state: State, more: Partial<TableState>): State => ({...state, table: {...state.table, ...more}});
+/** What the reducer knows about the rows of a table. */
+export type TableView<Row, Key extends string> = {
+	/** The rows that are shown, in order. */
+	readonly rows: readonly Row[];
+	/** All rows, whatever the filter hides. */
+	readonly all: readonly Row[];
+	/** Number of rows in view at once, at least 1. */
+	readonly height: number;
+	readonly rules: Keyed<Row> & {
+		/** Name of a row, for messages. */
+		readonly noun: string;
+		readonly sortKeys: readonly Key[];
+		/** Returns the user that a row is about. */
+		readonly userOf: (row: Row) => string | undefined;
+		/** The message for a row without a user. */
+		readonly noUser: string;
+		/** Whether the selected row is kept in the middle of the view. By default the view moves as little as possible. */
+		readonly isCentered?: boolean;
+	};
+	/** Whether the view follows the selected row. Otherwise it begins with the first row. */
+	readonly isFollowed: boolean;
+};
 
-/** Selects the row with this index, or the last row. */
-export function focusRow(state: State, index: number): State {
-	const rows = visibleRows(state);
-	const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
-	return row === undefined ? state : {...withTable(state, {selectedUuid: row.reading?.uuid}), selectedGpu: row.index};
-}
+/** A new state, or the reason why there is none. */
+type Change = <Row, Key extends string>(
+	table: TableState<Key>,
+	view: TableView<Row, Key>,
+) => TableState<Key> | string;
 
-/** Selects the neighbor in the same line, if two GPUs are side by side. */
-function focusColumn(state: State, by: 1 | -1): State {
-	const {tableColumns} = layoutOf(state);
-	const target = selectedRowNumber(state) + by * (tableRowsOf(state) / tableColumns);
-	return tableColumns === 1 || target < 0 || target >= visibleRows(state).length ? state : focusRow(state, target);
-}
+/** Returns the message for a key that needs a row, if there is none. */
+export const noRowText = (noun: string, filter: Filter): string =>
+	isFiltered(filter) ? `No ${noun} is shown: Esc clears the filter` : `No ${noun} is shown`;
 
-/** Returns the row index of the selected GPU, or -1 if the GPU is hidden. */
-export const selectedRowNumber = (state: State): number =>
-	visibleRows(state).findIndex(({index}) => index === state.selectedGpu);
+const clamped = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
-const focusBy = (state: State, by: number): State => focusRow(state, selectedRowNumber(state) + by);
-
-/** Toggles the tags of the selected row's GPUs, and moves to the next row. */
-function toggleTag(state: State): State {
-	const row = selectedRow(state);
+/** Selects the row with this index, or the nearest there is. */
+export function selectRow<Row, Key extends string>(
+	table: TableState<Key>,
+	{rows, rules}: Pick<TableView<Row, Key>, 'rows' | 'rules'>,
+	wanted: number,
+): TableState<Key> {
+	const index = clamped(wanted, rows.length - 1);
+	const row = rows[index];
 	if (row === undefined) {
-		return withFlash(state, 'warning', 'No GPU is shown: Esc clears the filter');
+		return table;
 	}
 
-	const chosen = new Set(membersOf(rowWith(state, row.index) ?? row).map(({index, reading}) => tagOf(index, reading)));
-	const {tags} = state.table;
-	return focusBy(withTable(state, {tags: chosen.isSubsetOf(tags) ? tags.difference(chosen) : tags.union(chosen)}), 1);
+	const [member] = membersIn(rules, row);
+	return {...table, selected: {keys: rules.keysOf(member!), place: rules.placeOf?.(member!, index) ?? index}};
 }
 
-const filter = filterChanges({
-	name: 'table',
-	selectionOf: ({selectedGpu, table: {selectedUuid}}) => ({selectedGpu, selectedUuid}),
-	select: (state, {selectedGpu, selectedUuid}) => ({...withTable(state, {selectedUuid}), selectedGpu}),
-	userOf(state) {
-		const row = selectedRow(state);
-		return row && userOfRow(row);
-	},
-	noUser: 'This GPU has no user: select a row of the user to filter by',
+/** Moves the selection by a number of rows. */
+export const moveSelection = <Row, Key extends string>(
+	table: TableState<Key>,
+	view: TableView<Row, Key>,
+	by: number,
+): TableState<Key> => selectRow(table, view, (selectedIndexIn(view.rows, table.selected, view.rules) ?? 0) + by);
+
+function selectedRowIn<Row, Key extends string>(table: TableState<Key>, {rows, rules}: TableView<Row, Key>): Row | undefined {
+	const index = selectedIndexIn(rows, table.selected, rules);
+	return index === undefined ? undefined : rows[index];
+}
+
+const withFilter = <Key extends string>(table: TableState<Key>, more: Partial<Filter>): TableState<Key> => ({
+	...table,
+	filter: {...table.filter, ...more},
 });
 
-/** Clears the tags first, then the filter, then the zoom. */
-function clearMarks(state: State): State {
-	const {tags, filter: shown} = state.table;
-	if (tags.size > 0) {
-		return withTable(state, {tags: new Set()});
+const sorting =
+	(change: <Key extends string>(keys: readonly Key[], sort: SortBy<Key>) => SortBy<Key>): Change =>
+	(table, {rules}) => ({...table, sort: change(rules.sortKeys, table.sort)});
+
+export const tableChanges = {
+	/** Toggles the tags of the selected row, and moves to the next row. */
+	'toggle-tag'(table, view) {
+		const row = selectedRowIn(table, view);
+		if (row === undefined) {
+			return noRowText(view.rules.noun, table.filter);
+		}
+
+		const chosen = new Set(tagsOf(view.rules, row));
+		const tags = chosen.isSubsetOf(table.tags) ? table.tags.difference(chosen) : table.tags.union(chosen);
+		return moveSelection({...table, tags}, view, 1);
+	},
+	'sort-next': sorting((keys, sort) => sortedByNext(keys, sort, 1)),
+	'sort-previous': sorting((keys, sort) => sortedByNext(keys, sort, -1)),
+	'invert-sort': sorting((_, sort) => withInverted(sort)),
+	'second-sort-next': sorting((keys, sort) => withNextSecond(keys, sort, 1)),
+	'second-sort-previous': sorting((keys, sort) => withNextSecond(keys, sort, -1)),
+	'invert-second-sort'(table) {
+		const sort = withSecondInverted(table.sort);
+		return sort === undefined ? noSecondSort : {...table, sort};
+	},
+	'open-filter'(table) {
+		const {text} = table.filter;
+		return {...table, prompt: {field: fieldOf(text), before: {text, selected: table.selected}}};
+	},
+	'keep-filter': (table) => ({...table, prompt: undefined}),
+	/** Restores the filter and the selection. */
+	'drop-filter'(table) {
+		const {text, selected} = table.prompt?.before ?? {text: table.filter.text, selected: table.selected};
+		return {...withFilter(table, {text}), selected, prompt: undefined};
+	},
+	/** Shows only rows of the selected row's user, or all again. */
+	'filter-user'(table, view) {
+		if (table.filter.user !== undefined) {
+			return withFilter(table, {user: undefined});
+		}
+
+		const row = selectedRowIn(table, view);
+		const user = row === undefined ? undefined : view.rules.userOf(row);
+		return user === undefined ? view.rules.noUser : withFilter(table, {user});
+	},
+	'filter-mine': (table) => withFilter(table, {isMine: !table.filter.isMine}),
+} as const satisfies Readonly<Record<string, Change>>;
+
+export type TableIntent = keyof typeof tableChanges;
+
+/** Clears the tags first, then the filter. Undefined if there is nothing to clear. */
+export function clearedTable<Key extends string>(table: TableState<Key>): TableState<Key> | undefined {
+	return table.tags.size > 0
+		? {...table, tags: new Set()}
+		: isFiltered(table.filter)
+			? {...table, filter: noFilter}
+			: undefined;
+}
+
+/** Sorts by a column whose title was clicked. A second click inverts the order. */
+export const sortByTitle = <Key extends string>(table: TableState<Key>, by: Key): TableState<Key> => ({
+	...table,
+	sort: table.sort.by === by ? withInverted(table.sort) : sortedBy(table.sort, by),
+});
+
+/** Returns the index of the first row in view. */
+export function firstRowIn<Row, Key extends string>(
+	before: number,
+	selected: number | undefined,
+	{rows, height, isFollowed, rules}: Pick<TableView<Row, Key>, 'rows' | 'height' | 'isFollowed'> & {
+		readonly rules: Pick<TableView<Row, Key>['rules'], 'isCentered'>;
+	},
+): number {
+	if (!isFollowed || selected === undefined) {
+		return 0;
 	}
 
-	return isFiltered(shown)
-		? withTable(state, {filter: noFilter})
-		: {...state, panels: {...state.panels, isZoomed: false}};
+	const first =
+		rules.isCentered === true
+			? selected - Math.floor(height / 2)
+			: Math.max(Math.min(before, selected), selected - height + 1);
+	return clamped(first, rows.length - height);
 }
 
-export const tableIntents = {
-	'focus-next-row': (state) => focusBy(state, 1),
-	'focus-previous-row': (state) => focusBy(state, -1),
-	'focus-next-page': (state) => focusBy(state, tableRowsOf(state)),
-	'focus-previous-page': (state) => focusBy(state, -tableRowsOf(state)),
-	'focus-first-row': (state) => focusRow(state, 0),
-	'focus-last-row': (state) => focusRow(state, Infinity),
-	'focus-left-column': (state) => focusColumn(state, -1),
-	'focus-right-column': (state) => focusColumn(state, 1),
-	'toggle-tag': toggleTag,
-	...sortChanges(
-		sortKeys,
-		({table}) => table.sort,
-		(state, sort) => withTable(state, {sort}),
-	),
-	'open-filter': filter.open,
-	'keep-filter': filter.keep,
-	'drop-filter': filter.drop,
-	'filter-user': filter.user,
-	'filter-mine': filter.mine,
-	'clear-marks': clearMarks,
-} as const satisfies Readonly<Record<string, (state: State) => State>>;
-
-export type TableIntent = keyof typeof tableIntents;
-
-/** Finds the selected GPU in the new rows. The index distinguishes two GPUs with the same UUID. */
-function followedGpu({selectedGpu, table: {selectedUuid}}: State, rows: readonly StatusRow[]): number | undefined {
-	return selectedUuid === undefined || rows.find(({index}) => index === selectedGpu)?.reading?.uuid === selectedUuid
-		? selectedGpu
-		: (rows.find(({reading}) => reading?.uuid === selectedUuid)?.index ?? selectedGpu);
-}
-
-/** Returns the row of a GPU, or the nearest row by index. */
-function nearest(rows: readonly TableRow[], gpu: number): TableRow | undefined {
-	const distance = (row: TableRow): number => Math.min(...membersOf(row).map(({index}) => Math.abs(index - gpu)));
-	return rows.toSorted((a, b) => distance(a) - distance(b))[0];
-}
-
-/** Replaces tags by index with tags by UUID once a GPU was scanned. */
-function settledTags(tags: ReadonlySet<string>, rows: readonly StatusRow[]): ReadonlySet<string> {
-	const late = new Map(
-		rows.filter(({index}) => tags.has(`#${index}`)).map(({index, reading}) => [`#${index}`, tagOf(index, reading)]),
+/** Replaces weak keys of tags by the strong keys that became known. */
+function settledTags<Row>(tags: ReadonlySet<string>, all: readonly Row[], {keysOf}: Keyed<Row>): ReadonlySet<string> {
+	const known = new Map(
+		(tags.size === 0 ? [] : all).flatMap((row) => {
+			const [strong, ...weak] = keysOf(row);
+			return weak.filter((key) => tags.has(key)).map((key) => [key, strong!]);
+		}),
 	);
-	return late.entries().every(([tag, known]) => tag === known)
-		? tags
-		: new Set([...tags].map((tag) => late.get(tag) ?? tag));
+	return known.size === 0 ? tags : new Set([...tags].map((tag) => known.get(tag) ?? tag));
 }
 
-/** Keeps the selected GPU selected and in view after any change of the rows. */
-export function settled(state: State): State {
-	const rows = visibleRows(state);
-	const selected = nearest(rows, followedGpu(state, rowsOf(state)) ?? 0);
-	const selectedGpu = selected?.index;
-	// A GPU without a reading keeps its UUID, as it may come back at another index.
-	const isSameGpu = selectedGpu === state.selectedGpu;
-	const selectedUuid =
-		selected === undefined
-			? state.table.selectedUuid
-			: (selected.reading?.uuid ?? (isSameGpu ? state.table.selectedUuid : undefined));
-	const tags = settledTags(state.table.tags, rowsOf(state));
-	const position = Math.max(
-		0,
-		rows.findIndex(({index}) => index === selectedGpu),
-	);
-	const firstRow = firstInView(state.firstRow, position, {shown: tableRowsOf(state), total: rows.length});
-	const table =
-		selectedUuid === state.table.selectedUuid && tags === state.table.tags
-			? state.table
-			: {...state.table, selectedUuid, tags};
-	return isSameGpu && firstRow === state.firstRow && table === state.table
-		? state
-		: {...state, selectedGpu, firstRow, table};
+/** Keeps the selected row selected and in view after any change of the rows. */
+export function settledTable<Row, Key extends string>(
+	table: TableState<Key>,
+	view: TableView<Row, Key>,
+): TableState<Key> {
+	const index = selectedIndexIn(view.rows, table.selected, view.rules);
+	const firstRow = firstRowIn(table.firstRow, index, view);
+	const tags = settledTags(table.tags, view.all, view.rules);
+	const {selected: now} = index === undefined ? table : selectRow(table, view, index);
+	// A row whose strong key is unknown at present keeps it.
+	const isSame = now.keys.every((key) => table.selected.keys.includes(key)) && now.keys.length > 0;
+	const keys = isSame ? table.selected.keys : now.keys;
+	const isUnchanged = keys === table.selected.keys && now.place === table.selected.place;
+	return isUnchanged && firstRow === table.firstRow && tags === table.tags
+		? table
+		: {...table, firstRow, tags, selected: isUnchanged ? table.selected : {keys, place: now.place}};
 }

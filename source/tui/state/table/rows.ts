@@ -1,157 +1,100 @@
-/** The visible rows of the GPU table, and the targets of actions. */
-import type {StatusRow} from '../../../core/rules/pool/status.js';
-import {remembering} from '../memo.js';
-import {rowsOf, type State} from '../state.js';
-import {isFolded} from '../../layout.js';
-import {owns} from '../../../core/rules/leases/ownership.js';
-import type {Requester} from '../../../core/model/types.js';
-import {sanitize} from '../../../format/text/text.js';
-import {tagOf, wordsOfFilter, type Filter, type SortKey} from './state.js';
-import {folded, membersOf, type TableRow} from './fold.js';
-import {byUrgency, monitorStateOf, stateName} from './row-state.js';
-import {inOrder, type SortValue} from './order.js';
+/** The rows of a table: which of them are shown, in which order, and which one is selected. */
+import {inOrder, type SortBy, type SortValue} from './order.js';
+import {isFiltered, wordsIn, type Filter, type Selection} from './state.js';
 
-/** GPUs that match the filter, by index. */
-export const filteredRows = remembering(
-	(state: State) => [rowsOf(state), state.table.filter, state.settings.requester],
-	(state: State): readonly StatusRow[] => {
-		const {table, settings, observation} = state;
-		const isScanned = observation !== undefined;
-		return rowsOf(state).filter((row) => isShown(row, table.filter, settings.requester, isScanned));
-	},
-);
-
-/** Screen readers get each GPU by itself. */
-const hasFolds = (state: State): boolean => !state.settings.isLinear && isFolded(state);
-
-/** Rows after filtering, sorting and folding. */
-export const visibleRows = remembering(
-	(state: State) => [filteredRows(state), state.table.sort, hasFolds(state)],
-	(state: State): readonly TableRow[] => {
-		const rows = filteredRows(state);
-		return sorted(hasFolds(state) ? folded(rows) : rows, state);
-	},
-);
-
-/** Returns the row that contains a GPU. */
-export const rowWith = (state: State, gpu: number | undefined): TableRow | undefined =>
-	visibleRows(state).find((row) => membersOf(row).some(({index}) => index === gpu));
-
-/** Returns the row of the selected GPU, or undefined if no row matches the filter. */
-export const selectedRow = (state: State): StatusRow | undefined =>
-	state.selectedGpu === undefined ? undefined : rowsOf(state)[state.selectedGpu];
-
-/** Returns the current indices of the tagged GPUs, in order, including filtered ones. */
-export const taggedGpus = (state: State): readonly number[] =>
-	rowsOf(state)
-		.filter((row) => state.table.tags.has(tagOf(row.index, row.reading)))
-		.map(({index}) => index);
-
-/** Returns the GPUs of the selected row. */
-export const selectedGpus = (state: State): readonly number[] => {
-	const {selectedGpu} = state;
-	const row = rowWith(state, selectedGpu);
-	return row === undefined ? (selectedGpu === undefined ? [] : [selectedGpu]) : membersOf(row).map(({index}) => index);
+/** Describes the rows of a table. `Context` is what the texts and values of a row depend on besides the row. */
+export type RowRules<Row, Key extends string, Context> = {
+	/** Keys of a row that stands for no others, strongest first. A weak key finds the row if no row has the strong one. */
+	readonly keysOf: (row: Row) => readonly string[];
+	/** Returns the rows that a row stands for. Defaults to the row itself. */
+	readonly membersOf?: (row: Row) => readonly Row[];
+	/** Returns the place of a row in the natural order. Defaults to its index. */
+	readonly placeOf?: (row: Row, index: number) => number;
+	/** Returns the searchable text of a row. */
+	readonly textOf: (row: Row, context: Context) => string;
+	/** Whether an account holds or uses the row. */
+	readonly isOf: (row: Row, account: string) => boolean;
+	readonly isMine: (row: Row, context: Context) => boolean;
+	readonly valuesOf: (context: Context, rows: readonly Row[]) => Readonly<Record<Key, (row: Row) => SortValue>>;
+	/** Returns the order of rows that are equal in all sorted columns. By default they keep their natural order. */
+	readonly tieOf?: (rows: readonly Row[], sort: SortBy<Key>) => (a: Row, b: Row) => number;
 };
 
-/** Returns the targets of an action: the tagged GPUs, or else those of the selected row. */
-export function chosenGpus(state: State): readonly number[] {
-	const tagged = taggedGpus(state);
-	return tagged.length > 0 || state.selectedGpu === undefined ? tagged : selectedGpus(state);
+export type Keyed<Row> = Pick<RowRules<Row, never, never>, 'keysOf' | 'membersOf' | 'placeOf'>;
+
+export const membersIn = <Row>({membersOf}: Keyed<Row>, row: Row): readonly Row[] => membersOf?.(row) ?? [row];
+
+/** Returns the keys under which a row is tagged. */
+export const tagsOf = <Row>(rules: Keyed<Row>, row: Row): readonly string[] =>
+	membersIn(rules, row).map((member) => rules.keysOf(member)[0]!);
+
+/** Whether a row, or a row that it stands for, contains all of these words, ignoring case. */
+export const holdsWords = <Row, Context>(
+	rules: Keyed<Row> & Pick<RowRules<Row, never, Context>, 'textOf'>,
+	row: Row,
+	words: readonly string[],
+	context: Context,
+): boolean =>
+	words.length === 0 ||
+	membersIn(rules, row).some((member) => {
+		const text = rules.textOf(member, context).toLowerCase();
+		return words.every((word) => text.includes(word));
+	});
+
+/** Returns the rows that match the filter, in their natural order. */
+export function filteredRows<Row, Context>(
+	rows: readonly Row[],
+	filter: Filter,
+	rules: Omit<RowRules<Row, never, Context>, 'valuesOf' | 'tieOf'>,
+	context: Context,
+): readonly Row[] {
+	const {user, isMine, text} = filter;
+	const words = wordsIn(text);
+	return isFiltered(filter)
+		? rows.filter(
+				(row) =>
+					(!isMine || rules.isMine(row, context)) &&
+					(user === undefined || rules.isOf(row, user)) &&
+					holdsWords(rules, row, words, context),
+			)
+		: rows;
 }
 
-/** Returns the accounts that hold or use the GPU. */
-const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
-	...(owner === undefined ? [] : [owner]),
-	...shares.map((share) => share.owner),
-	...processes.map(({user}) => user).filter((user) => user !== undefined),
-];
+export const sortedRows = <Row, Key extends string, Context>(
+	rows: readonly Row[],
+	sort: SortBy<Key>,
+	{valuesOf, tieOf}: Pick<RowRules<Row, Key, Context>, 'valuesOf' | 'tieOf'>,
+	context: Context,
+): readonly Row[] => inOrder(rows, sort, valuesOf(context, rows), tieOf?.(rows, sort) ?? (() => 0));
 
-/** Returns the holder of the GPU, or else its user. */
-export const userOfRow = (row: StatusRow): string | undefined => row.owner ?? row.unreservedUsers[0] ?? usersOf(row)[0];
-
-/** Returns the searchable text of a row. */
-const wordsOf = (row: StatusRow, requester: Requester, isScanned: boolean): string =>
-	[
-		`gpu${row.index}`,
-		stateName(row, requester, isScanned),
-		row.label,
-		row.lease?.type,
-		row.lease?.note,
-		...(row.shares ?? []).flatMap(({label, lease}) => [label, lease.type, lease.note]),
-		row.reading?.name,
-		row.reading?.uuid,
-		row.reading?.place && `${row.reading.place.node}:${row.reading.place.gpu}`,
-		row.problem,
-		...usersOf(row),
-		...row.processes.flatMap(({pid, name, commandLine}) => [String(pid), name, commandLine]),
-	]
-		.map((word) => sanitize(word ?? ''))
-		.join(' ')
-		.toLowerCase();
-
-/** Whether a row contains all of these words, ignoring case. */
-export function rowHolds(row: StatusRow, words: readonly string[], requester: Requester, isScanned: boolean): boolean {
-	const held = words.length === 0 ? '' : wordsOf(row, requester, isScanned);
-	return words.every((word) => held.includes(word));
-}
-
-function isShown(row: StatusRow, filter: Filter, requester: Requester, isScanned: boolean): boolean {
-	const {user, isMine} = filter;
-	if (
-		(isMine && !usersOf(row).includes(requester.account) && !(row.lease && owns(requester, row.lease))) ||
-		(user !== undefined && !usersOf(row).includes(user))
-	) {
-		return false;
-	}
-
-	return rowHolds(row, wordsOfFilter(filter), requester, isScanned);
-}
-
-const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>
-	lease === undefined ? undefined : (remainingSeconds ?? Infinity);
-
-const valuesFor = ({
-	settings: {requester},
-	observation,
-}: State): Readonly<Record<SortKey, (row: StatusRow) => SortValue>> => ({
-	gpu: ({index}) => index,
-	state: (row) => byUrgency.indexOf(monitorStateOf(row, requester, observation !== undefined)),
-	owner: ({owner, shares, unreservedUsers}) => owner ?? shares?.[0]?.owner ?? unreservedUsers[0],
-	held: ({heldSeconds}) => heldSeconds,
-	ends: endOf,
-	utilization: ({reading}) => reading?.utilizationPercent,
-	memory: ({reading}) => reading?.memoryUsedMiB,
-	temperature: ({reading}) => reading?.temperatureCelsius,
-	power: ({reading}) => reading?.powerWatts,
-});
-
-/** Maps each reservation's id to its first GPU. */
-function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
-	const first = new Map<string, number>();
-	for (const {lease, index} of rows) {
-		const id = lease?.leaseId;
-		if (id !== undefined) {
-			first.set(id, Math.min(index, first.get(id) ?? Infinity));
+/** Returns the index of the selected row, or else of the row nearest to its last place. Undefined if there are no rows. */
+export function selectedIndexIn<Row>(
+	rows: readonly Row[],
+	{keys, place}: Selection,
+	rules: Keyed<Row>,
+): number | undefined {
+	// Two GPUs may have one UUID, so the row that has all keys comes first.
+	for (const wanted of keys.length > 1 ? [keys, ...keys.map((key) => [key])] : keys.map((key) => [key])) {
+		const index = rows.findIndex((row) =>
+			membersIn(rules, row).some((member) => {
+				const own = rules.keysOf(member);
+				return wanted.every((key) => own.includes(key));
+			}),
+		);
+		if (index !== -1) {
+			return index;
 		}
 	}
 
-	return first;
-}
-
-/** Returns the rows in order. When sorted by owner, a reservation's GPUs stay together. */
-function sorted<Row extends StatusRow>(rows: readonly Row[], state: State): readonly Row[] {
-	const {sort} = state.table;
-	const valueOf = valuesFor(state);
-	const byIndex = (a: StatusRow, b: StatusRow): number => a.index - b.index;
-	if (sort.by !== 'owner') {
-		return inOrder(rows, sort, valueOf, byIndex);
+	let nearest: {readonly index: number; readonly distance: number} | undefined;
+	for (const [index, row] of rows.entries()) {
+		const distance = Math.min(
+			...membersIn(rules, row).map((member) => Math.abs((rules.placeOf?.(member, index) ?? index) - place)),
+		);
+		if (nearest === undefined || distance < nearest.distance) {
+			nearest = {index, distance};
+		}
 	}
 
-	const first = firstOfLeases(rows);
-	const positionOf = ({lease, index}: StatusRow): number => first.get(lease?.leaseId ?? '') ?? index;
-	return inOrder(rows, sort, valueOf, (a, b) => {
-		const order = positionOf(a) - positionOf(b);
-		return order === 0 ? byIndex(a, b) : order;
-	});
+	return nearest?.index;
 }

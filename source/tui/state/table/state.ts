@@ -1,65 +1,56 @@
-/** State of the GPU table: order, filter and tags. */
+/** State of one table: order, filter, tags, selection and scroll position. */
 import {changed, type FieldChange, type TextField} from '../text-field.js';
-import type {GpuReading} from '../../../core/model/types.js';
 import type {SortBy} from './order.js';
-
-export const sortKeys = [
-	'gpu',
-	'state',
-	'owner',
-	'held',
-	'ends',
-	'utilization',
-	'memory',
-	'temperature',
-	'power',
-] as const;
-
-export type SortKey = (typeof sortKeys)[number];
-
-export type Sort = SortBy<SortKey>;
 
 export type Filter = {
 	/** Words that a row must contain, ignoring case. */
 	readonly text: string;
-	/** Restricts to GPUs that this account holds or uses. */
+	/** Restricts to rows that this account holds or uses. */
 	readonly user?: string;
-	/** Restricts to GPUs that the user holds or uses. */
+	/** Restricts to rows that the user holds or uses. */
 	readonly isMine: boolean;
 };
 
-/** A filter being typed, with the filter and selection before it. */
-export type Prompt<Selection> = {
-	readonly field: TextField;
-	readonly before: {readonly text: string; readonly selection: Selection};
+/** The selected row. Another row takes its place if the row is gone or hidden. */
+export type Selection = {
+	/** Keys of the row, strongest first. Empty before the first row was selected. */
+	readonly keys: readonly string[];
+	/** The row's place in the natural order of the table, when it was last seen. */
+	readonly place: number;
 };
 
-export type TableState = {
-	/** UUID of the selected GPU, which the selection follows. */
-	readonly selectedUuid?: string;
-	readonly sort: Sort;
+/** A filter being typed, with the filter and selection before it. */
+type Prompt = {
+	readonly field: TextField;
+	readonly before: {readonly text: string; readonly selected: Selection};
+};
+
+export type TableState<Key extends string = string> = {
+	readonly sort: SortBy<Key>;
 	readonly filter: Filter;
-	readonly prompt?: Prompt<{readonly selectedGpu: number | undefined; readonly selectedUuid: string | undefined}>;
-	/** See `tagOf` in rows.ts. */
+	readonly prompt?: Prompt;
+	/** Strongest keys of the tagged rows. */
 	readonly tags: ReadonlySet<string>;
+	readonly selected: Selection;
+	/** Index of the first row in view. */
+	readonly firstRow: number;
 };
 
 export const noFilter: Filter = {text: '', isMine: false};
 
-export const initialTable: TableState = {
-	sort: {by: 'gpu', isInverted: false},
+export const initialTableBy = <Key extends string>(by: Key): TableState<Key> => ({
+	sort: {by, isInverted: false},
 	filter: noFilter,
 	tags: new Set(),
-};
+	selected: {keys: [], place: 0},
+	firstRow: 0,
+});
 
-/** Whether the filter can hide GPUs. */
+/** Whether the filter can hide rows. */
 export const isFiltered = ({text, user, isMine}: Filter): boolean => text.trim() !== '' || user !== undefined || isMine;
 
 /** Applies the filter as it is typed. */
-export function withTyped<Table extends {readonly filter: Filter; readonly prompt?: {readonly field: TextField}}>(
-	table: Table,
-	change: FieldChange,
-): Table {
+export function withTyped<Key extends string>(table: TableState<Key>, change: FieldChange): TableState<Key> {
 	if (table.prompt === undefined) {
 		return table;
 	}
@@ -68,10 +59,5 @@ export function withTyped<Table extends {readonly filter: Filter; readonly promp
 	return {...table, filter: {...table.filter, text: field.value}, prompt: {...table.prompt, field}};
 }
 
-/** Returns the words of a filter. */
-export const wordsOfFilter = ({text}: Pick<Filter, 'text'>): readonly string[] =>
-	text.toLowerCase().split(/\s+/v).filter(Boolean);
-
-/** Returns the key for a GPU's tag and history: its UUID, or its index while the UUID is unknown. */
-export const tagOf = (index: number, reading: Pick<GpuReading, 'uuid'> | undefined): string =>
-	reading?.uuid ?? `#${index}`;
+/** Returns the words of a filter or search, in lower case. */
+export const wordsIn = (text: string): readonly string[] => text.toLowerCase().split(/\s+/v).filter(Boolean);

@@ -2,8 +2,8 @@
 import {presetNames, type GpuColumnName, type PresetName} from '../../../format/monitor-settings.js';
 import {isFolded} from '../../layout.js';
 import {initialProcesses} from '../processes/state.js';
-import {foldedCount} from '../table/fold.js';
-import {initialTable} from '../table/state.js';
+import {foldedCount} from '../gpus/fold.js';
+import {initialTable} from '../gpus/state.js';
 import type {PanelName} from '../panels/state.js';
 import {withFlash, type State} from '../state.js';
 import {listedColumns, type Remembered, type ViewState} from './state.js';

@@ -5,16 +5,15 @@ import {
 	gpuColumnNames,
 	usualGpuColumns,
 } from '../../../format/monitor-settings.js';
-import type {ProcessesState} from '../processes/state.js';
+import type {State} from '../state.js';
 import type {KeptView} from '../../ports.js';
-import type {TableState} from '../table/state.js';
 import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
 
 /** Settings that a preset keeps. */
 export type Remembered = {
-	readonly table: Pick<TableState, 'sort' | 'filter'>;
-	readonly processes: Pick<ProcessesState, 'sort' | 'filter'>;
+	readonly table: Pick<State['table'], 'sort' | 'filter'>;
+	readonly processes: Pick<State['processes'], 'sort' | 'filter'>;
 };
 
 export type ViewState = Pick<KeptView, 'preset'> &

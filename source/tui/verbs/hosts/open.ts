@@ -1,7 +1,7 @@
 /** Enter in the host table: runs that host's monitor on this terminal. */
 import {CanhazgpuError} from '../../../errors.js';
 import {sanitize} from '../../../format/text/text.js';
-import {selectedHostLine} from '../../state/hosts/lines.js';
+import {selectedHostLine} from '../../state/hosts/rows.js';
 import type {Flash} from '../../state/messages.js';
 import {defineVerb} from '../verb.js';
 import {hostsPort} from './answer.js';

@@ -1,15 +1,18 @@
 /** The targets of keys in the host table: the selected line, on this host or another. */
 import {sanitize} from '../../../format/text/text.js';
-import {hostLines, selectedHostLine, allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
+import {allHostLines, type GpuLine, type HostLine} from '../../state/hosts/lines.js';
+import {hostLines, selectedHostLine} from '../../state/hosts/rows.js';
 import type {State} from '../../state/state.js';
 import type {AskingDialog} from '../../state/dialogs.js';
+import {noFilter} from '../../state/table/state.js';
 import {reasonAgainstDoing} from '../shared/reasons.js';
 import type {Verb, VerbOf} from '../verb.js';
 
-/** Returns the state for a key on this host: with the selected GPU, and without tags, which the host table does not show. */
-function ownState(state: State, gpu: number): State {
-	return {...state, selectedGpu: gpu, table: {...state.table, tags: new Set()}};
-}
+/** Returns the state for a key on this host: with the selected GPU, and without the tags and the filter of the GPU table, which is not shown. */
+const ownState = (state: State, gpu: number): State => ({
+	...state,
+	table: {...state.table, filter: noFilter, tags: new Set(), selected: {keys: [`#${gpu}`], place: gpu}},
+});
 
 /** A command that acts on this host as in the GPU table, and on other hosts by ssh. */
 type Pair<Asking> = {

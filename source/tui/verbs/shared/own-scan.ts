@@ -6,13 +6,13 @@ import {sanitize} from '../../../format/text/text.js';
 import type {GpuProcess} from '../../../core/model/types.js';
 import type {InspectProcesses} from '../../ports.js';
 import type {State} from '../../state/state.js';
-import {rowWith} from '../../state/table/rows.js';
+import {gpuTable} from '../../state/gpus/rows.js';
 import {byMemory} from '../../../format/readings.js';
 
 /** Returns the user's processes on the GPUs of the selected row as shown, largest first. */
 export function ownProcesses(state: State): readonly GpuProcess[] {
 	const {account} = state.settings.requester;
-	return byMemory(rowWith(state, state.selectedGpu)?.processes ?? []).filter(({user}) => user === account);
+	return byMemory(gpuTable.selected(state)?.processes ?? []).filter(({user}) => user === account);
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Reasons that disable several commands. */
+import {gpuTable, selectedGpu} from '../../state/gpus/rows.js';
 import type {State} from '../../state/state.js';
+import {noRowIn} from '../../state/table/table.js';
 
 type Reason = (state: State) => string | undefined;
 
@@ -20,8 +22,8 @@ export const firstReason =
 export const reasonAgainstDoing: Reason = ({settings}) =>
 	settings.isReadonly ? 'This monitor is read-only: it was started with --readonly' : undefined;
 
-export const reasonAgainstGpus: Reason = ({selectedGpu}) =>
-	selectedGpu === undefined ? 'No GPU is shown: Esc clears the filter' : undefined;
+export const reasonAgainstGpus: Reason = (state) =>
+	selectedGpu(state) === undefined ? noRowIn(gpuTable, state) : undefined;
 
 /** The reason against any change of the pool. */
 export const reasonAgainstChange: Reason = firstReason(reasonAgainstDoing, ({connection}) => {

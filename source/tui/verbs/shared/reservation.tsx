@@ -31,7 +31,7 @@ import {formOf, type Form, type NewField} from '../../state/dialogs.js';
 import type {Flash} from '../../state/messages.js';
 import {latestOf} from '../../state/pause.js';
 import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
-import {chosenGpus} from '../../state/table/rows.js';
+import {chosenGpus} from '../../state/gpus/rows.js';
 import {Label} from '../../widgets/label.js';
 import type {EffectContext, Outcome, VerbOf} from '../verb.js';
 import {leaseOn} from './targets.js';

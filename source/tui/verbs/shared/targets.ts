@@ -5,7 +5,7 @@ import type {Lease} from '../../../core/model/types.js';
 import {gpuList} from '../../../format/text/gpu-list.js';
 import {sanitize} from '../../../format/text/text.js';
 import type {State} from '../../state/state.js';
-import {chosenGpus, taggedGpus} from '../../state/table/rows.js';
+import {chosenGpus, selectedGpu, taggedGpus} from '../../state/gpus/rows.js';
 import {failed, halfDone, succeeded, type Done} from '../verb.js';
 
 /** A chosen GPU that is no target. `reason` follows the number, such as `held by bob`. */
@@ -35,7 +35,7 @@ Returns the tagged GPUs, or all GPUs of the selected reservation: the targets of
 line, is never intended.
 */
 export function reservationGpus(state: State): readonly number[] {
-	const lease = leaseOn(state, state.selectedGpu);
+	const lease = leaseOn(state, selectedGpu(state));
 	return taggedGpus(state).length > 0 || lease?.leaseId === undefined
 		? chosenGpus(state)
 		: state

@@ -1,0 +1,132 @@
+/** The rows of the GPU table, and the targets of actions. */
+import type {StatusRow} from '../../../core/rules/pool/status.js';
+import {owns} from '../../../core/rules/leases/ownership.js';
+import {sanitize} from '../../../format/text/text.js';
+import {isFolded} from '../../layout.js';
+import {rowsOf, type State} from '../state.js';
+import type {SortBy, SortValue} from '../table/order.js';
+import {tableOf} from '../table/table.js';
+import {folded, membersOf, type TableRow} from './fold.js';
+import {byUrgency, monitorStateOf, stateName} from './row-state.js';
+import {sortKeys, tagOf, type SortKey} from './state.js';
+
+/** Returns the accounts that hold or use the GPU. */
+const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
+	...(owner === undefined ? [] : [owner]),
+	...shares.map((share) => share.owner),
+	...processes.map(({user}) => user).filter((user) => user !== undefined),
+];
+
+/** Returns the searchable text of a row. */
+const textOf = (row: StatusRow, {settings, observation}: State): string =>
+	[
+		`gpu${row.index}`,
+		stateName(row, settings.requester, observation !== undefined),
+		row.label,
+		row.lease?.type,
+		row.lease?.note,
+		...(row.shares ?? []).flatMap(({label, lease}) => [label, lease.type, lease.note]),
+		row.reading?.name,
+		row.reading?.uuid,
+		row.reading?.place && `${row.reading.place.node}:${row.reading.place.gpu}`,
+		row.problem,
+		...usersOf(row),
+		...row.processes.flatMap(({pid, name, commandLine}) => [String(pid), name, commandLine]),
+	]
+		.map((word) => sanitize(word ?? ''))
+		.join(' ');
+
+const endOf = ({lease, remainingSeconds}: StatusRow): SortValue =>
+	lease === undefined ? undefined : (remainingSeconds ?? Infinity);
+
+/** Maps each reservation's id to its first GPU. */
+function firstOfLeases(rows: readonly StatusRow[]): ReadonlyMap<string, number> {
+	const first = new Map<string, number>();
+	for (const {lease, index} of rows) {
+		const id = lease?.leaseId;
+		if (id !== undefined) {
+			first.set(id, Math.min(index, first.get(id) ?? Infinity));
+		}
+	}
+
+	return first;
+}
+
+/** Orders equal rows by index. When sorted by owner, a reservation's GPUs stay together. */
+function tieOf(rows: readonly StatusRow[], {by}: SortBy<SortKey>): (a: StatusRow, b: StatusRow) => number {
+	const first = by === 'owner' ? firstOfLeases(rows) : undefined;
+	const positionOf = ({lease, index}: StatusRow): number => first?.get(lease?.leaseId ?? '') ?? index;
+	return (a, b) => {
+		const order = positionOf(a) - positionOf(b);
+		return order === 0 ? a.index - b.index : order;
+	};
+}
+
+/** Screen readers get each GPU by itself. */
+const hasFolds = (state: State): boolean => !state.settings.isLinear && isFolded(state);
+
+export const gpuTable = tableOf<TableRow, SortKey>({
+	name: 'table',
+	noun: 'GPU',
+	rowsOf,
+	keysOf: ({index, reading}) => (reading?.uuid === undefined ? [`#${index}`] : [reading.uuid, `#${index}`]),
+	membersOf,
+	placeOf: ({index}) => index,
+	textOf,
+	isOf: (row, account) => usersOf(row).includes(account),
+	isMine: (row, {settings: {requester}}) =>
+		usersOf(row).includes(requester.account) || (row.lease !== undefined && owns(requester, row.lease)),
+	userOf: (row) => row.owner ?? row.unreservedUsers[0] ?? usersOf(row)[0],
+	noUser: 'This GPU has no user: select a row of the user to filter by',
+	sortKeys,
+	valuesOf: ({settings: {requester}, observation}) => ({
+		gpu: ({index}) => index,
+		state: (row) => byUrgency.indexOf(monitorStateOf(row, requester, observation !== undefined)),
+		owner: ({owner, shares, unreservedUsers}) => owner ?? shares?.[0]?.owner ?? unreservedUsers[0],
+		held: ({heldSeconds}) => heldSeconds,
+		ends: endOf,
+		utilization: ({reading}) => reading?.utilizationPercent,
+		memory: ({reading}) => reading?.memoryUsedMiB,
+		temperature: ({reading}) => reading?.temperatureCelsius,
+		power: ({reading}) => reading?.powerWatts,
+	}),
+	tieOf,
+	group: (rows, state) => (hasFolds(state) ? folded(rows) : rows),
+	partsOf: (state) => [hasFolds(state)],
+	isAlwaysUsed: true,
+});
+
+/** Rows after filtering, folding and sorting. */
+export const visibleRows = gpuTable.shown;
+
+/** Returns the selected GPU, the first of a folded row, or undefined if no row matches the filter. */
+export const selectedGpu = (state: State): number | undefined => gpuTable.selected(state)?.index;
+
+/** Returns the row that contains a GPU. */
+export const rowWith = (state: State, gpu: number | undefined): TableRow | undefined =>
+	visibleRows(state).find((row) => membersOf(row).some(({index}) => index === gpu));
+
+/** Returns the status of the selected GPU, or undefined if no row matches the filter. */
+export function selectedRow(state: State): StatusRow | undefined {
+	const gpu = selectedGpu(state);
+	return gpu === undefined ? undefined : rowsOf(state)[gpu];
+}
+
+/** Returns the current indices of the tagged GPUs, in order, including filtered ones. */
+export const taggedGpus = (state: State): readonly number[] => gpuTable.tagged(state).map(({index}) => index);
+
+/** Whether a row or one of its GPUs is tagged. */
+export const isTagged = (row: TableRow, tags: ReadonlySet<string>): boolean =>
+	membersOf(row).some(({index, reading}) => tags.has(tagOf(index, reading)));
+
+/** Returns the GPUs of the selected row. */
+export function selectedGpus(state: State): readonly number[] {
+	const row = gpuTable.selected(state);
+	return row === undefined ? [] : membersOf(row).map(({index}) => index);
+}
+
+/** Returns the targets of an action: the tagged GPUs, or else those of the selected row. */
+export function chosenGpus(state: State): readonly number[] {
+	const tagged = taggedGpus(state);
+	return tagged.length > 0 ? tagged : selectedGpus(state);
+}

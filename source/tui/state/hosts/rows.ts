@@ -1,0 +1,78 @@
+/** The rows of the host table: the GPUs of all hosts, and messages about hosts. */
+import type {RemoteGpu} from '../../../format/hosts/remote-gpu.js';
+import {states, type MonitorState} from '../../../format/states.js';
+import {byUrgency} from '../gpus/row-state.js';
+import type {State} from '../state.js';
+import type {SortValue} from '../table/order.js';
+import {tableOf} from '../table/table.js';
+import {accountsOf, allHostLines, holdersOf, type GpuLine, type HostLine} from './lines.js';
+import {hostSortKeys, type HostSortKey} from './state.js';
+
+const textOf = (line: HostLine): string => {
+	if (line.kind === 'note') {
+		return `${line.host} ${line.words}`;
+	}
+
+	const {host, gpu, state} = line;
+	return [
+		host,
+		gpu.node,
+		`gpu${gpu.gpu_id}`,
+		states[state].short,
+		gpu.reservation_type,
+		gpu.note,
+		gpu.gpu_model,
+		gpu.uuid,
+		gpu.error,
+		gpu.process_info,
+		...holdersOf(gpu),
+		...accountsOf(gpu),
+		...(gpu.processes ?? []).flatMap(({pid, name, command}) => [String(pid), name, command]),
+	].join(' ');
+};
+
+/** Whether nobody holds the GPU, so that there is nothing to end. */
+const isUnheld = (state: MonitorState): boolean => ['available', 'unreserved', 'error', 'drained'].includes(state);
+
+const endOf = ({gpu, state}: GpuLine): SortValue => (isUnheld(state) ? undefined : (gpu.remaining_seconds ?? Infinity));
+
+const ofGpu =
+	(valueOf: (gpu: RemoteGpu) => SortValue) =>
+	(line: HostLine): SortValue =>
+		line.kind === 'gpu' ? valueOf(line.gpu) : undefined;
+
+/** Messages about hosts come last unless the lines are in the order of the hosts. */
+function hostValue({hosts}: State, lines: readonly HostLine[]): (line: HostLine) => SortValue {
+	const places = new Map(lines.map((line, index) => [line, index]));
+	return (line) => (line.kind === 'note' && hosts.sort.isInverted ? undefined : places.get(line));
+}
+
+export const hostTable = tableOf<HostLine, HostSortKey>({
+	name: 'hosts',
+	noun: 'host',
+	rowsOf: allHostLines,
+	keysOf: ({key}) => [key],
+	textOf,
+	// A host that does not answer may have matching GPUs, so its message stays.
+	isOf: (line, account) => line.kind === 'note' || accountsOf(line.gpu).includes(account),
+	isMine: (line) => line.kind === 'note' || line.state === 'mine',
+	userOf: (line) => (line.kind === 'gpu' ? accountsOf(line.gpu)[0] : undefined),
+	noUser: 'This line has no user: select a GPU of the user to filter by',
+	sortKeys: hostSortKeys,
+	valuesOf: (state, lines) => ({
+		host: hostValue(state, lines),
+		state: (line) => (line.kind === 'gpu' ? byUrgency.indexOf(line.state) : undefined),
+		owner: ofGpu(({user, sharers, unreserved_users: users}) => user ?? sharers?.[0] ?? users?.[0]),
+		ends: (line) => (line.kind === 'gpu' ? endOf(line) : undefined),
+		utilization: ofGpu(({utilization}) => utilization),
+		memory: ofGpu(({memory_used_mb: memory}) => memory),
+		temperature: ofGpu(({temperature}) => temperature),
+		model: ofGpu(({gpu_model: model}) => model),
+	}),
+	tieOf: () => (a, b) => Number(a.kind === 'note') - Number(b.kind === 'note'),
+});
+
+/** Lines after filtering and sorting. */
+export const hostLines = hostTable.shown;
+
+export const selectedHostLine = hostTable.selected;

@@ -1,0 +1,62 @@
+/** The queue: its entries as rows, with their estimates. */
+import type {QueueRecord} from '../../../core/model/types.js';
+import {labelOf, ownerOf, owns} from '../../../core/rules/leases/ownership.js';
+import {queueRows, type QueueRow} from '../../../core/rules/queue/queue-rows.js';
+import {sanitize} from '../../../format/text/text.js';
+import {remembering} from '../memo.js';
+import {storeNow, type State} from '../state.js';
+import {tableOf} from '../table/table.js';
+
+function textOf(record: QueueRecord): string {
+	if (record.kind !== 'entry') {
+		return sanitize(record.id);
+	}
+
+	const {id, entry} = record;
+	return sanitize(
+		[id, ownerOf(entry), labelOf(entry), entry.note, ...entry.requestedIds.map((gpu) => `gpu${gpu}`)].join(' '),
+	);
+}
+
+const emptyQueue: readonly QueueRecord[] = [];
+
+const isOf = (record: QueueRecord, account: string): boolean =>
+	record.kind === 'entry' && ownerOf(record.entry) === account;
+
+/** The queue is always in the order of its positions, and cannot be filtered. */
+export const queueTable = tableOf<QueueRecord, 'position'>({
+	name: 'queue',
+	noun: 'queue entry',
+	rowsOf: ({snapshot}) => snapshot?.queue ?? emptyQueue,
+	keysOf: ({id}) => [id],
+	textOf,
+	isOf,
+	isMine: (record, {settings}) => record.kind === 'entry' && owns(settings.requester, record.entry),
+	userOf: (record) => (record.kind === 'entry' ? ownerOf(record.entry) : undefined),
+	noUser: 'This queue entry has no user',
+	sortKeys: ['position'],
+	valuesOf: () => ({position: () => undefined}),
+	isCentered: true,
+	isAlwaysUsed: true,
+});
+
+/** The queue as of now. Estimates of a long queue take a while. */
+export const waitingOf = remembering(
+	({snapshot, nowMs, snapshotAtMs}: State) => [snapshot, nowMs, snapshotAtMs],
+	(state): readonly QueueRow[] => {
+		const {snapshot} = state;
+		return snapshot === undefined ? [] : queueRows({...snapshot, now: storeNow(state)!});
+	},
+);
+
+export const selectedEntry = queueTable.selected;
+
+/** Selects the user's own first entry, unless the selection was moved away from the first position. */
+export function selectOwnEntry(state: State): State {
+	const own = queueTable
+		.shown(state)
+		.findIndex((record) => record.kind === 'entry' && owns(state.settings.requester, record.entry));
+	return own > 0 && queueTable.selectedIndex(state) === 0
+		? queueTable.change(state, {kind: 'select', index: own})
+		: state;
+}

@@ -1,0 +1,156 @@
+/** A table of the monitor: its rows, its selection, and what keys do to it. */
+import {isPanelShown, pageRowsOf} from '../../layout.js';
+import {remembering} from '../memo.js';
+import type {TableName} from '../panels/state.js';
+import {withFlash, type State} from '../state.js';
+import {
+	clearedTable,
+	moveSelection,
+	noRowText,
+	selectRow,
+	settledTable,
+	sortByTitle,
+	tableChanges,
+	type TableIntent,
+	type TableView,
+} from './reduce.js';
+import {filteredRows, holdsWords, selectedIndexIn, sortedRows, tagsOf, type RowRules} from './rows.js';
+import {wordsIn, type TableState} from './state.js';
+
+export type TableRules<Row, Key extends string> = RowRules<Row, Key, State> &
+	TableView<Row, Key>['rules'] & {
+		readonly name: TableName;
+		/** All rows in their natural order. */
+		readonly rowsOf: (state: State) => readonly Row[];
+		/** Arranges the filtered rows before they are sorted. */
+		readonly group?: (rows: readonly Row[], state: State) => readonly Row[];
+		/** Arranges the sorted rows. */
+		readonly nest?: (rows: readonly Row[], state: State) => readonly Row[];
+		/** Values of the state, besides the rows, that decide which rows are shown. */
+		readonly partsOf?: (state: State) => readonly unknown[];
+		/** Whether rows and selection are kept up to date while the panel is hidden. */
+		readonly isAlwaysUsed?: boolean;
+		/** Whether the view begins with the first row while another panel has the focus. */
+		readonly isAtTopUnfocused?: boolean;
+	};
+
+/** A change of the table, besides those of keys. */
+export type TableAction =
+	| {readonly kind: 'select'; readonly index: number}
+	| {readonly kind: 'move'; readonly by: number}
+	| {readonly kind: 'sort-by'; readonly title: string};
+
+export type Table<Row = unknown> = {
+	readonly name: TableName;
+	readonly noun: string;
+	readonly isCentered?: boolean;
+	/** Rows that match the filter, before they are grouped and sorted. */
+	readonly filtered: (state: State) => readonly Row[];
+	/** The rows that are shown, in order. */
+	readonly shown: (state: State) => readonly Row[];
+	readonly selectedIndex: (state: State) => number | undefined;
+	readonly selected: (state: State) => Row | undefined;
+	/** The tagged rows, including those that the filter hides. */
+	readonly tagged: (state: State) => readonly Row[];
+	/** Whether each shown row contains all words of this text. */
+	readonly matches: (state: State, text: string) => readonly boolean[];
+	/** Whether the view follows the selected row. */
+	readonly isFollowed: (state: State) => boolean;
+	readonly change: (state: State, action: TableIntent | TableAction) => State;
+	/** Returns the state without tags, or else without the filter. Undefined if there is neither. */
+	readonly cleared: (state: State) => State | undefined;
+	/** Keeps the selected row selected and in view. */
+	readonly settled: (state: State) => State;
+};
+
+export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): Table<Row> {
+	const {name, noun, isCentered, rowsOf, isAlwaysUsed = false, isAtTopUnfocused = false} = rules;
+	const stateOf = (state: State): TableState<Key> => state[name] as TableState<Key>;
+	const withTable = (state: State, table: TableState<Key>): State =>
+		table === stateOf(state) ? state : {...state, [name]: table};
+
+	const filtered = remembering(
+		(state: State) => [rowsOf(state), stateOf(state).filter, state.settings.requester],
+		(state) => filteredRows(rowsOf(state), stateOf(state).filter, rules, state),
+	);
+	const shown = remembering(
+		(state: State) => [filtered(state), stateOf(state).sort, ...(rules.partsOf?.(state) ?? [])],
+		(state) => {
+			const rows = rules.group?.(filtered(state), state) ?? filtered(state);
+			const sorted = sortedRows(rows, stateOf(state).sort, rules, state);
+			return rules.nest?.(sorted, state) ?? sorted;
+		},
+	);
+	const selectedIndex = remembering(
+		(state: State) => [shown(state), stateOf(state).selected],
+		(state) => selectedIndexIn(shown(state), stateOf(state).selected, rules),
+	);
+	const isFollowed = (state: State): boolean => !isAtTopUnfocused || state.panels.focus === name;
+	const viewOf = (state: State): TableView<Row, Key> => ({
+		rows: shown(state),
+		all: rowsOf(state),
+		height: Math.max(1, pageRowsOf(state, name)),
+		rules,
+		isFollowed: isFollowed(state),
+	});
+
+	function changed(table: TableState<Key>, state: State, action: TableIntent | TableAction): TableState<Key> | string {
+		const view = viewOf(state);
+		if (typeof action === 'string') {
+			return tableChanges[action](table, view);
+		}
+
+		switch (action.kind) {
+			case 'select': {
+				return selectRow(table, view, action.index);
+			}
+
+			case 'move': {
+				return moveSelection(table, view, action.by);
+			}
+
+			case 'sort-by': {
+				const key = rules.sortKeys.find((each) => each === action.title);
+				return key === undefined ? table : sortByTitle(table, key);
+			}
+		}
+	}
+
+	return {
+		name,
+		noun,
+		isCentered,
+		filtered,
+		shown,
+		selectedIndex,
+		selected(state) {
+			const index = selectedIndex(state);
+			return index === undefined ? undefined : shown(state)[index];
+		},
+		tagged(state) {
+			const {tags} = stateOf(state);
+			return tags.size === 0 ? [] : rowsOf(state).filter((row) => tagsOf(rules, row).some((tag) => tags.has(tag)));
+		},
+		matches(state, text) {
+			const words = wordsIn(text);
+			return shown(state).map((row) => holdsWords(rules, row, words, state));
+		},
+		isFollowed,
+		change(state, action) {
+			const table = changed(stateOf(state), state, action);
+			return typeof table === 'string' ? withFlash(state, 'warning', table) : withTable(state, table);
+		},
+		cleared(state) {
+			const table = clearedTable(stateOf(state));
+			return table === undefined ? undefined : withTable(state, table);
+		},
+		settled: (state) =>
+			isAlwaysUsed || state.panels.focus === name || isPanelShown(state, name)
+				? withTable(state, settledTable(stateOf(state), viewOf(state)))
+				: state,
+	};
+}
+
+/** Returns the message for a key that needs a row of the table, if there is none. */
+export const noRowIn = ({name, noun}: Pick<Table, 'name' | 'noun'>, state: State): string =>
+	noRowText(noun, state[name].filter);

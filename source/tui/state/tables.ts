@@ -1,0 +1,56 @@
+/** All tables of the monitor, by the panel that shows them. */
+import {layoutOf, tableRowsOf} from '../layout.js';
+import {gpuTable} from './gpus/rows.js';
+import {hostTable} from './hosts/rows.js';
+import {processTable} from './processes/rows.js';
+import {queueTable} from './queue/rows.js';
+import type {TableName} from './panels/state.js';
+import type {State} from './state.js';
+import {tableChanges, type TableIntent} from './table/reduce.js';
+import {withTyped, type TableState} from './table/state.js';
+import type {Table} from './table/table.js';
+import type {FieldChange} from './text-field.js';
+
+export const tables: Readonly<Record<TableName, Table>> = {
+	table: gpuTable,
+	processes: processTable,
+	queue: queueTable,
+	hosts: hostTable,
+};
+
+export const isTableName = (name: string): name is TableName => Object.hasOwn(tables, name);
+
+/** Returns the table that keys act on: the focused table, or else the GPUs. */
+export const focusedTable = ({panels}: Pick<State, 'panels'>): Table =>
+	isTableName(panels.focus) ? tables[panels.focus] : gpuTable;
+
+/** Returns the filter that is being typed. */
+export const promptOf = (state: State): TableState['prompt'] => state[focusedTable(state).name].prompt;
+
+/** Applies typed text to the filter that is being typed. */
+export function changeFilter(state: State, change: FieldChange): State {
+	const {name} = focusedTable(state);
+	return {...state, [name]: withTyped<string>(state[name], change)};
+}
+
+/** Selects the GPU beside the selected one, if two GPUs are side by side. */
+function focusColumn(state: State, by: 1 | -1): State {
+	const {tableColumns} = layoutOf(state);
+	const target = (gpuTable.selectedIndex(state) ?? 0) + by * (tableRowsOf(state) / tableColumns);
+	return tableColumns === 1 || target < 0 || target >= gpuTable.shown(state).length
+		? state
+		: gpuTable.change(state, {kind: 'select', index: target});
+}
+
+const intents = Object.keys(tableChanges) as readonly TableIntent[];
+
+export const tableIntents = {
+	...(Object.fromEntries(
+		intents.map((intent) => [intent, (state: State): State => focusedTable(state).change(state, intent)]),
+	) as Record<TableIntent, (state: State) => State>),
+	'focus-left-column': (state: State) => focusColumn(state, -1),
+	'focus-right-column': (state: State) => focusColumn(state, 1),
+};
+
+export const settledTables = (state: State): State =>
+	Object.values(tables).reduce((settled, table) => table.settled(settled), state);
