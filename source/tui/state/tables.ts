@@ -52,5 +52,12 @@ export const tableIntents = {
 	'focus-right-column': (state: State) => focusColumn(state, 1),
 };
 
-export const settledTables = (state: State): State =>
-	Object.values(tables).reduce((settled, table) => table.settled(settled), state);
+/** Keeps the selected rows selected and in view after any change. */
+export function settledTables(state: State): State {
+	let settled = state;
+	for (const table of Object.values(tables)) {
+		settled = table.settled(settled);
+	}
+
+	return settled;
+}

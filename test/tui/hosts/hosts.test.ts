@@ -142,13 +142,7 @@ const order = async (...steps: readonly Step[]): Promise<readonly string[]> =>
 		});
 
 test('sorted by the memory in use over all hosts, what is unknown and what is said of hosts comes last', async () => {
-	const byMemory: readonly Step[] = [
-		'sort-next',
-		'sort-next',
-		'sort-next',
-		'sort-next',
-		'sort-next',
-	];
+	const byMemory: readonly Step[] = ['sort-next', 'sort-next', 'sort-next', 'sort-next', 'sort-next'];
 	const lines = await order(...byMemory);
 	expect(lines.slice(0, 5)).toEqual(['gpu-box-3 4', 'gpu-box-3 5', 'gpu-box-1 1', 'gpu-box-3 0', 'gpu-box-3 6']);
 	expect(lines.slice(-5)).toEqual([

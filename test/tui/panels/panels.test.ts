@@ -56,7 +56,9 @@ test('every size has its lines shared out exactly', async () => {
 			for (const columns of [60, 99, 100, 200]) {
 				const {table = 1} = shownRows({...state, size: {columns, rows}});
 				const {tableColumns} = layoutOf({...state, size: {columns, rows}});
-				expect((table - 1) * tableColumns, `${gpus} GPUs at ${columns}x${rows}`).toBeGreaterThanOrEqual(Math.min(gpus, 16, rows - 8));
+				expect((table - 1) * tableColumns, `${gpus} GPUs at ${columns}x${rows}`).toBeGreaterThanOrEqual(
+					Math.min(gpus, 16, rows - 8),
+				);
 			}
 		}
 	}
@@ -124,7 +126,12 @@ test('panels scroll as far as there are lines', async () => {
 	const shown = pageRowsOf(state, 'events');
 	expect(after(state, 'line-up').panels.scroll.events).toBe(0);
 	const beyond = after(state, 'last-line', 'line-down');
-	const limit = {kind: 'scroll-limited', panel: 'events', beyond: beyond.panels.scroll.events, first: 40 - shown} as const;
+	const limit = {
+		kind: 'scroll-limited',
+		panel: 'events',
+		beyond: beyond.panels.scroll.events,
+		first: 40 - shown,
+	} as const;
 	expect(frameOf(after(beyond, limit))).toBe(frameOf(beyond));
 	expect(after(beyond, 'first-line').panels.scroll.events).toBe(0);
 	expect(after(state, 'page-down', 'line-down').panels.scroll.events).toBe(shown + 1);
@@ -141,7 +148,13 @@ test('panels scroll as far as there are lines', async () => {
 });
 
 test('of events at one time, as those of one change are, the last stands on top', async () => {
-	const entries = [1, 2].map((id) => ({id: String(id), time: 100, kind: 'notice' as const, gpus: [], reason: `event ${id}`}));
+	const entries = [1, 2].map((id) => ({
+		id: String(id),
+		time: 100,
+		kind: 'notice' as const,
+		gpus: [],
+		reason: `event ${id}`,
+	}));
 	const state = after(await stateOf(await createScene(), size), {kind: 'events-arrived', entries}, 'focus-events');
 	expect(frameOf(state)).toMatch(/ event 2 .*\n.* event 1 /v);
 });

@@ -65,11 +65,7 @@ test('a click on the heading of the second column leaves no second one', async (
 
 test('the selection follows its GPU while rows change places', async () => {
 	const box = await createBox(4);
-	const state = after(
-		await stateOf(box, size),
-		'line-down',
-		...Array.from({length: 6}, () => 'sort-next' as const),
-	);
+	const state = after(await stateOf(box, size), 'line-down', ...Array.from({length: 6}, () => 'sort-next' as const));
 	expect(state.table.sort.by).toBe('memory');
 	const used = (index: number, memoryUsedMiB: number): GpuReading => gpuReading(index, {memoryUsedMiB});
 	const turned = after(state, scan([used(0, 10), used(1, 30), used(2, 40), used(3, 20)]));
@@ -98,7 +94,11 @@ test('the selection follows its GPU to another index', async () => {
 test('a GPU that was tagged before it was scanned keeps its tag', async () => {
 	const box = await createBox(3);
 	const scanned = await stateOf(box, size);
-	const unknown: State = {...scanned, observation: undefined, table: {...scanned.table, selected: {keys: [], place: 0}}};
+	const unknown: State = {
+		...scanned,
+		observation: undefined,
+		table: {...scanned.table, selected: {keys: [], place: 0}},
+	};
 	const tagged = after(unknown, 'last-line', 'toggle-tag');
 	expect([...tagged.table.tags]).toEqual(['#2']);
 	const known = after(tagged, scan(box.readings));

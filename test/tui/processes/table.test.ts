@@ -10,8 +10,8 @@ import {pageRowsOf} from '../../../source/tui/layout.js';
 import {after, frameOf, stateOf, type Step} from '../_harness.js';
 import {busy, createBox, gpuReading, type Box} from '../_world.js';
 import {anyState} from '../state/_any-state.js';
-import {createCrowd} from './_crowd.js';
 import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';
+import {createCrowd} from './_crowd.js';
 
 const size = {columns: 120, rows: 32};
 
@@ -146,9 +146,7 @@ test('filters show the processes of one user, the own ones, and those that hold 
 		[0, 8, 'table'],
 	]);
 	// An unknown user is no user to filter by.
-	expect(after(state, 'last-line', 'line-up', 'filter-user').flash?.text).toMatch(
-		/user .* is unknown/v,
-	);
+	expect(after(state, 'last-line', 'line-up', 'filter-user').flash?.text).toMatch(/user .* is unknown/v);
 });
 
 test('the selection stays with its process, and where that ended with its place', async () => {

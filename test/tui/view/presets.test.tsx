@@ -52,14 +52,7 @@ test('64 GPUs fit one screen of 200x50 in the dense preset', async () => {
 test('the selection stays in view in two columns of rows, whatever is pressed', async () => {
 	const state = await stateOf(await createLarge(), {columns: 120, rows: 32}, {}, stepsTo('dense'));
 	const moves = fc.array(
-		fc.constantFrom<Step>(
-			'line-down',
-			'page-down',
-			'page-up',
-			'last-line',
-			'focus-right-column',
-			'focus-left-column',
-		),
+		fc.constantFrom<Step>('line-down', 'page-down', 'page-up', 'last-line', 'focus-right-column', 'focus-left-column'),
 		{maxLength: 10},
 	);
 	fc.assert(

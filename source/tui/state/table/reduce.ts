@@ -36,10 +36,7 @@ export type TableView<Row, Key extends string> = {
 };
 
 /** A new state, or the reason why there is none. */
-type Change = <Row, Key extends string>(
-	table: TableState<Key>,
-	view: TableView<Row, Key>,
-) => TableState<Key> | string;
+type Change = <Row, Key extends string>(table: TableState<Key>, view: TableView<Row, Key>) => TableState<Key> | string;
 
 /** Returns the message for a key that needs a row, if there is none. */
 export const noRowText = (noun: string, filter: Filter): string =>
@@ -70,7 +67,10 @@ export const moveSelection = <Row, Key extends string>(
 	by: number,
 ): TableState<Key> => selectRow(table, view, (selectedIndexIn(view.rows, table.selected, view.rules) ?? 0) + by);
 
-function selectedRowIn<Row, Key extends string>(table: TableState<Key>, {rows, rules}: TableView<Row, Key>): Row | undefined {
+function selectedRowIn<Row, Key extends string>(
+	table: TableState<Key>,
+	{rows, rules}: TableView<Row, Key>,
+): Row | undefined {
 	const index = selectedIndexIn(rows, table.selected, rules);
 	return index === undefined ? undefined : rows[index];
 }
@@ -149,7 +149,12 @@ export const sortByTitle = <Key extends string>(table: TableState<Key>, by: Key)
 export function firstRowIn<Row, Key extends string>(
 	before: number,
 	selected: number | undefined,
-	{rows, height, isFollowed, rules}: Pick<TableView<Row, Key>, 'rows' | 'height' | 'isFollowed'> & {
+	{
+		rows,
+		height,
+		isFollowed,
+		rules,
+	}: Pick<TableView<Row, Key>, 'rows' | 'height' | 'isFollowed'> & {
 		readonly rules: Pick<TableView<Row, Key>['rules'], 'isCentered'>;
 	},
 ): number {

@@ -5,15 +5,17 @@ import {
 	gpuColumnNames,
 	usualGpuColumns,
 } from '../../../format/monitor-settings.js';
-import type {State} from '../state.js';
+import type {SortKey} from '../gpus/state.js';
+import type {ProcessSortKey} from '../processes/state.js';
+import type {TableState} from '../table/state.js';
 import type {KeptView} from '../../ports.js';
 import {remembering} from '../memo.js';
 import type {Observation} from '../../../core/model/types.js';
 
 /** Settings that a preset keeps. */
 export type Remembered = {
-	readonly table: Pick<State['table'], 'sort' | 'filter'>;
-	readonly processes: Pick<State['processes'], 'sort' | 'filter'>;
+	readonly table: Pick<TableState<SortKey>, 'sort' | 'filter'>;
+	readonly processes: Pick<TableState<ProcessSortKey>, 'sort' | 'filter'>;
 };
 
 export type ViewState = Pick<KeptView, 'preset'> &
