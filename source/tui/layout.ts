@@ -2,16 +2,15 @@
 import {boxed, ruled, type LoadTiles, type Shares} from './layout-shares.js';
 import type {PanelName, PastRange} from './state/panels/state.js';
 import {foldedCount} from './state/gpus/fold.js';
+import {remembering} from './state/memo.js';
 import type {State} from './state/state.js';
 
 /** On smaller terminals only the GPU table is shown. */
 export const smallest = {columns: 60, rows: 15} as const;
 
-const isBelowSmallest = ({columns, rows}: State['size']): boolean => columns < smallest.columns || rows < smallest.rows;
-
 /** Whether the terminal is too small for panels and dialogs. Screen readers have no minimum. */
-export const isTooSmall = ({size, settings}: Pick<State, 'size' | 'settings'>): boolean =>
-	!settings.isLinear && isBelowSmallest(size);
+export const isTooSmall = ({size: {columns, rows}, settings}: Pick<State, 'size' | 'settings'>): boolean =>
+	!settings.isLinear && (columns < smallest.columns || rows < smallest.rows);
 
 /** `loads` shows graphs of all GPUs. It cannot get the focus. */
 export type PanelId = PanelName | 'loads';
@@ -101,11 +100,13 @@ const ruledBlocks = (
 	],
 ];
 
-const isShown = ({blocks}: Pick<Layout, 'blocks'>, panel: PanelId): boolean =>
+const placeIn = ({blocks}: Pick<Layout, 'blocks'>, panel: PanelId): Place | undefined =>
 	blocks
 		.flat()
 		.flat()
-		.some((place) => place.panel === panel && place.rows > 0);
+		.find((place) => place.panel === panel);
+
+const isShown = (layout: Layout, panel: PanelId): boolean => (placeIn(layout, panel)?.rows ?? 0) > 0;
 
 /** Returns the layout for a number of table rows in a number of blocks side by side. */
 function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
@@ -146,12 +147,6 @@ function layoutFor(laid: Laid, gpuRows: number, tableColumns: number): Layout {
 /** GPUs visible at once in this layout. */
 const shownGpus = (layout: Layout): number => ((placeIn(layout, 'table')?.rows ?? 1) - 1) * layout.tableColumns;
 
-const placeIn = ({blocks}: Layout, panel: PanelId): Place | undefined =>
-	blocks
-		.flat()
-		.flat()
-		.find((place) => place.panel === panel);
-
 /** Returns the layout for a number of GPU rows. GPUs are placed side by side if they do not fit one above the other. */
 function layoutWith(laid: Laid, gpuRows: number): Layout {
 	const {size, view} = laid;
@@ -177,14 +172,18 @@ export function isFolded(laid: Laid): boolean {
 	return laid.view.isFolded ?? (laid.view.preset !== 'dense' && gpusOf(laid) > shownGpus(unfoldedLayout(laid)));
 }
 
-export function layoutOf(laid: Laid): Layout {
-	if (laid.snapshot === undefined || !isFolded(laid)) {
-		return unfoldedLayout(laid);
-	}
+/** Memoized: the layout depends on the size, the focus and the number of rows, not on the time. */
+export const layoutOf = remembering(
+	({size, snapshot, panels, view}: Laid) => [size, snapshot, panels, view],
+	(laid): Layout => {
+		if (laid.snapshot === undefined || !isFolded(laid)) {
+			return unfoldedLayout(laid);
+		}
 
-	const rows = foldedCount(laid.snapshot);
-	return laid.view.preset === 'dense' ? layoutWith(laid, rows) : layoutFor(laid, rows, 1);
-}
+		const rows = foldedCount(laid.snapshot);
+		return laid.view.preset === 'dense' ? layoutWith(laid, rows) : layoutFor(laid, rows, 1);
+	},
+);
 
 /** Space inside a panel. */
 export type Room = {readonly rows: number; readonly width: number};

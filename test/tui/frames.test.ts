@@ -7,7 +7,7 @@ import type {PanelIntent} from '../../source/tui/state/panels/reduce.js';
 import type {TableIntent} from '../../source/tui/state/table/reduce.js';
 import {release} from '../../source/tui/verbs/release.js';
 import {reserve} from '../../source/tui/verbs/reserve.js';
-import type {ReserveForm} from '../../source/tui/verbs/shared/reservation.js';
+import type {ReserveForm} from '../../source/tui/verbs/shared/reserve-form.js';
 import {wait} from '../../source/tui/verbs/wait.js';
 import {splitReading} from '../_helpers/mig-box.js';
 import {frameOf, pressing, stateOf, type Step} from './_harness.js';

@@ -1,6 +1,6 @@
 /** Below the smallest screen nothing that a key does could be seen: so keys do nothing there. */
 import {afterEach, expect, test} from 'vitest';
-import {Summary} from '../../source/tui/panels/header.js';
+import {Summary} from '../../source/tui/panels/summary.js';
 import {endSession, keys, startMonitor, stateOf, textOf, type Session} from './_harness.js';
 import {createBox, createScene, lease, run} from './_world.js';
 

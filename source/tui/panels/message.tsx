@@ -150,9 +150,7 @@ export function MessageLine(): ReactElement {
 	const search = useMonitor((state) => state.search.prompt);
 	const filter = useMonitor(promptOf);
 	const count = useMonitor((state) =>
-		state.search.prompt === undefined
-			? promptOf(state) && filterCount(state)
-			: counted(matchCount(state), 'row'),
+		state.search.prompt === undefined ? promptOf(state) && filterCount(state) : counted(matchCount(state), 'row'),
 	);
 	const dialog = useMonitor((state) => state.dialog);
 	const message = useMonitor(messageOf);

@@ -2,20 +2,13 @@ import type {ReactElement} from 'react';
 import {Box} from 'ink';
 import {layoutOf, type Stack} from '../layout.js';
 import {Footer} from '../panels/footer.js';
-import {Header, Summary} from '../panels/header.js';
+import {Header} from '../panels/header.js';
+import {Summary} from '../panels/summary.js';
 import {HostsHeader} from '../panels/hosts/hosts-header.js';
 import {MessageLine} from '../panels/message.js';
-import {remembering} from '../state/memo.js';
-import type {State} from '../state/state.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {useStyle} from '../themes/theme-context.js';
 import {panelViews} from './panel-views.js';
-
-/** The layout changes with the size, the focus and how much there is to show, and not with every second. */
-export const currentLayout = remembering(
-	({size, panels, view, snapshot}: State) => [size, panels, view, snapshot],
-	(state) => layoutOf(state),
-);
 
 /** Panels one below another. */
 function PanelStack({stack}: {readonly stack: Stack}): ReactElement {
@@ -48,7 +41,7 @@ function Rule(): ReactElement {
 
 /** The whole screen: two lines of summary, the panels, a message and the keys. */
 export function Overview(): ReactElement {
-	const {hasLastRule, blocks} = useMonitor(currentLayout);
+	const {hasLastRule, blocks} = useMonitor(layoutOf);
 	const hasHosts = useMonitor(({panels}) => panels.focus === 'hosts');
 	return (
 		<>

@@ -1,13 +1,13 @@
 import {useMemo, type ReactElement} from 'react';
 import {Box} from 'ink';
 import {OpenDialog} from '../dialogs/open-dialog.js';
-import {isTooSmall} from '../layout.js';
+import {isTooSmall, layoutOf} from '../layout.js';
 import {useMonitor, useSettings} from '../state/use-monitor.js';
 import {DrawingContext, type Drawing} from '../themes/drawing-context.js';
 import {ThemeContext} from '../themes/theme-context.js';
 import {stylesOf, themeOf} from '../theme.js';
 import {LinearScreen} from './linear.js';
-import {currentLayout, Overview} from './overview.js';
+import {Overview} from './overview.js';
 import {SmallScreen} from './small.js';
 
 /** The full screen, exactly as large as the terminal: a taller frame would make Ink clear and repaint it. */
@@ -39,7 +39,7 @@ function FullScreen(): ReactElement {
 export function Screen(): ReactElement {
 	const settings = useSettings();
 	const {isLinear, isAscii, graphs = 'braille'} = settings;
-	const {frame} = useMonitor(currentLayout);
+	const {frame} = useMonitor(layoutOf);
 	const drawing = useMemo(
 		(): Drawing => ({isAscii, graphs, frame: isLinear ? 'plain' : frame}),
 		[isAscii, graphs, isLinear, frame],

@@ -3,7 +3,7 @@ import {Box} from 'ink';
 import {smallest} from '../layout.js';
 import {Footer} from '../panels/footer.js';
 import {GpuTable} from '../panels/gpus/gpu-table.js';
-import {Summary} from '../panels/header.js';
+import {Summary} from '../panels/summary.js';
 import {useMonitor} from '../state/use-monitor.js';
 import {Label} from '../widgets/label.js';
 

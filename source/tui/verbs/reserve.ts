@@ -1,6 +1,7 @@
 /** `r`: reserves GPUs now, or waits for them in the queue if the user wants to. */
 import {reasonAgainstChange} from './shared/reasons.js';
-import {reservationDialog, reserveForm, type ReserveForm} from './shared/reservation.js';
+import {reservationDialog} from './shared/reservation.js';
+import {reserveForm, type ReserveForm} from './shared/reserve-form.js';
 import {defineVerb} from './verb.js';
 
 export const reserve = defineVerb<ReserveForm>({

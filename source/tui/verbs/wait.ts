@@ -1,7 +1,8 @@
 /** `w`: reserves any GPUs, or the tagged GPUs, when they become free. */
 import {taggedGpus} from '../state/gpus/rows.js';
 import {firstReason, reasonAgainstChange} from './shared/reasons.js';
-import {reasonAgainstNaming, reserveForm, type ReserveForm} from './shared/reservation.js';
+import {reasonAgainstNaming} from './shared/reservation.js';
+import {reserveForm, type ReserveForm} from './shared/reserve-form.js';
 import {defineVerb} from './verb.js';
 
 /** Uses the dialog of `reserve`, which performs it. */

@@ -5,12 +5,8 @@ import {reasonAgainstTargets, targetsOf} from '../../../source/tui/verbs/shared/
 import {changeForm} from '../../../source/tui/state/form.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
-import {
-	reservationOf,
-	reserveNow,
-	reserveThese,
-	type ReserveForm,
-} from '../../../source/tui/verbs/shared/reservation.js';
+import {reserveNow, reserveThese} from '../../../source/tui/verbs/shared/reservation.js';
+import {reservationOf, type ReserveForm} from '../../../source/tui/verbs/shared/reserve-form.js';
 import type {Verb} from '../../../source/tui/verbs/verb.js';
 import {after, frameOf, pressing, stateOf} from '../_harness.js';
 import {alice, busy, createBox, lease, run, sceneTime} from '../_world.js';

@@ -7,7 +7,7 @@ import {stateTones} from '../../../source/tui/panels/shared/row-words.js';
 import {DetailPanel} from '../../../source/tui/panels/detail/detail-panel.js';
 import {GpuTable} from '../../../source/tui/panels/gpus/gpu-table.js';
 import {MessageLine} from '../../../source/tui/panels/message.js';
-import {Summary} from '../../../source/tui/panels/header.js';
+import {Summary} from '../../../source/tui/panels/summary.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {frameOf, stateOf, textOf} from '../_harness.js';
 import {createBox, gpuReading, run, sceneTime} from '../_world.js';

@@ -21,7 +21,7 @@ import {leave} from '../../../source/tui/verbs/leave.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
 import {reserveThese} from '../../../source/tui/verbs/shared/reservation.js';
-import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/signal.js';
+import {chooseProcess, chooseSignal, signalChoice} from '../../../source/tui/verbs/shared/signal-choice.js';
 import {extendOverHosts} from '../../../source/tui/verbs/hosts/extend.js';
 import {releaseOverHosts} from '../../../source/tui/verbs/hosts/release.js';
 import {reserveOverHosts, reserveThisOverHosts} from '../../../source/tui/verbs/hosts/reserve.js';

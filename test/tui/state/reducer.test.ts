@@ -3,7 +3,7 @@ import type {Action} from '../../../source/tui/state/actions.js';
 import type {State} from '../../../source/tui/state/state.js';
 import {release} from '../../../source/tui/verbs/release.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
-import {reservationOf, type ReserveForm} from '../../../source/tui/verbs/shared/reservation.js';
+import {reservationOf, type ReserveForm} from '../../../source/tui/verbs/shared/reserve-form.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, lease, run} from '../_world.js';
 import {selectedGpu} from '../../../source/tui/state/gpus/rows.js';

@@ -2,7 +2,7 @@
 import {expect, test} from 'vitest';
 import {changeForm, type FormAction} from '../../../source/tui/state/form.js';
 import {reserve} from '../../../source/tui/verbs/reserve.js';
-import {reserveForm, type ReserveForm} from '../../../source/tui/verbs/shared/reservation.js';
+import {reserveForm, type ReserveForm} from '../../../source/tui/verbs/shared/reserve-form.js';
 import {a100, l40s} from '../../_helpers/mixed-box.js';
 import {after, pressing, stateOf} from '../_harness.js';
 import {createBox, gpuReading} from '../_world.js';

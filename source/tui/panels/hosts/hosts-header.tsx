@@ -1,6 +1,5 @@
 /** The two top lines of the host table: answering hosts and totals. */
 import type {ReactElement} from 'react';
-import {gibibytes} from '../../../format/readings.js';
 import {states} from '../../../format/states.js';
 import {counted} from '../../../format/text/numbers.js';
 import {sanitize} from '../../../format/text/text.js';
@@ -8,7 +7,16 @@ import {hostNamesOf, hostTotals} from '../../state/hosts/totals.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
-import {Clock, Count, EdgeLine, Fixed, FreeCount, PauseBadge, TotalLoad} from '../header.js';
+import {
+	Clock,
+	Count,
+	EdgeLine,
+	FixedLabel,
+	FreeCount,
+	PauseBadge,
+	TotalLoad,
+	TotalMemory,
+} from '../shared/header-parts.js';
 
 function Hosts({columns}: {readonly columns: number}): ReactElement {
 	const {requester, isReadonly} = useSettings();
@@ -19,9 +27,7 @@ function Hosts({columns}: {readonly columns: number}): ReactElement {
 		<EdgeLine
 			left={
 				<>
-					<Fixed>
-						<Label tone="strong">canhazgpu{columns >= 100 ? ' top' : ''}</Label>
-					</Fixed>
+					<FixedLabel tone="strong">canhazgpu{columns >= 100 ? ' top' : ''}</FixedLabel>
 					<Label>{counted(hosts, 'host')}</Label>
 					<Label tone={answering > 0 ? 'success' : 'dim'}>
 						{answering} {isRoomy ? 'answering' : 'live'}
@@ -77,15 +83,7 @@ function Totals({columns}: {readonly columns: number}): ReactElement {
 							barWidth={columns < 110 ? 0 : 12}
 						/>
 					)}
-					{total === 0 || columns < 90 ? undefined : (
-						<TotalLoad
-							word="Mem"
-							of="memory"
-							share={used / total}
-							text={`${gibibytes(used).slice(0, -1)}/${gibibytes(total)}`}
-							barWidth={0}
-						/>
-					)}
+					{total === 0 || columns < 90 ? undefined : <TotalMemory usedMiB={used} totalMiB={total} barWidth={0} />}
 					<Count word="Queue" count={waiting} tone="strong" />
 				</>
 			}

@@ -14,8 +14,8 @@ export type Waits = {
 	/**
 	Starts a request that may have to wait.
 
-	@param flashOf - Returns the message for the end of a wait, or undefined for none. @returns The result, or `waiting` if the request waits.
-	In that case the state gets the result later.
+	@param flashOf - Returns the message for the end of a wait.
+	@returns The result, or `waiting` if the request waits. In that case the state gets the result later.
 	*/
 	readonly begin: <Result>(
 		work: Work<Result>,

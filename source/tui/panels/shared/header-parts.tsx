@@ -1,0 +1,119 @@
+/** Parts of the two top lines, for this host and for all hosts. */
+import type {ReactElement, ReactNode} from 'react';
+import {Box} from 'ink';
+import type {FreeGpus} from '../../../core/rules/pool/status.js';
+import {freeText} from '../../../format/free-gpus.js';
+import {gibibytes} from '../../../format/readings.js';
+import {shortDuration} from '../../../format/text/durations.js';
+import {storeNow} from '../../state/state.js';
+import {useMonitor, useSettings} from '../../state/use-monitor.js';
+import {useDrawing} from '../../themes/drawing-context.js';
+import {loadTone, type Tone} from '../../themes/tones.js';
+import {Label} from '../../widgets/label.js';
+import {Meter} from '../../widgets/meter.js';
+
+/** Blanks between two parts of a line. */
+const gap = 2;
+
+/** A part of a line that is never cut. */
+const Fixed = ({children}: {readonly children: ReactNode}): ReactElement => <Box flexShrink={0}>{children}</Box>;
+
+/** A line with parts at both ends. Parts that are not `Fixed` are cut if there is no room. A screen reader gets the whole text. */
+export function EdgeLine({left, right}: {readonly left: ReactNode; readonly right: ReactNode}): ReactElement {
+	const {frame} = useDrawing();
+	if (frame === 'plain') {
+		return (
+			<Box columnGap={gap} flexWrap="wrap">
+				{left}
+				{right}
+			</Box>
+		);
+	}
+
+	return (
+		<Box height={1} paddingX={1} columnGap={1} justifyContent="space-between" flexShrink={0} overflow="hidden">
+			<Box gap={gap} overflow="hidden">
+				{left}
+			</Box>
+			<Box gap={gap} flexShrink={0}>
+				{right}
+			</Box>
+		</Box>
+	);
+}
+
+/** A word and a number. Zero is faint. */
+export function Count({word, count, tone}: {readonly word: string; readonly count: number; readonly tone: Tone}) {
+	return (
+		<Fixed>
+			<Label tone={count > 0 ? tone : 'dim'}>
+				{word} {count}
+			</Label>
+		</Fixed>
+	);
+}
+
+/** The number of free GPUs, such as `Free 2 +1 MIG`. */
+export const FreeCount = ({free}: {readonly free: FreeGpus}): ReactElement => (
+	<Fixed>
+		<Label tone={free.whole + free.split > 0 ? 'free' : 'dim'}>Free {freeText(free)}</Label>
+	</Fixed>
+);
+
+/** Time since the screen was paused. */
+export function PauseBadge(): ReactElement | undefined {
+	const seconds = useMonitor(({pause, nowMs}) => pause && (nowMs - pause.sinceMs) / 1000);
+	return seconds === undefined ? undefined : (
+		<Fixed>
+			<Label tone="warning">[PAUSED {shortDuration(seconds)}]</Label>
+		</Fixed>
+	);
+}
+
+/** The time on the store's clock. */
+export function Clock({isShort}: {readonly isShort: boolean}): ReactElement | undefined {
+	const {formatTime} = useSettings();
+	const now = useMonitor(storeNow);
+	return now === undefined ? undefined : <Label>{isShort ? formatTime(now).slice(0, 5) : formatTime(now)}</Label>;
+}
+
+/** Text that is never cut. */
+export const FixedLabel = ({tone, children}: {readonly tone: Tone; readonly children: ReactNode}): ReactElement => (
+	<Fixed>
+		<Label tone={tone}>{children}</Label>
+	</Fixed>
+);
+
+type LoadProperties = {
+	readonly word: string;
+	readonly of: 'load' | 'memory';
+	/** 0 to 1, or undefined if the total is unknown. */
+	readonly share: number | undefined;
+	readonly text: string;
+	/** Cells of the bar; 0 for no bar. */
+	readonly barWidth: number;
+};
+
+/** A total over all GPUs, such as `Util ━━━━──── 61%`. */
+export function TotalLoad({word, of, share, text, barWidth}: LoadProperties): ReactElement {
+	return (
+		<Box flexShrink={0} gap={1}>
+			<Label>{word}</Label>
+			{barWidth === 0 || share === undefined ? undefined : <Meter of={of} share={share} width={barWidth} />}
+			<Label tone={share === undefined ? 'plain' : loadTone(of, share)}>{text}</Label>
+		</Box>
+	);
+}
+
+type MemoryProperties = {readonly usedMiB: number; readonly totalMiB: number; readonly barWidth: number};
+
+/** Memory in use on all GPUs, such as `Mem 40/160G`. */
+export const TotalMemory = ({usedMiB, totalMiB, barWidth}: MemoryProperties): ReactElement => (
+	<TotalLoad
+		word="Mem"
+		of="memory"
+		share={usedMiB / totalMiB}
+		text={`${gibibytes(usedMiB).slice(0, -1)}/${gibibytes(totalMiB)}`}
+		barWidth={barWidth}
+	/>
+);

@@ -1,0 +1,102 @@
+/** The second of the two top lines: free, reserved and failed GPUs, their load, and the queue. */
+import type {ReactElement} from 'react';
+import {freeGpus, shownStateOf, type StatusRow} from '../../core/rules/pool/status.js';
+import {states} from '../../format/states.js';
+import {isMine} from '../state/gpus/row-state.js';
+import {rowsOf, type State} from '../state/state.js';
+import {useMonitor, useSettings} from '../state/use-monitor.js';
+import {Count, EdgeLine, FreeCount, TotalLoad, TotalMemory} from './shared/header-parts.js';
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Means and totals over the GPUs with readings. Wide screens have longer bars. */
+function Loads({columns}: {readonly columns: number}): ReactElement {
+	const gpus = useMonitor(({observation}) => observation?.gpus) ?? [];
+	const percents = gpus.flatMap(({utilizationPercent}) => utilizationPercent ?? []);
+	const mean = sum(percents) / percents.length / 100;
+	// Memory in use is counted only for GPUs with a known total.
+	const used = sum(
+		gpus.flatMap(({memoryUsedMiB = [], memoryTotalMiB = 0}) => (memoryTotalMiB > 0 ? memoryUsedMiB : [])),
+	);
+	const total = sum(gpus.map(({memoryTotalMiB = 0}) => memoryTotalMiB));
+	const powers = gpus.filter(({powerWatts}) => powerWatts !== undefined);
+	const watts = sum(powers.map(({powerWatts = 0}) => powerWatts));
+	// A limit is shown only if it is known for every GPU.
+	const isLimited = powers.every(({powerLimitWatts}) => powerLimitWatts !== undefined);
+	const limit = isLimited ? sum(gpus.map(({powerLimitWatts = 0}) => powerLimitWatts)) : 0;
+	const kilowatts = (some: number): string => (some / 1000).toFixed(1);
+	const longBar = columns >= 150 ? Math.min(30, 12 + Math.floor((columns - 150) / 4)) : 0;
+	return (
+		<>
+			{percents.length === 0 || columns < 60 ? undefined : (
+				<TotalLoad
+					word="Util"
+					of="load"
+					share={mean}
+					text={`${Math.round(mean * 100)}%`.padStart(columns < 100 ? 0 : 4)}
+					barWidth={columns < 100 ? 0 : Math.max(12, longBar)}
+				/>
+			)}
+			{total === 0 || columns < 90 ? undefined : <TotalMemory usedMiB={used} totalMiB={total} barWidth={longBar} />}
+			{powers.length === 0 || columns < 110 ? undefined : (
+				<TotalLoad
+					word="Power"
+					of="load"
+					share={limit > 0 ? watts / limit : undefined}
+					text={`${kilowatts(watts)}${limit > 0 ? `/${kilowatts(limit)}` : ''}kW`}
+					barWidth={longBar}
+				/>
+			)}
+		</>
+	);
+}
+
+function countRows(rows: readonly StatusRow[], requester: State['settings']['requester']) {
+	const count = (isCounted: (row: StatusRow) => boolean): number => rows.filter((row) => isCounted(row)).length;
+	const mine = count((row) => isMine(row, requester));
+	return {
+		mine,
+		others: count(({state}) => state === 'in-use') - mine,
+		drained: count((row) => shownStateOf(row) === 'drained'),
+		unreserved: count(({state}) => state === 'unreserved'),
+		errors: count((row) => shownStateOf(row) === 'error'),
+	};
+}
+
+export function Summary(): ReactElement {
+	const {requester} = useSettings();
+	const {columns} = useMonitor(({size}) => size);
+	const rows = useMonitor(rowsOf);
+	const waiting = useMonitor(({snapshot}) => snapshot?.queue.length ?? 0);
+	const isScanned = useMonitor(({observation}) => observation !== undefined);
+	const {mine, others, drained, unreserved, errors} = countRows(rows, requester);
+	// Small screens have short words, and omit zeros.
+	const isShort = columns < 75;
+	const isBrief = columns < 50;
+	return (
+		<EdgeLine
+			left={
+				<>
+					<FreeCount free={freeGpus(rows)} />
+					{isBrief && mine === 0 ? undefined : <Count word="Mine" count={mine} tone="mine" />}
+					{isBrief && others === 0 ? undefined : <Count word="Others" count={others} tone="others" />}
+					{drained === 0 ? undefined : <Count word="Drained" count={drained} tone="plain" />}
+					{isBrief && unreserved === 0 ? undefined : (
+						<Count word={isShort ? 'Unres' : states.unreserved.short} count={unreserved} tone="warning" />
+					)}
+					{isBrief && errors === 0 ? undefined : isScanned ? (
+						<Count word={isShort ? 'Err' : 'Error'} count={errors} tone="error" />
+					) : (
+						<Count word="Unknown" count={errors} tone="plain" />
+					)}
+				</>
+			}
+			right={
+				<>
+					<Loads columns={columns} />
+					<Count word="Queue" count={waiting} tone="strong" />
+				</>
+			}
+		/>
+	);
+}

@@ -1,0 +1,167 @@
+/** The form of a reservation: its fields, its values, and the equivalent flags. */
+import {CanhazgpuError, quoted} from '../../../errors.js';
+import {offersShares} from '../../../core/operations/engine.js';
+import type {StrategyName} from '../../../core/model/need.js';
+import type {Need, Requester} from '../../../core/model/types.js';
+import {inventory} from '../../../core/rules/allocation/instances.js';
+import {mostGpusFor} from '../../../core/rules/allocation/need.js';
+import {wholeGpus} from '../../../core/rules/pool/status.js';
+import {parseNeeds, wishOf} from '../../../core/rules/request/need-text.js';
+import {freeLines} from '../../../format/instances.js';
+import {
+	reserveFields,
+	reserveFlags,
+	type ReserveField,
+	type ReserveOffer,
+	type ReserveValues,
+} from '../../../format/reservation-form.js';
+import {sanitize} from '../../../format/text/text.js';
+import {formOf, type Form, type NewField} from '../../state/dialogs.js';
+import {latestOf} from '../../state/pause.js';
+import {gpuCountOf, rowsOf, type State} from '../../state/state.js';
+import {secondsOf, valueOf} from './form-values.js';
+
+/** A GPU when the dialog opened. Its index can change before the request is sent. */
+type NamedGpu = {readonly index: number; readonly uuid: string | undefined};
+
+type Wanted = {
+	/** The requested GPUs, or undefined for any. */
+	readonly gpus?: readonly NamedGpu[];
+	/** Whether to wait in the queue if they are not free. */
+	readonly willWait: boolean;
+	/** Free GPUs and MIG instances. Absent without MIG, or if GPUs were chosen. */
+	readonly free?: readonly string[];
+};
+
+export type ReserveForm = Form<Wanted>;
+
+/** Adds the monitor's keys to the hint of a field. */
+const withKeys = (field: ReserveField): NewField => {
+	switch (field.kind) {
+		case 'count': {
+			const {follow} = field;
+			const withHint = <Bound extends Pick<ReserveField, 'hint' | 'most'>>(bound: Bound): Bound =>
+				bound.most === 1 ? bound : {...bound, hint: `${bound.hint} (Up/Down to change)`};
+			return {...withHint(field), ...(follow && {follow: (values) => withHint(follow(values))})};
+		}
+
+		case 'check': {
+			return {...field, hint: `Space: ${field.hint}`};
+		}
+
+		case 'duration':
+		case 'text': {
+			return field;
+		}
+	}
+};
+
+/** Returns the fields of a reservation. */
+export const reserveFormFields = (offer: ReserveOffer): readonly NewField[] =>
+	reserveFields(offer).map((field) => withKeys(field));
+
+/** Returns the maximum number of GPUs of one reservation. On a cluster, all must be on one node. */
+function mostGpus(state: State): number {
+	const places = latestOf(state).observation?.gpus.flatMap(({place}) => place ?? []) ?? [];
+	const counts = Map.groupBy(places, ({node}) => node)
+		.values()
+		.map(({length}) => length);
+	return places.length === 0 ? gpuCountOf(state) : Math.max(...counts);
+}
+
+export const mayShare = (state: State): boolean => offersShares(state.settings.lacks, latestOf(state).snapshot);
+
+/** Returns the needs of whole GPUs. Empty while the text is invalid. */
+function wholeNeedOf(needs: string): Need {
+	try {
+		const {mig: _, ...need} = parseNeeds(needs).need ?? {};
+		return need;
+	} catch {
+		return {};
+	}
+}
+
+/** Returns how many whole GPUs one request with these needs can have. Ignores needs that no GPU meets. */
+function gpuCountFor(state: State, needs: string): number {
+	const {observation} = latestOf(state);
+	if (observation === undefined || state.settings.lacks !== undefined) {
+		return mostGpus(state) - wholeGpus(rowsOf({...state, ...latestOf(state)})).split;
+	}
+
+	const most = (need: Need): number => mostGpusFor(need, observation, gpuCountOf(state));
+	const count = most(wholeNeedOf(needs));
+	return count === 0 ? most({}) : count;
+}
+
+/** Returns the form for a number of GPUs, or for the given GPUs. */
+export function reserveForm(state: State, willWait: boolean, gpus?: readonly number[]): ReserveForm {
+	const named = gpus?.map((index): NamedGpu => ({index, uuid: rowsOf(state)[index]?.reading?.uuid}));
+	const {observation, snapshot} = latestOf(state);
+	const instances = named === undefined ? inventory(observation?.gpus ?? [], snapshot?.gpus ?? []) : [];
+	const whole = wholeGpus(rowsOf({...state, ...latestOf(state)}));
+	const free = named === undefined ? freeLines(whole, instances) : [];
+	return formOf(
+		'reserve',
+		{gpus: named, willWait, free: free.length === 0 ? undefined : free},
+		reserveFormFields({
+			gpuCount: named === undefined ? gpuCountFor(state, '') : undefined,
+			gpuCountFor: (needs) => gpuCountFor(state, needs),
+			instanceCount: instances.reduce((sum, {total}) => sum + total, 0),
+			hasShares: mayShare(state),
+			lacks: state.settings.lacks,
+			models: observation?.gpus.flatMap(({name}) => (name === undefined ? [] : [sanitize(name)])),
+		}),
+	);
+}
+
+const valuesOf = (form: ReserveForm): ReserveValues =>
+	Object.fromEntries(form.fields.map(({name}) => [name, valueOf(form, name)]));
+
+/** Returns the flags of `reserve` equivalent to the form. */
+export const flagsOf = (form: ReserveForm, requester: Requester): readonly string[] => [
+	...reserveFlags(
+		valuesOf(form),
+		form.gpus?.map(({index}) => index),
+	),
+	...(requester.label === requester.account ? [] : ['--user', requester.label]),
+];
+
+export type Reservation = {
+	readonly count: number;
+	readonly gpus?: readonly NamedGpu[];
+	readonly durationSeconds: number;
+	readonly note?: string;
+	readonly force: boolean;
+	/** Requirements for any GPUs. */
+	readonly need?: Need;
+	readonly strategy?: StrategyName;
+};
+
+function countOf(form: ReserveForm): number {
+	const text = valueOf(form, 'count');
+	if (text === '') {
+		throw new CanhazgpuError('usage', 'How many GPUs?', {hint: 'Type a number.'});
+	}
+
+	if (!/^\d+$/v.test(text) || Number(text) < 1) {
+		throw new CanhazgpuError('usage', `GPUs: ${quoted(text)} is not a number of GPUs`, {hint: 'Type 1 or more.'});
+	}
+
+	return Number(text);
+}
+
+/** @throws CanhazgpuError `usage` for the first invalid field. */
+export function reservationOf(form: ReserveForm): Reservation {
+	const {gpus} = form;
+	const count = gpus?.length ?? countOf(form);
+	const note = valueOf(form, 'note');
+	const wish = wishOf({count, needs: valueOf(form, 'needs'), share: valueOf(form, 'share')});
+	return {
+		count,
+		...wish,
+		gpus,
+		durationSeconds: secondsOf(form),
+		note: note === '' ? undefined : note,
+		force: valueOf(form, 'force') !== '',
+	};
+}
