@@ -11,12 +11,12 @@ import {withTyped, type TableState} from './table/state.js';
 import type {Table} from './table/table.js';
 import type {FieldChange} from './text-field.js';
 
-export const tables: Readonly<Record<TableName, Table>> = {
+export const tables = {
 	table: gpuTable,
 	processes: processTable,
 	queue: queueTable,
 	hosts: hostTable,
-};
+} as const satisfies Readonly<Record<TableName, unknown>>;
 
 export const isTableName = (name: string): name is TableName => Object.hasOwn(tables, name);
 

@@ -1,38 +1,53 @@
 /** Connects a panel's table to its state. */
+import {rangeText} from '../panels/shared/panel-frame.js';
 import type {TableName} from '../state/panels/state.js';
 import {firstRowIn} from '../state/table/reduce.js';
+import type {Table} from '../state/table/table.js';
 import {tables} from '../state/tables.js';
 import {useDispatch, useMonitor} from '../state/use-monitor.js';
 
-type TableInView = {
-	/** Index of the first row in view. */
+type RowOf<Name extends TableName> = (typeof tables)[Name] extends Table<infer Row> ? Row : never;
+
+type TableInView<Row> = {
+	readonly rows: readonly Row[];
 	readonly firstRow: number;
-	/** Index of the selected row. */
 	readonly selected: number | undefined;
+	readonly isTagged: (row: Row) => boolean;
 	readonly onRow: (index: number) => void;
 	readonly onTitle: (title: string) => void;
 };
 
 /**
-Returns the properties that a table needs besides its columns and rows.
+Returns the properties of a table besides its columns, and which rows are in view, such as `1-24 of 64`.
 
 @param height - Number of rows in view at once.
 */
-export function useTable(name: TableName, height: number): TableInView {
+export function useTable<Name extends TableName>(
+	name: Name,
+	height: number,
+): {readonly table: TableInView<RowOf<Name>>; readonly range: string} {
 	const dispatch = useDispatch();
-	const table = tables[name];
+	const table = tables[name] as unknown as Table<RowOf<Name>>;
 	const rows = useMonitor(table.shown);
 	const before = useMonitor((state) => state[name].firstRow);
+	const tags = useMonitor((state) => state[name].tags);
 	const selected = useMonitor(table.selectedIndex);
 	const isFollowed = useMonitor(table.isFollowed);
+	const isMarked = useMonitor(({panels}) => panels.focus === name) || name === 'table';
+	const firstRow = firstRowIn(before, selected, {rows, height: Math.max(1, height), isFollowed, rules: table});
 	return {
-		firstRow: firstRowIn(before, selected, {rows, height: Math.max(1, height), isFollowed, rules: table}),
-		selected,
-		onRow(index) {
-			dispatch({kind: 'pointed', at: {on: 'row', panel: name, index}});
+		table: {
+			rows,
+			firstRow,
+			selected: isMarked ? selected : undefined,
+			isTagged: (row) => table.isTagged(row, tags),
+			onRow(index) {
+				dispatch({kind: 'pointed', at: {on: 'row', panel: name, index}});
+			},
+			onTitle(key) {
+				dispatch({kind: 'pointed', at: {on: 'heading', panel: name, key}});
+			},
 		},
-		onTitle(key) {
-			dispatch({kind: 'pointed', at: {on: 'heading', panel: name, key}});
-		},
+		range: rangeText(firstRow, Math.min(rows.length, firstRow + height), rows.length),
 	};
 }

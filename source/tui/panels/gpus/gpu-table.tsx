@@ -5,7 +5,7 @@ import {commonMemory, gibibytes, shortModel} from '../../../format/readings.js';
 import {widthOf} from '../../../format/text/width.js';
 import {layoutOf} from '../../layout.js';
 import {gpuText, type TableRow} from '../../state/gpus/fold.js';
-import {isTagged, visibleRows} from '../../state/gpus/rows.js';
+import {visibleRows} from '../../state/gpus/rows.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {shownColumns} from '../../state/view/state.js';
@@ -63,20 +63,17 @@ function useColumns(width: number): ReadonlyArray<DataColumn<TableRow>> {
 
 /** @param properties - Size in cells and lines of the terminal, head included. */
 export function GpuTable({width, height}: {readonly width: number; readonly height: number}): ReactElement {
-	const rows = useMonitor(visibleRows);
-	const {tags, filter} = useMonitor(({table}) => table);
+	const filter = useMonitor((state) => state.table.filter);
 	const blocks = useMonitor((state) => layoutOf(state).tableColumns);
 	const columns = useColumns(blockWidthOf(width, blocks));
-	const table = useTable('table', blocks * (height - 1));
+	const {table} = useTable('table', blocks * (height - 1));
 	return (
 		<DataTable
 			{...table}
 			columns={columns}
-			rows={rows}
 			height={height}
 			width={width}
 			blocks={blocks}
-			isTagged={(row) => isTagged(row, tags)}
 			empty={isFiltered(filter) ? <Label tone="dim">No GPU matches; Esc clears the filter</Label> : undefined}
 		/>
 	);

@@ -6,7 +6,7 @@ import {taggedGpus, visibleRows} from '../../state/gpus/rows.js';
 import {useMonitor} from '../../state/use-monitor.js';
 import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
-import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
 import {gpuTitles} from './columns.js';
 import {GpuTable} from './gpu-table.js';
@@ -39,11 +39,8 @@ function Order(): ReactElement {
 
 export function GpusPanel({width, rows: height}: PanelProperties): ReactElement {
 	const innerWidth = useInnerWidth(width);
-	const rows = useMonitor(visibleRows);
-	const shown = useMonitor(tableRowsOf);
-	const {firstRow} = useTable('table', shown);
+	const {range} = useTable('table', useMonitor(tableRowsOf));
 	const hasFolds = useMonitor(hasFoldedRows);
-	const range = rangeText(firstRow, Math.min(rows.length, firstRow + shown), rows.length);
 	return (
 		<PanelFrame
 			name="table"

@@ -4,14 +4,13 @@ import {Box} from 'ink';
 import {roughDuration} from '../../../format/text/durations.js';
 import {sanitize} from '../../../format/text/text.js';
 import {namedHost, type HostLine, type NoteLine} from '../../state/hosts/lines.js';
-import {hostLines} from '../../state/hosts/rows.js';
 import {isFiltered} from '../../state/table/state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {DataTable, type CellProperties, type DataColumn} from '../../table/data-table.js';
 import {useTable} from '../../table/use-table.js';
 import type {Tone} from '../../themes/tones.js';
 import {Label, type Emphasis} from '../../widgets/label.js';
-import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
 import {hostColumns, hostTitles} from './columns.js';
 import {hostCells} from './host-cells.js';
@@ -70,37 +69,34 @@ function useColumns(width: number): ReadonlyArray<DataColumn<HostLine>> {
 	);
 }
 
+/** The order and the filter, for the panel's title. */
+function Order(): ReactElement {
+	const sort = useMonitor(({hosts}) => hosts.sort);
+	const filter = useMonitor(({hosts}) => hosts.filter);
+	return <TableOrder sort={sort} filter={filter} tagged={0} titleOf={(name) => hostTitles[name].trim()} />;
+}
+
 export function HostsPanel({width, rows: height}: PanelProperties): ReactElement {
 	const {otherHosts = []} = useSettings();
 	const innerWidth = useInnerWidth(width);
-	const rows = useMonitor(hostLines);
-	const {sort, filter} = useMonitor(({hosts}) => hosts);
-	const {firstRow, selected, onRow} = useTable('hosts', height - 1);
 	const columns = useColumns(innerWidth);
+	const filter = useMonitor(({hosts}) => hosts.filter);
+	const {table, range} = useTable('hosts', height - 1);
 	const empty =
-		rows.length === 0 && isFiltered(filter)
+		table.rows.length === 0 && isFiltered(filter)
 			? 'No GPU of any host matches; Esc clears the filter'
 			: otherHosts.length === 0
 				? 'Name other hosts in the setting remote_hosts to see them here'
 				: undefined;
 	return (
-		<PanelFrame
-			name="hosts"
-			title="Hosts"
-			beside={<TableOrder sort={sort} filter={filter} tagged={0} titleOf={(name) => hostTitles[name].trim()} />}
-			end={rangeText(firstRow, Math.min(rows.length, firstRow + height - 1), rows.length)}
-			width={width}
-			rows={height}
-		>
+		<PanelFrame name="hosts" title="Hosts" beside={<Order />} end={range} width={width} rows={height}>
 			<DataTable
+				{...table}
 				columns={columns}
-				rows={rows}
-				firstRow={firstRow}
-				height={Math.min(height, rows.length + 1)}
+				height={Math.min(height, table.rows.length + 1)}
 				width={innerWidth}
-				selected={selected}
 				lineOf={(row) => (row.kind === 'note' ? <Note note={row} hostWidth={columns[0]!.width} /> : undefined)}
-				onRow={onRow}
+				onTitle={undefined}
 			/>
 			{empty === undefined ? undefined : (
 				<Box marginTop={1} marginLeft={2}>

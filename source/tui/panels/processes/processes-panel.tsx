@@ -1,6 +1,6 @@
 /** The panel of processes: a row for each process on each of its GPUs. */
 import {useMemo, type ReactElement} from 'react';
-import {allProcesses, processTable, visibleProcesses} from '../../state/processes/rows.js';
+import {allProcesses, processTable} from '../../state/processes/rows.js';
 import type {ProcessRow} from '../../state/processes/state.js';
 import {remembering} from '../../state/memo.js';
 import type {State} from '../../state/state.js';
@@ -9,7 +9,7 @@ import {useMonitor} from '../../state/use-monitor.js';
 import {DataTable, type DataColumn} from '../../table/data-table.js';
 import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
-import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {TableOrder} from '../shared/table-order.js';
 import {processColumns, processGap, processTitles} from './columns.js';
 import {processTableCells} from './process-cells.js';
@@ -47,35 +47,27 @@ function useColumns(width: number): ReadonlyArray<DataColumn<ProcessRow>> {
 	);
 }
 
+/** The order and the filter, for the panel's title. */
+function Order(): ReactElement {
+	const sort = useMonitor(({processes}) => processes.sort);
+	const filter = useMonitor(({processes}) => processes.filter);
+	const tagged = useMonitor((state) => processTable.tagged(state).length);
+	return <TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => processTitles[name]} />;
+}
+
 export function ProcessesPanel({width, rows: height}: PanelProperties): ReactElement {
 	const innerWidth = useInnerWidth(width);
-	const rows = useMonitor(visibleProcesses);
-	const {sort, filter, tags} = useMonitor(({processes}) => processes);
-	const tagged = useMonitor((state) => processTable.tagged(state).length);
-	const isFocused = useMonitor(({panels}) => panels.focus === 'processes');
 	const empty = useMonitor(emptyText);
 	const columns = useColumns(innerWidth);
-	const shown = height - 1;
-	const {firstRow, selected, ...actions} = useTable('processes', shown);
+	const {table, range} = useTable('processes', height - 1);
 	return (
-		<PanelFrame
-			name="processes"
-			title="Processes"
-			beside={<TableOrder sort={sort} filter={filter} tagged={tagged} titleOf={(name) => processTitles[name]} />}
-			end={rangeText(firstRow, Math.min(rows.length, firstRow + shown), rows.length)}
-			width={width}
-			rows={height}
-		>
+		<PanelFrame name="processes" title="Processes" beside={<Order />} end={range} width={width} rows={height}>
 			<DataTable
+				{...table}
 				columns={columns}
-				rows={rows}
-				firstRow={firstRow}
 				height={height}
 				width={innerWidth}
-				selected={isFocused ? selected : undefined}
-				isTagged={({key}) => tags.has(key)}
 				empty={<Label tone="dim">{empty}</Label>}
-				{...actions}
 			/>
 		</PanelFrame>
 	);

@@ -15,7 +15,7 @@ import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {DataTable, markerWidth, type CellProperties, type DataColumn} from '../../table/data-table.js';
 import {useTable} from '../../table/use-table.js';
 import {Label} from '../../widgets/label.js';
-import {PanelFrame, rangeText, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
+import {PanelFrame, useInnerWidth, type PanelProperties} from '../shared/panel-frame.js';
 import {queueColumns, queueGap, type QueueColumnName, type QueueNeeds} from './columns.js';
 import {blockedByText, blockersOf, entryProblem, estimateText, gotText, wantText} from './entry-text.js';
 
@@ -105,7 +105,6 @@ function Reason({row, columnWidth}: {readonly row: QueueRow; readonly columnWidt
 export function QueuePanel({width, rows: height}: PanelProperties): ReactElement {
 	const innerWidth = useInnerWidth(width);
 	const rows = useMonitor(waitingOf);
-	const isFocused = useMonitor(({panels}) => panels.focus === 'queue');
 	const isStale = useMonitor(({connection}) => connection.kind === 'lost');
 	const hasHead = useMonitor(hasQueueHead) && rows.length > 0;
 	const {position, user, want, got} = needsOf(rows);
@@ -120,19 +119,13 @@ export function QueuePanel({width, rows: height}: PanelProperties): ReactElement
 		}));
 	}, [innerWidth, position, user, want, got, isStale]);
 	const shown = Math.max(0, height - (hasHead ? 1 : 0));
-	const {firstRow, selected, onRow} = useTable('queue', shown);
+	const {table, range} = useTable('queue', shown);
 	const tableHeight = Math.min(height, rows.length + (hasHead ? 1 : 0));
 	const blockerWidth = columns.find(({name}) => name === 'blockedBy')?.width ?? 0;
-	const isChosen = ({position: at}: QueueRow): boolean => isFocused && at - 1 === selected;
+	const isChosen = ({position: at}: QueueRow): boolean => at - 1 === table.selected;
 	const byWorth = [...rows.filter((row) => isChosen(row)), ...rows.filter((row) => !isChosen(row))];
 	return (
-		<PanelFrame
-			name="queue"
-			title="Queue"
-			end={rangeText(firstRow, Math.min(rows.length, firstRow + shown), rows.length)}
-			width={width}
-			rows={height}
-		>
+		<PanelFrame name="queue" title="Queue" end={range} width={width} rows={height}>
 			{rows.length === 0 ? (
 				<Box marginLeft={markerWidth}>
 					<Label tone="dim">the queue is empty</Label>
@@ -140,15 +133,15 @@ export function QueuePanel({width, rows: height}: PanelProperties): ReactElement
 			) : (
 				<>
 					<DataTable
+						firstRow={table.firstRow}
+						selected={table.selected}
+						onRow={table.onRow}
 						columns={columns}
 						rows={rows}
-						firstRow={firstRow}
 						height={tableHeight}
 						width={innerWidth}
 						hasHead={hasHead}
 						lineOf={(row) => (row.entry === undefined ? <DamagedEntry row={row} /> : undefined)}
-						selected={isFocused ? selected : undefined}
-						onRow={onRow}
 					/>
 					{byWorth.slice(0, height - tableHeight).map((row) => (
 						<Reason key={row.position} row={row} columnWidth={blockerWidth} />

@@ -8,7 +8,7 @@ import type {SortBy, SortValue} from '../table/order.js';
 import {tableOf} from '../table/table.js';
 import {folded, membersOf, type TableRow} from './fold.js';
 import {byUrgency, monitorStateOf, stateName} from './row-state.js';
-import {sortKeys, tagOf, type SortKey} from './state.js';
+import {sortKeys, type SortKey} from './state.js';
 
 /** Returns the accounts that hold or use the GPU. */
 const usersOf = ({owner, shares = [], processes}: StatusRow): readonly string[] => [
@@ -114,10 +114,6 @@ export function selectedRow(state: State): StatusRow | undefined {
 
 /** Returns the current indices of the tagged GPUs, in order, including filtered ones. */
 export const taggedGpus = (state: State): readonly number[] => gpuTable.tagged(state).map(({index}) => index);
-
-/** Whether a row or one of its GPUs is tagged. */
-export const isTagged = (row: TableRow, tags: ReadonlySet<string>): boolean =>
-	membersOf(row).some(({index, reading}) => tags.has(tagOf(index, reading)));
 
 /** Returns the GPUs of the selected row. */
 export function selectedGpus(state: State): readonly number[] {

@@ -50,6 +50,8 @@ export type Table<Row = unknown> = {
 	readonly shown: (state: State) => readonly Row[];
 	readonly selectedIndex: (state: State) => number | undefined;
 	readonly selected: (state: State) => Row | undefined;
+	/** Whether a row, or a row that it stands for, has one of these tags. */
+	isTagged(row: Row, tags: ReadonlySet<string>): boolean;
 	/** The tagged rows, including those that the filter hides. */
 	readonly tagged: (state: State) => readonly Row[];
 	/** Whether each shown row contains all words of this text. */
@@ -86,6 +88,7 @@ export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): T
 		(state) => selectedIndexIn(shown(state), stateOf(state).selected, rules),
 	);
 	const isFollowed = (state: State): boolean => !isAtTopUnfocused || state.panels.focus === name;
+	const isTagged = (row: Row, tags: ReadonlySet<string>): boolean => tagsOf(rules, row).some((tag) => tags.has(tag));
 	const viewOf = (state: State): TableView<Row, Key> => ({
 		rows: shown(state),
 		all: rowsOf(state),
@@ -127,9 +130,10 @@ export function tableOf<Row, Key extends string>(rules: TableRules<Row, Key>): T
 			const index = selectedIndex(state);
 			return index === undefined ? undefined : shown(state)[index];
 		},
+		isTagged,
 		tagged(state) {
 			const {tags} = stateOf(state);
-			return tags.size === 0 ? [] : rowsOf(state).filter((row) => tagsOf(rules, row).some((tag) => tags.has(tag)));
+			return tags.size === 0 ? [] : rowsOf(state).filter((row) => isTagged(row, tags));
 		},
 		matches(state, text) {
 			const words = wordsIn(text);
