@@ -1,6 +1,6 @@
 /** Turns keys into intents, and intents into actions and commands. */
 import {sanitize, sanitizeTyped} from '../format/text/text.js';
-import type {Action} from './state/actions.js';
+import type {Action, Intent, OutwardIntent} from './state/actions.js';
 import type {StateStore} from './state/store.js';
 import {completeLine, openChosenLine} from './verbs/command-line.js';
 import type {VerbRunner} from './verbs/dispatch.js';
@@ -80,54 +80,40 @@ export function createController(
 		}
 	}
 
+	const submit = (willWait: boolean): void => {
+		runner.submit(willWait).catch(effects.broken);
+	};
+
+	const outward: Readonly<Record<OutwardIntent, () => void>> = {
+		submit() {
+			submit(false);
+		},
+		'submit-patiently'() {
+			submit(true);
+		},
+		complete() {
+			complete().catch(effects.broken);
+		},
+		'open-line'() {
+			openChosenLine(runner.context);
+		},
+		'quit-now': effects.quit,
+		suspend: effects.suspend,
+		refresh: effects.refresh,
+	};
+
+	const isOutward = (intent: Intent): intent is OutwardIntent => Object.hasOwn(outward, intent);
+
 	function act(intent: Intended): void {
 		if (typeof intent === 'function') {
 			runner.change(intent);
-			return;
-		}
-
-		if (typeof intent === 'object') {
+		} else if (typeof intent === 'object') {
 			runner.press(intent).catch(effects.broken);
-			return;
-		}
-
-		// eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check -- All the others are the reducer's.
-		switch (intent) {
-			case 'submit':
-			case 'submit-patiently': {
-				runner.submit(intent === 'submit-patiently').catch(effects.broken);
-				return;
-			}
-
-			case 'complete': {
-				complete().catch(effects.broken);
-				return;
-			}
-
-			case 'open-line': {
-				openChosenLine(runner.context);
-				return;
-			}
-
-			case 'quit-now': {
-				effects.quit();
-				return;
-			}
-
-			case 'suspend': {
-				effects.suspend();
-				return;
-			}
-
-			case 'refresh': {
-				effects.refresh();
-				return;
-			}
-
-			default: {
-				// TypeScript cannot see that each intent is an action.
-				dispatch({kind: intent} as Action);
-			}
+		} else if (isOutward(intent)) {
+			outward[intent]();
+		} else {
+			// TypeScript cannot see that each other intent is an action.
+			dispatch({kind: intent} as Action);
 		}
 	}
 

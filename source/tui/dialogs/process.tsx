@@ -19,6 +19,7 @@ import {useDrawing} from '../themes/drawing-context.js';
 import {Graph, graphMargin} from '../widgets/graph.js';
 import {graphStyleOf, valuesWithin} from '../widgets/graph-characters.js';
 import {Label} from '../widgets/label.js';
+import {Pieces} from '../widgets/pieces.js';
 import {DialogBox, useDialogWidth} from './dialog-box.js';
 
 const widest = 140;
@@ -36,12 +37,6 @@ const graphGap = 2;
 
 const known = (value: number | undefined, textOf: (value: number) => string): string =>
 	value === undefined ? 'unknown' : textOf(value);
-
-const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
-	<Box gap={2} height={1} flexShrink={0}>
-		{children}
-	</Box>
-);
 
 /** Current use of a process. */
 function Usage({row: {process}}: {readonly row: ProcessRow}): ReactElement {

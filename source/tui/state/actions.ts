@@ -48,7 +48,7 @@ export type DialogIntent =
 type StateIntent = DialogIntent | keyof typeof tableIntents | PanelIntent | ViewIntent | SearchIntent;
 
 /** Intents for the controller, which act outside the state. */
-type OutwardIntent =
+export type OutwardIntent =
 	| 'quit-now'
 	| 'suspend'
 	| 'refresh'

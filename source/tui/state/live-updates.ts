@@ -113,61 +113,34 @@ function withScan(state: State, observation: Observation, nowMs: number): State 
 	};
 }
 
-export function afterLiveUpdate(state: State, update: LiveUpdate): State {
-	switch (update.kind) {
-		case 'ticked': {
-			const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= update.nowMs;
-			const isTooLate = state.undo !== undefined && state.undo.untilMs <= update.nowMs;
-			return {
-				...state,
-				nowMs: update.nowMs,
-				flash: isOver ? undefined : state.flash,
-				undo: isTooLate ? undefined : state.undo,
-			};
-		}
-
-		case 'resized': {
-			return {...state, size: update.size};
-		}
-
-		case 'snapshot-arrived': {
-			return withSnapshot(state, update.snapshot, update.nowMs);
-		}
-
-		case 'store-lost': {
-			const sinceMs = state.connection.kind === 'lost' ? state.connection.sinceMs : update.sinceMs;
-			// What went well before says nothing now, and would stand in the place of the reason.
-			const flash = state.flash?.level === 'ok' ? undefined : state.flash;
-			const connection = {kind: 'lost', reason: sanitize(update.reason), sinceMs} as const;
-			return {...state, nowMs: update.nowMs, connection, flash};
-		}
-
-		case 'events-arrived': {
-			return withEvents(state, update.entries.slice(-mostEvents));
-		}
-
-		case 'events-lost': {
-			return {...state, events: {...state.events, problem: update.reason}};
-		}
-
-		case 'scroll-limited': {
-			return afterPanelUpdate(state, update);
-		}
-
-		case 'report-arrived': {
-			return {...state, report: update.report};
-		}
-
-		case 'hosts-arrived': {
-			return {...state, nowMs: update.nowMs, seenHosts: update.known};
-		}
-
-		case 'past-arrived': {
-			return {...state, past: update.past};
-		}
-
-		case 'scan-arrived': {
-			return withScan(state, update.observation, update.nowMs);
-		}
-	}
+function withTick(state: State, nowMs: number): State {
+	const isOver = state.flash?.untilMs !== undefined && state.flash.untilMs <= nowMs;
+	const isTooLate = state.undo !== undefined && state.undo.untilMs <= nowMs;
+	return {...state, nowMs, flash: isOver ? undefined : state.flash, undo: isTooLate ? undefined : state.undo};
 }
+
+function withoutStore(state: State, {reason, nowMs, sinceMs}: Update<'store-lost'>): State {
+	const since = state.connection.kind === 'lost' ? state.connection.sinceMs : sinceMs;
+	// An earlier success would hide the reason.
+	const flash = state.flash?.level === 'ok' ? undefined : state.flash;
+	return {...state, nowMs, connection: {kind: 'lost', reason: sanitize(reason), sinceMs: since}, flash};
+}
+
+type Update<Kind extends LiveUpdate['kind']> = Extract<LiveUpdate, {kind: Kind}>;
+
+const after: {readonly [Kind in LiveUpdate['kind']]: (state: State, update: Update<Kind>) => State} = {
+	ticked: (state, {nowMs}) => withTick(state, nowMs),
+	resized: (state, {size}) => ({...state, size}),
+	'snapshot-arrived': (state, {snapshot, nowMs}) => withSnapshot(state, snapshot, nowMs),
+	'store-lost': withoutStore,
+	'events-arrived': (state, {entries}) => withEvents(state, entries.slice(-mostEvents)),
+	'events-lost': (state, {reason}) => ({...state, events: {...state.events, problem: reason}}),
+	'scroll-limited': afterPanelUpdate,
+	'report-arrived': (state, {report}) => ({...state, report}),
+	'hosts-arrived': (state, {known, nowMs}) => ({...state, nowMs, seenHosts: known}),
+	'past-arrived': (state, {past}) => ({...state, past}),
+	'scan-arrived': (state, {observation, nowMs}) => withScan(state, observation, nowMs),
+};
+
+export const afterLiveUpdate = (state: State, update: LiveUpdate): State =>
+	(after[update.kind] as (state: State, update: LiveUpdate) => State)(state, update);

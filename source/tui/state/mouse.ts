@@ -21,43 +21,31 @@ export type PointerAction =
 
 function point(state: State, at: Pointed): State {
 	const focused = focusPanel(state, at.panel);
-	switch (at.on) {
-		case 'row': {
-			return tables[at.panel].change(focused, {kind: 'select', index: at.index});
-		}
-
-		case 'heading': {
-			return tables[at.panel].change(focused, {kind: 'sort-by', title: at.key});
-		}
-
-		case 'panel': {
-			return focused;
-		}
-	}
+	return at.on === 'panel'
+		? focused
+		: tables[at.panel].change(
+				focused,
+				at.on === 'row' ? {kind: 'select', index: at.index} : {kind: 'sort-by', title: at.key},
+			);
 }
 
 /** Moves by lines, as keys do. The process table shows its selection only while it has the focus. */
 const wheel = (state: State, panel: PanelName, lines: number): State =>
 	moveIn(panel === 'processes' ? focusPanel(state, panel) : state, panel, lines);
 
-export function afterPointer(state: State, action: PointerAction): State {
-	switch (action.kind) {
-		case 'pointed': {
-			return point(state, action.at);
-		}
-
-		case 'wheeled': {
-			return wheel(state, action.panel, action.lines);
-		}
-
-		case 'field-pointed': {
-			const {dialog} = state;
-			return dialog?.kind === 'form' && !dialog.isBusy && dialog.fields[action.field] !== undefined
-				? {...state, dialog: {...dialog, focused: action.field}}
-				: state;
-		}
-	}
+function pointAtField(state: State, field: number): State {
+	const {dialog} = state;
+	return dialog?.kind === 'form' && !dialog.isBusy && dialog.fields[field] !== undefined
+		? {...state, dialog: {...dialog, focused: field}}
+		: state;
 }
+
+export const afterPointer = (state: State, action: PointerAction): State =>
+	action.kind === 'pointed'
+		? point(state, action.at)
+		: action.kind === 'wheeled'
+			? wheel(state, action.panel, action.lines)
+			: pointAtField(state, action.field);
 
 export const isPointerAction = (action: {readonly kind: string}): action is PointerAction =>
 	['pointed', 'wheeled', 'field-pointed'].includes(action.kind);

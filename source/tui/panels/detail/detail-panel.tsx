@@ -30,18 +30,23 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 	const {migInstances = [], isMigEnabled, throttleReasons = []} = reading ?? {};
 	const place = placeText(row);
 	const facts = factsText(reading, driverVersion);
+	const quiet = [
+		place === undefined ? undefined : `${place}; what runs there is not read from here`,
+		areProcessesHidden(row) ? 'the GPU tool reports no processes here: some may be hidden' : undefined,
+		isMigEnabled === true && migInstances.length === 0 ? 'MIG is on, without an instance' : undefined,
+	].filter((words) => words !== undefined);
 	return [
 		<Holding key="holding" row={row} />,
-		...(noteText(row) === '' ? [] : [<Note key="note" {...row} />]),
+		noteText(row) === '' ? undefined : <Note key="note" {...row} />,
 		...(frame === 'ruled' ? [] : shares.map((share, at) => <Share key={`share ${at}`} share={share} index={index} />)),
 		...health.map(({words}, at) => (
 			<Label key={`health ${at}`} tone="error">
 				{sanitize(words)}
 			</Label>
 		)),
-		...(drain === undefined ? [] : [<Drain key="drain" row={row} />]),
-		...(waiters.length === 0 ? [] : [<Waiters key="waiters" names={waiters} width={width} />]),
-		...(hasHead && processes.length > 0 ? [<ProcessHead key="head" width={width} />] : []),
+		drain && <Drain key="drain" row={row} />,
+		waiters.length === 0 ? undefined : <Waiters key="waiters" names={waiters} width={width} />,
+		hasHead && processes.length > 0 ? <ProcessHead key="head" width={width} /> : undefined,
 		...processes.map(({process, depth}, at) => (
 			<ProcessLine
 				key={`process ${at}`}
@@ -51,42 +56,23 @@ function useLines(row: StatusRow, width: number, hasHead: boolean): readonly Rea
 				width={width}
 			/>
 		)),
-		...(place === undefined
-			? []
-			: [
-					<Label key="place" tone="dim">
-						{place}; what runs there is not read from here
-					</Label>,
-				]),
-		...(areProcessesHidden(row)
-			? [
-					<Label key="hidden" tone="dim">
-						the GPU tool reports no processes here: some may be hidden
-					</Label>,
-				]
-			: []),
-		...(isMigEnabled === true && migInstances.length === 0
-			? [
-					<Label key="mig" tone="dim">
-						MIG is on, without an instance
-					</Label>,
-				]
-			: migInstances.map((instance, at) => <Instance key={`mig ${at}`} gpu={index} instance={instance} />)),
-		...(throttleReasons.length === 0
-			? []
-			: [
-					<Label key="throttle" tone="warning">
-						slowed down: {sanitize(throttleReasons.join(', '))}
-					</Label>,
-				]),
-		...(facts === undefined
-			? []
-			: [
-					<Label key="facts" tone="dim">
-						{facts}
-					</Label>,
-				]),
-	];
+		...quiet.map((words) => (
+			<Label key={words} tone="dim">
+				{words}
+			</Label>
+		)),
+		...migInstances.map((instance, at) => <Instance key={`mig ${at}`} gpu={index} instance={instance} />),
+		throttleReasons.length === 0 ? undefined : (
+			<Label key="throttle" tone="warning">
+				slowed down: {sanitize(throttleReasons.join(', '))}
+			</Label>
+		),
+		facts === undefined ? undefined : (
+			<Label key="facts" tone="dim">
+				{facts}
+			</Label>
+		),
+	].filter((line) => line !== undefined);
 }
 
 /** Returns `GPU 0`, or `GPU 0 of 0-7` if its reservation has one row. */

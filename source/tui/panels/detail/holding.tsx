@@ -1,27 +1,20 @@
 /** The holder of the selected GPU, the end of the reservation, and its note. */
-import type {ReactElement, ReactNode} from 'react';
-import {Box} from 'ink';
+import type {ReactElement} from 'react';
 import {owns} from '../../../core/rules/leases/ownership.js';
 import type {StatusRow} from '../../../core/rules/pool/status.js';
 import {isOver, overText, shareOwner, sharedAmount, sharePart, sharesText} from '../../../format/shares.js';
 import {leftText, unreservedText} from '../../../format/status-labels.js';
 import {shortDuration} from '../../../format/text/durations.js';
-import {sanitize, shownNote} from '../../../format/text/text.js';
+import {sanitize} from '../../../format/text/text.js';
 import {storeNow, type State} from '../../state/state.js';
 import {isMine} from '../../state/gpus/row-state.js';
 import {useMonitor, useSettings} from '../../state/use-monitor.js';
 import {useDrawing} from '../../themes/drawing-context.js';
 import {Label} from '../../widgets/label.js';
-import {clockText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} from '../shared/row-words.js';
+import {Pieces} from '../../widgets/pieces.js';
+import {clockText, noteText, otherFaultOf, OwnerName, ownerText, StateWord, useIsScanned} from '../shared/row-words.js';
 
 type Held = Pick<StatusRow, 'lease' | 'remainingSeconds' | 'heartbeatAgeSeconds'>;
-
-/** Parts of a line, two blanks apart. */
-const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
-	<Box gap={2} height={1} flexShrink={0}>
-		{children}
-	</Box>
-);
 
 /** Returns the end of a reservation: a time, or the end of its job. */
 function endText({lease, remainingSeconds, heartbeatAgeSeconds}: Held, state: State): string {
@@ -56,7 +49,7 @@ function End(held: Held): ReactElement {
 }
 
 export function Note({lease}: Held): ReactElement | undefined {
-	const note = sanitize(shownNote(lease?.note ?? ''));
+	const note = noteText({lease});
 	return note === '' ? undefined : (
 		<Label>
 			note <Label tone="strong">{note}</Label>

@@ -1,0 +1,9 @@
+import type {ReactElement, ReactNode} from 'react';
+import {Box} from 'ink';
+
+/** Parts of a line, two blanks apart. */
+export const Pieces = ({children}: {readonly children: ReactNode}): ReactElement => (
+	<Box gap={2} height={1} flexShrink={0}>
+		{children}
+	</Box>
+);
