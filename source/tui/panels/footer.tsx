@@ -7,7 +7,7 @@ import type {Binding} from '../keys/bindings.js';
 import {useMouse} from '../mouse/mouse-context.js';
 import {usePressKey} from '../keys/key-context.js';
 import {modeOf} from '../state/keys.js';
-import {remembering} from '../state/memo.js';
+import {keepingEqual, remembering} from '../state/memo.js';
 import type {State} from '../state/state.js';
 import {isFiltered} from '../state/table/state.js';
 import {useMonitor} from '../state/use-monitor.js';
@@ -57,7 +57,7 @@ const widthOfHints = (hints: readonly ShownHint[]): number =>
 const canGoBack = ({settings, hosts}: State): boolean => settings.hasNoPool !== true || isFiltered(hosts.filter);
 
 /** Returns the hints that fit, in the order of the key table. */
-export const footerHints = remembering(
+const hintsOf = remembering(
 	(state: State) => [state],
 	(state): readonly ShownHint[] => {
 		const mode = modeOf(state);
@@ -76,6 +76,9 @@ export const footerHints = remembering(
 		return hints;
 	},
 );
+
+/** Returns the same list until a hint changes. */
+export const footerHints = keepingEqual(hintsOf);
 
 type ClickableProperties = Pick<ShownHint, 'name' | 'word' | 'isDisabled'> & {readonly press: () => void};
 

@@ -1,4 +1,4 @@
-/** Keeps the last answer of a pure function for as long as what it was made from is the same. */
+/** Returns a function that keeps its last answer for as long as the parts that it depends on are the same. */
 export function remembering<Input, Answer>(
 	partsOf: (input: Input) => readonly unknown[],
 	answerTo: (input: Input) => Answer,
@@ -11,5 +11,21 @@ export function remembering<Input, Answer>(
 		}
 
 		return last.answer;
+	};
+}
+
+/** Returns a function that keeps its last list for as long as the elements are equal, so that components do not render again. */
+export function keepingEqual<Input, Element extends Readonly<Record<string, unknown>>>(
+	listOf: (input: Input) => readonly Element[],
+): (input: Input) => readonly Element[] {
+	let last: readonly Element[] = [];
+	const isEqual = (a: Element, b: Element): boolean => Object.keys(a).every((name) => a[name] === b[name]);
+	return (input) => {
+		const next = listOf(input);
+		if (next.length !== last.length || next.some((element, index) => !isEqual(element, last[index]!))) {
+			last = next;
+		}
+
+		return last;
 	};
 }

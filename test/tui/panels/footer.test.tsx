@@ -1,6 +1,6 @@
 /** Which keys the last line names where not all of them fit. */
 import {expect, test} from 'vitest';
-import {Footer} from '../../../source/tui/panels/footer.js';
+import {Footer, footerHints} from '../../../source/tui/panels/footer.js';
 import {after, stateOf, textOf} from '../_harness.js';
 import {busy, createBox, gpuReading} from '../_world.js';
 
@@ -57,4 +57,11 @@ test('over all hosts the keys leave room at the end of the line', async () => {
 		  " r Reserve  R This  x Release  e Extend  Enter Open  / Filter  m Mine  < > Sort  Esc Back  : Command  ? Help  q Quit",
 		]
 	`);
+});
+
+test('the hints are the same list until one of them changes, so that the footer does not render each second', async () => {
+	const state = await stateOf(await createSquatted(), {columns: 120, rows: 24});
+	const hints = footerHints(state);
+	expect(footerHints(after(state, {kind: 'ticked', nowMs: 5000}))).toBe(hints);
+	expect(footerHints(after(state, 'line-down'))).not.toBe(hints);
 });
