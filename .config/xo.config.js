@@ -11,6 +11,8 @@ const config = [
 			// `undefined` is the value of an unknown reading here, and is said aloud.
 			'unicorn/no-useless-undefined': 'off',
 			'unicorn/no-null': 'off',
+			// A default covers the kinds that a switch does not name.
+			'@typescript-eslint/switch-exhaustiveness-check': ['error', {considerDefaultExhaustiveForUnions: true}],
 			// One step waits for the one before it: that is what the loops here are for.
 			'no-await-in-loop': 'off',
 			// A doc comment says what the signature does not; it need not repeat every parameter.

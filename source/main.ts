@@ -125,13 +125,6 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 	checkNode();
 	// Before anything else is loaded.
 	const early = mayScan(argv, process.env['CANHAZGPU_ENGINE']) ? startTools() : undefined;
-	if (early !== undefined) {
-		// Only here: to load the module takes 2 ms of each start.
-		const {setFlagsFromString} = await import('node:v8');
-		// What is loaded now stays: to sort it out again and again, within a tenth of a second, would take a part of that.
-		setFlagsFromString('--semi-space-growth-factor=16');
-	}
-
 	try {
 		return await perform(argv, early);
 	} finally {
@@ -154,7 +147,7 @@ async function perform(argv: readonly string[], early: EarlyRuns | undefined): P
 	}
 
 	const paint = leavesOutput(argv) ? undefined : await loadPaint(!input.has('no-color'));
-	return command.run(createApp({config: input.config, paint, early, openOutput, endWithVerb}), input);
+	return command.run(createApp({config: input.config, paint, early, openOutput}), input);
 }
 
 async function loadPaint(hasColor: boolean): Promise<Paint> {
@@ -217,12 +210,6 @@ function openOutput(done?: string): void {
 	});
 }
 
-let endsWithVerb = false;
-
-function endWithVerb(): void {
-	endsWithVerb = true;
-}
-
 /** Runs the program on its arguments; returns the exit code, and throws for nothing but a part that is missing. */
 export async function main(argv: readonly string[]): Promise<number> {
 	takeInherited();
@@ -244,12 +231,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 		}
 
 		const exitCode = await dispatch(argv);
-		if (endsWithVerb && !isOutputOpen) {
-			// A runtime that is left to find out that nothing goes on ends 2 ms later.
-			process.exit(exitCode); // eslint-disable-line unicorn/no-process-exit
-		}
-
-		// The verbs that hold GPUs go on without an output.
+		// Commands that hold GPUs go on without an output.
 		return exitCode === 0 && reportLostOutput() ? 1 : exitCode;
 	} catch (error) {
 		return printError(error);

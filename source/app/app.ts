@@ -32,8 +32,6 @@ type AppOptions = {
 	readonly early?: EarlyRuns;
 	/** Runs before the first print. `done` says what was done, for stderr if stdout cannot be opened. */
 	readonly openOutput?: (done?: string) => void;
-	/** Lets the process exit right after the command returns. */
-	readonly endWithVerb?: () => void;
 };
 
 /** Loaded modules stay in memory, so they keep working after an upgrade removes their files. */
@@ -69,7 +67,7 @@ function lazyErrors(): Pick<PatientOutput, 'write' | 'isStalled' | 'takeRest'> {
 	};
 }
 
-export function createApp({config, paint = unpainted, early: runs, openOutput, endWithVerb}: AppOptions): App {
+export function createApp({config, paint = unpainted, early: runs, openOutput}: AppOptions): App {
 	let outsideName: string | undefined;
 	const host = createHost({outsideName: () => outsideName});
 	const clock = createClock();
@@ -332,9 +330,6 @@ export function createApp({config, paint = unpainted, early: runs, openOutput, e
 				const uid = peerUid?.(socket);
 				return uid === undefined || uid === own;
 			};
-		},
-		endWithVerb() {
-			endWithVerb?.();
 		},
 		outliveBugs(report) {
 			const listener = (error: unknown): void => {

@@ -194,8 +194,6 @@ export type App = {
 	*/
 	readonly prepareCuda: (version: string) => Promise<PreparedCuda>;
 	readonly findMpsDaemon: () => Promise<{readonly directory: string; readonly isRunning: boolean}>;
-	/** Declares that nothing runs on after the command, so the process can exit as soon as it has an exit code. */
-	readonly endWithVerb: () => void;
 	/**
 	Prepares a command and returns the function that starts it. The start is synchronous, so no signal can arrive
 	between the caller's last check and the start. With `later`, this process takes the caller's limit of open files in

@@ -6,7 +6,7 @@ import {slowTest} from '../_helpers/slow.js';
 import type {Snapshot} from '../../source/core/model/types.js';
 import type {Box} from '../_helpers/program/cli.js';
 import {eventually} from '../_helpers/eventually.js';
-import {freshRedisBox, holders, openStoreOf, peek, start} from '../_helpers/program/processes.js';
+import {freshRedisBox, holders, openStoreOf, peek, start, type Started} from '../_helpers/program/processes.js';
 import {startRedis, type RedisServer} from '../_helpers/store/redis-server.js';
 import {openRequestProxy, type CommitFate, type RequestProxy} from '../_helpers/store/request-proxy.js';
 
@@ -27,7 +27,13 @@ type Scene = {
 	readonly byProxy: Readonly<Record<string, string>>;
 };
 
+/** The waiting process of the last scene. */
+let waiter: Started | undefined;
+
 async function setScene(gpuCount = 3): Promise<Scene> {
+	// The waiter of an earlier attempt would join the new pool, too.
+	waiter?.kill('SIGKILL');
+	await waiter?.ended;
 	const box = await freshRedisBox(redis.port, gpuCount);
 	const proxy = await openRequestProxy(redis.port);
 	onTestFinished(async () => proxy.close());
@@ -47,7 +53,7 @@ async function auditCounts({box}: Scene): Promise<Readonly<Record<string, number
 
 /** Adds a queue entry that waits for all GPUs, and returns its id. */
 async function waitInLine({box}: Scene): Promise<string> {
-	const waiter = start(box, 'run --gpus 3 -- true');
+	waiter = start(box, 'run --gpus 3 -- true');
 	await waiter.says(/position 1 of 1/v);
 	const {queue} = await peek(box);
 	return queue[0]!.id;
@@ -192,15 +198,15 @@ slowTest.each(fates)('a queue position whose first request %s is taken once and 
 	const {box, proxy, byProxy} = scene;
 	await box.run('reserve --gpus 1 --duration 1h');
 	proxy.meet([fate]);
-	const waiter = start(box, 'run --gpus 1 -- printenv CUDA_VISIBLE_DEVICES', byProxy);
-	await waiter.says(/position 1 of 1/v);
+	const first = start(box, 'run --gpus 1 -- printenv CUDA_VISIBLE_DEVICES', byProxy);
+	await first.says(/position 1 of 1/v);
 	await eventually(async () => (await peek(box)).queue.length === 1);
 	expect(proxy.commits()).toBeGreaterThan(0);
 	await proxy.deliver();
 	expect(proxy.arrived()).toBe(fate.startsWith('arrives') ? 1 : 0);
 	await box.run('release');
-	expect(await waiter.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
-	expect(waiter.stderr()).not.toContain('busy');
+	expect(await first.ended).toMatchObject({exitCode: 0, stdout: '0\n'});
+	expect(first.stderr()).not.toContain('busy');
 	expect(await auditCounts(scene)).toMatchObject({joined: 1, granted: 2});
 	expect((await peek(box)).queue).toEqual([]);
 });

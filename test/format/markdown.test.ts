@@ -8,6 +8,7 @@ import {manPage} from '../../source/format/markdown/roff.js';
 import {markdownText} from '../../source/format/markdown/terminal.js';
 import {createPaint} from '../../source/format/text/paint.js';
 import {widthOf} from '../../source/format/text/width.js';
+import {findTopic, topicNames} from '../../source/help/topics.js';
 
 const plain = createPaint(false, {});
 const chalk = new Chalk({level: 1});
@@ -122,13 +123,9 @@ const hostile = fc.array(
 	{maxLength: 40},
 );
 
-test('no text acts on the terminal', () => {
-	fc.assert(
-		fc.property(hostile, fc.integer({min: 20, max: 100}), (parts, columns) => {
-			expect(shown(parts.join(''), columns)).not.toMatch(/[[\p{Control}\p{Format}]--[\n\u{200D}]]/v);
-		}),
-		{numRuns: 300},
-	);
+test.each(topicNames)('the help topic %s contains nothing that acts on a terminal', async (name) => {
+	const {default: markdown} = await findTopic(name)!.load();
+	expect(shown(markdown, 80)).not.toMatch(/[[\p{Control}\p{Format}]--\n]/v);
 });
 
 const prose = fc

@@ -1,11 +1,12 @@
-/** Keeps Node's debugger closed. SIGUSR1 opens it on a local port, where every account can run code as this one. */
+/**
+Keeps Node's debugger closed. SIGUSR1, which schedulers send to jobs before they end them, would open it on a local port, where every account can
+run code as this one.
+*/
+import inspector from 'node:inspector';
 import process from 'node:process';
 
 /** Delays in ms before closing again, because an early signal may take effect late. */
 const recheckMs = [100, 1000];
-
-/** Closes the debugger like `inspector.close()`, without 10 ms to load that module. */
-type ProcessWithDebugger = typeof process & {readonly _debugEnd?: () => void};
 
 const isWanted = (): boolean =>
 	[...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].some((options) =>
@@ -16,10 +17,13 @@ const isWanted = (): boolean =>
 export function keepDebuggerClosed(): void {
 	// Child processes must start with the default action, so the signal gets a listener and is not ignored.
 	process.on('SIGUSR1', () => undefined);
-	const {_debugEnd: close} = process as ProcessWithDebugger;
-	if (close === undefined || isWanted()) {
+	if (process.versions['bun'] !== undefined || isWanted()) {
 		return;
 	}
+
+	const close = (): void => {
+		inspector.close();
+	};
 
 	close();
 	setImmediate(close);

@@ -141,6 +141,5 @@ export async function runOnEngine(
 		return await submitted.exitCodeOf(exitCode);
 	} finally {
 		job.letGo();
-		app.endWithVerb();
 	}
 }

@@ -1,12 +1,12 @@
 /**
-Parses the Markdown of the help topics: headings, paragraphs, lists, fenced code and tables; code, bold and links within
-a line.
+Reads the Markdown of the help topics with `marked`, and keeps what a terminal and a man page can show: headings, paragraphs, lists, code and
+tables, with code, bold and links within a line.
 */
-import {sanitize} from '../text/text.js';
+import {lexer, type MarkedToken, type Token, type Tokens} from 'marked';
 
 export type Span = {readonly text: string; readonly style: 'plain' | 'bold' | 'code'; readonly target?: string};
 
-/** Sanitized text with styles. A link is a span with its target. */
+/** Text with styles. A link is a span with its target. */
 export type Inline = readonly Span[];
 
 export type Block =
@@ -17,116 +17,81 @@ export type Block =
 	| {readonly kind: 'code'; readonly lines: readonly string[]}
 	| {readonly kind: 'table'; readonly header: readonly Inline[]; readonly rows: ReadonlyArray<readonly Inline[]>};
 
-const inlinePart =
-	/(?<!\\)(?:`(?<code>[^`]+)`|\*\*(?<bold>[^*]+)\*\*|(?<image>!)?\[(?<label>[^\[\]]+)\]\((?<target>[^\(\)]+)\))/gv;
+/** The types of `marked` without those that extensions of its grammar could add. */
+const known = (tokens: readonly Token[]): readonly MarkedToken[] => tokens as readonly MarkedToken[];
 
-const unescaped = (text: string): string => text.replaceAll(/\\(?<mark>[\p{Punctuation}\p{Symbol}])/gv, '$<mark>');
+function inlineOf(tokens: readonly Token[] = [], style: 'plain' | 'bold' = 'plain'): Inline {
+	return known(tokens).flatMap((token): Inline => {
+		switch (token.type) {
+			case 'codespan': {
+				return [{text: token.text, style: 'code'}];
+			}
 
-/** Sanitizing trims, but the spaces beside a styled word must stay. */
-const harmless = (text: string): string => {
-	const inner = sanitize(text);
-	return inner === ''
-		? text === ''
-			? ''
-			: ' '
-		: `${/^\s/v.test(text) ? ' ' : ''}${inner}${/\s$/v.test(text) ? ' ' : ''}`;
-};
+			case 'strong': {
+				return inlineOf(token.tokens, 'bold');
+			}
 
-function inlineOf(text: string, style: 'plain' | 'bold' = 'plain'): Inline {
-	const spans: Span[] = [];
-	let end = 0;
-	const addPlain = (part: string): void => {
-		if (part !== '') {
-			spans.push({text: harmless(unescaped(part)), style});
-		}
-	};
+			case 'link': {
+				return inlineOf(token.tokens, style).map((span) => ({...span, target: token.href}));
+			}
 
-	for (const match of text.matchAll(inlinePart)) {
-		addPlain(text.slice(end, match.index));
-		end = match.index + match[0].length;
-		const {code, bold, image, label, target} = match.groups!;
-		if (code !== undefined) {
-			spans.push({text: harmless(code), style: 'code'});
-		} else if (bold !== undefined) {
-			spans.push(...inlineOf(bold, 'bold'));
-		} else if (label !== undefined && image === undefined) {
-			spans.push(...inlineOf(label, style).map((span) => ({...span, target: sanitize(target!)})));
-		}
-	}
+			case 'image': {
+				return [];
+			}
 
-	addPlain(text.slice(end));
-	return spans;
-}
+			case 'escape': {
+				return [{text: token.text, style}];
+			}
 
-/** Keeps the spaces of code, and removes what acts on a terminal. */
-const codeLine = (line: string): string =>
-	line.replaceAll('\t', ' '.repeat(4)).replaceAll(/[^ ]+/gv, (word) => sanitize(word));
-
-/** Splits a row: `| a | b |` -> `a`, `b`. A cell can contain `\|`. */
-const cellsOf = (line: string): readonly Inline[] =>
-	line
-		.trim()
-		.replace(/^\|/v, '')
-		.replace(/\|$/v, '')
-		.split(/(?<!\\)\|/v)
-		.map((cell) => inlineOf(cell.trim().replaceAll(String.raw`\|`, '|')));
-
-const fence = /^```/v;
-const headingLine = /^(?<marks>#{1,6}) (?<text>.*)$/v;
-const itemLine = /^(?<mark>-|\d+\.) (?<text>.*)$/v;
-const tableLine = /^\|/v;
-
-const startsBlock = (line: string): boolean =>
-	line.trim() === '' || [fence, headingLine, itemLine, tableLine].some((pattern) => pattern.test(line));
-
-export function parseMarkdown(markdown: string): readonly Block[] {
-	const lines = markdown.split(/\r?\n/v);
-	const blocks: Block[] = [];
-	let index = 0;
-	const takeWhile = (isPart: (line: string) => boolean): readonly string[] => {
-		const start = index;
-		while (index < lines.length && isPart(lines[index]!)) {
-			index++;
-		}
-
-		return lines.slice(start, index);
-	};
-
-	/** Joins the lines of a paragraph or an item. */
-	const takeText = (first: string): Inline => {
-		index++;
-		return inlineOf([first, ...takeWhile((line) => !startsBlock(line))].map((line) => line.trim()).join(' '));
-	};
-
-	while (index < lines.length) {
-		const line = lines[index]!;
-		const {marks, text: title} = headingLine.exec(line)?.groups ?? {};
-		const {mark, text: item} = itemLine.exec(line)?.groups ?? {};
-		if (line.trim() === '') {
-			index++;
-		} else if (line.startsWith('```')) {
-			index++;
-			blocks.push({kind: 'code', lines: takeWhile((each) => !each.startsWith('```')).map((each) => codeLine(each))});
-			index++;
-		} else if (marks !== undefined) {
-			index++;
-			blocks.push({kind: 'heading', level: marks.length, text: inlineOf(title!)});
-		} else if (mark !== undefined) {
-			blocks.push({kind: 'item', mark, text: takeText(item!)});
-		} else if (line.startsWith('|')) {
-			const [header = '', , ...rows] = takeWhile((each) => each.startsWith('|'));
-			blocks.push({kind: 'table', header: cellsOf(header), rows: rows.map((row) => cellsOf(row))});
-		} else {
-			const text = takeText(line);
-			// Skips a paragraph that contains only a picture.
-			if (text.some((span) => span.text.trim() !== '')) {
-				blocks.push({kind: 'paragraph', text});
+			default: {
+				return [{text: token.raw.replaceAll(/\s+/gv, ' '), style}];
 			}
 		}
-	}
-
-	return blocks;
+	});
 }
+
+const itemsOf = ({items, start}: Tokens.List): readonly Block[] =>
+	items.map(({tokens}, index) => ({
+		kind: 'item',
+		mark: start === '' ? '-' : `${start + index}.`,
+		text: inlineOf((tokens[0] as Tokens.Text | undefined)?.tokens),
+	}));
+
+function blocksOf(token: MarkedToken): readonly Block[] {
+	switch (token.type) {
+		case 'heading': {
+			return [{kind: 'heading', level: token.depth, text: inlineOf(token.tokens)}];
+		}
+
+		case 'paragraph': {
+			const text = inlineOf(token.tokens);
+			// Skips a paragraph that contains only a picture.
+			return text.length === 0 ? [] : [{kind: 'paragraph', text}];
+		}
+
+		case 'list': {
+			return itemsOf(token);
+		}
+
+		case 'code': {
+			return [{kind: 'code', lines: token.text.split('\n')}];
+		}
+
+		case 'table': {
+			const {header, rows} = token;
+			const cells = (row: readonly Tokens.TableCell[]): readonly Inline[] => row.map(({tokens}) => inlineOf(tokens));
+			return [{kind: 'table', header: cells(header), rows: rows.map((row) => cells(row))}];
+		}
+
+		default: {
+			return [];
+		}
+	}
+}
+
+/** Quotes, nested lists and HTML blocks are left out: no help topic has any. */
+export const parseMarkdown = (markdown: string): readonly Block[] =>
+	known(lexer(markdown)).flatMap((token) => blocksOf(token));
 
 /** Returns the command for a link to another topic, and nothing for a link within the repository. */
 export function targetText(target: string): string | undefined {

@@ -4,12 +4,12 @@ A fence made by a control group of version 1, for root: one below that of this p
 The kernel keeps an empty group until it is removed. `run` removes its own when the job has ended; where it was killed or the job has left
 processes behind, the next `run` that has made one does it, or `doctor`.
 */
+import {randomUUID} from 'node:crypto';
 import {existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import type {IsolationProblem} from '../../core/model/isolation.js';
 import {messageOf} from '../../errors.js';
-import {randomId} from '../tool/random-id.js';
 import {controlGroupsOf, joiningWords} from './control-groups.js';
 import {numberKey, numberOf} from './device-numbers.js';
 import type {MakeFence} from './fence.js';
@@ -74,7 +74,7 @@ async function tryToMake(
 	parent: string,
 	{foreign, proof}: Pick<Parameters<MakeFence>[0], 'foreign' | 'proof'>,
 ): Promise<Made | IsolationProblem> {
-	const group = path.join(parent, `canhazgpu-${process.pid}-${randomId()}`);
+	const group = path.join(parent, `canhazgpu-${process.pid}-${randomUUID()}`);
 	mkdirSync(group);
 	let witness: Witness | IsolationProblem | undefined;
 	try {

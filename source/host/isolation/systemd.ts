@@ -4,11 +4,11 @@ so all else is on the list: drivers whole where no device of theirs is foreign, 
 
 The scope ends by itself with the last process in it, whatever became of `run`. The manager of an account cannot do this, and is never asked.
 */
+import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {messageOf} from '../../errors.js';
-import {randomId} from '../tool/random-id.js';
 import {controlGroupsOf, joiningWords} from './control-groups.js';
 import {loadedMajors, nextMajors, numberKey, numberOf, numbersIn, type DeviceNumber} from './device-numbers.js';
 import {findProgram, type MakeFence} from './fence.js';
@@ -47,7 +47,7 @@ export const fenceBySystemd: MakeFence = async ({devices, foreign, proof, enviro
 		return {kind: 'no-systemd'};
 	}
 
-	const unit = `canhazgpu-${process.pid}-${randomId()}.scope`;
+	const unit = `canhazgpu-${process.pid}-${randomUUID()}.scope`;
 	const refuse = (error: unknown) =>
 		({
 			kind: 'refused',

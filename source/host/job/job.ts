@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import os from 'node:os';
 import process from 'node:process';
@@ -7,7 +8,6 @@ import {readStat} from '../process/proc.js';
 import {childIdentity} from '../process/processes.js';
 import {exactEnvironment, exactWords, type Environment} from '../inherited/exact-text.js';
 import {callersOpenFiles, ownOpenFiles} from '../inherited/inherited.js';
-import {randomId} from '../tool/random-id.js';
 import {runTool} from '../tool/spawn.js';
 import {ignoredSignals, isIgnored, keepIgnoring} from './ignored-signals.js';
 import {childrenLeft, untilChildrenEnd, type MarkedJob} from './children.js';
@@ -118,7 +118,7 @@ export const startJob = async ({
 		surviveLostOutput();
 	}
 
-	const mark = randomId();
+	const mark = randomUUID();
 	const ignored = ignoredSignals();
 	const stopIgnoring = keepIgnoring();
 	const relay = relaySignals();

@@ -245,9 +245,12 @@ test('closing ends a scan under way', async () => {
 		timeoutMs: 60_000,
 	});
 	const scan = provider.observe();
-	await vi.waitFor(async () => {
-		expect(await stub.calls()).toHaveLength(4);
-	});
+	await vi.waitFor(
+		async () => {
+			expect(await stub.calls()).toHaveLength(4);
+		},
+		{timeout: 20_000},
+	);
 	await provider.close?.();
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });

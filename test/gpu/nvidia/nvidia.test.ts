@@ -137,9 +137,12 @@ test('calls at the same time share one scan', async () => {
 test('closing ends a scan under way', async () => {
 	const {provider, stub} = await setUp({gpus: {before: 'sleep 600'}, processes: {before: 'sleep 600'}}, 60_000);
 	const scan = provider.observe();
-	await vi.waitFor(async () => {
-		expect(await stub.calls()).toHaveLength(2);
-	});
+	await vi.waitFor(
+		async () => {
+			expect(await stub.calls()).toHaveLength(2);
+		},
+		{timeout: 20_000},
+	);
 	await provider.close?.();
 	expect(await scan).toMatchObject({failure: {message: expect.stringContaining('no longer wanted') as string}});
 });

@@ -21,9 +21,12 @@ test('what was seen long ago is looked at again', async () => {
 	const run = vi.fn<RunTool>().mockResolvedValueOnce(said('early')).mockResolvedValue(said('later'));
 	let now = 0;
 	const early = startEarly(run, [call], () => now);
-	await vi.waitFor(() => {
-		expect(run).toHaveBeenCalledTimes(1);
-	});
+	await vi.waitFor(
+		() => {
+			expect(run).toHaveBeenCalledTimes(1);
+		},
+		{timeout: 20_000},
+	);
 	now = 1500;
 	expect(await early.run('tool', ['-a'], options)).toMatchObject({stdout: 'later'});
 });

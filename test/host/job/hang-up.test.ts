@@ -82,9 +82,12 @@ const expectToOutlive = async (stage: Stage, line: string) => {
 	terminal.type(`${line}\r`);
 	const {wrapper, job} = await stage.started();
 	// It does so a moment after it was started: nohup becomes the job.
-	await vi.waitFor(async () => {
-		expect(await ignoresHangUp(job.pid)).toBe(true);
-	});
+	await vi.waitFor(
+		async () => {
+			expect(await ignoresHangUp(job.pid)).toBe(true);
+		},
+		{timeout: 20_000},
+	);
 	terminal.hangUp();
 	await gone({pid: terminal.pid});
 	// By this the wrapper has had the hang-up, if it was sent one.

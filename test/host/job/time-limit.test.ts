@@ -40,7 +40,7 @@ test('a job that ends well when interrupted has still run out of time', async ()
 
 test('a job that does not hear is killed after the grace, and was interrupted once', async () => {
 	const stage = await createStage();
-	const {value, ms} = await timed(once(stage.spawn(['timeout', '0.5', 'grace', '0.5', '--', './counter.mjs']), 'exit'));
+	const {value, ms} = await timed(once(stage.spawn(['timeout', '2', 'grace', '0.5', '--', './counter.mjs']), 'exit'));
 	expect(value).toEqual([124, null]);
 	expect(ms).toBeGreaterThanOrEqual(1000);
 	expect(stage.signals()).toEqual(['ready', 'INT']);
@@ -59,10 +59,13 @@ test('everything that the job has started ends with it', async () => {
 			'wait; wait; wait',
 		].join('\n'),
 	});
-	const exit = once(stage.spawn(['timeout', '0.5', 'grace', '0.3', '--', 'sh', './job.sh']), 'exit');
-	await vi.waitFor(() => {
-		expect([stage.lines('pids').length, stage.lines('marks').length]).toEqual([5, 1]);
-	});
+	const exit = once(stage.spawn(['timeout', '3', 'grace', '0.3', '--', 'sh', './job.sh']), 'exit');
+	await vi.waitFor(
+		() => {
+			expect([stage.lines('pids').length, stage.lines('marks').length]).toEqual([5, 1]);
+		},
+		{timeout: 20_000},
+	);
 	const started = pidsIn(stage.lines('pids'));
 	expect(await exit).toEqual([124, null]);
 	expect(liveness(started)).toEqual(['dead', 'dead', 'dead', 'dead', 'dead']);
@@ -75,11 +78,14 @@ test('what has left the tree of processes is known by its environment', async ()
 		'job.sh':
 			'setsid sh -c "setsid sh daemon.sh & exit" & wait; until [ -s pids ]; do sleep 0.01; done; echo 1 >up; exec sleep 600',
 	});
-	const exit = once(stage.spawn(['timeout', '0.5', 'grace', '0.3', '--', 'sh', './job.sh']), 'exit');
+	const exit = once(stage.spawn(['timeout', '3', 'grace', '0.3', '--', 'sh', './job.sh']), 'exit');
 	const {job} = await stage.started();
-	await vi.waitFor(() => {
-		expect(stage.lines('up')).toEqual(['1']);
-	});
+	await vi.waitFor(
+		() => {
+			expect(stage.lines('up')).toEqual(['1']);
+		},
+		{timeout: 20_000},
+	);
 	const [daemon = {pid: 0}] = pidsIn(stage.lines('pids'));
 	expect(listProcesses().get(daemon.pid)?.parentPid).not.toBe(job.pid);
 	// The job dies at once. The GPUs are not given back before the daemon is gone, who ignores SIGINT.

@@ -153,7 +153,7 @@ test('a click on a row or a title of any block names the row or the column, and 
 	const click = (column: number, row: number): boolean => targets.send({kind: 'click', column, row});
 	await vi.waitFor(() => {
 		expect(click(5, 1)).toBe(true);
-	});
+	}, {timeout: 20_000});
 	expect([click(5, 2), click(22, 1), click(22, 2)]).toEqual([true, true, true]);
 	expect(clicked).toEqual([0, 1, 2, 3]);
 	clicked.length = 0;
@@ -173,7 +173,7 @@ test('a click below the last row is passed on, and a scrolled table counts from 
 	const click = (row: number): boolean => targets.send({kind: 'click', column: 5, row});
 	await vi.waitFor(() => {
 		expect(click(2)).toBe(true);
-	});
+	}, {timeout: 20_000});
 	expect(onRow).toHaveBeenCalledExactlyOnceWith(3);
 	expect(click(3)).toBe(false);
 	expect(onRow).toHaveBeenCalledOnce();

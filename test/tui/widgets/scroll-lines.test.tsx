@@ -17,7 +17,7 @@ test('a list scrolled too far shows its last lines and reports where they begin'
 	expect(lastFrame()).toBe(lines('two', 'three', 'four'));
 	await vi.waitFor(() => {
 		expect(onBeyond).toHaveBeenCalledExactlyOnceWith(1);
-	});
+	}, {timeout: 20_000});
 	unmount();
 });
 
