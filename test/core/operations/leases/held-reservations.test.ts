@@ -8,7 +8,7 @@ import {isLeased} from '../../../_helpers/leased.js';
 const root = person('root', 'root', 0);
 
 describe('release', () => {
-	test("ends the caller\'s manual leases without a label if no ids are given, and no others", async () => {
+	test("ends the caller's manual leases without a label if no ids are given, and no others", async () => {
 		const world = await createTestWorld();
 		await take(world, alice, [0]);
 		await take(world, person('alice', 'team'), [1]);
